@@ -1,0 +1,37 @@
+# One static library for each folder of src/, one test program for each folder of tests/: a new file needs no edit here.
+
+# tessera_module(ir DEPENDS support LIBRARIES fmt::fmt)
+# DEPENDS names the modules that stand above this one in docs/design.md, section 4; nothing may depend back.
+function(tessera_module name)
+    cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+    if(sources)
+        add_library(tessera_${name} STATIC ${sources})
+        set(scope PUBLIC)
+    else()
+        add_library(tessera_${name} INTERFACE)
+        set(scope INTERFACE)
+    endif()
+    target_include_directories(tessera_${name} ${scope} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+    list(TRANSFORM ARG_DEPENDS PREPEND tessera_)
+    target_link_libraries(tessera_${name} ${scope} ${ARG_DEPENDS} ${ARG_LIBRARIES})
+endfunction()
+
+# tessera_tests(ir DEPENDS ir ops): every tests/ir/*_test.cpp in one program, run by CTest case by case.
+function(tessera_tests name)
+    cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+    if(NOT sources)
+        return()
+    endif()
+    add_executable(${name}_tests ${sources})
+    list(TRANSFORM ARG_DEPENDS PREPEND tessera_)
+    target_include_directories(${name}_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(${name}_tests PRIVATE ${ARG_DEPENDS} ${ARG_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${name}_tests PRIVATE TESSERA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    if(NOT ARG_LABELS)
+        set(ARG_LABELS unit)
+    endif()
+    gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+                         PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
+endfunction()

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/element_type.h"
+#include "ir/expr.h"
+
+/// The operator definition: what an operator says once, and from which everything else is derived
+/// (docs/design.md, section 2; the textual form is that of the operator zoo).
+namespace tessera {
+
+struct Iterator {
+    std::string name;
+    ExprPtr extent;  ///< integer expression in dims
+    bool is_reduction = false;
+};
+
+/// A symbol with inclusive bounds and a known divisor.
+struct DimSymbol {
+    std::string name;
+    int64_t low = 1;
+    int64_t high = 1;
+    int64_t multiple_of = 1;
+    bool operator==(const DimSymbol&) const = default;
+};
+
+enum class Role : uint8_t {
+    kIndex,   ///< integer operand that maps and predicates may read
+    kIn,      ///< operand
+    kOut,     ///< result; elements that nothing writes are the identity, or 0 for a map
+    kUpdate,  ///< result that keeps its previous contents where nothing writes
+};
+
+struct TensorDecl {
+    std::string name;
+    ElementType type = ElementType::kF32;
+    Role role = Role::kIn;
+    std::vector<ExprPtr> map;                   ///< one component for each axis
+    std::optional<std::vector<ExprPtr>> shape;  ///< `of`; without it 1 + the largest coordinate of the map
+};
+
+enum class Monoid : uint8_t { kNone, kSum, kProd, kMax, kMin, kSoftmaxSum };
+
+struct Definition {
+    std::string name;
+    std::vector<Iterator> iterators;
+    std::vector<DimSymbol> dims;
+    std::vector<TensorDecl> tensors;  ///< in the order of declaration: index operands, operands, results
+    Monoid monoid = Monoid::kNone;
+    std::vector<ExprPtr> body;  ///< what is folded or stored: one expression, or score and value of softmax_sum
+    ExprPtr post;               ///< post-expression around Folded; null if there is none
+    ExprPtr where;              ///< predicate; null if every iteration is executed
+    ElementType accumulator = ElementType::kF32;
+
+    std::vector<int> results() const;         ///< positions of the results in `tensors`
+    int tensor(std::string_view name) const;  ///< -1 if there is none
+    int iterator(std::string_view name) const;
+    int dim(std::string_view name) const;
+};
+
+/// Lanes of one operand of a matrix unit: (axis, factor) in order; an axis may occur twice.
+struct UnitOperand {
+    std::string role;
+    std::vector<std::pair<std::string, int64_t>> lanes;
+};
+struct TileSize {
+    int64_t size;
+    int64_t origin;
+};
+
+/// What follows `test`: it defines nothing, it only sets up the facts.
+struct TestSetup {
+    std::map<std::string, int64_t> bind;
+    std::map<std::string, ExprPtr> fill;  ///< index operand -> contents at FillPosition
+    std::map<std::string, TileSize> tile;
+    int64_t lanes = 4;
+    std::vector<UnitOperand> unit;  ///< empty, or two factors and a result
+};
+
+struct DefinitionFile {
+    Definition definition;
+    TestSetup test;
+};
+
+/// A definition whose dims have values.
+struct BoundExtents {
+    std::vector<int64_t> dims;                 ///< as Definition::dims
+    std::vector<int64_t> iterators;            ///< extents, as Definition::iterators
+    std::vector<std::vector<int64_t>> shapes;  ///< as Definition::tensors
+};
+
+/// "sum", "softmax_sum", ...; "" for none.
+std::string_view name(Monoid monoid);
+double identity(Monoid monoid);  ///< of none: 0; of softmax_sum: that of the score, -inf
+
+/// Reads the textual form. `where` names the source in errors ("matmul.op:3: ...").
+/// @throws Error for anything that the notation does not allow, with the line.
+DefinitionFile parse_definition_file(std::string_view text, const std::string& where);
+/// As above, for a definition without a test part.
+Definition parse_definition(std::string_view text, const std::string& where);
+/// The textual form; parse(print(d)) equals d.
+std::string print(const Definition& definition);
+std::string print(const Definition& definition, const TestSetup& test);
+std::string print(const Definition& definition, const ExprPtr& expr);
+
+/// Checks everything that does not depend on the values of the dims. @throws Error naming the rule that is broken.
+void verify(const Definition& definition, const std::string& where);
+
+/// Extents and shapes at these values of the dims. The largest coordinate of a quasi-affine map is derived from the
+/// map, never by enumeration of the box. @throws Error if a value is outside its dim's bounds, or if a shape is needed.
+BoundExtents bind(const Definition& definition, const std::vector<int64_t>& dims, const std::string& where);
+
+/// The value of an expression that holds no read and no iterator (extents, shapes).
+int64_t evaluate_constant(const ExprPtr& expr, const std::vector<int64_t>& dims);
+
+/// Whether a component of a map reads an index operand.
+bool is_indirect(const ExprPtr& component);
+
+/// Every read below these expressions, those inside coordinates included; each distinct read once.
+std::vector<Read> reads_in(const std::vector<ExprPtr>& roots);
+/// The coordinates by which a tensor is accessed: all reads of an operand, the one write of a result.
+std::vector<std::vector<ExprPtr>> accesses(const Definition& definition, int tensor);
+/// Iterators (positions) that occur below the expression, reads' coordinates included.
+std::vector<int> iterators_in(const ExprPtr& expr);
+
+}  // namespace tessera

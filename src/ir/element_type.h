@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tessera {
+
+/// Element types of the operator notation. Sizes are in bits, since 4- and 6-bit types exist.
+enum class ElementType : uint8_t { kF32, kF16, kBF16, kI32, kI8, kU8, kU6, kI4, kU4 };
+
+struct IntegerRange {
+    int64_t low;   ///< inclusive
+    int64_t high;  ///< inclusive
+};
+
+int bits(ElementType type);
+std::string_view name(ElementType type);  ///< "f32", "bf16", ...
+std::optional<ElementType> element_type_of(std::string_view name);
+bool is_integer(ElementType type);
+/// The values of an integer type. @pre is_integer(type)
+IntegerRange range(ElementType type);
+/// The value as an element of this type holds it: integers drop the fraction and saturate, floats round to nearest even
+/// by way of f32 (zoo notation, "casts by type name").
+double round_to(ElementType type, double value);
+/// Whether a cast holds every value, so that it counts as linear (zoo notation, facts sbp and linear).
+bool is_exact_cast(ElementType from, ElementType to);
+
+}  // namespace tessera

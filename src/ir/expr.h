@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ir/element_type.h"
+
+/// Expressions of a definition: extents, access maps, predicates and bodies are all of this one form.
+/// Semantics: zoo notation, "Expressions". Trees are immutable and shared; names are resolved to positions in the
+/// Definition that owns the expression.
+namespace tessera {
+
+struct Expr;
+using ExprPtr = std::shared_ptr<const Expr>;
+
+enum class Function : uint8_t {
+    // arithmetic
+    kAdd, kSub, kMul, kDivide, kFloorDiv, kMod, kNegate, kMin, kMax, kAbs, kRound,
+    // special functions
+    kExp, kLog, kSqrt, kRsqrt, kTanh, kErf, kSigmoid,
+    // logic; results are 0 or 1
+    kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kAnd, kOr, kNot,
+    kSelect,
+};
+
+struct Number {
+    double value;
+    bool is_integer;  ///< written without a fraction
+    bool operator==(const Number&) const = default;
+};
+struct Infinity {
+    bool operator==(const Infinity&) const = default;
+};
+struct IteratorRef {
+    int index;  ///< in Definition::iterators
+    bool operator==(const IteratorRef&) const = default;
+};
+struct DimRef {
+    int index;  ///< in Definition::dims
+    bool operator==(const DimRef&) const = default;
+};
+/// `i`, the row-major position, in a `fill`.
+struct FillPosition {
+    bool operator==(const FillPosition&) const = default;
+};
+/// What the monoid has folded, in a post-expression.
+struct Folded {
+    bool operator==(const Folded&) const = default;
+};
+/// An element of a tensor.
+struct Read {
+    int tensor;                        ///< in Definition::tensors
+    bool declared_map;                 ///< written `X`, without coordinates
+    std::vector<ExprPtr> coordinates;  ///< always filled, also for a declared map
+};
+struct Apply {
+    Function function;
+    std::vector<ExprPtr> arguments;
+};
+struct Cast {
+    ElementType to;
+    ExprPtr argument;
+};
+
+struct Expr {
+    std::variant<Number, Infinity, IteratorRef, DimRef, FillPosition, Folded, Read, Apply, Cast> node;
+};
+
+ExprPtr number(int64_t value);
+ExprPtr real(double value);
+ExprPtr iterator_ref(int index);
+ExprPtr dim_ref(int index);
+ExprPtr read(int tensor, std::vector<ExprPtr> coordinates, bool declared_map);
+ExprPtr apply(Function function, std::vector<ExprPtr> arguments);
+ExprPtr cast(ElementType to, ExprPtr argument);
+
+/// "+", "div", "exp", "<=", "select", ...
+std::string_view name(Function function);
+/// exp log sqrt rsqrt tanh erf sigmoid.
+bool is_special(Function function);
+
+/// Equality of the trees (a declared map equals the same coordinates written out).
+bool same(const ExprPtr& a, const ExprPtr& b);
+
+/// Direct children: arguments, coordinates of a read, the argument of a cast.
+std::vector<ExprPtr> children(const Expr& expr);
+
+/// Calls `visit` for every node, parents first; returns nothing below a node for which `visit` returns false.
+template <typename Visit>
+void walk(const ExprPtr& expr, Visit&& visit) {
+    if (!expr || !visit(*expr)) return;
+    for (const ExprPtr& child : children(*expr)) walk(child, visit);
+}
+
+}  // namespace tessera

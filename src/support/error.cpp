@@ -1,0 +1,27 @@
+#include "support/error.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace tessera {
+
+Error::Error(std::string where_, std::string entity_, std::string problem_, std::string advice_, ErrorKind kind_)
+    : where(std::move(where_)),
+      entity(std::move(entity_)),
+      problem(std::move(problem_)),
+      advice(std::move(advice_)),
+      kind(kind_) {
+    text_ = where;
+    if (!entity.empty()) text_ += fmt::format("{}`{}`", text_.empty() ? "" : ": ", entity);
+    text_ += fmt::format("{}{}", text_.empty() ? "" : ": ", problem);
+    if (!advice.empty()) text_ += fmt::format(" ({})", advice);
+}
+
+void check_failed(const char* condition, const char* file, int line, const std::string& details) {
+    fmt::print(stderr, "{}:{}: internal error: {} does not hold{}{}\nThis is a bug of Tessera; please report it.\n", file,
+               line, condition, details.empty() ? "" : ": ", details);
+    std::abort();
+}
+
+}  // namespace tessera
