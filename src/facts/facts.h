@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "ir/definition.h"
+#include "ir/interpreter.h"
+
+/// Derived facts of a definition in the zoo's schema. Everything follows from maps, predicate and body; no operator is
+/// known by name. Each fact has a header of its own in this folder; this one puts them together.
+namespace tessera {
+
+struct FactOptions {
+    bool values = true;  ///< interpret the definition on its test contents too
+};
+
+/// All facts of a definition under its test setup, in the schema of the zoo (keys op, types, shapes, work, touched,
+/// depends, tiles, sbp, linear, packs, units, values).
+nlohmann::ordered_json derive_facts(const DefinitionFile& file, const FactOptions& options, const std::string& where);
+
+}  // namespace tessera
