@@ -1,0 +1,59 @@
+#include "support/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// Closes the descriptor on every path; the mapping outlives it.
+struct Descriptor {
+    int value = -1;
+    ~Descriptor() {
+        if (value >= 0) ::close(value);
+    }
+};
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view action) {
+    throw Error(path.string(), "", fmt::format("cannot {} the file: {}", action, std::strerror(errno)));
+}
+
+}  // namespace
+
+MappedFile MappedFile::open(const std::filesystem::path& path) {
+    Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (descriptor.value < 0) fail(path, "open");
+    struct stat status {};
+    if (::fstat(descriptor.value, &status) != 0) fail(path, "examine");
+    if (!S_ISREG(status.st_mode)) throw Error(path.string(), "", "is not a regular file");
+
+    MappedFile result;
+    const auto size = static_cast<size_t>(status.st_size);
+    if (size == 0) return result;  // mmap refuses length zero
+    void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.value, 0);
+    if (address == MAP_FAILED) fail(path, "map");
+    result.bytes_ = {static_cast<const std::byte*>(address), size};
+    return result;
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+    // The old mapping leaves with `other`.
+    std::swap(bytes_, other.bytes_);
+    return *this;
+}
+
+MappedFile::~MappedFile() {
+    if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace tessera

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace tessera {
+
+/// A whole file, mapped read-only; pages are read when they are touched. Move-only: spans and string views into it live
+/// as long as the object that owns the mapping, also when that object is moved.
+/// A file that another process shortens while it is mapped raises SIGBUS when the lost part is read.
+class MappedFile {
+public:
+    /// @throws Error if `path` is missing, unreadable or not a regular file. An empty file gives an empty span.
+    static MappedFile open(const std::filesystem::path& path);
+
+    MappedFile() = default;
+    MappedFile(MappedFile&& other) noexcept;
+    MappedFile& operator=(MappedFile&& other) noexcept;
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+    ~MappedFile();
+
+    std::span<const std::byte> bytes() const { return bytes_; }
+    std::string_view text() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
+    size_t size() const { return bytes_.size(); }
+
+private:
+    std::span<const std::byte> bytes_;
+};
+
+}  // namespace tessera
