@@ -7,12 +7,13 @@
 
 namespace tessera {
 
-/// A whole file, mapped read-only; pages are read when they are touched. Move-only: spans and string views into it live
-/// as long as the object that owns the mapping, also when that object is moved.
-/// A file that another process shortens while it is mapped raises SIGBUS when the lost part is read.
+/// A whole file, mapped read-only; pages are read when they are touched. Move-only: spans and string views
+/// into it live as long as the object that owns the mapping, also when that object is moved. A file that
+/// another process shortens while it is mapped raises SIGBUS when the lost part is read.
 class MappedFile {
 public:
-    /// @throws Error if `path` is missing, unreadable or not a regular file. An empty file gives an empty span.
+    /// @throws Error if `path` is missing, unreadable or not a regular file. An empty file gives an empty
+    /// span.
     static MappedFile open(const std::filesystem::path& path);
 
     MappedFile() = default;

@@ -1,10 +1,10 @@
 #include "support/mapped_file.h"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <utility>
+
+#include <gtest/gtest.h>
 
 #include "support/error.h"
 
@@ -42,7 +42,8 @@ TEST(MappedFile, NamesTheFileThatCannotBeOpened) {
         MappedFile::open("/nonexistent/model.gguf");
         FAIL() << "opened a file that does not exist";
     } catch (const Error& error) {
-        EXPECT_STREQ(error.what(), "/nonexistent/model.gguf: cannot open the file: No such file or directory");
+        EXPECT_STREQ(error.what(),
+                     "/nonexistent/model.gguf: cannot open the file: No such file or directory");
     }
     EXPECT_THROW(MappedFile::open(testing::TempDir()), Error);
 }
