@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/environment.h"
+#include "cli/verb.h"
+#include "support/error.h"
+
+namespace tessera::cli {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+/// In the order of --help.
+std::vector<Verb> verbs() {
+    return {};
+}
+
+std::string footer(const std::vector<std::string>& examples) {
+    std::string text = "Examples:\n";
+    for (const std::string& example : examples) text += "  " + example + "\n";
+    text.pop_back();
+    return text;
+}
+
+int complain(const std::string& verb, const std::string& problem, int code) {
+    const std::string caller = verb.empty() ? "tessera" : "tessera " + verb;
+    fmt::print(stderr, "{}: {}\n", caller, problem);
+    if (code == kWrongUsage) fmt::print(stderr, "See `{} --help`.\n", caller);
+    return code;
+}
+
+/// Output is buffered: a full disk shows only here, and must not look like success.
+int finish(const std::string& verb, int code) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    return complain(verb, "cannot write to the standard output", kFailed);
+}
+
+/// What is wrong with the word after `tessera`: CLI11 would call an unknown verb an unexpected argument, and
+/// an unknown flag a missing verb.
+std::string first_word_problem(const std::vector<Verb>& known, int argc, char** argv) {
+    if (argc < 2) return "a verb is required";
+    const std::string word = argv[1];
+    if (word.starts_with('-'))
+        return word == "--help" || word == "-h" || word == "--version"
+                   ? ""
+                   : fmt::format("unknown flag `{}`", word);
+    const bool is_known =
+        std::any_of(known.begin(), known.end(), [&](const Verb& verb) { return verb.name == word; });
+    return is_known ? "" : fmt::format("there is no verb `{}`", word);
+}
+
+int run_job(const std::string& verb, const Job& job) {
+    try {
+        return finish(verb, job());
+    } catch (const Error& error) {
+        return complain(verb, error.what(), error.kind == ErrorKind::kUsage ? kWrongUsage : kFailed);
+    } catch (const std::bad_alloc&) {
+        return complain(verb, "out of memory", kFailed);
+    } catch (const std::exception& error) {
+        return complain(verb, error.what(), kFailed);
+    }
+}
+
+int run(int argc, char** argv) {
+    const Environment environment = read_environment();
+    const std::vector<Verb> known = verbs();
+
+    CLI::App app("Compiles transformer checkpoints to native code for a machine that is described by data.",
+                 "tessera");
+    app.set_version_flag("--version", "tessera " TESSERA_VERSION);
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(34);
+    std::vector<std::string> first_examples;
+    std::vector<Job> jobs;
+    for (const Verb& verb : known) {
+        TESSERA_CHECK(!verb.examples.empty(), "verb {}", verb.name);
+        CLI::App* subcommand = app.add_subcommand(verb.name, verb.help);
+        subcommand->footer(footer(verb.examples));
+        jobs.push_back(verb.declare(*subcommand, environment));
+        first_examples.push_back(verb.examples.front());
+    }
+    app.footer(footer(first_examples));
+
+    if (const std::string problem = first_word_problem(known, argc, argv); !problem.empty())
+        return complain("", problem, kWrongUsage);
+    const auto chosen = [&] {
+        const auto parsed = app.get_subcommands();
+        return parsed.empty() ? std::string() : parsed.front()->get_name();
+    };
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return finish(chosen(), app.exit(error));  // --help, --version
+        return complain(chosen(), error.what(), kWrongUsage);
+    }
+    for (size_t i = 0; i < known.size(); ++i)
+        if (known[i].name == chosen()) return run_job(known[i].name, jobs[i]);
+    return complain("", "a verb is required", kWrongUsage);
+}
+
+}  // namespace
+}  // namespace tessera::cli
+
+int main(int argc, char** argv) {
+    return tessera::cli::run(argc, argv);
+}

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::cli {
+
+/// Runs the verb after its arguments have been parsed.
+/// @return the exit code: 0 success, 1 failed job. An Error thrown by it is printed and becomes 1, or 2 by
+/// its kind.
+using Job = std::function<int()>;
+
+/// One subcommand of the tool. A verb is one file `cli/<verb>.cpp` with one function, declared below and
+/// listed in main.cpp. Text that the user asked for goes to stdout, everything else to stderr.
+struct Verb {
+    std::string name;
+    std::string help;                   ///< one line, lower case, without a full stop
+    std::vector<std::string> examples;  ///< whole command lines, shown by --help; at least one
+
+    /// Declares the options and gives the job that reads them: what the options are bound to must live in the
+    /// job (a shared_ptr to a struct of options). `environment` outlives the job.
+    std::function<Job(CLI::App&, const Environment& environment)> declare;
+};
+
+}  // namespace tessera::cli
