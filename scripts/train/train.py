@@ -14,6 +14,8 @@ always holds a usable checkpoint.
 
 import argparse
 import copy
+import hashlib
+import json
 import math
 import time
 from pathlib import Path
@@ -28,8 +30,9 @@ from qwen3 import Config, Qwen3, save_safetensors
 
 IGNORED = -100  # cross_entropy's default for targets that do not count
 
-# Problems of each task in one step: + and - need by far the most practice.
-BATCH = {"add": 128, "subtract": 160, "sort": 48, "count": 16}
+# Problems of each task in one step, each task in parts of similar length.
+BATCH = {"add": 96, "subtract": 128, "sort": 24, "count": 48}
+PARTS = {"add": 1, "subtract": 1, "sort": 1, "count": 3}
 SHIPPED_HELD_OUT = 1000
 LONGEST_ANSWER = 72  # tokens: 21 number words of two tokens, commas, end
 
@@ -48,14 +51,18 @@ class Shuffled:
         self._random = torch.Generator().manual_seed(seed)
         self._order = torch.empty(0, dtype=torch.long)
 
-    def draw(self, count: int) -> tuple[Tensor, Tensor]:
-        """Inputs and targets, [count, tokens of the longest]."""
+    def draw(self, count: int, parts: int) -> list[tuple[Tensor, Tensor]]:
+        """`count` problems, the short ones apart from the long ones so that
+        little is padded: inputs and targets, each [members, longest]."""
         while len(self._order) < count:
             epoch = torch.randperm(len(self._lengths), generator=self._random)
             self._order = torch.cat((self._order, epoch))
         rows, self._order = self._order[:count], self._order[count:]
-        tokens = int(self._lengths[rows].max()) - 1
-        return self._ids[rows, :tokens], self._targets[rows, :tokens]
+        drawn = []
+        for part in rows[self._lengths[rows].argsort()].chunk(parts):
+            tokens = int(self._lengths[part].max()) - 1
+            drawn.append((self._ids[part, :tokens], self._targets[part, :tokens]))
+        return drawn
 
 
 def accuracy(
@@ -84,6 +91,26 @@ def learning_rate(step: int, steps: int, peak: float, warmup: int = 200) -> floa
     return peak * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * progress)))
 
 
+def write_record(options: argparse.Namespace, training: list[problems.Problem]) -> None:
+    """What a test needs to prove that the held-out problems were held out."""
+    text = "".join(p.text + "\n" for p in training)
+    record = {
+        "training_problems": len(training),
+        "training_text_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "partition_seed": problems.SEED,
+        "seed": options.seed,
+        "steps": options.steps,
+        "peak_learning_rate": options.learning_rate,
+        "problems_per_step": BATCH,
+    }
+    (options.out / "training.json").write_text(json.dumps(record, indent=2) + "\n")
+    lines = [
+        json.dumps({"prompt": p.prompt, "completion": p.completion}) + "\n"
+        for p in problems.heldout_problems(SHIPPED_HELD_OUT)
+    ]
+    (options.out / "heldout.jsonl").write_text("".join(lines))
+
+
 def train(options: argparse.Namespace) -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
@@ -99,6 +126,8 @@ def train(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "tokenizer.json").write_text(tokenizer.to_json())
     (options.out / "config.json").write_text(config.to_json(tokenizer.end_of_text))
+
+    write_record(options, training)
 
     model = Qwen3(config)
     average = copy.deepcopy(model).eval()
@@ -127,12 +156,17 @@ def train(options: argparse.Namespace) -> None:
             group["lr"] = learning_rate(step, options.steps, options.learning_rate)
         loss_of = {}
         for task, count in BATCH.items():
-            ids, targets = sources[task].draw(count)
-            counted = targets != IGNORED
-            hidden = model.hidden(ids)[counted]  # logits only where they count
-            loss = functional.cross_entropy(model.logits(hidden), targets[counted])
-            loss.backward()
-            loss_of[task] = loss.item()
+            drawn = sources[task].draw(count, PARTS[task])
+            learnt = sum(int((targets != IGNORED).sum()) for _, targets in drawn)
+            loss_of[task] = 0.0
+            for ids, targets in drawn:
+                counted = targets != IGNORED
+                hidden = model.hidden(ids)[counted]  # logits only where they count
+                loss = functional.cross_entropy(
+                    model.logits(hidden), targets[counted], reduction="sum"
+                )
+                (loss / learnt).backward()
+                loss_of[task] += loss.item() / learnt
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
@@ -157,7 +191,7 @@ def train(options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, required=True, help="folder of the checkpoint")
-    parser.add_argument("--steps", type=int, default=6000)
+    parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--learning-rate", type=float, default=2e-3, help="peak (2e-3)")
     parser.add_argument("--report", type=int, default=500, help="steps between trials (500)")
     parser.add_argument("--seed", type=int, default=6, help="of initial weights and order (6)")
