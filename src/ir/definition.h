@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/element_type.h"
@@ -51,9 +52,10 @@ struct Definition {
     std::vector<DimSymbol> dims;
     std::vector<TensorDecl> tensors;  ///< in the order of declaration: index operands, operands, results
     Monoid monoid = Monoid::kNone;
-    std::vector<ExprPtr> body;  ///< what is folded or stored: one expression, or score and value of softmax_sum
-    ExprPtr post;               ///< post-expression around Folded; null if there is none
-    ExprPtr where;              ///< predicate; null if every iteration is executed
+    std::vector<ExprPtr>
+        body;       ///< what is folded or stored: one expression, or score and value of softmax_sum
+    ExprPtr post;   ///< post-expression around Folded; null if there is none
+    ExprPtr where;  ///< predicate; null if every iteration is executed
     ElementType accumulator = ElementType::kF32;
 
     std::vector<int> results() const;         ///< positions of the results in `tensors`
@@ -66,18 +68,22 @@ struct Definition {
 struct UnitOperand {
     std::string role;
     std::vector<std::pair<std::string, int64_t>> lanes;
+    bool operator==(const UnitOperand&) const = default;
 };
 struct TileSize {
     int64_t size;
     int64_t origin;
+    bool operator==(const TileSize&) const = default;
 };
+
+inline constexpr int64_t kDefaultLanes = 4;
 
 /// What follows `test`: it defines nothing, it only sets up the facts.
 struct TestSetup {
     std::map<std::string, int64_t> bind;
     std::map<std::string, ExprPtr> fill;  ///< index operand -> contents at FillPosition
     std::map<std::string, TileSize> tile;
-    int64_t lanes = 4;
+    int64_t lanes = kDefaultLanes;
     std::vector<UnitOperand> unit;  ///< empty, or two factors and a result
 };
 
@@ -93,6 +99,10 @@ struct BoundExtents {
     std::vector<std::vector<int64_t>> shapes;  ///< as Definition::tensors
 };
 
+/// Equality of the trees; a declared map equals the same coordinates written out.
+bool same(const Definition& a, const Definition& b);
+bool same(const TestSetup& a, const TestSetup& b);
+
 /// "sum", "softmax_sum", ...; "" for none.
 std::string_view name(Monoid monoid);
 double identity(Monoid monoid);  ///< of none: 0; of softmax_sum: that of the score, -inf
@@ -107,11 +117,13 @@ std::string print(const Definition& definition);
 std::string print(const Definition& definition, const TestSetup& test);
 std::string print(const Definition& definition, const ExprPtr& expr);
 
-/// Checks everything that does not depend on the values of the dims. @throws Error naming the rule that is broken.
+/// Checks everything that does not depend on the values of the dims. @throws Error naming the rule that is
+/// broken.
 void verify(const Definition& definition, const std::string& where);
 
-/// Extents and shapes at these values of the dims. The largest coordinate of a quasi-affine map is derived from the
-/// map, never by enumeration of the box. @throws Error if a value is outside its dim's bounds, or if a shape is needed.
+/// Extents and shapes at these values of the dims. The largest coordinate of a quasi-affine map is derived
+/// from the map, never by enumeration of the box. @throws Error if a value is outside its dim's bounds, or if
+/// a shape is needed.
 BoundExtents bind(const Definition& definition, const std::vector<int64_t>& dims, const std::string& where);
 
 /// The value of an expression that holds no read and no iterator (extents, shapes).
@@ -122,9 +134,12 @@ bool is_indirect(const ExprPtr& component);
 
 /// Every read below these expressions, those inside coordinates included; each distinct read once.
 std::vector<Read> reads_in(const std::vector<ExprPtr>& roots);
+/// Everything in which a definition reads: body, post-expression, maps of the results, predicate.
+std::vector<ExprPtr> read_roots(const Definition& definition);
 /// The coordinates by which a tensor is accessed: all reads of an operand, the one write of a result.
 std::vector<std::vector<ExprPtr>> accesses(const Definition& definition, int tensor);
-/// Iterators (positions) that occur below the expression, reads' coordinates included.
+/// Iterators (positions, ascending) that occur below the expression, reads' coordinates included.
 std::vector<int> iterators_in(const ExprPtr& expr);
+std::vector<int> iterators_in(const std::vector<ExprPtr>& exprs);
 
 }  // namespace tessera

@@ -9,8 +9,8 @@
 #include "ir/element_type.h"
 
 /// Expressions of a definition: extents, access maps, predicates and bodies are all of this one form.
-/// Semantics: zoo notation, "Expressions". Trees are immutable and shared; names are resolved to positions in the
-/// Definition that owns the expression.
+/// Semantics: zoo notation, "Expressions". Trees are immutable and shared; names are resolved to positions in
+/// the Definition that owns the expression.
 namespace tessera {
 
 struct Expr;
@@ -18,11 +18,35 @@ using ExprPtr = std::shared_ptr<const Expr>;
 
 enum class Function : uint8_t {
     // arithmetic
-    kAdd, kSub, kMul, kDivide, kFloorDiv, kMod, kNegate, kMin, kMax, kAbs, kRound,
+    kAdd,
+    kSub,
+    kMul,
+    kDivide,
+    kFloorDiv,
+    kMod,
+    kNegate,
+    kMin,
+    kMax,
+    kAbs,
+    kRound,
     // special functions
-    kExp, kLog, kSqrt, kRsqrt, kTanh, kErf, kSigmoid,
+    kExp,
+    kLog,
+    kSqrt,
+    kRsqrt,
+    kTanh,
+    kErf,
+    kSigmoid,
     // logic; results are 0 or 1
-    kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kAnd, kOr, kNot,
+    kLess,
+    kLessEqual,
+    kGreater,
+    kGreaterEqual,
+    kEqual,
+    kNotEqual,
+    kAnd,
+    kOr,
+    kNot,
     kSelect,
 };
 
@@ -71,9 +95,13 @@ struct Expr {
 
 ExprPtr number(int64_t value);
 ExprPtr real(double value);
+ExprPtr infinity();
 ExprPtr iterator_ref(int index);
 ExprPtr dim_ref(int index);
+ExprPtr fill_position();
+ExprPtr folded();
 ExprPtr read(int tensor, std::vector<ExprPtr> coordinates, bool declared_map);
+/// The negative of a literal is a literal: `-1` has one form only.
 ExprPtr apply(Function function, std::vector<ExprPtr> arguments);
 ExprPtr cast(ElementType to, ExprPtr argument);
 
@@ -81,6 +109,8 @@ ExprPtr cast(ElementType to, ExprPtr argument);
 std::string_view name(Function function);
 /// exp log sqrt rsqrt tanh erf sigmoid.
 bool is_special(Function function);
+/// The number of arguments.
+int arity(Function function);
 
 /// Equality of the trees (a declared map equals the same coordinates written out).
 bool same(const ExprPtr& a, const ExprPtr& b);

@@ -1,0 +1,360 @@
+#include "ir/definition_parser.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ir/expr_parser.h"
+#include "ir/lexer.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+// Limits far beyond any operator: they keep hostile text from costing time or stack.
+constexpr size_t kLargestText = size_t{1} << 20;  // bytes
+constexpr size_t kLongestLine = 4096;             // tokens
+constexpr size_t kMostIterators = 64;
+constexpr size_t kMostNames = 256;  // dims, and tensors
+
+struct Keyword {
+    std::string_view word;
+    int rank;  ///< lines stand in this order
+    bool may_repeat;
+};
+constexpr std::array<Keyword, 14> kKeywords = {{{"op", 0, false},
+                                                {"dim", 1, true},
+                                                {"index", 2, true},
+                                                {"in", 3, true},
+                                                {"out", 4, false},
+                                                {"update", 4, false},
+                                                {"where", 5, false},
+                                                {"acc", 6, false},
+                                                {"test", 7, false},
+                                                {"bind", 8, true},
+                                                {"fill", 9, true},
+                                                {"tile", 10, true},
+                                                {"lanes", 11, false},
+                                                {"unit", 12, false}}};
+
+struct Line {
+    int number;
+    const Keyword* keyword;
+    TokenStream tokens;  ///< behind the keyword
+};
+
+class Parser {
+public:
+    Parser(std::string_view text, const std::string& source) : source_(source) { split(text); }
+
+    DefinitionFile run(bool with_test) {
+        check_order();
+        // Extents use dims, which are declared below them.
+        for (Line& line : lines_) {
+            if (line.keyword->word == "dim") parse_dims(line);
+        }
+        for (Line& line : lines_) {
+            if (!with_test && line.keyword->rank >= 7) {
+                line.tokens.fail(std::string(line.keyword->word),
+                                 "is not expected here: this definition has no test part");
+            }
+            if (line.keyword->word != "dim") parse_line(line);
+        }
+        verify_at(file_.definition, source_, where_);
+        if (with_test) verify_test_at(file_, source_, where_);
+        return std::move(file_);
+    }
+
+private:
+    Definition& definition() { return file_.definition; }
+
+    void split(std::string_view text) {
+        if (text.size() > kLargestText) {
+            throw Error(source_, "",
+                        fmt::format("has {} bytes, expected at most {}", text.size(), kLargestText));
+        }
+        for (int number = 1; !text.empty(); ++number) {
+            const size_t end = text.find('\n');
+            std::string_view line = text.substr(0, end);
+            text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+            if (line.ends_with('\r')) line.remove_suffix(1);
+            std::vector<Token> tokens = tokenize(line, place(source_, number));
+            if (tokens.size() > kLongestLine) {
+                throw Error(place(source_, number), "",
+                            fmt::format("the line has more than {} words", kLongestLine));
+            }
+            if (tokens.size() > 1) lines_.push_back(with_keyword(number, std::move(tokens)));
+        }
+    }
+
+    Line with_keyword(int number, std::vector<Token> tokens) const {
+        const Token first = tokens.front();
+        const auto* keyword = std::ranges::find(kKeywords, first.text, &Keyword::word);
+        TokenStream stream(std::move(tokens), place(source_, number));
+        if (keyword == kKeywords.end()) {
+            stream.fail_expecting(
+                "one of op, dim, index, in, out, update, where, acc, test, bind, fill, tile, lanes, unit");
+        }
+        stream.next();
+        return Line{number, keyword, std::move(stream)};
+    }
+
+    void check_order() const {
+        const Line* last = nullptr;
+        bool has_result = false;
+        for (const Line& line : lines_) {
+            const std::string word(line.keyword->word);
+            if (!last && line.keyword->rank != 0)
+                line.tokens.fail(word, "stands before the line `op NAME(...)`");
+            if (last && line.keyword->rank < last->keyword->rank) {
+                line.tokens.fail(word, fmt::format("cannot follow `{}`", last->keyword->word),
+                                 "the order is op, dim, index, in, out or update, where, acc, test, bind, "
+                                 "fill, tile, lanes, unit");
+            }
+            if (last && line.keyword->rank == last->keyword->rank && !line.keyword->may_repeat) {
+                line.tokens.fail(word, fmt::format("follows `{}` in line {}, expected one such line",
+                                                   last->keyword->word, last->number));
+            }
+            if (line.keyword->rank > 7 && last->keyword->rank < 7)
+                line.tokens.fail(word, "stands before the line `test`");
+            has_result |= line.keyword->rank == 4;
+            last = &line;
+        }
+        if (!last)
+            throw Error(source_, "", "is empty, expected a definition that starts with `op NAME(...)`");
+        if (!has_result)
+            throw Error(place(source_, last->number), "", "the definition ends without a result",
+                        "add `out` or `update`");
+    }
+
+    void parse_line(Line& line) {
+        const std::string_view word = line.keyword->word;
+        TokenStream& tokens = line.tokens;
+        if (word == "op") return parse_op(line);
+        if (word == "index") return parse_operands(line, Role::kIndex);
+        if (word == "in") return parse_operands(line, Role::kIn);
+        if (word == "out" || word == "update")
+            return parse_results(line, word == "out" ? Role::kOut : Role::kUpdate);
+        if (word == "where") return parse_where(line);
+        if (word == "acc") return parse_accumulator(line);
+        if (word == "test") return tokens.expect_end("`test`");
+        if (word == "bind") return parse_bindings(line);
+        if (word == "fill") return parse_fill(line);
+        if (word == "tile") return parse_tiles(line);
+        if (word == "lanes") return parse_lanes(line);
+        parse_unit(line);
+    }
+
+    std::string new_name(TokenStream& tokens, std::string_view what) {
+        std::string fresh = tokens.expect_new_name(what);
+        const Definition& d = definition();
+        if (d.iterator(fresh) >= 0 || d.dim(fresh) >= 0 || d.tensor(fresh) >= 0 ||
+            (fresh == d.name && !d.name.empty())) {
+            tokens.fail(fresh, "is declared twice; names are unique in a definition");
+        }
+        return fresh;
+    }
+
+    void parse_op(Line& line) {
+        TokenStream& tokens = line.tokens;
+        definition().name = new_name(tokens, "the name of an operator");
+        where_.op = line.number;
+        tokens.expect("(", "after the name of the operator");
+        do {
+            Iterator iterator;
+            iterator.name = new_name(tokens, "the name of an iterator");
+            iterator.is_reduction = tokens.accept("*");
+            tokens.expect(":", "and the extent of the iterator");
+            iterator.extent = ExprParser(tokens, definition(), ExprContext::kExtent).parse();
+            definition().iterators.push_back(std::move(iterator));
+            if (definition().iterators.size() > kMostIterators) {
+                tokens.fail("", fmt::format("the operator has more than {} iterators", kMostIterators));
+            }
+        } while (tokens.accept(","));
+        tokens.expect(")", "after the iterators");
+        tokens.expect_end("the iterators");
+    }
+
+    void parse_dims(Line& line) {
+        TokenStream& tokens = line.tokens;
+        do {
+            DimSymbol dim;
+            dim.name = new_name(tokens, "the name of a dim");
+            tokens.expect("in", "and the bounds of the dim");
+            dim.low = tokens.expect_integer("the lower bound");
+            tokens.expect("..", "between the bounds of the dim");
+            dim.high = tokens.expect_integer("the upper bound");
+            if (tokens.accept("multiple")) {
+                tokens.expect("of", "after `multiple`");
+                dim.multiple_of = tokens.expect_integer("the divisor");
+            }
+            definition().dims.push_back(std::move(dim));
+            where_.dims.push_back(line.number);
+            if (definition().dims.size() > kMostNames)
+                tokens.fail("", fmt::format("more than {} dims are declared", kMostNames));
+        } while (tokens.accept(","));
+        tokens.expect_end("the dims");
+    }
+
+    void parse_tensor(Line& line, Role role) {
+        TokenStream& tokens = line.tokens;
+        TensorDecl tensor;
+        tensor.role = role;
+        tensor.name = new_name(tokens, "the name of a tensor");
+        const auto type = tokens.at_end() ? std::nullopt : element_type_of(tokens.peek().text);
+        if (!type) tokens.fail_expecting("an element type: f32, f16, bf16, i32, i8, u8, u6, i4 or u4");
+        tensor.type = *type;
+        tokens.next();
+        tokens.expect("[", "and the access map");
+        ExprParser map(tokens, definition(),
+                       role == Role::kIndex ? ExprContext::kIndexMap : ExprContext::kMap);
+        tensor.map = map.parse_list("]", "after the access map");
+        if (tokens.accept("of")) {
+            tokens.expect("[", "and the shape");
+            tensor.shape =
+                ExprParser(tokens, definition(), ExprContext::kExtent).parse_list("]", "after the shape");
+        }
+        definition().tensors.push_back(std::move(tensor));
+        where_.tensors.push_back(line.number);
+        if (definition().tensors.size() > kMostNames)
+            tokens.fail("", fmt::format("more than {} tensors are declared", kMostNames));
+    }
+
+    void parse_operands(Line& line, Role role) {
+        do {
+            parse_tensor(line, role);
+        } while (line.tokens.accept(","));
+        line.tokens.expect_end("the declarations");
+    }
+
+    void parse_results(Line& line, Role role) {
+        TokenStream& tokens = line.tokens;
+        do {
+            parse_tensor(line, role);
+        } while (tokens.accept(","));
+        tokens.expect("=", "and the body");
+        ExprParser body(tokens, definition(), ExprContext::kBody);
+        const ExprPtr expr = body.parse();
+        tokens.expect_end("the body");
+        where_.body = line.number;
+        definition().monoid = body.monoid();
+        definition().body = body.monoid_arguments();
+        if (body.monoid() == Monoid::kNone) {
+            definition().body = {expr};
+        } else if (!std::holds_alternative<Folded>(expr->node)) {
+            definition().post = expr;
+        }
+    }
+
+    void parse_where(Line& line) {
+        definition().where = ExprParser(line.tokens, definition(), ExprContext::kWhere).parse();
+        where_.where = line.number;
+        line.tokens.expect_end("the predicate");
+    }
+
+    void parse_accumulator(Line& line) {
+        const bool is_float = line.tokens.at("f32");
+        if (!is_float && !line.tokens.at("i32"))
+            line.tokens.fail_expecting("the accumulator type f32 or i32");
+        line.tokens.next();
+        definition().accumulator = is_float ? ElementType::kF32 : ElementType::kI32;
+        line.tokens.expect_end("the accumulator type");
+    }
+
+    void parse_bindings(Line& line) {
+        TokenStream& tokens = line.tokens;
+        do {
+            const std::string dim = tokens.expect_name("the name of a dim");
+            if (definition().dim(dim) < 0) tokens.fail(dim, "is bound, but is not a dim");
+            tokens.expect("=", "and the value of the dim");
+            if (!file_.test.bind.emplace(dim, tokens.expect_integer("the value of the dim")).second) {
+                tokens.fail(dim, "is bound twice");
+            }
+        } while (tokens.accept(","));
+        tokens.expect_end("the values");
+    }
+
+    void parse_fill(Line& line) {
+        TokenStream& tokens = line.tokens;
+        const std::string operand = tokens.expect_name("the name of an index operand");
+        const int tensor = definition().tensor(operand);
+        if (tensor < 0 || definition().tensors[static_cast<size_t>(tensor)].role != Role::kIndex) {
+            tokens.fail(operand, "is filled, but is not an index operand");
+        }
+        tokens.expect("[", "as in `fill page[i] = ...`");
+        tokens.expect("i", "as in `fill page[i] = ...`");
+        tokens.expect("]", "as in `fill page[i] = ...`");
+        tokens.expect("=", "and the contents");
+        const ExprPtr contents = ExprParser(tokens, definition(), ExprContext::kFill).parse();
+        tokens.expect_end("the contents");
+        if (!file_.test.fill.emplace(operand, contents).second) tokens.fail(operand, "is filled twice");
+        where_.fills[operand] = line.number;
+    }
+
+    void parse_tiles(Line& line) {
+        TokenStream& tokens = line.tokens;
+        do {
+            const std::string iterator = tokens.expect_name("the name of an iterator");
+            if (definition().iterator(iterator) < 0)
+                tokens.fail(iterator, "is tiled, but is not an iterator");
+            TileSize tile{};
+            tile.size = tokens.expect_integer("the size of the tile");
+            tokens.expect("at", "and the origin of the tile");
+            tile.origin = tokens.expect_integer("the origin of the tile");
+            if (!file_.test.tile.emplace(iterator, tile).second) tokens.fail(iterator, "is tiled twice");
+            where_.tiles[iterator] = line.number;
+        } while (tokens.accept(","));
+        tokens.expect_end("the tiles");
+    }
+
+    void parse_lanes(Line& line) {
+        file_.test.lanes = line.tokens.expect_integer("the lanes of the vector unit");
+        where_.lanes = line.number;
+        line.tokens.expect_end("the lanes");
+    }
+
+    void parse_unit(Line& line) {
+        where_.unit = line.number;
+        while (!line.tokens.at_end()) parse_unit_operand(line.tokens);
+    }
+
+    void parse_unit_operand(TokenStream& tokens) {
+        UnitOperand operand;
+        operand.role = tokens.expect_name("the name of an operand of the unit");
+        tokens.expect("<", "and the lanes of the operand");
+        do {
+            // An axis and its lanes are one word: `m4`.
+            const std::string word = tokens.expect_name("an axis with its lanes, such as `m4`");
+            const size_t digits = word.find_first_of("0123456789");
+            const std::string axis = word.substr(0, digits);
+            const bool is_axis = std::ranges::all_of(axis, [](char c) { return 'a' <= c && c <= 'z'; });
+            if (axis.empty() || !is_axis || digits == std::string::npos) {
+                tokens.fail(
+                    word,
+                    "is not an axis with its lanes, expected lower-case letters and a number such as `m4`");
+            }
+            const std::string count = word.substr(digits);
+            TokenStream lanes(tokenize(count, tokens.where()), tokens.where());
+            operand.lanes.emplace_back(axis, lanes.expect_integer("the lanes of the axis"));
+            lanes.expect_end("the lanes of the axis");
+        } while (tokens.accept(","));
+        tokens.expect(">", "after the lanes of the operand");
+        file_.test.unit.push_back(std::move(operand));
+    }
+
+    const std::string& source_;
+    std::vector<Line> lines_;
+    DefinitionFile file_;
+    DefinitionLines where_;
+};
+
+}  // namespace
+
+DefinitionFile parse_definition_file(std::string_view text, const std::string& where) {
+    return Parser(text, where).run(true);
+}
+
+Definition parse_definition(std::string_view text, const std::string& where) {
+    return Parser(text, where).run(false).definition;
+}
+
+}  // namespace tessera

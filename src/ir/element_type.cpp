@@ -1,0 +1,104 @@
+#include "ir/element_type.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+struct TypeFacts {
+    ElementType type;
+    std::string_view name;
+    int bits;
+    bool is_integer;
+    IntegerRange range;
+};
+
+constexpr std::array<TypeFacts, 9> kTypes = {{
+    {ElementType::kF32, "f32", 32, false, {0, 0}},
+    {ElementType::kF16, "f16", 16, false, {0, 0}},
+    {ElementType::kBF16, "bf16", 16, false, {0, 0}},
+    {ElementType::kI32, "i32", 32, true, {-(int64_t{1} << 31), (int64_t{1} << 31) - 1}},
+    {ElementType::kI8, "i8", 8, true, {-128, 127}},
+    {ElementType::kU8, "u8", 8, true, {0, 255}},
+    {ElementType::kU6, "u6", 6, true, {0, 63}},
+    {ElementType::kI4, "i4", 4, true, {-8, 7}},
+    {ElementType::kU4, "u4", 4, true, {0, 15}},
+}};
+
+const TypeFacts& facts_of(ElementType type) {
+    const auto index = static_cast<size_t>(type);
+    TESSERA_CHECK(index < kTypes.size() && kTypes[index].type == type, "element type {}", index);
+    return kTypes[index];
+}
+
+/// Largest finite f16, and the first magnitude that rounds to infinity instead (half a step above it).
+constexpr double kF16Overflow = 65520.0;
+
+double round_to_f16(float value) {
+    if (!std::isfinite(value) || value == 0) return value;
+    if (std::fabs(value) >= kF16Overflow) return std::copysign(INFINITY, value);
+    // 11 significant bits; below 2^-14 the step stays that of the subnormals, 2^-24.
+    const int exponent = std::max(std::ilogb(value), -14);
+    const double step = std::ldexp(1.0, exponent - 10);
+    return std::copysign(std::nearbyint(value / step) * step, value);
+}
+
+double round_to_bf16(float value) {
+    if (!std::isfinite(value)) return value;
+    uint32_t pattern = std::bit_cast<uint32_t>(value);
+    pattern += 0x7FFF + (pattern >> 16 & 1);  // nearest, ties to even, on the upper 16 bits
+    return std::bit_cast<float>(pattern & 0xFFFF0000U);
+}
+
+}  // namespace
+
+int bits(ElementType type) {
+    return facts_of(type).bits;
+}
+
+std::string_view name(ElementType type) {
+    return facts_of(type).name;
+}
+
+std::optional<ElementType> element_type_of(std::string_view name) {
+    const auto* found = std::ranges::find(kTypes, name, &TypeFacts::name);
+    if (found == kTypes.end()) return std::nullopt;
+    return found->type;
+}
+
+bool is_integer(ElementType type) {
+    return facts_of(type).is_integer;
+}
+
+IntegerRange range(ElementType type) {
+    TESSERA_CHECK(is_integer(type), "{} has no integer range", name(type));
+    return facts_of(type).range;
+}
+
+double round_to(ElementType type, double value) {
+    if (is_integer(type)) {
+        const IntegerRange limits = range(type);
+        if (std::isnan(value)) return value;
+        return std::clamp(std::trunc(value), static_cast<double>(limits.low),
+                          static_cast<double>(limits.high));
+    }
+    const auto single = static_cast<float>(value);
+    if (type == ElementType::kF16) return round_to_f16(single);
+    if (type == ElementType::kBF16) return round_to_bf16(single);
+    return single;
+}
+
+bool is_exact_cast(ElementType from, ElementType to) {
+    if (!is_integer(from)) return to == ElementType::kF32 || to == from;
+    const IntegerRange values = range(from);
+    if (is_integer(to)) return range(to).low <= values.low && values.high <= range(to).high;
+    constexpr int64_t kF16Largest = 65504;
+    return to != ElementType::kF16 || (-kF16Largest <= values.low && values.high <= kF16Largest);
+}
+
+}  // namespace tessera
