@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/definition.h"
+
+/// Micro-kernel declarations: the only source of what exists. A declaration says which definitions a kernel implements,
+/// by their structure and never by their name, and which parameters a plan may give it.
+namespace tessera {
+
+struct Parameter {
+    std::string_view name;
+    std::string_view meaning;
+    bool is_iterator;  ///< names an iterator of the operator; else a positive integer
+    bool is_required;
+};
+
+struct MicroKernel {
+    std::string_view name;
+    std::string_view summary;
+    std::vector<Parameter> parameters;
+    bool tiles_reductions;  ///< folds into what earlier tiles left, so a reduction loop may stand outside
+    /// Why it does not implement the definition; empty if it does.
+    std::string (*why_not)(const Definition&);
+};
+
+/// All declarations, in one list.
+std::span<const MicroKernel> micro_kernels();
+/// nullptr if there is none of this name.
+const MicroKernel* find_micro_kernel(std::string_view name);
+
+/// The two operands whose product is summed (casts aside), as positions in the definition; nothing if the body is no
+/// such product.
+struct Factors {
+    Read left, right;
+};
+std::optional<Factors> factors_of(const Definition& definition);
+
+}  // namespace tessera

@@ -1,0 +1,294 @@
+#include "movement/index.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+__extension__ typedef __int128 Wide;  // products of two 64-bit bounds
+
+constexpr int64_t kFar = int64_t{1} << 60;  // bounds saturate here, far from overflow
+
+int64_t clamp_far(Wide value) {
+    return static_cast<int64_t>(std::clamp<Wide>(value, -kFar, kFar));
+}
+
+Bounds bounds_of(const Index::Atom& atom) {
+    const auto argument = [&](size_t i) { return atom.arguments[i].bounds(); };
+    const auto floored = [&](int64_t x) { return x >= 0 ? x / atom.modulus : -((-x + atom.modulus - 1) / atom.modulus); };
+    switch (atom.kind) {
+        case Index::AtomKind::kVariable: return atom.variable.bounds;
+        case Index::AtomKind::kRead: return atom.bounds;
+        case Index::AtomKind::kFloorDiv: return {floored(argument(0).low), floored(argument(0).high)};
+        case Index::AtomKind::kMod: return {0, atom.modulus - 1};
+        case Index::AtomKind::kMin:
+            return {std::min(argument(0).low, argument(1).low), std::min(argument(0).high, argument(1).high)};
+        case Index::AtomKind::kMax:
+            return {std::max(argument(0).low, argument(1).low), std::max(argument(0).high, argument(1).high)};
+        case Index::AtomKind::kProduct: {
+            const Bounds a = argument(0), b = argument(1);
+            const Wide corners[] = {static_cast<Wide>(a.low) * b.low, static_cast<Wide>(a.low) * b.high,
+                                        static_cast<Wide>(a.high) * b.low, static_cast<Wide>(a.high) * b.high};
+            return {clamp_far(*std::min_element(corners, corners + 4)), clamp_far(*std::max_element(corners, corners + 4))};
+        }
+    }
+    return {-kFar, kFar};
+}
+
+int64_t divisor_of(const Index::Atom& atom) {
+    switch (atom.kind) {
+        case Index::AtomKind::kVariable: return atom.variable.multiple_of;
+        case Index::AtomKind::kMod: return std::gcd(atom.arguments[0].divisor(), atom.modulus);
+        case Index::AtomKind::kProduct: return atom.arguments[0].divisor() * atom.arguments[1].divisor();
+        case Index::AtomKind::kMin:
+        case Index::AtomKind::kMax: return std::gcd(atom.arguments[0].divisor(), atom.arguments[1].divisor());
+        case Index::AtomKind::kFloorDiv:
+        case Index::AtomKind::kRead: return 1;
+    }
+    return 1;
+}
+
+}  // namespace
+
+std::string Index::Atom::text() const {
+    const auto argument = [&](size_t i) { return arguments[i].text(); };
+    switch (kind) {
+        case AtomKind::kVariable: return variable.name;
+        case AtomKind::kRead: return "int64_t{" + buffer + "[" + argument(0) + "]}";
+        case AtomKind::kFloorDiv:
+            return arguments[0].bounds().low >= 0 ? fmt::format("({}) / {}", argument(0), modulus)
+                                                  : fmt::format("ntt::floor_div({}, {})", argument(0), modulus);
+        case AtomKind::kMod:
+            return arguments[0].bounds().low >= 0 ? fmt::format("({}) % {}", argument(0), modulus)
+                                                  : fmt::format("ntt::floor_mod({}, {})", argument(0), modulus);
+        case AtomKind::kProduct: return fmt::format("({}) * ({})", argument(0), argument(1));
+        case AtomKind::kMin: return fmt::format("ntt::min<int64_t>({}, {})", argument(0), argument(1));
+        case AtomKind::kMax: return fmt::format("ntt::max<int64_t>({}, {})", argument(0), argument(1));
+    }
+    return {};
+}
+
+Index atom_index(Index::Atom atom) {
+    Index result;
+    std::string key = atom.text();
+    result.terms_.emplace(std::move(key), Index::Term{std::make_shared<const Index::Atom>(std::move(atom)), 1});
+    return result;
+}
+
+Index Index::variable(const Variable& variable) {
+    if (variable.bounds.low == variable.bounds.high) return {variable.bounds.low};
+    return atom_index({.kind = AtomKind::kVariable, .variable = variable, .buffer = {}, .arguments = {}});
+}
+
+Index Index::read(const std::string& buffer, const Index& offset, Bounds bounds) {
+    return atom_index({.kind = AtomKind::kRead, .variable = {}, .buffer = buffer, .bounds = bounds, .arguments = {offset}});
+}
+
+std::optional<int64_t> Index::as_constant() const {
+    return terms_.empty() ? std::optional(constant_) : std::nullopt;
+}
+
+Bounds Index::bounds() const {
+    Wide low = constant_, high = constant_;
+    for (const auto& [key, term] : terms_) {
+        const Bounds b = bounds_of(*term.atom);
+        low += static_cast<Wide>(term.coefficient) * (term.coefficient > 0 ? b.low : b.high);
+        high += static_cast<Wide>(term.coefficient) * (term.coefficient > 0 ? b.high : b.low);
+    }
+    return {clamp_far(low), clamp_far(high)};
+}
+
+int64_t Index::divisor() const {
+    int64_t result = std::abs(constant_);
+    for (const auto& [key, term] : terms_) result = std::gcd(result, term.coefficient * divisor_of(*term.atom));
+    return result;
+}
+
+bool Index::uses(const std::string& variable) const {
+    return std::any_of(terms_.begin(), terms_.end(), [&](const auto& entry) {
+        const Atom& atom = *entry.second.atom;
+        return atom.kind == AtomKind::kVariable ? atom.variable.name == variable
+                                                : std::any_of(atom.arguments.begin(), atom.arguments.end(),
+                                                              [&](const Index& a) { return a.uses(variable); });
+    });
+}
+
+std::optional<int64_t> Index::coefficient(const std::string& variable) const {
+    int64_t result = 0;
+    for (const auto& [key, term] : terms_) {
+        if (term.atom->kind == AtomKind::kVariable) {
+            if (term.atom->variable.name == variable) result = term.coefficient;
+        } else if (std::any_of(term.atom->arguments.begin(), term.atom->arguments.end(),
+                               [&](const Index& a) { return a.uses(variable); })) {
+            return std::nullopt;
+        }
+    }
+    return result;
+}
+
+Index Index::substitute(const std::string& variable, const Index& by) const {
+    Index result(constant_);
+    for (const auto& [key, term] : terms_) {
+        const Atom& atom = *term.atom;
+        std::vector<Index> arguments;
+        arguments.reserve(atom.arguments.size());
+        for (const Index& a : atom.arguments) arguments.push_back(a.substitute(variable, by));
+        Index replaced;
+        switch (atom.kind) {
+            case AtomKind::kVariable: replaced = atom.variable.name == variable ? by : Index::variable(atom.variable); break;
+            case AtomKind::kRead: replaced = read(atom.buffer, arguments[0], atom.bounds); break;
+            case AtomKind::kFloorDiv: replaced = floor_div(arguments[0], atom.modulus); break;
+            case AtomKind::kMod: replaced = mod(arguments[0], atom.modulus); break;
+            case AtomKind::kProduct: replaced = arguments[0] * arguments[1]; break;
+            case AtomKind::kMin: replaced = min(arguments[0], arguments[1]); break;
+            case AtomKind::kMax: replaced = max(arguments[0], arguments[1]); break;
+        }
+        result = result + replaced * Index(term.coefficient);
+    }
+    return result;
+}
+
+std::string Index::text() const {
+    std::string out;
+    for (const auto& [key, term] : terms_) {
+        const bool negative = term.coefficient < 0;
+        const int64_t size = std::abs(term.coefficient);
+        out += out.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
+        const bool compound = term.atom->kind == AtomKind::kFloorDiv || term.atom->kind == AtomKind::kMod;
+        if (size == 1) {
+            out += key;
+        } else {
+            out += compound ? fmt::format("({}) * {}", key, size) : fmt::format("{} * {}", key, size);
+        }
+    }
+    if (out.empty()) return fmt::format("{}", constant_);
+    if (constant_ != 0) out += constant_ < 0 ? fmt::format(" - {}", -constant_) : fmt::format(" + {}", constant_);
+    return out;
+}
+
+namespace {
+
+/// (x div c) c + x mod c = x, for every pair of such terms whose coefficients match.
+Index joined(const Index& index) {
+    for (const auto& [key, term] : index.terms()) {
+        if (term.atom->kind != Index::AtomKind::kMod) continue;
+        const Index& x = term.atom->arguments[0];
+        const int64_t c = term.atom->modulus;
+        for (const auto& [other_key, other] : index.terms()) {
+            if (other.atom->kind != Index::AtomKind::kFloorDiv || other.atom->modulus != c) continue;
+            if (other.coefficient != term.coefficient * c || !(other.atom->arguments[0] == x)) continue;
+            const Index both = atom_index(*term.atom) * Index(term.coefficient) +
+                               atom_index(*other.atom) * Index(other.coefficient);
+            Index rest = index;
+            rest = rest + both * Index(-1);
+            return joined(rest + x * Index(term.coefficient));
+        }
+    }
+    return index;
+}
+
+}  // namespace
+
+Index operator+(const Index& a, const Index& b) {
+    Index result = a;
+    result.constant_ += b.constant_;
+    for (const auto& [key, term] : b.terms_) {
+        auto [at, is_new] = result.terms_.emplace(key, term);
+        if (!is_new && (at->second.coefficient += term.coefficient) == 0) result.terms_.erase(at);
+    }
+    return joined(result);
+}
+
+Index operator-(const Index& a, const Index& b) { return a + b * Index(-1); }
+
+Index operator*(const Index& a, const Index& b) {
+    if (!b.terms_.empty() && a.terms_.empty()) return b * a;
+    if (!b.terms_.empty()) {
+        if (a.text() > b.text()) return b * a;
+        return atom_index({.kind = Index::AtomKind::kProduct, .variable = {}, .buffer = {}, .arguments = {a, b}});
+    }
+    Index result;
+    if (b.constant_ == 0) return result;
+    result = a;
+    result.constant_ *= b.constant_;
+    for (auto& [key, term] : result.terms_) term.coefficient *= b.constant_;
+    return result;
+}
+
+namespace {
+
+/// a = whole + rest, where every part of `whole` is a multiple of the divisor.
+std::pair<Index, Index> split(const Index& a, int64_t divisor) {
+    Index whole, rest;
+    for (const auto& [key, term] : a.terms()) {
+        const Index part = atom_index(*term.atom) * Index(term.coefficient);
+        (part.divisor() % divisor == 0 ? whole : rest) = (part.divisor() % divisor == 0 ? whole : rest) + part;
+    }
+    const int64_t constant = a.constant();
+    const int64_t remainder = ((constant % divisor) + divisor) % divisor;
+    return {whole + Index(constant - remainder), rest + Index(remainder)};
+}
+
+/// whole / divisor for an index all of whose parts are multiples of it. Atoms that are multiples by what is known of
+/// them (and not by their coefficient) stay divisions.
+Index exact_quotient(const Index& whole, int64_t divisor) {
+    Index result(whole.constant() / divisor);
+    for (const auto& [key, term] : whole.terms()) {
+        if (term.coefficient % divisor == 0) {
+            result = result + atom_index(*term.atom) * Index(term.coefficient / divisor);
+        } else {
+            const Index part = atom_index(*term.atom) * Index(term.coefficient);
+            result = result + atom_index({.kind = Index::AtomKind::kFloorDiv, .variable = {}, .buffer = {},
+                                          .modulus = divisor, .arguments = {part}});
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+Index floor_div(const Index& a, int64_t divisor) {
+    TESSERA_CHECK(divisor > 0);
+    if (divisor == 1) return a;
+    auto [whole, rest] = split(a, divisor);
+    const Bounds b = rest.bounds();
+    if (b.low >= 0 && b.high < divisor) return exact_quotient(whole, divisor);
+    // (x div c) div d = x div (c d)
+    if (rest.terms().size() == 1 && rest.constant() == 0) {
+        const auto& term = rest.terms().begin()->second;
+        if (term.coefficient == 1 && term.atom->kind == Index::AtomKind::kFloorDiv) {
+            return exact_quotient(whole, divisor) + floor_div(term.atom->arguments[0], term.atom->modulus * divisor);
+        }
+    }
+    return exact_quotient(whole, divisor) + atom_index({.kind = Index::AtomKind::kFloorDiv, .variable = {}, .buffer = {},
+                                                        .modulus = divisor, .arguments = {rest}});
+}
+
+Index mod(const Index& a, int64_t divisor) {
+    TESSERA_CHECK(divisor > 0);
+    if (divisor == 1) return {};
+    auto [whole, rest] = split(a, divisor);
+    const Bounds b = rest.bounds();
+    if (b.low >= 0 && b.high < divisor) return rest;
+    return atom_index({.kind = Index::AtomKind::kMod, .variable = {}, .buffer = {}, .modulus = divisor, .arguments = {rest}});
+}
+
+Index min(const Index& a, const Index& b) {
+    const Bounds difference = (a - b).bounds();
+    if (difference.high <= 0) return a;
+    if (difference.low >= 0) return b;
+    return atom_index({.kind = Index::AtomKind::kMin, .variable = {}, .buffer = {}, .arguments = {a, b}});
+}
+
+Index max(const Index& a, const Index& b) {
+    const Bounds difference = (a - b).bounds();
+    if (difference.high <= 0) return b;
+    if (difference.low >= 0) return a;
+    return atom_index({.kind = Index::AtomKind::kMax, .variable = {}, .buffer = {}, .arguments = {a, b}});
+}
+
+}  // namespace tessera

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Integer expressions of a lowered program: loop bounds, coordinates and offsets.
+///
+/// An Index is kept in normal form, constant + sum of coefficient x atom, where an atom is a variable, a floor division
+/// or remainder by a constant, a product, a minimum or maximum, or an element of an index operand. Constructors simplify
+/// with what is known of the variables (bounds, divisor):
+///
+///     s = 16 q + l, 0 <= l < 16:    s div 16 = q,   s mod 16 = l,   (c div 32) 32 + c mod 32 = c
+///
+/// so that the composition of access maps, layouts and views ends as the strides that the kernels want.
+namespace tessera {
+
+struct Bounds {
+    int64_t low;   ///< inclusive
+    int64_t high;  ///< inclusive
+};
+
+/// A loop variable or a symbol. Two variables are the same if their names are.
+struct Variable {
+    std::string name;
+    Bounds bounds;
+    int64_t multiple_of = 1;
+};
+
+class Index {
+public:
+    enum class AtomKind : uint8_t { kVariable, kFloorDiv, kMod, kProduct, kMin, kMax, kRead };
+    struct Atom;
+    struct Term {
+        std::shared_ptr<const Atom> atom;
+        int64_t coefficient;
+    };
+
+    Index() = default;
+    Index(int64_t constant) : constant_(constant) {}  // NOLINT: a number is an Index
+    static Index variable(const Variable& variable);
+    /// An element of the index operand `buffer`, whose values lie within `bounds`.
+    static Index read(const std::string& buffer, const Index& offset, Bounds bounds);
+
+    std::optional<int64_t> as_constant() const;
+    int64_t constant() const { return constant_; }
+    const std::map<std::string, Term>& terms() const { return terms_; }
+
+    Bounds bounds() const;
+    /// The largest number that is known to divide every value; 0 for the constant 0.
+    int64_t divisor() const;
+    bool uses(const std::string& variable) const;
+    /// The factor of a variable that occurs in no other form than as a term; nothing otherwise. 0 if it does not occur.
+    std::optional<int64_t> coefficient(const std::string& variable) const;
+    Index substitute(const std::string& variable, const Index& by) const;
+
+    /// As C++; operands of index reads are called by `buffer[offset]`.
+    std::string text() const;
+
+    friend Index operator+(const Index& a, const Index& b);
+    friend Index operator-(const Index& a, const Index& b);
+    friend Index operator*(const Index& a, const Index& b);
+    friend bool operator==(const Index& a, const Index& b) { return a.text() == b.text(); }
+
+private:
+    friend Index atom_index(Atom atom);
+    int64_t constant_ = 0;
+    std::map<std::string, Term> terms_;  ///< by the atom's text; no zero coefficients
+};
+
+struct Index::Atom {
+    AtomKind kind;
+    Variable variable;       ///< kVariable
+    std::string buffer;      ///< kRead
+    Bounds bounds{};         ///< kRead
+    int64_t modulus = 1;     ///< kFloorDiv, kMod
+    std::vector<Index> arguments;
+    std::string text() const;
+};
+
+Index operator+(const Index& a, const Index& b);
+Index operator-(const Index& a, const Index& b);
+Index operator*(const Index& a, const Index& b);
+Index floor_div(const Index& a, int64_t divisor);
+Index mod(const Index& a, int64_t divisor);
+Index min(const Index& a, const Index& b);
+Index max(const Index& a, const Index& b);
+
+}  // namespace tessera

@@ -1,0 +1,230 @@
+// A kernel's nest becomes loops: each `x:8` a For over the root's iterator x, each producer at its place computes what the
+// rest of the nest reads in one tile, each leaf is lowered by its micro-kernel.
+//
+//   x:8 y:1 { p[..]; r[..] }   ->   for x in 0..X by 8: for y in 0..Y: p on (region that r reads), r on (x..x+8, y)
+//
+// A loop over a reduction of the root starts behind the identity of its results and ends before the post-expression.
+#include "movement/lower.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "kernels/micro_kernel.h"
+#include "movement/leaf.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+using LowerLeaf = Body (*)(const LeafScope&);
+
+LowerLeaf lowering_of(std::string_view micro_kernel) {
+    if (micro_kernel == "loops") return lower_loops;
+    if (micro_kernel == "contract") return lower_contract;
+    if (micro_kernel == "dot") return lower_dot;
+    if (micro_kernel == "stream") return lower_stream;
+    TESSERA_CHECK(false, "no lowering of micro-kernel {}", micro_kernel);
+    return nullptr;
+}
+
+class KernelLowering {
+public:
+    KernelLowering(const LoweringInput& input, const Block& block, const KernelPlan& plan)
+        : plan_(plan), storage_(input, block), names_(reserved_names(input)) {
+        for (const Leaf* leaf : leaves(plan.nest)) nodes_.push_back(&node_of(*leaf, block));
+    }
+
+    Kernel lower() {
+        Kernel kernel;
+        kernel.name = identifier(nodes_.back()->name);
+        kernel.comment = print(plan_.nest);
+        kernel.body = fill_gaps();
+        append(kernel.body, lower_nest(plan_.nest, whole_ranges(*nodes_.back(), storage_.input()), false));
+        kernel.buffers = storage_.buffers();
+        return kernel;
+    }
+
+private:
+    static std::set<std::string> reserved_names(const LoweringInput& input) {
+        std::set<std::string> names;
+        for (const Value& value : input.graph.values) names.insert(identifier(value.name));
+        for (const auto& [name, variable] : input.symbols) names.insert(name);
+        return names;
+    }
+
+    static const Node& node_of(const Leaf& leaf, const Block& block) {
+        const auto at = std::find_if(block.nodes.begin(), block.nodes.end(), [&](const Node& n) { return n.name == leaf.node; });
+        TESSERA_CHECK(at != block.nodes.end(), "{}", leaf.node);
+        return *at;
+    }
+
+    static void append(Body& body, Body more) {
+        for (Statement& s : more) body.push_back(std::move(s));
+    }
+
+    /// Elements of whole results that no iteration writes hold the identity.
+    Body fill_gaps() {
+        Body body;
+        for (const Node* node : nodes_) {
+            for (const int t : node->definition()->results()) {
+                const ValueId value = value_of(*node, t);
+                if (node->definition()->tensors[static_cast<size_t>(t)].role != Role::kOut || !leaves_gaps(*node, storage_)) continue;
+                if (storage_.plan_of(value).place == Place::kTile) continue;  // readers are checked where the tile is made
+                const std::vector<Index> extents = storage_.extents(value);
+                const Address start = storage_.locate(value, std::vector<Index>(extents.size()), true);
+                body.push_back({Fill{start, stored_elements(storage_.plan_of(value).layout, extents),
+                                     identity(node->definition()->monoid)}});
+            }
+        }
+        return body;
+    }
+
+    Body lower_nest(const Nest& nest, Ranges ranges, bool is_partial) {
+        const std::vector<const Leaf*> all = leaves(nest);
+        std::vector<const Node*> nodes;
+        for (const Leaf* leaf : all) nodes.push_back(&node_of(*leaf, storage_.block()));
+        const Node& root_node = *nodes.back();
+        const Definition& definition = *root_node.definition();
+
+        // Loops, outermost first; a Body for each depth is put together on the way out.
+        struct Open {
+            Variable variable;
+            Index begin, end;
+            int64_t step;
+            Body before, after;
+        };
+        std::vector<Open> open;
+        for (const LoopTile& loop : nest.loops) {
+            const int x = definition.iterator(loop.iterator);
+            if (x < 0) {
+                throw Error(root_node.name, loop.iterator, "is no iterator of the nest's last operator");
+            }
+            Range& range = ranges[static_cast<size_t>(x)];
+            Open level;
+            const bool is_reduction = definition.iterators[static_cast<size_t>(x)].is_reduction;
+            if (is_reduction && !is_partial) {
+                if (!find_micro_kernel(root(nest).micro_kernel)->tiles_reductions) {
+                    throw Error(root_node.name, loop.iterator, "is a reduction, and the micro-kernel cannot fold tiles of it");
+                }
+                const LeafScope here{root_node, root(nest), ranges, false, storage_, nodes_, names_};
+                if (definition.tensors[static_cast<size_t>(definition.results().front())].role == Role::kOut) {
+                    level.before = lower_identity(here);
+                    level.after = lower_post(here);
+                }
+                is_partial = true;
+            }
+            Index end = range.end;
+            for (const Index& bound : bounds_by_predicate(root_node, x, ranges, storage_)) end = min(end, bound);
+            const int64_t tile = std::min(loop.tile, std::max<int64_t>(range.largest, 1));
+            const int64_t divisor = range.begin.divisor();
+            level.variable = {names_.fresh(loop.iterator + "_tile"),
+                              {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
+                              divisor == 0 ? tile : std::gcd(divisor, tile)};
+            level.begin = range.begin;
+            level.end = end;
+            level.step = tile;
+            const Index start = range.largest <= tile ? range.begin : Index::variable(level.variable);
+            // A tile that always fits keeps its constant extent.
+            const bool divides = (range.end - range.begin).divisor() % tile == 0 && end == range.end;
+            const Index next = start + Index(tile);
+            range = {start, divides || tile == 1 ? next : min(next, end), tile};
+            open.push_back(std::move(level));
+        }
+
+        set_tiles(nodes, ranges, nest);
+        const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
+        Body body;
+        for (const auto& child : nest.children) {
+            if (const auto* inner = std::get_if<Nest>(&child)) {
+                const Node& inner_root = node_of(root(*inner), storage_.block());
+                append(body, lower_nest(*inner, needed.at(&inner_root), is_partial && &inner_root == &root_node));
+            } else {
+                const Leaf& leaf = std::get<Leaf>(child);
+                const Node& node = node_of(leaf, storage_.block());
+                append(body, lower_leaf(leaf, node, needed.at(&node), is_partial && &node == &root_node));
+            }
+        }
+        for (auto level = open.rbegin(); level != open.rend(); ++level) {
+            Body outer = std::move(level->before);
+            const auto extent = (level->end - level->begin).as_constant();
+            if (extent && *extent > 0 && *extent <= level->step) {
+                append(outer, std::move(body));  // a loop of one trip is none
+            } else {
+                outer.push_back({For{level->variable, level->begin, level->end, level->step, std::move(body)}});
+            }
+            append(outer, std::move(level->after));
+            body = std::move(outer);
+        }
+        return body;
+    }
+
+    Body lower_leaf(const Leaf& leaf, const Node& node, const Ranges& ranges, bool is_partial) {
+        const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
+        TESSERA_CHECK(kernel != nullptr, "{}", leaf.micro_kernel);
+        Body body;
+        const LeafScope scope{node, leaf, ranges, is_partial, storage_, nodes_, names_};
+        const ValueId first = value_of(node, node.definition()->results().front());
+        if (storage_.plan_of(first).place == Place::kTile && leaves_gaps(node, storage_) && !is_partial &&
+            node.definition()->monoid == Monoid::kNone && !readers_imply_predicate(node, nodes_, storage_)) {
+            body = lower_identity(scope);
+        }
+        append(body, lowering_of(leaf.micro_kernel)(scope));
+        return body;
+    }
+
+    /// Gives a region to every tile that is made and read at this level: by a child of the nest, for another one.
+    void set_tiles(const std::vector<const Node*>& nodes, const Ranges& ranges, const Nest& nest) {
+        const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
+        for (const auto& child : nest.children) {
+            std::vector<const Leaf*> made;
+            if (const auto* inner = std::get_if<Nest>(&child)) {
+                made = leaves(*inner);
+            } else {
+                made = {&std::get<Leaf>(child)};
+            }
+            const auto is_inside = [&](const Node* node) {
+                return std::any_of(made.begin(), made.end(), [&](const Leaf* l) { return l->node == node->name; });
+            };
+            for (const Leaf* leaf : made) {
+                const Node& node = node_of(*leaf, storage_.block());
+                for (const int t : node.definition()->results()) {
+                    const ValueId value = value_of(node, t);
+                    if (storage_.plan_of(value).place != Place::kTile) continue;
+                    const bool is_read_elsewhere = std::any_of(nodes.begin(), nodes.end(), [&](const Node* reader) {
+                        if (is_inside(reader)) return false;
+                        return std::any_of(reader->operands.begin(), reader->operands.end(),
+                                           [&](ValueId o) { return storage_.base(o) == value; });
+                    });
+                    if (is_read_elsewhere) storage_.set_tile(value, region_of(node, value, needed.at(&node)));
+                }
+            }
+        }
+    }
+
+    const KernelPlan& plan_;
+    Storage storage_;
+    Names names_;
+    std::vector<const Node*> nodes_;
+};
+
+}  // namespace
+
+Program lower(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
+              const ConstantSection& constants) {
+    const LoweringInput input = lowering_input(graph, plan, specialisation, constants);
+    Program program;
+    program.specialisation = specialisation.name;
+    program.arena_bytes = specialisation.arena_bytes;
+    for (const DimSymbol& symbol : graph.symbols) program.symbols.push_back(input.symbols.at(symbol.name));
+    for (const Block& block : graph.blocks) {
+        ProgramBlock lowered{block.name, block.repeat, {}};
+        for (const KernelPlan& kernel : specialisation.kernels) {
+            if (kernel.block == block.name) lowered.kernels.push_back(KernelLowering(input, block, kernel).lower());
+        }
+        program.blocks.push_back(std::move(lowered));
+    }
+    return program;
+}
+
+}  // namespace tessera

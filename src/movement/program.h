@@ -1,0 +1,178 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/definition.h"
+#include "ir/element_type.h"
+#include "movement/index.h"
+
+/// The lowered program: every loop, load, store and micro-kernel call of one specialisation is explicit, all addresses
+/// are offsets into named buffers. Emission prints it and decides nothing.
+namespace tessera {
+
+/// Element `offset` of a buffer.
+struct Address {
+    std::string buffer;
+    Index offset;
+};
+
+// ---- values ----------------------------------------------------------------------------------------------------------
+
+struct ValueExpr;
+using ValuePtr = std::shared_ptr<const ValueExpr>;
+
+/// Inside a VectorFor a load has lanes: consecutive elements (stride 1), `lane_stride` apart, or one for all (0).
+struct Load {
+    Address from;
+    ElementType element = ElementType::kF32;
+    int64_t lane_stride = 0;
+    /// The load happens only where 0 <= coordinate < extent for each; elsewhere the value is `outside`.
+    struct Guard {
+        Index coordinate;
+        Index extent;
+    };
+    std::vector<Guard> guards;
+    double outside = 0;
+};
+/// An integer of iterators and symbols; `lane_stride` as above.
+struct Integer {
+    Index value;
+    int64_t lane_stride = 0;
+};
+/// A declared accumulator; `fold_lanes` folds the lanes of a vector one.
+struct AccumulatorRef {
+    std::string name;
+    bool fold_lanes = false;
+};
+struct ApplyValue {
+    Function function;
+    std::vector<ValuePtr> arguments;
+};
+struct ValueExpr {
+    std::variant<Number, Infinity, Integer, Load, AccumulatorRef, ApplyValue> node;
+};
+
+// ---- statements ------------------------------------------------------------------------------------------------------
+
+struct Statement;
+using Body = std::vector<Statement>;
+
+struct For {
+    Variable variable;
+    Index begin, end;
+    int64_t step = 1;
+    Body body;
+};
+/// `variable` runs over the starts of groups of `lanes`; the last group may be partial: its loads and stores then touch
+/// the first elements only, and what it folds counts only there. The iterations are those of `variable` x lanes.
+struct VectorFor {
+    Variable variable;
+    Index begin, end;
+    int64_t lanes = 1;
+    Body body;
+};
+struct If {
+    ValuePtr condition;
+    Body body;
+};
+struct Store {
+    Address to;
+    int64_t lane_stride = 0;
+    ValuePtr value;
+};
+/// A scalar accumulator, or one of `lanes` lanes, that starts at the identity.
+struct Declare {
+    std::string name;
+    Monoid monoid;
+    int64_t lanes = 1;
+};
+struct Accumulate {
+    std::string name;
+    Monoid monoid;
+    ValuePtr value;
+    ValuePtr condition;  ///< counts only where it holds; null: everywhere
+};
+/// C[m, n] (+)= sum_k A[m, k] B[n, k]; strides in elements, n in groups of `lanes`.
+struct ContractCall {
+    int64_t lanes, rows, groups;  ///< register block
+    Address a, b, c;
+    Index a_m, a_k, b_group, b_k, c_m, c_group;
+    Index m, n, k;  ///< extents
+    bool accumulate = false;
+    bool b_is_padded = false;  ///< B's last group may be read whole
+};
+/// As above with lanes along k, folded at the end.
+struct DotCall {
+    int64_t lanes, rows, columns;
+    Address a, b, c;
+    Index a_m, a_group, b_n, b_group, c_m, c_n;  ///< `group`: from one group of lanes along k to the next
+    Index m, n, k;
+    bool accumulate = false;
+};
+/// One streaming-softmax step over a tile of scores (rows m, positions s; values along d in groups of `lanes`).
+struct StreamCall {
+    int64_t lanes, rows, groups;
+    std::string scores;  ///< local tile, masked entries -inf
+    int64_t scores_stride;
+    Address v, max, sum, result;  ///< maxima and sums of the rows lie side by side
+    Index v_s, v_group, result_m, result_group;
+    Index m, s, d;
+};
+/// A local tile of a kernel's own (not a tensor of the graph).
+struct LocalTile {
+    std::string name;
+    int64_t elements;
+};
+/// Sets `count` elements from `to` on.
+struct Fill {
+    Address to;
+    Index count;
+    double value;
+};
+struct Statement {
+    std::variant<For, VectorFor, If, Store, Declare, Accumulate, ContractCall, DotCall, StreamCall, LocalTile, Fill> node;
+};
+
+// ---- program ---------------------------------------------------------------------------------------------------------
+
+enum class MemoryKind : uint8_t { kInput, kOutput, kConstant, kState, kArena };
+
+/// What a kernel calls by name. Sizes and strides in bytes.
+struct ProgramBuffer {
+    std::string name;  ///< identifier in the emitted code
+    std::string value;
+    MemoryKind memory = MemoryKind::kArena;
+    ElementType element = ElementType::kF32;
+    int64_t position = 0;      ///< input, output, state: index in the manifest; constant, arena: byte offset
+    Index repetition_stride;   ///< elements from one repetition of the block to the next; 0 if all share it
+    bool is_written = false;
+};
+
+struct Kernel {
+    std::string name;
+    std::string comment;  ///< the nest, as planned
+    std::vector<ProgramBuffer> buffers;
+    Body body;
+};
+
+struct ProgramBlock {
+    std::string name;
+    int64_t repeat = 1;
+    std::vector<Kernel> kernels;
+};
+
+struct Program {
+    std::string specialisation;
+    std::vector<Variable> symbols;  ///< in the graph's order, bounds of the specialisation
+    std::vector<ProgramBlock> blocks;
+    int64_t arena_bytes = 0;
+};
+
+/// Readable text of the loops, for --dump.
+std::string print(const Program& program);
+
+}  // namespace tessera

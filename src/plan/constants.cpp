@@ -1,0 +1,34 @@
+#include "plan/constants.h"
+
+namespace tessera {
+namespace {
+
+constexpr int64_t kLine = 64;  // bytes of a cache line, and of the widest vector
+
+int64_t rounded_up(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+
+}  // namespace
+
+const Layout& stored_layout(const Plan& plan, const std::string& value) {
+    static const Layout row_major;
+    const auto at = plan.stored.find(value);
+    return at == plan.stored.end() ? row_major : at->second;
+}
+
+ConstantSection constant_section(const Graph& graph, const Plan& plan) {
+    ConstantSection section;
+    for (const Value& value : graph.values) {
+        if (value.kind != ValueKind::kConstant) continue;
+        StoredConstant stored;
+        const std::vector<int64_t> shape = evaluate(value.type.shape, {});
+        stored.bytes = (stored_elements(stored_layout(plan, value.name), shape) * bits(value.type.element) + 7) / 8;
+        stored.repetitions = static_cast<int64_t>(value.sources.size());
+        stored.stride = stored.repetitions > 1 ? rounded_up(stored.bytes) : 0;
+        stored.offset = section.bytes;
+        section.bytes += rounded_up(stored.bytes) * stored.repetitions;
+        section.constants.emplace(value.name, stored);
+    }
+    return section;
+}
+
+}  // namespace tessera

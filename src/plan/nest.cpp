@@ -1,0 +1,156 @@
+#include "plan/nest.h"
+
+#include <cctype>
+#include <charconv>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+constexpr int kDeepest = 32;  // nests in nests; a real one has at most a loop for each iterator
+
+class NestParser {
+public:
+    NestParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
+
+    Nest whole() {
+        Nest nest = items(0);
+        skip_space();
+        if (at_ != text_.size()) fail("expected the end");
+        return nest;
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& expected) const {
+        throw Error(where_, std::string(text_), fmt::format("{} at position {}", expected, at_ + 1),
+                    "a nest reads `x:8 y:1 { producer[kernel key=value]; root[kernel] }`");
+    }
+
+    void skip_space() {
+        while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+    }
+
+    bool take(char c) {
+        skip_space();
+        if (at_ == text_.size() || text_[at_] != c) return false;
+        ++at_;
+        return true;
+    }
+
+    std::string word() {
+        skip_space();
+        const size_t begin = at_;
+        while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' ||
+                                      text_[at_] == '.' || text_[at_] == '-')) {
+            ++at_;
+        }
+        if (begin == at_) fail("expected a name");
+        return std::string(text_.substr(begin, at_ - begin));
+    }
+
+    int64_t number() {
+        const std::string digits = word();
+        int64_t value = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        if (error != std::errc() || end != digits.data() + digits.size() || value < 1) fail("expected a tile size");
+        return value;
+    }
+
+    /// child (';' child)*
+    Nest items(int depth) {
+        if (depth > kDeepest) fail("nested too deeply");
+        Nest nest;
+        do {
+            nest.children.push_back(item(depth));
+        } while (take(';'));
+        if (nest.children.size() == 1) {
+            if (auto* only = std::get_if<Nest>(&nest.children.front())) return Nest(std::move(*only));
+        }
+        return nest;
+    }
+
+    std::variant<Leaf, Nest> item(int depth) {
+        std::vector<LoopTile> loops;
+        while (true) {
+            if (take('{')) {
+                Nest inner = items(depth + 1);
+                if (!take('}')) fail("expected } or ;");
+                if (!inner.loops.empty()) {  // `x:1 { y:1 { .. } }` is one nest with two loops
+                    inner.loops.insert(inner.loops.begin(), loops.begin(), loops.end());
+                } else {
+                    inner.loops = std::move(loops);
+                }
+                return inner;
+            }
+            std::string name = word();
+            if (take(':')) {
+                loops.push_back({std::move(name), number()});
+                continue;
+            }
+            if (!loops.empty()) fail("expected { after the loops");
+            return leaf(std::move(name));
+        }
+    }
+
+    Leaf leaf(std::string node) {
+        Leaf leaf{.node = std::move(node), .micro_kernel = {}, .parameters = {}};
+        if (!take('[')) fail("expected [micro-kernel]");
+        leaf.micro_kernel = word();
+        while (!take(']')) {
+            std::string key = word();
+            if (!take('=')) fail("expected = or ]");
+            if (!leaf.parameters.emplace(std::move(key), word()).second) fail("a parameter is given twice");
+        }
+        return leaf;
+    }
+
+    std::string_view text_;
+    const std::string& where_;
+    size_t at_ = 0;
+};
+
+std::string print(const Leaf& leaf) {
+    std::string out = leaf.node + "[" + leaf.micro_kernel;
+    for (const auto& [key, value] : leaf.parameters) out += " " + key + "=" + value;
+    return out + "]";
+}
+
+std::string print_children(const Nest& nest) {
+    std::string out;
+    for (const auto& child : nest.children) {
+        if (!out.empty()) out += "; ";
+        out += std::visit([](const auto& c) { return print(c); }, child);
+    }
+    return out;
+}
+
+}  // namespace
+
+const Leaf& root(const Nest& nest) {
+    const auto& last = nest.children.back();
+    if (const auto* inner = std::get_if<Nest>(&last)) return root(*inner);
+    return std::get<Leaf>(last);
+}
+
+std::vector<const Leaf*> leaves(const Nest& nest) {
+    std::vector<const Leaf*> result;
+    for (const auto& child : nest.children) {
+        if (const auto* leaf = std::get_if<Leaf>(&child)) {
+            result.push_back(leaf);
+        } else {
+            for (const Leaf* inner : leaves(std::get<Nest>(child))) result.push_back(inner);
+        }
+    }
+    return result;
+}
+
+std::string print(const Nest& nest) {
+    std::string out;
+    for (const LoopTile& loop : nest.loops) out += fmt::format("{}:{} ", loop.iterator, loop.tile);
+    return nest.loops.empty() ? print_children(nest) : out + "{ " + print_children(nest) + " }";
+}
+
+Nest parse_nest(std::string_view text, const std::string& where) { return NestParser(text, where).whole(); }
+
+}  // namespace tessera

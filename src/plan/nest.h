@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+/// The loop structure of one kernel as a document: a tile tree (paper 000, 3.2), printed as a tiling expression.
+///
+///     b:1 i:8 h:1 { gather[loops x=e]; s:16 { scores[contract m=i n=s k=e]; attend[stream] }; normalise[loops x=d] }
+///
+/// `x:8` is a loop in steps of 8 over iterator x of the nest's *root*, its last operator; iterators that no loop names stay
+/// whole inside the operators. The other operators of a nest are producers: of each, the part that the operators after it
+/// read in one tile is computed at this place, so a kernel is a fusion group and the place of an operator is where it is
+/// fused. `name[kernel key=value ...]` is an operator with its micro-kernel.
+namespace tessera {
+
+struct LoopTile {
+    std::string iterator;
+    int64_t tile = 1;
+    bool operator==(const LoopTile&) const = default;
+};
+
+struct Leaf {
+    std::string node;          ///< name of the operator in the graph
+    std::string micro_kernel;  ///< name of a declaration in kernels/
+    std::map<std::string, std::string> parameters;
+    bool operator==(const Leaf&) const = default;
+};
+
+struct Nest {
+    std::vector<LoopTile> loops;  ///< outermost first; may be empty
+    std::vector<std::variant<Leaf, Nest>> children;
+    bool operator==(const Nest&) const = default;
+};
+
+/// The last operator of the nest.
+const Leaf& root(const Nest& nest);
+/// All operators, in the order of execution.
+std::vector<const Leaf*> leaves(const Nest& nest);
+
+std::string print(const Nest& nest);
+/// @throws Error with the position for anything that is not a tiling expression.
+Nest parse_nest(std::string_view text, const std::string& where);
+
+}  // namespace tessera

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/nest.h"
+
+/// The plan: every decision that lowering and emission read, as a document (docs/design.md, section 3; docs/plan.md).
+namespace tessera {
+
+/// Where a tensor lies.
+enum class Place : uint8_t {
+    kGiven,    ///< input, output, constant or state: its place is not the plan's to choose
+    kArena,    ///< at `offset` in the arena, alive from its first to its last kernel
+    kTile,     ///< never whole: the tiles of one kernel lie at `offset` in the arena
+    kView,     ///< addresses of `of` under the operator's map: nothing is computed or stored
+    kInPlace,  ///< takes over the storage of `of`, which no later operator reads
+};
+
+struct TensorPlan {
+    Place place = Place::kArena;
+    std::string of;  ///< kView, kInPlace
+    std::optional<int64_t> offset;  ///< bytes; kArena and kTile, once buffers are placed
+    Layout layout;   ///< of an intermediate value; inputs and outputs are row-major
+    bool operator==(const TensorPlan&) const = default;
+};
+
+struct KernelPlan {
+    std::string block;
+    Nest nest;  ///< its name is that of its root
+    bool operator==(const KernelPlan&) const = default;
+};
+
+/// Inclusive.
+struct SymbolBounds {
+    int64_t low;
+    int64_t high;
+    bool operator==(const SymbolBounds&) const = default;
+};
+
+/// One specialisation of the step: inclusive bounds of every symbol, and the decisions under them.
+struct SpecialisationPlan {
+    std::string name;
+    std::map<std::string, SymbolBounds> bounds;
+    std::map<std::string, TensorPlan> tensors;  ///< by value name: every intermediate
+    std::vector<KernelPlan> kernels;            ///< in the order of execution within each block
+    int64_t arena_bytes = 0;
+    int64_t max_live_bytes = 0;  ///< lower bound of arena_bytes
+    bool operator==(const SpecialisationPlan&) const = default;
+};
+
+struct Plan {
+    std::string graph;
+    std::string machine;
+    std::map<std::string, Layout> stored;  ///< constants and states: one form for all specialisations
+    std::vector<SpecialisationPlan> specialisations;
+    bool operator==(const Plan&) const = default;
+};
+
+/// TOML (docs/plan.md); parse_plan(print(p)) equals p.
+std::string print(const Plan& plan);
+/// @throws Error for what is not a plan, with the line. That it fits a graph is `verify`'s to say.
+Plan parse_plan(std::string_view text, const std::string& where);
+
+}  // namespace tessera
