@@ -1,0 +1,120 @@
+#include "ops/attention.h"
+
+#include <fmt/format.h>
+
+#include "ops/cache_update.h"
+#include "support/error.h"
+
+namespace tessera::ops {
+namespace {
+
+/// `pattern` with {rows}, {sequences}, ... replaced by the extents.
+DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::string_view pattern,
+                          ElementType cache = ElementType::kF32, double scale = 1) {
+    return define(
+        symbols,
+        fmt::vformat(
+            pattern,
+            fmt::make_format_args(
+                fmt::arg("rows", text(shape.rows)), fmt::arg("sequences", text(shape.sequences)),
+                fmt::arg("segment", text(shape.segment)), fmt::arg("cached", text(shape.cached)),
+                fmt::arg("pages", text(shape.pages)), fmt::arg("table", shape.table_width),
+                fmt::arg("heads", shape.heads), fmt::arg("cache_heads", shape.cache_heads),
+                fmt::arg("group", shape.heads / shape.cache_heads), fmt::arg("width", shape.width),
+                fmt::arg("page", kPageSlots), fmt::arg("type", name(cache)), fmt::arg("scale", scale))));
+}
+
+}  // namespace
+
+Composite attention(double scale, const AttentionSymbols& symbols) {
+    return {.kind = std::string(kAttention),
+            .attributes = {{"scale", scale},
+                           {"sequences", symbols.sequences},
+                           {"segment", symbols.segment},
+                           {"cached", symbols.cached}}};
+}
+
+DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape) {
+    return define_with(symbols, shape,
+                       R"(op gather_sequences(b: {sequences}, i: {segment}, h: {heads}, e: {width})
+index first i32[b], length i32[b]
+in  Q f32[first[b] + i, h, e] of [{rows}, {heads}, {width}]
+out G f32[b, i, h, e] = Q
+where i < length[b]
+)");
+}
+
+DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale) {
+    return define_with(symbols, shape,
+                       R"(op scores_batch(b: {sequences}, i: {segment}, h: {heads}, s: {cached}, e*: {width})
+index length i32[b], start i32[b], page i32[b, s div {page}] of [{sequences}, {table}]
+in  G f32[b, i, h, e]
+in  K {type}[page[b, s div {page}], s mod {page}, h div {group}, e] of [{pages}, {page}, {cache_heads}, {width}]
+out scores f32[b, h, i, s] = sum(G * K) * {scale}
+where i < length[b] and s <= start[b] + i
+)",
+                       cache, scale);
+}
+
+DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache) {
+    return define_with(symbols, shape,
+                       R"(op attend_batch(b: {sequences}, i: {segment}, h: {heads}, d: {width}, s*: {cached})
+index length i32[b], start i32[b], page i32[b, s div {page}] of [{sequences}, {table}]
+in  scores f32[b, h, i, s]
+in  V {type}[page[b, s div {page}], s mod {page}, h div {group}, d] of [{pages}, {page}, {cache_heads}, {width}]
+out M f32[b, i, h], L f32[b, i, h], A f32[b, i, h, d] = softmax_sum(scores, V)
+where i < length[b] and s <= start[b] + i
+)",
+                       cache);
+}
+
+DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape) {
+    return define_with(symbols, shape,
+                       R"(op scatter_sequences(b: {sequences}, i: {segment}, h: {heads}, d: {width})
+index first i32[b], length i32[b]
+in  A f32[b, i, h, d]
+in  L f32[b, i, h]
+out Y f32[first[b] + i, h, d] of [{rows}, {heads}, {width}] = A / L
+where i < length[b]
+)");
+}
+
+void decompose_attention(BlockBuilder& block, const Node& node) {
+    const Graph& graph = block.graph();
+    const std::vector<Dim> q = operand_type(graph, node, 0, 3).shape;
+    const TensorType k = operand_type(graph, node, 1, 4);
+    const TensorType v = operand_type(graph, node, 2, 4);
+    const std::vector<Dim> table = operand_type(graph, node, 6, 2).shape;
+    const auto constant = [&](const Dim& dim, std::string_view what) {
+        if (dim.is_constant()) return dim.factor;
+        throw Error(std::string(kAttention), node.name, fmt::format("the {} must be constant", what));
+    };
+    const AttentionShape shape{.rows = q[0],
+                               .sequences = text_attribute(node, "sequences"),
+                               .segment = text_attribute(node, "segment"),
+                               .cached = text_attribute(node, "cached"),
+                               .pages = k.shape[0],
+                               .table_width = constant(table[1], "width of the page table"),
+                               .heads = constant(q[1], "number of heads"),
+                               .cache_heads = constant(k.shape[2], "number of cache heads"),
+                               .width = constant(q[2], "width of a head")};
+    if (shape.heads % shape.cache_heads != 0)
+        throw Error(
+            std::string(kAttention), node.name,
+            fmt::format("{} heads are no multiple of {} cache heads", shape.heads, shape.cache_heads));
+
+    const ValueId first = node.operands[3], length = node.operands[4], start = node.operands[5];
+    const ValueId page = node.operands[6];
+    const ValueId gathered = block.add(node.name + "_gather", gather_sequences(graph.symbols, shape),
+                                       {first, length, node.operands[0]});
+    const ValueId scores = block.add(
+        node.name + "_scores", scores_batch(graph.symbols, shape, k.element, real_attribute(node, "scale")),
+        {length, start, page, gathered, node.operands[1]});
+    const std::vector<ValueId> sums =
+        block.add_all(node.name + "_attend", attend_batch(graph.symbols, shape, v.element),
+                      {length, start, page, scores, node.operands[2]});
+    block.add_into(node.name + "_scatter", scatter_sequences(graph.symbols, shape),
+                   {first, length, sums[2], sums[1]}, node.results[0]);
+}
+
+}  // namespace tessera::ops

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "ops/composite.h"
+#include "ops/define.h"
+
+/// Causal grouped-query attention of a mixed batch over a paged cache, to which the new keys and values have
+/// been written already. Tokens of one sequence are consecutive rows: sequence b has rows first[b] ..
+/// first[b] + length[b], behind start[b] tokens that were cached before; token s of the sequence is in slot s
+/// mod 16 of page page[b, s div 16]. Source: Vaswani et al., 2017, eq. 1; Ainslie et al., "GQA", 2023; the
+/// streaming softmax of Milakov and Gimelshein, 2018.
+namespace tessera::ops {
+
+inline constexpr std::string_view kAttention = "attention";
+
+/// Symbols of the step that only attention uses.
+struct AttentionSymbols {
+    std::string sequences = "B";
+    std::string segment = "I";  ///< the longest `length`
+    std::string cached = "S";   ///< of the longest sequence, new tokens included
+};
+
+/// The composite: softmax(scale Q K^T) V. Operands, in this order: Q f32[rows, heads, width], K and V of the
+/// cache [pages, 16, cache heads, width], first, length, start i32[sequences], page i32[sequences, pages of
+/// the longest context]. Result: f32[rows, heads, width]; rows that belong to no sequence are 0.
+Composite attention(double scale, const AttentionSymbols& symbols = {});
+
+/// Extents of all parts of the decomposition.
+struct AttentionShape {
+    Dim rows, sequences, segment, cached, pages;
+    int64_t table_width;  ///< second extent of `page`
+    int64_t heads, cache_heads, width;
+};
+
+/// G[b, i, h, e] = Q[first[b] + i, h, e]: one sequence after the other, so that packs and units survive in a
+/// mixed batch. Operands: first, length, Q. Result: f32[sequences, segment, heads, width].
+DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape);
+/// scale sum over e of G[b, i, h, e] K[page[b, s div 16], s mod 16, h div group, e] -> [sequences, heads,
+/// segment, cached]. Operands: length, start, page, G, K.
+DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale);
+/// Streaming softmax of the scores over s, with the values. Operands: length, start, page, scores, V.
+/// Results: M, L f32[sequences, segment, heads], A f32[sequences, segment, heads, width].
+DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache);
+/// Y[first[b] + i, h, d] = A / L. Operands: first, length, A, L. Result: f32[rows, heads, width].
+DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape);
+
+void decompose_attention(BlockBuilder& block, const Node& node);
+
+}  // namespace tessera::ops

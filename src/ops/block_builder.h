@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tessera::ops {
+
+/// Appends nodes to one block of a graph. Both must outlive the builder.
+class BlockBuilder {
+public:
+    BlockBuilder(Graph& graph, Block& block) : graph_(graph), block_(block) {}
+
+    /// A structured node whose only result becomes a new value of the node's name. `operands` are in the
+    /// definition's order: index operands and operands.
+    ValueId add(const std::string& name, const DefinitionPtr& op, std::vector<ValueId> operands);
+    /// As `add`, for a node with several results: values "NAME_RESULT", in the definition's order.
+    std::vector<ValueId> add_all(const std::string& name, const DefinitionPtr& op,
+                                 std::vector<ValueId> operands);
+    /// As `add`, into a value that exists.
+    void add_into(const std::string& name, const DefinitionPtr& op, std::vector<ValueId> operands,
+                  ValueId result);
+    /// An `update` of a state: the new contents become the value "NAME_new", and the block's state.
+    ValueId update(const std::string& name, const DefinitionPtr& op, std::vector<ValueId> operands,
+                   ValueId state);
+    /// A composite with one result of this type.
+    ValueId add(const std::string& name, Composite composite, std::vector<ValueId> operands, TensorType type);
+
+    ValueId value(Value value);
+    const Graph& graph() const { return graph_; }
+
+private:
+    Graph& graph_;
+    Block& block_;
+};
+
+}  // namespace tessera::ops

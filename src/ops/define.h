@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ir/graph.h"
+
+namespace tessera::ops {
+
+/// The symbols of the graph that an operator is made for; the operator's dims are those of them that its text
+/// names.
+using Symbols = std::span<const DimSymbol>;
+
+/// The extent in the zoo's notation: "64", "T", "16 * P".
+std::string text(const Dim& extent);
+
+/// An operator from its text in the zoo's notation without the `dim` line: that line, with the graph's
+/// bounds, is put behind the first one. Iterators and tensors must not be named as symbols.
+DefinitionPtr define(Symbols symbols, std::string_view operator_text);
+
+}  // namespace tessera::ops

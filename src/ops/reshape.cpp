@@ -1,0 +1,23 @@
+#include "ops/reshape.h"
+
+#include <fmt/format.h>
+
+namespace tessera::ops {
+
+DefinitionPtr split_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width) {
+    return define(symbols, fmt::format(R"(op split_heads(t: {0}, h: {1}, e: {2})
+in  X f32[t, h * {2} + e] of [{0}, {3}]
+out Y f32[t, h, e] = X
+)",
+                                       text(rows), heads, width, heads * width));
+}
+
+DefinitionPtr merge_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width) {
+    return define(symbols, fmt::format(R"(op merge_heads(t: {0}, n: {3})
+in  X f32[t, n div {2}, n mod {2}] of [{0}, {1}, {2}]
+out Y f32[t, n] = X
+)",
+                                       text(rows), heads, width, heads * width));
+}
+
+}  // namespace tessera::ops

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "ops/composite.h"
+#include "ops/define.h"
+
+/// Root mean square normalisation over the last axis: Y = X / sqrt(mean(X^2) + epsilon) W.
+/// Source: Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019, eq. 4.
+namespace tessera::ops {
+
+inline constexpr std::string_view kRmsNorm = "rms_norm";
+
+/// The composite. Operands: X f32[..., width] of two axes, or of three where each head is normalised alone,
+/// and W[width].
+Composite rms_norm(double epsilon);
+
+/// First part. Operand: X f32[outer..., width]. Result: f32[outer...], the reciprocal root mean square.
+DefinitionPtr rms_reduce(Symbols symbols, const std::vector<Dim>& outer, int64_t width, double epsilon);
+/// Second part. Operands: X f32[outer..., width], reciprocal f32[outer...], W[width]. Result: f32[outer...,
+/// width].
+DefinitionPtr rms_apply(Symbols symbols, const std::vector<Dim>& outer, int64_t width, ElementType weight);
+
+void decompose_rms_norm(BlockBuilder& block, const Node& node);
+
+}  // namespace tessera::ops

@@ -1,0 +1,29 @@
+#include "ops/rows.h"
+
+#include <fmt/format.h>
+
+namespace tessera::ops {
+
+DefinitionPtr embedding(Symbols symbols, const Dim& rows, int64_t vocabulary, int64_t width,
+                        ElementType table, double scale) {
+    return define(symbols, fmt::format(R"(op embedding(t: {rows}, d: {width})
+index id i32[t]
+in  E {type}[id[t], d] of [{vocabulary}, {width}]
+out Y f32[t, d] = E{scale}
+)",
+                                       fmt::arg("rows", text(rows)), fmt::arg("width", width),
+                                       fmt::arg("type", name(table)), fmt::arg("vocabulary", vocabulary),
+                                       fmt::arg("scale", scale == 1 ? "" : fmt::format(" * {}", scale))));
+}
+
+DefinitionPtr select_rows(Symbols symbols, const Dim& chosen, const Dim& rows, int64_t width) {
+    return define(symbols, fmt::format(R"(op select_rows(r: {chosen}, d: {width})
+index row i32[r]
+in  X f32[row[r], d] of [{rows}, {width}]
+out Y f32[r, d] = X
+)",
+                                       fmt::arg("chosen", text(chosen)), fmt::arg("rows", text(rows)),
+                                       fmt::arg("width", width)));
+}
+
+}  // namespace tessera::ops
