@@ -148,6 +148,7 @@ struct ProgramBuffer {
     MemoryKind memory = MemoryKind::kArena;
     ElementType element = ElementType::kF32;
     int64_t position = 0;      ///< input, output, state: index in the manifest; constant, arena: byte offset
+    int64_t bytes = 0;         ///< arena: at the upper bounds of the symbols; a tile's own
     Index repetition_stride;   ///< elements from one repetition of the block to the next; 0 if all share it
     bool is_written = false;
 };

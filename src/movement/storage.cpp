@@ -270,8 +270,12 @@ ProgramBuffer Storage::describe(ValueId id) const {
                 buffer.position = output - outputs.begin();
             } else {
                 buffer.memory = MemoryKind::kArena;
-                TESSERA_CHECK(plan_of(id).offset.has_value(), "{} has no place", value.name);
-                buffer.position = *plan_of(id).offset;
+                buffer.position = plan_of(id).offset.value_or(0);  // buffers are placed after lowering
+                std::vector<Index> shape = extents(id);
+                if (const auto tile = tiles_.find(id); tile != tiles_.end()) {
+                    for (size_t axis = 0; axis < shape.size(); ++axis) shape[axis] = Index(tile->second[axis].largest);
+                }
+                buffer.bytes = stored_elements(plan_of(id).layout, shape).bounds().high * bits(value.type.element) / 8;
             }
             break;
         }

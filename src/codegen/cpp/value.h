@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "movement/program.h"
+
+namespace tessera::cpp {
+
+/// What the text of a value depends on: whether it stands in a group of lanes, and which accumulators have lanes.
+struct ValueContext {
+    int64_t lanes = 1;      ///< of the group; 1: scalars
+    std::string valid;      ///< the number of valid lanes, in the group
+    std::map<std::string, Declare> accumulators;  ///< in scope, by name
+
+    std::string vector() const;          ///< "ntt::Vector<float, 16>", or "float"
+    std::string vector_of_int() const;
+};
+
+enum class Kind : uint8_t { kFloat, kInt, kMask };
+
+struct Text {
+    std::string text;
+    Kind kind = Kind::kFloat;
+    bool has_lanes = false;
+};
+
+/// C++ over NTT. @throws Error for a function that compiled code does not have on these kinds.
+Text text_of(const ValueExpr& value, const ValueContext& context);
+/// The same as floats, with lanes where the context has them (`widened`).
+std::string float_text(const ValueExpr& value, const ValueContext& context, bool widened);
+/// As a condition.
+Text condition_text(const ValueExpr& value, const ValueContext& context);
+std::string address_text(const Address& address);
+std::string float_literal(double value);
+
+}  // namespace tessera::cpp

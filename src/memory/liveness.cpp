@@ -1,0 +1,45 @@
+#include "memory/liveness.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tessera {
+
+std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
+    struct Use {
+        size_t block;
+        int64_t kernel;
+    };
+    std::map<std::string, std::vector<Use>> uses;
+    std::map<std::string, int64_t> bytes;
+    std::vector<std::pair<int64_t, int64_t>> span(program.blocks.size());  // kernels of each block
+    int64_t kernel = 0;
+    for (size_t b = 0; b < program.blocks.size(); ++b) {
+        span[b].first = kernel;
+        for (const Kernel& k : program.blocks[b].kernels) {
+            for (const ProgramBuffer& buffer : k.buffers) {
+                if (buffer.memory != MemoryKind::kArena) continue;
+                uses[buffer.value].push_back({b, kernel});
+                bytes[buffer.value] = std::max(bytes[buffer.value], buffer.bytes);
+            }
+            ++kernel;
+        }
+        span[b].second = kernel;
+    }
+    std::vector<LiveBuffer> result;
+    for (const Value& value : graph.values) {
+        const auto at = uses.find(value.name);
+        if (at == uses.end()) continue;
+        LiveBuffer live{value.name, bytes[value.name], at->second.front().kernel, at->second.back().kernel + 1};
+        const bool crosses = at->second.front().block != at->second.back().block;
+        for (const Use& use : at->second) {
+            if (!crosses || program.blocks[use.block].repeat == 1) continue;
+            live.first = std::min(live.first, span[use.block].first);
+            live.last = std::max(live.last, span[use.block].second);
+        }
+        result.push_back(std::move(live));
+    }
+    return result;
+}
+
+}  // namespace tessera

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "movement/program.h"
+
+namespace tessera {
+
+/// A buffer of the arena. Bytes; alive in kernels [first, last) in the order of execution.
+struct LiveBuffer {
+    std::string value;
+    int64_t bytes = 0;
+    int64_t first = 0;
+    int64_t last = 0;
+    bool operator==(const LiveBuffer&) const = default;
+};
+
+/// Which kernels each arena buffer of a lowered program is alive in. A buffer that crosses the border of a repeated block
+/// is alive in all of it; one that lies inside is made anew by every repetition.
+std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program);
+
+}  // namespace tessera

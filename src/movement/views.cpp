@@ -1,0 +1,108 @@
+#include "movement/views.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tessera {
+namespace {
+
+bool is_one_iterator_an_axis(const std::vector<ExprPtr>& map) {
+    std::vector<int> seen;
+    for (const ExprPtr& component : map) {
+        const auto* x = std::get_if<IteratorRef>(&component->node);
+        if (!x || std::find(seen.begin(), seen.end(), x->index) != seen.end()) return false;
+        seen.push_back(x->index);
+    }
+    return true;
+}
+
+/// Result axis a is iterator a: coordinates of the result are values of the iterators.
+bool is_identity(const Definition& definition, const std::vector<ExprPtr>& map) {
+    if (map.size() != definition.iterators.size()) return false;
+    for (size_t axis = 0; axis < map.size(); ++axis) {
+        const auto* x = std::get_if<IteratorRef>(&map[axis]->node);
+        if (!x || x->index != static_cast<int>(axis)) return false;
+    }
+    return true;
+}
+
+std::optional<int64_t> constant(const ExprPtr& expr) {
+    const auto* n = std::get_if<Number>(&expr->node);
+    return n ? std::optional(static_cast<int64_t>(n->value)) : std::nullopt;
+}
+
+struct Interval {
+    int64_t low, high;  ///< inclusive
+};
+
+/// The values of a component whose iterators have constant extents; nothing if they have not, or for other operations.
+std::optional<Interval> interval(const Definition& definition, const ExprPtr& expr) {
+    if (const auto value = constant(expr)) return Interval{*value, *value};
+    if (const auto* x = std::get_if<IteratorRef>(&expr->node)) {
+        const auto extent = constant(definition.iterators[static_cast<size_t>(x->index)].extent);
+        return extent ? std::optional(Interval{0, *extent - 1}) : std::nullopt;
+    }
+    const auto* call = std::get_if<Apply>(&expr->node);
+    if (!call || call->arguments.size() != 2) return std::nullopt;
+    const auto a = interval(definition, call->arguments[0]), b = interval(definition, call->arguments[1]);
+    if (!a || !b) return std::nullopt;
+    switch (call->function) {
+        case Function::kAdd: return Interval{a->low + b->low, a->high + b->high};
+        case Function::kSub: return Interval{a->low - b->high, a->high - b->low};
+        case Function::kMul: {
+            const auto corners = {a->low * b->low, a->low * b->high, a->high * b->low, a->high * b->high};
+            return Interval{std::min(corners), std::max(corners)};
+        }
+        case Function::kFloorDiv:
+            if (a->low < 0 || b->low != b->high || b->low < 1) return std::nullopt;
+            return Interval{a->low / b->low, a->high / b->low};
+        case Function::kMod:
+            if (b->low != b->high || b->low < 1) return std::nullopt;
+            return a->low >= 0 && a->high < b->low ? *a : Interval{0, b->low - 1};
+        default: return std::nullopt;
+    }
+}
+
+/// Whether a component stays below the extent of its axis for every iteration, whatever the dims are.
+bool is_inside(const Definition& definition, const ExprPtr& component, const ExprPtr& extent) {
+    if (const auto* x = std::get_if<IteratorRef>(&component->node)) {
+        if (same(definition.iterators[static_cast<size_t>(x->index)].extent, extent)) return true;
+    }
+    const auto values = interval(definition, component);
+    const auto limit = constant(extent);
+    return values && limit && values->low >= 0 && values->high < *limit;
+}
+
+}  // namespace
+
+bool is_view(const Definition& definition) {
+    if (definition.monoid != Monoid::kNone || definition.where) return false;
+    const TensorDecl& result = definition.tensors[static_cast<size_t>(definition.results().front())];
+    const auto* source = std::get_if<Read>(&definition.body.front()->node);
+    if (!source || result.role != Role::kOut || !is_identity(definition, result.map)) return false;
+    const TensorDecl& operand = definition.tensors[static_cast<size_t>(source->tensor)];
+    if (operand.role != Role::kIn || operand.type != result.type) return false;
+    for (size_t axis = 0; axis < source->coordinates.size(); ++axis) {
+        const ExprPtr& component = source->coordinates[axis];
+        if (is_indirect(component)) return false;
+        // A shape that is derived from the declared map holds what that map reads.
+        const bool holds_map = !operand.shape && source->declared_map;
+        if (!holds_map && !(operand.shape && is_inside(definition, component, (*operand.shape)[axis]))) return false;
+    }
+    return true;
+}
+
+bool may_be_in_place(const Definition& definition, int tensor) {
+    if (definition.monoid != Monoid::kNone || definition.where) return false;
+    const TensorDecl& result = definition.tensors[static_cast<size_t>(definition.results().front())];
+    const TensorDecl& operand = definition.tensors[static_cast<size_t>(tensor)];
+    if (result.role != Role::kOut || operand.role != Role::kIn || operand.type != result.type) return false;
+    if (!is_one_iterator_an_axis(result.map)) return false;
+    const auto all = accesses(definition, tensor);
+    return std::all_of(all.begin(), all.end(), [&](const std::vector<ExprPtr>& access) {
+        return std::equal(access.begin(), access.end(), result.map.begin(), result.map.end(),
+                          [](const ExprPtr& a, const ExprPtr& b) { return same(a, b); });
+    });
+}
+
+}  // namespace tessera

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "ir/graph.h"
+
+/// Alias analysis on definitions (paper 000, 3.3.1): which results need no storage of their own.
+namespace tessera {
+
+/// Whether the operator only renames elements: a map whose body is one bare read, stored at one iterator an axis, every
+/// element of the result within the operand (reshape, slice, transpose, and whatever else is one). Its readers can then
+/// read the operand under the composed map.
+bool is_view(const Definition& definition);
+
+/// Whether the result may take over the storage of operand `tensor`: every access of it is the element that the same
+/// iteration writes, so each element is read before it is overwritten.
+bool may_be_in_place(const Definition& definition, int tensor);
+
+}  // namespace tessera
