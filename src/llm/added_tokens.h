@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llm/normalizer.h"
+#include "llm/regex.h"
+#include "llm/tokenizer.h"
+
+namespace tessera {
+
+/// Finds which of many texts begins at a place: the longest one.
+class PatternSet {
+public:
+    PatternSet() = default;
+    /// Patterns are numbered as given; empty ones are never found.
+    explicit PatternSet(const std::vector<std::string>& patterns);
+
+    struct Match {
+        size_t pattern;
+        size_t size;  ///< in bytes
+    };
+    std::optional<Match> longest_prefix(std::string_view text) const;
+
+private:
+    struct Entry {
+        std::string text;
+        size_t number;
+    };
+    std::vector<Entry> sorted_;
+    std::array<bool, 256> first_byte_{};
+};
+
+/// A stretch of a text: an added token, or text between two of them.
+struct TextSection {
+    std::optional<TokenId> token;
+    std::string text;       ///< normalised; of a token as it was found
+    bool at_start = false;  ///< the whole text begins here
+};
+
+/// Cuts added tokens out of a text: first those that are looked for in the raw text, then, in what lies
+/// between, after normalisation, those that are looked for there. Leftmost first, the longest where several
+/// begin.
+class AddedTokenSplitter {
+public:
+    AddedTokenSplitter() = default;
+    AddedTokenSplitter(std::vector<AddedToken> tokens, std::span<const NormalizerStep> normalizer);
+
+    /// Sections in order. Special tokens are text where `parse_special` is false.
+    std::vector<TextSection> split(std::string_view text, std::span<const NormalizerStep> normalizer,
+                                   bool parse_special) const;
+
+private:
+    struct Found {
+        const AddedToken* token;
+        TextRange range;
+    };
+    std::vector<Found> find(std::string_view text, const PatternSet& patterns,
+                            const std::vector<size_t>& tokens, bool parse_special) const;
+
+    std::vector<AddedToken> tokens_;
+    PatternSet raw_patterns_;
+    PatternSet normalized_patterns_;
+    std::vector<size_t> raw_tokens_;         // by number of the pattern, into tokens_
+    std::vector<size_t> normalized_tokens_;  // likewise
+};
+
+}  // namespace tessera

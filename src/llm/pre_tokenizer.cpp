@@ -1,0 +1,151 @@
+#include "llm/pre_tokenizer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "llm/byte_alphabet.h"
+#include "llm/normalizer.h"
+#include "llm/utf8.h"
+
+namespace tessera {
+namespace {
+
+struct Segment {
+    TextRange range;
+    bool matches;
+};
+
+std::vector<TextRange> find_text(std::string_view text, std::string_view pattern) {
+    std::vector<TextRange> found;
+    for (size_t at = text.find(pattern); at != std::string_view::npos;
+         at = text.find(pattern, at + pattern.size()))
+        found.push_back({at, at + pattern.size()});
+    return found;
+}
+
+/// Matches and what lies between them, without gaps; empty segments are left out.
+std::vector<Segment> segments(const Split& split, std::string_view text) {
+    const std::vector<TextRange> matches = std::holds_alternative<Regex>(split.pattern)
+                                               ? std::get<Regex>(split.pattern).find_all(text)
+                                               : find_text(text, std::get<std::string>(split.pattern));
+    std::vector<Segment> result;
+    result.reserve(2 * matches.size() + 1);
+    const auto add = [&](size_t begin, size_t end, bool matched) {
+        if (begin < end) result.push_back({{begin, end}, matched != split.invert});
+    };
+    size_t covered = 0;
+    for (const TextRange& match : matches) {
+        add(covered, match.begin, false);
+        add(match.begin, match.end, true);
+        covered = match.end;
+    }
+    add(covered, text.size(), false);
+    return result;
+}
+
+/// Appends the pieces of one segmented text that starts at `base`.
+void join(const std::vector<Segment>& parts, SplitBehaviour behaviour, size_t base,
+          std::vector<TextRange>& out) {
+    const size_t first = out.size();
+    const auto push = [&](const Segment& part) {
+        out.push_back({base + part.range.begin, base + part.range.end});
+    };
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const bool follows = i > 0;
+        switch (behaviour) {
+            case SplitBehaviour::kIsolated:
+                push(parts[i]);
+                break;
+            case SplitBehaviour::kRemoved:
+                if (!parts[i].matches) push(parts[i]);
+                break;
+            case SplitBehaviour::kContiguous:
+                if (follows && parts[i].matches == parts[i - 1].matches)
+                    out.back().end = base + parts[i].range.end;
+                else
+                    push(parts[i]);
+                break;
+            case SplitBehaviour::kMergedWithPrevious:
+                if (follows && parts[i].matches && !parts[i - 1].matches && out.size() > first)
+                    out.back().end = base + parts[i].range.end;
+                else
+                    push(parts[i]);
+                break;
+            case SplitBehaviour::kMergedWithNext:
+                if (follows && !parts[i].matches && parts[i - 1].matches)
+                    out.back().end = base + parts[i].range.end;
+                else
+                    push(parts[i]);
+                break;
+        }
+    }
+}
+
+struct Step {
+    bool at_start;
+
+    void operator()(const Split& split, Pieces& pieces) const {
+        std::vector<TextRange> ranges;
+        ranges.reserve(pieces.ranges.size());
+        for (const TextRange& piece : pieces.ranges) {
+            for (size_t at = piece.begin; at < piece.end;) {
+                const Utf8Run run = first_run(std::string_view(pieces.text).substr(at, piece.end - at));
+                if (run.valid)
+                    join(segments(split, run.text), split.behaviour, at, ranges);
+                else
+                    ranges.push_back({at, at + run.text.size()});
+                at += run.text.size();
+            }
+        }
+        pieces.ranges = std::move(ranges);
+    }
+
+    void operator()(const SpaceInFront&, Pieces& pieces) const {
+        rewrite(pieces, [](std::string& out, std::string_view piece, size_t) {
+            if (!piece.starts_with(' ')) out += ' ';
+            out += piece;
+        });
+    }
+
+    void operator()(const MapBytes&, Pieces& pieces) const {
+        rewrite(pieces,
+                [](std::string& out, std::string_view piece, size_t) { append_alphabet(out, piece); });
+    }
+
+    void operator()(const Metaspace& metaspace, Pieces& pieces) const {
+        rewrite(pieces, [&](std::string& out, std::string_view piece, size_t index) {
+            const std::string replaced = replace_all(piece, " ", metaspace.replacement);
+            const bool wanted = metaspace.front == Metaspace::Front::kAlways ||
+                                (metaspace.front == Metaspace::Front::kFirst && at_start && index == 0);
+            if (wanted && !replaced.starts_with(metaspace.replacement)) out += metaspace.replacement;
+            out += replaced;
+        });
+    }
+
+    /// Writes every piece anew, by `write(out, piece, index)`.
+    template <typename Write>
+    static void rewrite(Pieces& pieces, Write write) {
+        Pieces result;
+        result.text.reserve(pieces.text.size() + pieces.text.size() / 4);
+        result.ranges.reserve(pieces.ranges.size());
+        for (size_t i = 0; i < pieces.ranges.size(); ++i) {
+            const size_t begin = result.text.size();
+            write(result.text, pieces.piece(i), i);
+            result.ranges.push_back({begin, result.text.size()});
+        }
+        pieces = std::move(result);
+    }
+};
+
+}  // namespace
+
+Pieces pre_tokenize(std::span<const PreTokenizerStep> steps, std::string text, bool at_start) {
+    Pieces pieces;
+    pieces.text = std::move(text);
+    if (!pieces.text.empty()) pieces.ranges.push_back({0, pieces.text.size()});
+    for (const PreTokenizerStep& step : steps)
+        std::visit([&](const auto& s) { Step{at_start}(s, pieces); }, step);
+    return pieces;
+}
+
+}  // namespace tessera

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera {
+
+/// Half-open range of bytes [begin, end) in a text.
+struct TextRange {
+    size_t begin = 0;
+    size_t end = 0;
+
+    size_t size() const { return end - begin; }
+    bool operator==(const TextRange&) const = default;
+};
+
+/// A regular expression over UTF-8 with Unicode properties and look-around. Immutable; copies share the
+/// program. Patterns come from files: one that cannot finish within its budget of steps on some text throws,
+/// it does not hang.
+class Regex {
+public:
+    /// Compiles a pattern in the dialect of Oniguruma, in which the pre-tokenizers of `tokenizer.json` are
+    /// written. `where` is named in errors.
+    /// @throws Error on a pattern that is wrong, or that uses what this dialect has beyond PCRE2.
+    static Regex compile(std::string_view pattern, std::string where);
+
+    /// All matches from left to right that do not overlap; empty ones included.
+    /// @pre `text` is valid UTF-8
+    /// @throws Error when the budget is exceeded
+    std::vector<TextRange> find_all(std::string_view text) const;
+
+    const std::string& pattern() const { return pattern_; }
+
+private:
+    std::string pattern_;
+    std::string where_;
+    std::shared_ptr<const void> program_;
+};
+
+}  // namespace tessera

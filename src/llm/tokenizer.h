@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera {
+
+using TokenId = int32_t;
+
+/// A token that is cut out of the text before anything else looks at it.
+struct AddedToken {
+    TokenId id = 0;
+    std::string content;
+    bool special = false;      ///< steers the model and is not text: BOS, EOS, roles of a chat
+    bool single_word = false;  ///< only where no word character touches it
+    bool lstrip = false;       ///< takes the white space on its left with it
+    bool rstrip = false;       ///< takes the white space on its right with it
+    bool normalized = false;   ///< looked for in the normalised text, not in the raw one
+
+    bool operator==(const AddedToken&) const = default;
+};
+
+struct EncodeOptions {
+    bool add_special = false;   ///< put around the text what the model expects there (BOS, EOS)
+    bool parse_special = true;  ///< a special token spelled out in the text becomes its id; else it is text
+};
+
+struct DecodeOptions {
+    bool skip_special = false;  ///< leave special tokens out
+};
+
+struct TokenizerParts;
+
+/// Text to token ids and back, exactly as the tokenizer that the model was trained with. An immutable value:
+/// copies share their tables, and all functions may be called from several threads at once.
+class Tokenizer {
+public:
+    explicit Tokenizer(TokenizerParts parts);
+
+    /// Any bytes are accepted. Those that are not UTF-8 survive the way through ids where the vocabulary has
+    /// a token for every byte. @throws Error when a pattern of the vocabulary exceeds its matching budget on
+    /// this text.
+    std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options = {}) const;
+
+    /// @throws Error on an id that the vocabulary does not have.
+    std::string decode(std::span<const TokenId> ids, const DecodeOptions& options = {}) const;
+
+    /// The bytes that a token adds to a text that has already begun; may be part of a character (see
+    /// Utf8Stream).
+    /// @throws Error on an id that the vocabulary does not have.
+    std::string token_bytes(TokenId id) const;
+
+    /// One more than the largest id.
+    size_t vocabulary_size() const;
+    std::optional<TokenId> find(std::string_view token) const;  ///< by its spelling in the vocabulary
+    bool is_special(TokenId id) const;
+
+    std::optional<TokenId> bos() const;
+    const std::vector<TokenId>& eos() const;  ///< every id that ends a text; ascending
+    /// Whether `add_special` puts a BOS in front.
+    bool adds_bos() const;
+    const std::vector<AddedToken>& added_tokens() const;  ///< by ascending id
+
+private:
+    void check_id(TokenId id) const;
+
+    std::shared_ptr<const TokenizerParts> parts_;
+};
+
+}  // namespace tessera

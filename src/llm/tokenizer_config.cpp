@@ -1,0 +1,107 @@
+#include "llm/tokenizer_config.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "llm/json_at.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// A token is named by its text, or by an object with its `content`.
+std::optional<std::string> token_text(const JsonAt& file, std::string_view key) {
+    const auto token = file.find(key);
+    if (!token) return std::nullopt;
+    return token->is_object() ? token->at("content").string() : token->string();
+}
+
+std::optional<bool> flag(const JsonAt& file, std::string_view key) {
+    const auto found = file.find(key);
+    if (!found) return std::nullopt;
+    return found->boolean();
+}
+
+TokenId id_of(const JsonAt& value) {
+    return static_cast<TokenId>(value.integer(-1, Vocabulary::kLargestId));
+}
+
+/// BOS and EOS of config.json and generation_config.json: a number, or for EOS a list of numbers; -1 is none.
+void read_ids(const JsonAt& file, TokenizerConfig& config) {
+    if (const auto bos = file.find("bos_token_id");
+        bos && bos->is_number() && !config.bos_id && id_of(*bos) >= 0)
+        config.bos_id = id_of(*bos);
+    const auto eos = file.find("eos_token_id");
+    if (!eos) return;
+    for (const JsonAt& id : eos->is_array() ? eos->items() : std::vector<JsonAt>{*eos})
+        if (id_of(id) >= 0) config.eos_ids.push_back(id_of(id));
+}
+
+void read_added_tokens(const JsonAt& decoder, TokenizerConfig& config) {
+    for (const std::string& key : decoder.keys()) {
+        const JsonAt token = decoder.at(key);
+        AddedToken added;
+        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), added.id);
+        if (error != std::errc() || end != key.data() + key.size() || added.id < 0 ||
+            added.id > Vocabulary::kLargestId)
+            token.fail(fmt::format("is named by \"{}\", expected an id", key));
+        added.content = token.at("content").string();
+        added.special = token.boolean_or("special", false);
+        added.single_word = token.boolean_or("single_word", false);
+        added.lstrip = token.boolean_or("lstrip", false);
+        added.rstrip = token.boolean_or("rstrip", false);
+        added.normalized = token.boolean_or("normalized", !added.special);
+        config.added_tokens.push_back(std::move(added));
+    }
+}
+
+}  // namespace
+
+TokenizerConfig read_tokenizer_config(const std::filesystem::path& folder) {
+    TokenizerConfig config;
+    if (const auto path = folder / "tokenizer_config.json"; std::filesystem::exists(path)) {
+        const nlohmann::json json = read_json(path);
+        const JsonAt file(json, path.string());
+        config.tokenizer_class = file.string_or("tokenizer_class", "");
+        if (config.tokenizer_class.ends_with("Fast"))
+            config.tokenizer_class.resize(config.tokenizer_class.size() - std::string_view("Fast").size());
+        config.bos_token = token_text(file, "bos_token");
+        config.eos_token = token_text(file, "eos_token");
+        config.add_bos_token = flag(file, "add_bos_token");
+        config.add_eos_token = flag(file, "add_eos_token");
+        config.add_prefix_space = file.boolean_or("add_prefix_space", false);
+        if (const auto decoder = file.find("added_tokens_decoder")) read_added_tokens(*decoder, config);
+    }
+    for (const char* name : {"generation_config.json", "config.json"}) {
+        const auto path = folder / name;
+        if (!std::filesystem::exists(path)) continue;
+        const nlohmann::json json = read_json(path);
+        const JsonAt file(json, path.string());
+        read_ids(file, config);
+        if (std::string_view(name) == "config.json") config.model_type = file.string_or("model_type", "");
+    }
+    return config;
+}
+
+void set_special_ids(const TokenizerConfig& config, TokenizerParts& parts) {
+    const auto id_of_text = [&](const std::optional<std::string>& text) -> std::optional<TokenId> {
+        if (!text) return std::nullopt;
+        for (const AddedToken& added : parts.added)
+            if (added.content == *text) return added.id;
+        return parts.vocabulary.find(*text);
+    };
+    const auto is_known = [&](TokenId id) {
+        return parts.vocabulary.contains(id) ||
+               std::any_of(parts.added.begin(), parts.added.end(),
+                           [&](const AddedToken& added) { return added.id == id; });
+    };
+    parts.bos = id_of_text(config.bos_token);
+    if (!parts.bos && !parts.prefix.empty()) parts.bos = parts.prefix.front();
+    if (!parts.bos && config.bos_id && is_known(*config.bos_id)) parts.bos = config.bos_id;
+    if (const auto eos = id_of_text(config.eos_token)) parts.eos.push_back(*eos);
+    for (const TokenId id : config.eos_ids)
+        if (is_known(id)) parts.eos.push_back(id);
+}
+
+}  // namespace tessera

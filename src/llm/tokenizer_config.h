@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llm/tokenizer_parts.h"
+
+namespace tessera {
+
+/// What the files beside a vocabulary say about it: `tokenizer_config.json`, `generation_config.json`,
+/// `config.json`. Each may be absent.
+struct TokenizerConfig {
+    std::string tokenizer_class;  ///< without "Fast"; empty if not said
+    std::string model_type;       ///< of config.json; empty if not said
+    std::optional<std::string> bos_token;
+    std::optional<std::string> eos_token;
+    std::optional<bool> add_bos_token;
+    std::optional<bool> add_eos_token;
+    bool add_prefix_space = false;
+    std::vector<AddedToken> added_tokens;
+    std::optional<TokenId> bos_id;
+    std::vector<TokenId> eos_ids;  ///< all that the files name
+};
+
+/// @throws Error on a file that is there but wrong
+TokenizerConfig read_tokenizer_config(const std::filesystem::path& folder);
+
+/// Sets `bos` and `eos` of the parts. Where the files name no BOS, it is what the prefix of a text begins
+/// with.
+void set_special_ids(const TokenizerConfig& config, TokenizerParts& parts);
+
+}  // namespace tessera

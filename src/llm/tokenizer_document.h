@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "llm/vocabulary.h"
+
+namespace tessera {
+
+/// "a b" of a list of merges. Tokens may contain spaces themselves, so where the text has several spaces the
+/// vocabulary decides: then `right` is empty and `left` is all of it.
+struct MergeText {
+    std::string left;
+    std::string right;
+};
+
+/// A `tokenizer.json`. The vocabulary and the merges, which are nearly all of it, are read as they pass by;
+/// what is left is an ordinary JSON value without them.
+struct TokenizerDocument {
+    Vocabulary vocabulary;          ///< `model.vocab`, where it is an object
+    std::vector<MergeText> merges;  ///< `model.merges`: "a b" or ["a", "b"]
+    nlohmann::json rest;
+};
+
+/// @throws Error with the position in the file
+TokenizerDocument read_tokenizer_document(const std::filesystem::path& path);
+
+/// A `vocab.json`: one object of texts and ids.
+Vocabulary read_vocabulary_json(const std::filesystem::path& path);
+
+/// A `merges.txt`: a line for each merge, two texts with a space between; a first line may name the version.
+std::vector<MergeText> read_merges_text(const std::filesystem::path& path);
+
+/// Empty unless there is a space with text on both sides.
+std::optional<MergeText> split_merge(std::string_view text);
+
+}  // namespace tessera

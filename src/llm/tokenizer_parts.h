@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "llm/added_tokens.h"
+#include "llm/bpe.h"
+#include "llm/normalizer.h"
+#include "llm/pre_tokenizer.h"
+#include "llm/token_decoder.h"
+#include "llm/tokenizer.h"
+#include "llm/vocabulary.h"
+
+namespace tessera {
+
+/// What every source of a tokenizer (tokenizer.json, vocab.json and merges.txt, GGUF) is brought into.
+///
+///     text --added tokens--> sections --normalizer--> --pre-tokenizer--> pieces --bpe--> ids --prefix,
+///     suffix-->
+struct TokenizerParts {
+    Vocabulary vocabulary;  ///< of the model; added tokens need not be in it
+    std::vector<AddedToken> added;
+    std::vector<NormalizerStep> normalizer;
+    std::vector<PreTokenizerStep> pre_tokenizer;
+    Bpe bpe{MergeTable(0), {}};
+    TokenDecoder decoder;
+    std::vector<TokenId> prefix;  ///< of a whole text, where special tokens are asked for
+    std::vector<TokenId> suffix;  ///< likewise
+    std::optional<TokenId> bos;
+    std::vector<TokenId> eos;
+
+    // Derived by the Tokenizer.
+    AddedTokenSplitter splitter;
+    std::unordered_map<TokenId, size_t> added_by_id;
+    size_t vocabulary_size = 0;
+};
+
+}  // namespace tessera

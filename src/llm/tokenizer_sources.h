@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "llm/tokenizer_document.h"
+#include "llm/tokenizer_parts.h"
+
+namespace tessera {
+
+/// The three forms in which a tokenizer is stored. All throw Error naming the file and what is wrong with it.
+
+/// A `tokenizer.json` of the `tokenizers` library; BOS and EOS from the files beside it.
+TokenizerParts read_tokenizer_json(const std::filesystem::path& path);
+
+/// `vocab.json` and `merges.txt`, the older form of byte-level vocabularies. How texts are divided into words
+/// is in no file: it follows from `tokenizer_class` in `tokenizer_config.json`, or `model_type` in
+/// `config.json`.
+TokenizerParts read_vocabulary_and_merges(const std::filesystem::path& folder);
+
+/// The metadata of a GGUF file: `tokenizer.ggml.model` "gpt2" (byte-level BPE) or "llama" (SentencePiece
+/// BPE).
+TokenizerParts read_gguf_tokenizer(const std::filesystem::path& path);
+
+/// What to do with a merge whose parts, or which together, are no token of the vocabulary.
+enum class UnknownMerge { kRefuse, kIgnore };
+
+/// Turns texts into merges of the vocabulary; the first has rank 0.
+/// @throws Error naming `where` and the merge that is refused
+MergeTable make_merges(std::span<const MergeText> texts, const Vocabulary& vocabulary,
+                       std::string_view continuing_prefix, UnknownMerge unknown, const std::string& where);
+
+/// By byte, the id of "<0xHH>" or -1. Empty if the vocabulary has none of them.
+std::optional<std::array<TokenId, 256>> find_byte_tokens(const Vocabulary& vocabulary);
+
+}  // namespace tessera

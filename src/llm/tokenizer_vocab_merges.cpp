@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "llm/byte_level_patterns.h"
+#include "llm/tokenizer_config.h"
+#include "llm/tokenizer_document.h"
+#include "llm/tokenizer_sources.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// How a class of the `transformers` library divides texts.
+struct Style {
+    std::string_view tokenizer_class;
+    std::string_view model_type;
+    const std::string_view& pattern;
+    bool composes;  ///< normalises to NFC
+};
+
+const std::array kStyles = {
+    Style{"GPT2Tokenizer", "gpt2", kGpt2Pattern, false},
+    Style{"CodeGenTokenizer", "codegen", kGpt2Pattern, false},
+    Style{"Qwen2Tokenizer", "qwen2", kQwen2Pattern, true},
+    Style{"Qwen2Tokenizer", "qwen3", kQwen2Pattern, true},
+};
+
+const Style& find_style(const TokenizerConfig& config, const std::filesystem::path& folder) {
+    for (const Style& style : kStyles)
+        if (config.tokenizer_class.empty() ? style.model_type == config.model_type
+                                           : style.tokenizer_class == config.tokenizer_class)
+            return style;
+    // A vocabulary alone is what GPT-2 was published as.
+    if (config.tokenizer_class.empty() && config.model_type.empty()) return kStyles.front();
+    const bool by_class = !config.tokenizer_class.empty();
+    throw Error((folder / (by_class ? "tokenizer_config.json" : "config.json")).string(),
+                by_class ? "tokenizer_class" : "model_type",
+                fmt::format("is {}: how it divides texts is not known",
+                            by_class ? config.tokenizer_class : config.model_type),
+                "a tokenizer.json says it; the `tokenizers` library writes one");
+}
+
+/// Special tokens that are in the vocabulary, and that no list of added tokens names.
+void add_named_tokens(const TokenizerConfig& config, TokenizerParts& parts) {
+    constexpr std::string_view kEndOfText = "<|endoftext|>";
+    for (const std::string& name :
+         {config.bos_token.value_or(""), config.eos_token.value_or(""), std::string(kEndOfText)}) {
+        const auto id = parts.vocabulary.find(name);
+        if (!id || name.empty()) continue;
+        if (std::any_of(parts.added.begin(), parts.added.end(),
+                        [&](const auto& added) { return added.id == *id; }))
+            continue;
+        parts.added.push_back({.id = *id, .content = name, .special = true});
+    }
+}
+
+}  // namespace
+
+TokenizerParts read_vocabulary_and_merges(const std::filesystem::path& folder) {
+    const TokenizerConfig config = read_tokenizer_config(folder);
+    const Style& style = find_style(config, folder);
+    TokenizerParts parts;
+    parts.vocabulary = read_vocabulary_json(folder / "vocab.json");
+    const auto merges_path = folder / "merges.txt";
+    parts.bpe = Bpe(make_merges(read_merges_text(merges_path), parts.vocabulary, "", UnknownMerge::kRefuse,
+                                merges_path.string()),
+                    {});
+    parts.added = config.added_tokens;
+    add_named_tokens(config, parts);
+    if (style.composes) parts.normalizer.emplace_back(UnicodeForm::kNfc);
+    parts.pre_tokenizer = byte_level_steps({style.pattern}, config.add_prefix_space);
+    parts.decoder.token_steps.emplace_back(DecodeByteAlphabet{});
+    set_special_ids(config, parts);
+    if (config.add_bos_token.value_or(false) && parts.bos) parts.prefix = {*parts.bos};
+    if (config.add_eos_token.value_or(false) && !parts.eos.empty()) parts.suffix = {parts.eos.front()};
+    return parts;
+}
+
+}  // namespace tessera

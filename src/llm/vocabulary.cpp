@@ -1,0 +1,58 @@
+#include "llm/vocabulary.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <xxhash.h>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+constexpr TokenId kFree = -1;
+constexpr size_t kFirstSlots = 1024;
+
+}  // namespace
+
+size_t Vocabulary::slot_of(std::string_view wanted) const {
+    const size_t mask = slots_.size() - 1;
+    size_t slot = XXH3_64bits(wanted.data(), wanted.size()) & mask;
+    while (slots_[slot] != kFree && text(slots_[slot]) != wanted) slot = (slot + 1) & mask;
+    return slot;
+}
+
+void Vocabulary::grow() {
+    // At most half full, so that a search for an absent text ends after a step or two.
+    if (2 * (used_ + 1) <= slots_.size()) return;
+    std::vector<TokenId> old(std::max(kFirstSlots, 2 * slots_.size()), kFree);
+    old.swap(slots_);
+    for (const TokenId id : old)
+        if (id != kFree) slots_[slot_of(text(id))] = id;
+}
+
+bool Vocabulary::add(TokenId id, std::string_view text) {
+    TESSERA_CHECK(id >= 0 && id <= kLargestId, "id {}", id);
+    TESSERA_CHECK(arena_.size() + text.size() <= std::numeric_limits<uint32_t>::max(), "{} bytes",
+                  arena_.size());
+    if (contains(id)) return false;
+    grow();
+    const size_t slot = slot_of(text);
+    if (static_cast<size_t>(id) >= tokens_.size()) tokens_.resize(id + 1);
+    tokens_[id] = {static_cast<uint32_t>(arena_.size()), static_cast<uint32_t>(text.size()), true};
+    arena_ += text;
+    if (slots_[slot] == kFree) {
+        slots_[slot] = id;
+        ++used_;
+    }
+    return true;
+}
+
+std::optional<TokenId> Vocabulary::find(std::string_view text) const {
+    if (slots_.empty()) return std::nullopt;
+    const TokenId id = slots_[slot_of(text)];
+    if (id == kFree) return std::nullopt;
+    return id;
+}
+
+}  // namespace tessera
