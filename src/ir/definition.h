@@ -126,6 +126,9 @@ void verify(const Definition& definition, const std::string& where);
 /// a shape is needed.
 BoundExtents bind(const Definition& definition, const std::vector<int64_t>& dims, const std::string& where);
 
+/// The values that the test part gives to the dims, as Definition::dims.
+std::vector<int64_t> bound_dims(const DefinitionFile& file);
+
 /// The value of an expression that holds no read and no iterator (extents, shapes).
 int64_t evaluate_constant(const ExprPtr& expr, const std::vector<int64_t>& dims);
 
