@@ -1,0 +1,115 @@
+#pragma once
+
+#include "tessera/ntt/arithmetic.h"
+#include "tessera/ntt/blocks.h"
+#include "tessera/ntt/fold.h"
+#include "tessera/ntt/operands.h"
+
+namespace tessera::ntt {
+
+/// The register block of a contraction with lanes along k.
+struct ContractKTile {
+    int lanes;                ///< L: consecutive k in one vector
+    int rows;                 ///< m in one block
+    int columns;              ///< n in one block
+    bool accumulate = false;  ///< add to C instead of overwriting it
+    bool k_padded = false;    ///< the last group of A and B can be read whole; its rest is 0 in both
+};
+
+/// X[i, k] at data + i*stride + k/L*stride_group + k%L. Plain `[N][K]` is (K, L); `[K/L][N][L]` is (L, N*L).
+template <class Stride, class StrideGroup>
+struct KLanes {
+    const float* data;
+    [[no_unique_address]] Stride stride;
+    [[no_unique_address]] StrideGroup stride_group;
+};
+
+/// C[m, n] at data + m*stride_m + n*stride_n.
+template <class StrideM, class StrideN>
+struct Elements {
+    float* data;
+    [[no_unique_address]] StrideM stride_m;
+    [[no_unique_address]] StrideN stride_n;
+};
+
+template <Extent S, Extent SG>
+constexpr KLanes<StoredExtent<S>, StoredExtent<SG>> k_lanes(const float* data, S stride, SG stride_group) {
+    return {data, StoredExtent<S>(stride), StoredExtent<SG>(stride_group)};
+}
+template <Extent SM, Extent SN>
+constexpr Elements<StoredExtent<SM>, StoredExtent<SN>> elements(float* data, SM stride_m, SN stride_n) {
+    return {data, StoredExtent<SM>(stride_m), StoredExtent<SN>(stride_n)};
+}
+
+namespace detail {
+
+template <ContractKTile Tile, int MR, int NR, Extent K, class A, class B, class C>
+[[gnu::always_inline]] inline void contract_k_block(int64_t m, int64_t n, K k_extent, A a, B b, C c) {
+    constexpr int L = Tile.lanes;
+    using V = Vector<float, L>;
+    V sum[MR][NR];
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) sum[i][j] = broadcast<V>(0.0f);
+    }
+
+    const float* a_row = a.data + m * a.stride;
+    const float* b_row = b.data + n * b.stride;
+    const auto step = [&](auto load_lanes) __attribute__((always_inline)) {
+        V b_lanes[NR];
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) b_lanes[j] = load_lanes(b_row + j * b.stride);
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            const V a_lanes = load_lanes(a_row + i * a.stride);
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) sum[i][j] = fma(a_lanes, b_lanes[j], sum[i][j]);
+        }
+    };
+    int64_t k = 0;
+    for (; k + L <= k_extent; k += L) {
+        step([](const float* p) __attribute__((always_inline)) { return load<V>(p); });
+        a_row += a.stride_group;
+        b_row += b.stride_group;
+    }
+    if (k < k_extent) {
+        const int64_t rest = k_extent - k;
+        if constexpr (Tile.k_padded)
+            step([](const float* p) __attribute__((always_inline)) { return load<V>(p); });
+        else
+            step([rest](const float* p) __attribute__((always_inline)) { return load_first<V>(p, rest); });
+    }
+
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) {
+            float& out = c.data[(m + i) * c.stride_m + (n + j) * c.stride_n];
+            if constexpr (Tile.accumulate)
+                out += fold_sum(sum[i][j]);
+            else
+                out = fold_sum(sum[i][j]);
+        }
+    }
+}
+
+}  // namespace detail
+
+/// C[m, n] (+)= sum_k A[m, k] * B[n, k] for m < M, n < N, k < K, lanes along k: lane i sums k = i, i + L,
+/// ..., and the lanes are folded at the end, by the tree of fold_sum. The form for a B whose rows are
+/// contiguous in k. Blocks of n are the outer loop.
+template <ContractKTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
+inline void contract_k(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
+    static_assert(Tile.rows >= 1 && Tile.columns >= 1);
+    for_blocks<Tile.columns>(
+        StoredExtent<N>(n_extent), [&](auto columns, int64_t n) __attribute__((always_inline)) {
+            for_blocks<Tile.rows>(
+                StoredExtent<M>(m_extent), [&](auto rows, int64_t m) __attribute__((always_inline)) {
+                    detail::contract_k_block<Tile, rows.value, columns.value>(m, n, StoredExtent<K>(k_extent),
+                                                                              a, b, c);
+                });
+        });
+}
+
+}  // namespace tessera::ntt

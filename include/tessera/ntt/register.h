@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+
+// One machine register and the few things that vector extensions cannot say about it. The compile flags
+// choose the file; each may give overloads of the functions below in tessera::ntt::native, and everything
+// works without any of them.
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
+    defined(__FMA__)
+#include "tessera/ntt/avx512.h"
+#elif defined(__AVX2__) && defined(__FMA__)
+#include "tessera/ntt/avx2.h"
+#elif defined(__SSE2__)
+#include "tessera/ntt/sse2.h"
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#include "tessera/ntt/neon.h"
+#else
+namespace tessera::ntt {
+inline constexpr int kRegisterBytes = 16;
+inline constexpr bool kHasFma = false;
+}  // namespace tessera::ntt
+#endif
+
+namespace tessera::ntt {
+
+/// Lanes of 32 bits in one machine register.
+inline constexpr int kRegisterLanes = kRegisterBytes / 4;
+
+namespace native {
+
+template <class T, int L>
+struct RegisterOf {
+    using Type __attribute__((vector_size(sizeof(T) * L))) = T;
+};
+/// `L` lanes of T as GCC and Clang spell them.
+template <class T, int L>
+using Register = typename RegisterOf<T, L>::Type;
+
+// What stands below is chosen where no overload of the included file fits better.
+
+/// a * b + c, rounded once where kHasFma, else twice. For scalars and registers.
+template <class R>
+[[gnu::always_inline]] inline R fma(R a, R b, R c) {
+    if constexpr (!kHasFma)
+        return a * b + c;
+    else if constexpr (sizeof(R) == sizeof(float))
+        return R(__builtin_fmaf(float(a), float(b), float(c)));
+    else {
+        R r = c;
+        for (unsigned i = 0; i < sizeof(R) / sizeof(float); ++i) r[i] = __builtin_fmaf(a[i], b[i], c[i]);
+        return r;
+    }
+}
+
+/// The square root, correctly rounded.
+template <class R>
+[[gnu::always_inline]] inline R sqrt(R a) {
+    if constexpr (sizeof(R) == sizeof(float))
+        return __builtin_sqrtf(a);
+    else {
+        R r = a;
+        for (unsigned i = 0; i < sizeof(R) / sizeof(float); ++i) r[i] = sqrt(float(a[i]));
+        return r;
+    }
+}
+
+/// a < b ? a : b: the second operand if one is NaN.
+template <class R>
+[[gnu::always_inline]] inline R min(R a, R b) {
+    return a < b ? a : b;
+}
+
+/// a > b ? a : b: the second operand if one is NaN.
+template <class R>
+[[gnu::always_inline]] inline R max(R a, R b) {
+    return a > b ? a : b;
+}
+
+/// Lanes before `n` from memory, the others from `rest`; reads nothing beyond p[n - 1]. 0 <= n.
+template <class T, class R>
+[[gnu::always_inline]] inline R load_first(const T* p, int64_t n, R rest) {
+    constexpr int kLanes = sizeof(R) / sizeof(T);
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) {
+        if (i < n) rest[i] = p[i];
+    }
+    return rest;
+}
+
+/// Writes the lanes before `n`, and nothing beyond p[n - 1]. 0 <= n.
+template <class T, class R>
+[[gnu::always_inline]] inline void store_first(T* p, R v, int64_t n) {
+    constexpr int kLanes = sizeof(R) / sizeof(T);
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) {
+        if (i < n) p[i] = v[i];
+    }
+}
+
+}  // namespace native
+}  // namespace tessera::ntt
