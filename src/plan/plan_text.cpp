@@ -1,0 +1,203 @@
+// The plan as TOML. Tensors and kernels are one line each, so that two plans can be compared by diff:
+//
+//   "h_2" = "in place of h"        kernels = [ { block = "layer", nest = "t:1 { rms_reduce[..]; rms_apply[..] }" }, .. ]
+#include <toml++/toml.h>
+
+#include <charconv>
+#include <set>
+#include <sstream>
+
+#include "plan/layout_text.h"
+#include "plan/plan.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+constexpr int64_t kVersion = 1;
+
+std::string quoted(const std::string& text) {
+    std::ostringstream out;
+    out << toml::value<std::string>(text);
+    return out.str();
+}
+
+std::string place_text(const TensorPlan& tensor) {
+    std::string text;
+    switch (tensor.place) {
+        case Place::kGiven: text = "given"; break;
+        case Place::kArena: text = "arena"; break;
+        case Place::kTile: text = "tile"; break;
+        case Place::kView: text = "view of " + tensor.of; break;
+        case Place::kInPlace: text = "in place of " + tensor.of; break;
+    }
+    if (tensor.offset) text += fmt::format(" at {}", *tensor.offset);
+    if (!tensor.layout.is_row_major()) text += ", " + print(tensor.layout);
+    return text;
+}
+
+std::string at(const toml::node& node, const std::string& where) {
+    return fmt::format("{}:{}", where, node.source().begin.line);
+}
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+    if (text.substr(0, prefix.size()) != prefix) return false;
+    text.remove_prefix(prefix.size());
+    return true;
+}
+
+TensorPlan parse_place(std::string_view text, const std::string& where, const std::string& name) {
+    TensorPlan tensor;
+    if (const size_t comma = text.find(", "); comma != std::string_view::npos) {
+        tensor.layout = parse_layout(text.substr(comma + 2), where);
+        text = text.substr(0, comma);
+    }
+    if (take_prefix(text, "view of ")) {
+        tensor.place = Place::kView;
+        tensor.of = text;
+        return tensor;
+    }
+    if (take_prefix(text, "in place of ")) {
+        tensor.place = Place::kInPlace;
+        tensor.of = text;
+        return tensor;
+    }
+    if (take_prefix(text, "arena")) {
+        tensor.place = Place::kArena;
+    } else if (take_prefix(text, "tile")) {
+        tensor.place = Place::kTile;
+    } else {
+        throw Error(where, name, fmt::format("is `{}`, expected arena, tile, view of NAME or in place of NAME", text));
+    }
+    if (text.empty()) return tensor;
+    int64_t offset = 0;
+    const bool has_at = take_prefix(text, " at ");
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), offset);
+    if (!has_at || error != std::errc() || end != text.data() + text.size() || offset < 0) {
+        throw Error(where, name, fmt::format("has the offset `{}`, expected `at BYTES`", text));
+    }
+    tensor.offset = offset;
+    return tensor;
+}
+
+/// A table whose keys are read one by one, so that the ones nobody asked for can be named.
+class Fields {
+public:
+    Fields(const toml::table& table, const std::string& where) : table_(table), where_(where) {}
+
+    const toml::node& need(const std::string& key) {
+        known_.insert(key);
+        const toml::node* node = table_.get(key);
+        if (!node) throw Error(at(table_, where_), key, "is missing");
+        return *node;
+    }
+    std::string text(const std::string& key) { return text_of(need(key), key); }
+    std::string text_of(const toml::node& node, const std::string& key) {
+        if (!node.is_string()) throw Error(at(node, where_), key, "is not a string");
+        return node.as_string()->get();
+    }
+    int64_t number_of(const toml::node& node, const std::string& key) {
+        if (!node.is_integer()) throw Error(at(node, where_), key, "is not an integer");
+        return node.as_integer()->get();
+    }
+    int64_t number(const std::string& key) { return number_of(need(key), key); }
+    const toml::table& table(const std::string& key) {
+        const toml::node& node = need(key);
+        if (!node.is_table()) throw Error(at(node, where_), key, "is not a table");
+        return *node.as_table();
+    }
+    const toml::array& array(const std::string& key) {
+        const toml::node& node = need(key);
+        if (!node.is_array()) throw Error(at(node, where_), key, "is not an array");
+        return *node.as_array();
+    }
+    void finish() const {
+        for (const auto& [key, value] : table_) {
+            if (!known_.contains(std::string(key.str()))) throw Error(at(value, where_), std::string(key.str()), "is not known here");
+        }
+    }
+
+private:
+    const toml::table& table_;
+    const std::string& where_;
+    std::set<std::string> known_;
+};
+
+SpecialisationPlan parse_specialisation(const toml::table& table, const std::string& where) {
+    Fields fields(table, where);
+    SpecialisationPlan plan;
+    plan.name = fields.text("name");
+    plan.arena_bytes = fields.number("arena_bytes");
+    plan.max_live_bytes = fields.number("max_live_bytes");
+    for (const auto& [symbol, node] : fields.table("bounds")) {
+        const toml::array* pair = node.as_array();
+        if (!pair || pair->size() != 2 || !pair->is_homogeneous(toml::node_type::integer)) {
+            throw Error(at(node, where), std::string(symbol.str()), "is not [low, high]");
+        }
+        plan.bounds[std::string(symbol.str())] = {pair->get(0)->as_integer()->get(), pair->get(1)->as_integer()->get()};
+    }
+    for (const auto& [name, node] : fields.table("tensors")) {
+        const std::string key(name.str());
+        plan.tensors[key] = parse_place(fields.text_of(node, key), at(node, where), key);
+    }
+    for (const toml::node& node : fields.array("kernels")) {
+        if (!node.is_table()) throw Error(at(node, where), "kernels", "holds something that is no table");
+        Fields kernel(*node.as_table(), where);
+        plan.kernels.push_back({kernel.text("block"), parse_nest(kernel.text("nest"), at(node, where))});
+        kernel.finish();
+    }
+    fields.finish();
+    return plan;
+}
+
+}  // namespace
+
+std::string print(const Plan& plan) {
+    std::string out = fmt::format("version = {}\ngraph = {}\nmachine = {}\n\n# One stored form of every constant and state, for all specialisations; the others are row-major.\n[stored]\n",
+                                  kVersion, quoted(plan.graph), quoted(plan.machine));
+    for (const auto& [name, layout] : plan.stored) out += fmt::format("{} = {}\n", quoted(name), quoted(print(layout)));
+    for (const SpecialisationPlan& s : plan.specialisations) {
+        out += fmt::format("\n[[specialisation]]\nname = {}\narena_bytes = {}\nmax_live_bytes = {}\nbounds = {{ ", quoted(s.name),
+                           s.arena_bytes, s.max_live_bytes);
+        bool is_first = true;
+        for (const auto& [symbol, bounds] : s.bounds) {
+            out += fmt::format("{}{} = [{}, {}]", is_first ? "" : ", ", symbol, bounds.low, bounds.high);
+            is_first = false;
+        }
+        out += " }\nkernels = [\n";
+        for (const KernelPlan& kernel : s.kernels) {
+            out += fmt::format("    {{ block = {}, nest = {} }},\n", quoted(kernel.block), quoted(print(kernel.nest)));
+        }
+        out += "]\n\n[specialisation.tensors]\n";
+        for (const auto& [name, tensor] : s.tensors) out += fmt::format("{} = {}\n", quoted(name), quoted(place_text(tensor)));
+    }
+    return out;
+}
+
+Plan parse_plan(std::string_view text, const std::string& where) {
+    toml::table document;
+    try {
+        document = toml::parse(text, where);
+    } catch (const toml::parse_error& error) {
+        throw Error(fmt::format("{}:{}", where, error.source().begin.line), {}, std::string(error.description()));
+    }
+    Fields fields(document, where);
+    if (const int64_t version = fields.number("version"); version != kVersion) {
+        throw Error(where, "version", fmt::format("is {}, this tool reads {}", version, kVersion));
+    }
+    Plan plan;
+    plan.graph = fields.text("graph");
+    plan.machine = fields.text("machine");
+    for (const auto& [name, node] : fields.table("stored")) {
+        const std::string key(name.str());
+        plan.stored[key] = parse_layout(fields.text_of(node, key), at(node, where));
+    }
+    for (const toml::node& node : fields.array("specialisation")) {
+        if (!node.is_table()) throw Error(at(node, where), "specialisation", "is not a table");
+        plan.specialisations.push_back(parse_specialisation(*node.as_table(), where));
+    }
+    fields.finish();
+    return plan;
+}
+
+}  // namespace tessera

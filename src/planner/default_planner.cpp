@@ -1,0 +1,359 @@
+// No search: fixed preferences, each decision kept if its kernel lowers. What lowering accepts is legal, so there is no
+// second list of what goes with what.
+#include "planner/default_planner.h"
+
+#include <algorithm>
+
+#include "memory/memory_plan.h"
+#include "movement/lower.h"
+#include "movement/views.h"
+#include "planner/grouping.h"
+#include "planner/leaf_choice.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+bool uses(const ExprPtr& component, int x) {
+    const std::vector<int> found = iterators_in(component);
+    return std::find(found.begin(), found.end(), x) != found.end();
+}
+
+/// Weights lie in groups of lanes along n; a state that is a factor has the axes that neither product index first, then k,
+/// then n, so that lanes lie side by side.
+void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOptions& options, Plan& plan) {
+    const Definition& d = *node.definition();
+    const auto choose = [&](int operand, int n, int k) {
+        const Value& value = graph[value_of(node, operand)];
+        if (plan.stored.contains(value.name)) return;
+        const auto all = accesses(d, operand);
+        if (all.size() != 1) return;
+        const std::vector<ExprPtr>& access = all.front();
+        std::vector<int> batch, k_axes, n_axes;
+        for (int axis = 0; axis < static_cast<int>(access.size()); ++axis) {
+            const ExprPtr& component = access[static_cast<size_t>(axis)];
+            const bool is_batch = is_indirect(component);
+            (!is_batch && uses(component, n) ? n_axes : !is_batch && uses(component, k) ? k_axes : batch).push_back(axis);
+        }
+        if (n_axes.size() != 1) return;
+        Layout layout;
+        if (value.kind == ValueKind::kConstant) {
+            const auto* plain = std::get_if<IteratorRef>(&access[static_cast<size_t>(n_axes[0])]->node);
+            if (!plain) return;
+            layout.lanes = {{n_axes[0], options.lanes}};
+        } else if (value.kind == ValueKind::kState) {
+            layout.order = batch;
+            layout.order.insert(layout.order.end(), k_axes.begin(), k_axes.end());
+            layout.order.push_back(n_axes[0]);
+        } else {
+            return;
+        }
+        if (!layout.is_row_major()) plan.stored[value.name] = layout;
+    };
+    if (d.monoid == Monoid::kSoftmaxSum) {
+        const auto* value = std::get_if<Read>(&d.body[1]->node);
+        if (!value) return;
+        const auto& once = d.tensors[static_cast<size_t>(d.results()[0])].map;
+        int s = -1, last = -1;
+        for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x) {
+            if (d.iterators[static_cast<size_t>(x)].is_reduction) {
+                s = x;
+            } else if (std::none_of(once.begin(), once.end(), [&](const ExprPtr& c) { return uses(c, x); })) {
+                last = x;
+            }
+        }
+        if (s >= 0 && last >= 0) choose(value->tensor, last, s);
+        return;
+    }
+    for (const ContractionRoles& roles : contraction_roles(d)) choose(roles.b, roles.n.front(), roles.k.front());
+}
+
+class SpecialisationPlanner {
+public:
+    SpecialisationPlanner(const Graph& graph, const Plan& plan, SpecialisationPlan& specialisation, const PlannerOptions& options)
+        : graph_(graph), constants_(constant_section(graph, plan)), out_(specialisation), options_(options),
+          input_(lowering_input(graph, plan, specialisation, constants_)) {}
+
+    void run() {
+        for (const Block& block : graph_.blocks) {
+            const BlockView view(graph_, block);
+            const std::vector<Group> groups = group_nodes(view);
+            choose_places(view, groups);
+            for (const Group& group : groups) out_.kernels.push_back({block.name, choose_nest(view, group)});
+        }
+    }
+
+private:
+    void choose_places(const BlockView& view, const std::vector<Group>& groups) {
+        const Block& block = view.block();
+        std::map<const Node*, size_t> kernel_of;
+        for (size_t g = 0; g < groups.size(); ++g) {
+            for (const Node* node : groups[g].nodes) kernel_of[node] = g;
+        }
+        const auto is_output = [&](ValueId v) {
+            return std::find(graph_.outputs.begin(), graph_.outputs.end(), v) != graph_.outputs.end();
+        };
+        for (const Node& node : block.nodes) {
+            for (const ValueId result : node.results) {
+                if (is_output(result)) continue;
+                TensorPlan& tensor = out_.tensors[graph_[result].name];
+                if (node.previous) {
+                    tensor = {Place::kInPlace, graph_[*node.previous].name, {}, {}};
+                } else if (is_view(*node.definition())) {
+                    tensor = {Place::kView, graph_[node.operands.front()].name, {}, {}};
+                } else if (const Group& group = groups[kernel_of.at(&node)]; view.is_private(node, group.nodes)) {
+                    tensor.place = Place::kTile;
+                } else if (const auto operand = replaced_operand(view, node, kernel_of)) {
+                    tensor = {Place::kInPlace, graph_[*operand].name, {}, {}};
+                }
+            }
+        }
+    }
+
+    /// An operand of the arena whose storage the result may take over: no later kernel, and no other operator of this one,
+    /// touches it. The carried value comes first, since it must stay in its place.
+    std::optional<ValueId> replaced_operand(const BlockView& view, const Node& node, const std::map<const Node*, size_t>& kernel_of) {
+        const Block& block = view.block();
+        const Storage storage(input_, block);
+        const Definition& d = *node.definition();
+        std::optional<ValueId> best;
+        for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
+            if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !may_be_in_place(d, t)) continue;
+            const ValueId operand = value_of(node, t);
+            const ValueId base = storage.base(operand);
+            if (graph_[base].kind != ValueKind::kIntermediate || storage.plan_of(base).place != Place::kArena) continue;
+            if (!(graph_[operand].type.shape == graph_[node.results.front()].type.shape)) continue;
+            const bool is_carried = block.carried_in && base == storage.base(*block.carried_in);
+            if (!is_carried && view.producer(operand) == nullptr) continue;  // belongs to another block
+            if (is_used_later(view, node, base, kernel_of, storage)) continue;
+            if (is_carried) return operand;
+            if (!best) best = operand;
+        }
+        return best;
+    }
+
+    bool is_used_later(const BlockView& view, const Node& node, ValueId base, const std::map<const Node*, size_t>& kernel_of,
+                       const Storage& storage) const {
+        for (const Node& other : view.block().nodes) {
+            if (&other == &node || !kernel_of.contains(&other) || kernel_of.at(&other) < kernel_of.at(&node)) continue;
+            for (const ValueId operand : other.operands) {
+                if (storage.base(operand) == base) return true;
+            }
+        }
+        for (const Value& value : graph_.values) {
+            const ValueId id{static_cast<int>(&value - graph_.values.data())};
+            const bool is_alias = out_.tensors.contains(value.name) || id == base;
+            if (is_alias && storage.base(id) == base && view.escapes(id) && !(view.block().carried_in == id)) return true;
+        }
+        return false;
+    }
+
+    bool lowers(const Block& block, const Nest& nest) const {
+        try {
+            (void)lower_kernel(input_, block, {block.name, nest});
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    }
+
+    /// Tries the candidates of one leaf after the other, the others staying as they are.
+    bool improve(const Block& block, Nest& whole, Nest& part) {
+        bool all = true;
+        for (auto& child : part.children) {
+            if (auto* inner = std::get_if<Nest>(&child)) {
+                all = improve(block, whole, *inner) && all;
+                continue;
+            }
+            Leaf& leaf = std::get<Leaf>(child);
+            const auto node = std::find_if(block.nodes.begin(), block.nodes.end(), [&](const Node& n) { return n.name == leaf.node; });
+            const Leaf before = leaf;
+            bool found = false;
+            for (Leaf& candidate : leaf_candidates(*node, graph_, out_, options_)) {
+                leaf = std::move(candidate);
+                if ((found = lowers(block, whole))) break;
+            }
+            if (!found) leaf = before;
+            all = all && found;
+        }
+        return all;
+    }
+
+    static Leaf plain(const Node& node) { return {node.name, "loops", {}}; }
+
+    Nest choose_nest(const BlockView& view, const Group& group) {
+        if (group.softmax && group.scores) {
+            if (auto nest = softmax_nest(view, group)) return *nest;
+        }
+        if (group.nodes.size() > 1) {
+            Nest nest;
+            const std::vector<int> shared = shared_iterators(group, view);
+            for (const int x : shared) nest.loops.push_back({group.nodes.back()->definition()->iterators[static_cast<size_t>(x)].name, 1});
+            for (const Node* node : group.nodes) nest.children.emplace_back(plain(*node));
+            if (improve(view.block(), nest, nest)) return nest;
+            throw Error(group.nodes.back()->name, "default plan", "no plan of the fused operators lowers",
+                        "give a plan that takes them apart");
+        }
+        const Node& node = *group.nodes.front();
+        Nest nest{{}, {plain(node)}};
+        improve(view.block(), nest, nest);
+        block_weights(node, nest);
+        if (!lowers(view.block(), nest)) (void)lower_kernel(input_, view.block(), {view.block().name, nest});  // says why
+        return nest;
+    }
+
+    /// A product with many rows reads its weights a tile at a time that stays in the core's cache.
+    void block_weights(const Node& node, Nest& nest) const {
+        Leaf& leaf = std::get<Leaf>(nest.children.front());
+        if (leaf.micro_kernel != "contract" || !leaf.parameters.contains("m") || leaf.parameters.at("rows") == "1") return;
+        const Definition& d = *node.definition();
+        const auto extent = [&](const char* parameter) {
+            const int x = d.iterator(leaf.parameters.at(parameter));
+            std::vector<int64_t> dims;
+            for (const DimSymbol& dim : d.dims) dims.push_back(out_.bounds.at(dim.name).high);
+            return evaluate_constant(d.iterators[static_cast<size_t>(x)].extent, dims);
+        };
+        const int64_t step = std::stoll(leaf.parameters.at("lanes")) * std::stoll(leaf.parameters.at("groups"));
+        const int64_t fits = options_.resident_bytes / (extent("k") * 4) / step * step;
+        if (fits >= step && fits < extent("n")) nest.loops.push_back({leaf.parameters.at("n"), fits});
+    }
+
+    /// b:1 i:8 h:1 { gather; s:16 { scores; attend }; normalise }
+    std::optional<Nest> softmax_nest(const BlockView& view, const Group& group) {
+        const Node& root = *group.nodes.back();
+        const Definition& attend = *group.softmax->definition();
+        const std::vector<int> shared = shared_iterators(group, view);
+        const auto once = attend.tensors[static_cast<size_t>(attend.results()[0])].map.size();
+        // Rows of one tile share the values that they read: the iterator of A on whose axis the value does not depend.
+        const auto& weighted = attend.tensors[static_cast<size_t>(attend.results()[2])].map;
+        const auto* value = std::get_if<Read>(&attend.body[1]->node);
+        std::vector<LoopTile> loops;
+        for (const int x : shared) {
+            if (loops.size() == once) break;
+            bool is_row = false;
+            for (size_t axis = 0; axis < weighted.size() && value; ++axis) {
+                const auto* mine = std::get_if<IteratorRef>(&weighted[axis]->node);
+                if (!mine || !reads_axis(view, group, x, axis)) continue;
+                is_row = std::none_of(value->coordinates.begin(), value->coordinates.end(),
+                                      [&](const ExprPtr& c) { return uses(c, mine->index); });
+            }
+            loops.push_back({root.definition()->iterators[static_cast<size_t>(x)].name, is_row ? 8 : 1});
+        }
+        int s = -1;
+        for (int x = 0; x < static_cast<int>(attend.iterators.size()); ++x) {
+            if (attend.iterators[static_cast<size_t>(x)].is_reduction) s = x;
+        }
+        for (int64_t tile = 64; tile >= 1; tile /= 2) {
+            Nest inner{{{attend.iterators[static_cast<size_t>(s)].name, tile}}, {}};
+            Nest nest{loops, {}};
+            for (const Node* node : group.nodes) {
+                if (node == group.scores || node == group.softmax) {
+                    inner.children.emplace_back(node == group.softmax ? leaf_candidates(*node, graph_, out_, options_).front() : plain(*node));
+                    if (node == group.softmax) nest.children.emplace_back(inner);
+                } else {
+                    nest.children.emplace_back(plain(*node));
+                }
+            }
+            if (choose_softmax_leaves(view, group, nest)) return nest;
+        }
+        return std::nullopt;
+    }
+
+    /// The first stream kernel under which everything else finds a kernel too; a contraction for the scores if the tile is
+    /// larger than one position.
+    bool choose_softmax_leaves(const BlockView& view, const Group& group, Nest& nest) {
+        const auto inner = std::find_if(nest.children.begin(), nest.children.end(), [](const auto& c) { return std::holds_alternative<Nest>(c); });
+        auto& children = std::get<Nest>(*inner).children;
+        for (Leaf& candidate : leaf_candidates(*group.softmax, graph_, out_, options_)) {
+            if (candidate.micro_kernel != "stream") break;
+            children.back() = std::move(candidate);
+            Nest attempt = nest;
+            if (!lowers(view.block(), attempt)) continue;
+            improve(view.block(), attempt, attempt);
+            const auto at = static_cast<size_t>(inner - nest.children.begin());
+            const Leaf& scores = std::get<Leaf>(std::get<Nest>(attempt.children[at]).children.front());
+            const bool is_last = std::get<Nest>(attempt.children[at]).loops.front().tile == 1;
+            if (scores.micro_kernel == "loops" && !is_last) return false;
+            nest = std::move(attempt);
+            return true;
+        }
+        return false;
+    }
+
+    /// Whether iterator x of the root runs along this axis of the weighted sums.
+    static bool reads_axis(const BlockView&, const Group& group, int x, size_t axis) {
+        const Node& root = *group.nodes.back();
+        if (&root == group.softmax) {
+            const Definition& d = *root.definition();
+            const auto* i = std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(d.results()[2])].map[axis]->node);
+            return i && i->index == x;
+        }
+        const Definition& d = *root.definition();
+        for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
+            if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !(value_of(root, t) == group.softmax->results.back())) continue;
+            const auto* i = std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(t)].map[axis]->node);
+            return i && i->index == x;
+        }
+        return false;
+    }
+
+    const Graph& graph_;
+    const ConstantSection constants_;
+    SpecialisationPlan& out_;
+    const PlannerOptions& options_;
+    LoweringInput input_;
+};
+
+std::vector<SpecialisationPlan> specialisations(const Graph& graph) {
+    SpecialisationPlan whole;
+    whole.name = "prefill";
+    for (const DimSymbol& symbol : graph.symbols) whole.bounds[symbol.name] = {symbol.low, symbol.high};
+    std::vector<SpecialisationPlan> result;
+    for (const Point& point : graph.points) {
+        if (point.name != "decode") continue;
+        SpecialisationPlan decode = whole;
+        decode.name = "decode";
+        for (auto& [symbol, bounds] : decode.bounds) {
+            const auto at = point.values.find(symbol);
+            if (at != point.values.end() && at->second == 1 && bounds.low == 1) bounds.high = 1;
+        }
+        if (!(decode.bounds == whole.bounds)) result.push_back(std::move(decode));
+        break;
+    }
+    result.push_back(std::move(whole));
+    return result;
+}
+
+}  // namespace
+
+Plan default_plan(const Graph& graph, const PlannerOptions& options) {
+    Plan plan;
+    plan.graph = graph.name;
+    plan.machine = options.machine;
+    for (const Block& block : graph.blocks) {
+        for (const Node& node : block.nodes) choose_stored_layout(graph, node, options, plan);
+    }
+    for (SpecialisationPlan& specialisation : specialisations(graph)) {
+        SpecialisationPlanner(graph, plan, specialisation, options).run();
+        plan.specialisations.push_back(std::move(specialisation));
+    }
+    return place_buffers(graph, std::move(plan));
+}
+
+Plan place_buffers(const Graph& graph, Plan plan) {
+    const ConstantSection constants = constant_section(graph, plan);
+    for (SpecialisationPlan& specialisation : plan.specialisations) {
+        const std::vector<LiveBuffer> buffers = liveness(graph, lower(graph, plan, specialisation, constants));
+        const bool is_placed = std::all_of(buffers.begin(), buffers.end(), [&](const LiveBuffer& b) {
+            return specialisation.tensors.at(b.value).offset.has_value();
+        });
+        if (is_placed && !buffers.empty()) continue;
+        const MemoryPlan memory = plan_memory(buffers);
+        for (const auto& [value, offset] : memory.offsets) specialisation.tensors.at(value).offset = offset;
+        specialisation.arena_bytes = memory.peak;
+        specialisation.max_live_bytes = memory.max_live;
+    }
+    return plan;
+}
+
+}  // namespace tessera

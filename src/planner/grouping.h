@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "movement/storage.h"
+
+/// What the default planner sees of a block: who makes and reads what, and which operators go into one kernel.
+namespace tessera {
+
+/// Nodes of one kernel, in order; the last one is the root.
+struct Group {
+    std::vector<const Node*> nodes;
+    /// Set where the group is a softmax chain: the node with monoid softmax_sum and the producer of its scores.
+    const Node* softmax = nullptr;
+    const Node* scores = nullptr;
+};
+
+class BlockView {
+public:
+    BlockView(const Graph& graph, const Block& block);
+
+    const Node* producer(ValueId value) const;
+    /// Nodes of the block that read the value, views followed.
+    std::vector<const Node*> readers(ValueId value) const;
+    /// Whether something outside the block sees the value.
+    bool escapes(ValueId value) const;
+    /// Whether all results of `node` are read inside `nodes` only.
+    bool is_private(const Node& node, const std::vector<const Node*>& nodes) const;
+    const Graph& graph() const { return graph_; }
+    const Block& block() const { return block_; }
+
+private:
+    const Graph& graph_;
+    const Block& block_;
+    std::map<ValueId, const Node*> producers_;
+    std::map<ValueId, std::vector<const Node*>> readers_;
+};
+
+/// Softmax chains, chains of reductions and maps over the same rows, and single operators, in an order of execution.
+/// Views are in no group.
+std::vector<Group> group_nodes(const BlockView& view);
+
+/// The iterators of `root` (with the axis they run along) that every operator of the group shares one for one, so that
+/// loops over them can stand around all of them.
+std::vector<int> shared_iterators(const Group& group, const BlockView& view);
+
+}  // namespace tessera

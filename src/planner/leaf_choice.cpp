@@ -1,0 +1,142 @@
+#include "planner/leaf_choice.h"
+
+#include <algorithm>
+
+#include "kernels/micro_kernel.h"
+#include "movement/storage.h"
+
+namespace tessera {
+namespace {
+
+bool uses(const std::vector<ExprPtr>& map, int x) {
+    return std::any_of(map.begin(), map.end(), [&](const ExprPtr& component) {
+        const std::vector<int> found = iterators_in(component);
+        return std::find(found.begin(), found.end(), x) != found.end();
+    });
+}
+
+int64_t largest_extent(const Definition& definition, int x, const SpecialisationPlan& specialisation) {
+    std::vector<int64_t> dims;
+    for (const DimSymbol& dim : definition.dims) dims.push_back(specialisation.bounds.at(dim.name).high);
+    return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
+}
+
+const std::string& iterator_name(const Definition& definition, int x) {
+    return definition.iterators[static_cast<size_t>(x)].name;
+}
+
+/// On how many tensors the iterator runs along the last axis, one element a step: what row-major lanes want.
+int contiguous_tensors(const Definition& definition, int x) {
+    int count = 0;
+    for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
+        if (definition.tensors[static_cast<size_t>(t)].role == Role::kIndex) continue;
+        for (const auto& access : accesses(definition, t)) {
+            const auto* last = access.empty() ? nullptr : std::get_if<IteratorRef>(&access.back()->node);
+            count += last && last->index == x;
+        }
+    }
+    return count;
+}
+
+void add_loops(std::vector<Leaf>& out, const Node& node, const PlannerOptions& options) {
+    const Definition& d = *node.definition();
+    std::vector<int> order;
+    for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x) {
+        if (contiguous_tensors(d, x) > 0) order.push_back(x);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return contiguous_tensors(d, a) > contiguous_tensors(d, b);
+    });
+    for (const int x : order) {
+        for (int64_t lanes = options.lanes; lanes > 1; lanes /= 2) {
+            out.push_back({node.name, "loops", {{"x", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}});
+        }
+    }
+    out.push_back({node.name, "loops", {}});
+}
+
+void add_contractions(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,
+                      const PlannerOptions& options) {
+    const Definition& d = *node.definition();
+    for (int64_t lanes = options.lanes; lanes > 1; lanes /= 2) {
+        for (const char* kernel : {"contract", "dot"}) {
+            const bool along_n = kernel[0] == 'c';
+            for (const ContractionRoles& roles : contraction_roles(d)) {
+                for (const int n : roles.n) {
+                    for (const int k : roles.k) {
+                        const int m = roles.m.empty() ? -1 : roles.m.front();
+                        const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
+                        Leaf leaf{node.name, kernel, {{"n", iterator_name(d, n)}, {"k", iterator_name(d, k)}, {"lanes", std::to_string(lanes)}}};
+                        if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+                        // One row: many groups hide the latency of the additions. More: a block that fills the registers.
+                        const int64_t block = options.vector_registers >= 32 ? 8 : 4;
+                        leaf.parameters["rows"] = std::to_string(std::min(rows, along_n ? block : block / 2));
+                        const int64_t groups = rows == 1 ? block / 2 : options.vector_registers >= 32 ? 3 : 2;
+                        const int64_t needed = (largest_extent(d, n, specialisation) + lanes - 1) / lanes;
+                        leaf.parameters[along_n ? "groups" : "columns"] = std::to_string(along_n ? std::min(groups, needed) : 4);
+                        out.push_back(std::move(leaf));
+                    }
+                }
+            }
+        }
+    }
+}
+
+void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation, const PlannerOptions& options) {
+    const Definition& d = *node.definition();
+    const auto results = d.results();
+    const auto& once = d.tensors[static_cast<size_t>(results[0])].map;
+    const std::vector<Read> values = reads_in({d.body[1]});
+    for (int64_t lanes = options.lanes; lanes >= 1; lanes /= 2) {
+        for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x) {
+            if (d.iterators[static_cast<size_t>(x)].is_reduction || uses(once, x)) continue;
+            Leaf leaf{node.name, "stream", {{"d", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}};
+            const int64_t groups = (largest_extent(d, x, specialisation) + lanes - 1) / lanes;
+            leaf.parameters["groups"] = std::to_string(std::min<int64_t>(groups, 4));
+            leaf.parameters["rows"] = "1";
+            for (int m = 0; m < static_cast<int>(d.iterators.size()); ++m) {
+                const bool indexes_value =
+                    std::any_of(values.begin(), values.end(), [&](const Read& r) { return uses(r.coordinates, m); });
+                if (!uses(once, m) || indexes_value || largest_extent(d, m, specialisation) == 1) continue;
+                Leaf with_rows = leaf;
+                with_rows.parameters["m"] = iterator_name(d, m);
+                with_rows.parameters["rows"] = std::to_string(std::min<int64_t>(largest_extent(d, m, specialisation), 4));
+                out.push_back(std::move(with_rows));
+            }
+            out.push_back(std::move(leaf));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<ContractionRoles> contraction_roles(const Definition& definition) {
+    const auto factors = factors_of(definition);
+    if (!factors) return {};
+    std::vector<ContractionRoles> result;
+    const auto& c = definition.tensors[static_cast<size_t>(definition.results().front())].map;
+    for (const bool swapped : {false, true}) {
+        const Read& a = swapped ? factors->right : factors->left;
+        const Read& b = swapped ? factors->left : factors->right;
+        ContractionRoles roles{{}, {}, {}, a.tensor, b.tensor};
+        for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
+            const bool in_a = uses(a.coordinates, x), in_b = uses(b.coordinates, x), in_c = uses(c, x);
+            if (in_a && in_b && !in_c) roles.k.push_back(x);
+            if (in_a && !in_b && in_c) roles.m.push_back(x);
+            if (!in_a && in_b && in_c) roles.n.push_back(x);
+        }
+        if (!roles.n.empty() && !roles.k.empty()) result.push_back(std::move(roles));
+    }
+    return result;
+}
+
+std::vector<Leaf> leaf_candidates(const Node& node, const Graph&, const SpecialisationPlan& specialisation,
+                                  const PlannerOptions& options) {
+    std::vector<Leaf> result;
+    if (node.definition()->monoid == Monoid::kSoftmaxSum) add_streams(result, node, specialisation, options);
+    if (factors_of(*node.definition())) add_contractions(result, node, specialisation, options);
+    add_loops(result, node, options);
+    return result;
+}
+
+}  // namespace tessera

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/nest.h"
+#include "planner/default_planner.h"
+
+namespace tessera {
+
+/// Micro-kernels with parameters that may implement an operator, preferred ones first; the last one always does where the
+/// operator stands alone. `row_bound` bounds how many rows (of the iterator that becomes m) it will see at once.
+std::vector<Leaf> leaf_candidates(const Node& node, const Graph& graph, const SpecialisationPlan& specialisation,
+                                  const PlannerOptions& options);
+
+/// Iterators of a sum of products by the factors that they index.
+struct ContractionRoles {
+    std::vector<int> m, n, k;  ///< A and C; B and C; A and B
+    int a, b;                  ///< operands, as positions in the definition
+};
+/// Both ways to call the factors A and B; empty if the operator is no sum of products.
+std::vector<ContractionRoles> contraction_roles(const Definition& definition);
+
+}  // namespace tessera
