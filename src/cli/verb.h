@@ -29,4 +29,6 @@ struct Verb {
     std::function<Job(CLI::App&, const Environment& environment)> declare;
 };
 
+Verb tokenize_verb();
+
 }  // namespace tessera::cli

@@ -21,8 +21,12 @@ Tokenizer::Tokenizer(TokenizerParts parts) {
     parts.eos.erase(std::unique(parts.eos.begin(), parts.eos.end()), parts.eos.end());
     parts.vocabulary_size = parts.vocabulary.size();
     for (size_t i = 0; i < parts.added.size(); ++i) {
-        parts.added_by_id.emplace(parts.added[i].id, i);
-        parts.vocabulary_size = std::max<size_t>(parts.vocabulary_size, parts.added[i].id + size_t{1});
+        const AddedToken& added = parts.added[i];
+        parts.added_by_id.emplace(added.id, i);
+        // What was found in the normalised text is undone like it.
+        parts.added_texts.push_back(added.normalized ? normalize(parts.normalizer, added.content)
+                                                     : added.content);
+        parts.vocabulary_size = std::max<size_t>(parts.vocabulary_size, added.id + size_t{1});
     }
     parts.splitter = AddedTokenSplitter(parts.added, parts.normalizer);
     parts_ = std::make_shared<const TokenizerParts>(std::move(parts));
@@ -60,7 +64,7 @@ std::string Tokenizer::token_bytes(TokenId id) const {
     check_id(id);
     const auto added = parts_->added_by_id.find(id);
     if (added != parts_->added_by_id.end())
-        return apply(parts_->decoder.token_steps, parts_->added[added->second].content, true);
+        return apply(parts_->decoder.token_steps, parts_->added_texts[added->second], true);
     // Ids in gaps of the vocabulary have no text.
     if (!parts_->vocabulary.contains(id)) return {};
     return apply(parts_->decoder.token_steps, parts_->vocabulary.text(id), false);

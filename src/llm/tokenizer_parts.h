@@ -33,7 +33,8 @@ struct TokenizerParts {
 
     // Derived by the Tokenizer.
     AddedTokenSplitter splitter;
-    std::unordered_map<TokenId, size_t> added_by_id;
+    std::unordered_map<TokenId, size_t> added_by_id;  ///< index into `added`
+    std::vector<std::string> added_texts;             ///< as `added`: what a token is decoded from
     size_t vocabulary_size = 0;
 };
 

@@ -1,0 +1,127 @@
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/verb.h"
+#include "llm/load_tokenizer.h"
+#include "llm/tokenizer.h"
+#include "support/error.h"
+
+namespace tessera::cli {
+namespace {
+
+struct Options {
+    std::string model;
+    std::vector<std::string> input;
+    bool json = false;
+    bool decode = false;
+    bool bos = false;
+    bool spell_special = false;
+};
+
+std::string read_standard_input() {
+    std::string text;
+    char buffer[64 * 1024];
+    for (size_t count; (count = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;) text.append(buffer, count);
+    if (std::ferror(stdin) != 0) throw Error("standard input", "", "cannot be read");
+    return text;
+}
+
+/// The words of the command line; ids may be several.
+std::string gather(const Options& options) {
+    if (options.input.size() == 1 && options.input.front() == "-") return read_standard_input();
+    if (!options.decode && options.input.size() > 1)
+        throw Error("", "TEXT", "is one argument: quote it", "", ErrorKind::kUsage);
+    return fmt::format("{}", fmt::join(options.input, " "));
+}
+
+/// Numbers between spaces, commas and the brackets of a JSON array.
+std::vector<TokenId> parse_ids(std::string_view text) {
+    const auto separates = [](char c) {
+        return std::isspace(static_cast<unsigned char>(c)) != 0 || c == ',' || c == '[' || c == ']';
+    };
+    std::vector<TokenId> ids;
+    for (size_t at = 0; at < text.size();) {
+        if (separates(text[at])) {
+            ++at;
+            continue;
+        }
+        size_t end = at;
+        while (end < text.size() && !separates(text[end])) ++end;
+        TokenId id = 0;
+        const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, id);
+        if (error != std::errc() || stop != text.data() + end)
+            throw Error("", "IDS", fmt::format("has \"{}\", expected a token id", text.substr(at, end - at)),
+                        "", ErrorKind::kUsage);
+        ids.push_back(id);
+        at = end;
+    }
+    return ids;
+}
+
+void write(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void decode(const Tokenizer& tokenizer, const Options& options) {
+    const std::string text = tokenizer.decode(parse_ids(gather(options)));
+    // As text exactly these bytes, without a newline: what was encoded comes back.
+    if (options.json)
+        write(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    else
+        write(text);
+}
+
+void encode(const Tokenizer& tokenizer, const Options& options) {
+    std::vector<TokenId> ids = tokenizer.encode(gather(options), {.parse_special = !options.spell_special});
+    if (options.bos) {
+        if (!tokenizer.bos()) throw Error(options.model, "", "has no BOS token");
+        ids.insert(ids.begin(), *tokenizer.bos());
+    }
+    write(options.json ? fmt::format("[{}]\n", fmt::join(ids, ","))
+                       : fmt::format("{}\n", fmt::join(ids, " ")));
+}
+
+Job declare(CLI::App& app, const Environment&) {
+    const auto options = std::make_shared<Options>();
+    app.add_option("MODEL", options->model,
+                   "folder in HuggingFace form, tokenizer.json or GGUF file; weights are not needed")
+        ->required();
+    app.add_option("TEXT", options->input, "the text, or the ids with --decode; - reads standard input")
+        ->required();
+    app.add_flag("--json", options->json, "write a JSON array (with --decode a JSON string)");
+    app.add_flag("--decode", options->decode,
+                 "turn ids, between spaces or commas or as a JSON array, into text");
+    app.add_flag("--bos,!--no-bos", options->bos, "put the BOS token in front (default: --no-bos)");
+    app.add_flag("--spell-special", options->spell_special,
+                 "read special tokens that the text spells as ordinary text");
+    return [options] {
+        const Tokenizer tokenizer = load_tokenizer(options->model);
+        if (options->decode)
+            decode(tokenizer, *options);
+        else
+            encode(tokenizer, *options);
+        return 0;
+    };
+}
+
+}  // namespace
+
+Verb tokenize_verb() {
+    return {.name = "tokenize",
+            .help = "turn text into the token ids of a model, or ids into text",
+            .examples = {"tessera tokenize models/Qwen3-0.6B \"Hello, world!\"",
+                         "tessera tokenize --json model.gguf - < prompt.txt",
+                         "tessera tokenize --decode model.gguf 9707 11 1879 0"},
+            .declare = declare};
+}
+
+}  // namespace tessera::cli
