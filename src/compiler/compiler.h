@@ -1,0 +1,55 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "machine/machine.h"
+#include "movement/program.h"
+#include "plan/plan.h"
+
+/// From a model to an artefact: the one place that knows the order of the passes (docs/design.md, section 3).
+namespace tessera {
+
+struct CompileOptions {
+    Machine machine;                                ///< the described machine; code and plan are for it alone
+    std::filesystem::path ntt_include;              ///< folder that holds tessera/ntt/ntt.h
+    std::filesystem::path cache;                    ///< compiled code by content; created if missing
+    std::optional<std::filesystem::path> plan;      ///< use this plan in place of the default planner's
+    std::optional<std::filesystem::path> dump;      ///< write the printed form after every pass into this folder
+    std::optional<int64_t> context;                 ///< positions of one sequence; default: the importer's
+    std::vector<std::string> skipped_passes;        ///< by name; only passes that may be skipped
+    std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
+};
+
+/// What a compilation did, for the verbs to print.
+struct CompileReport {
+    struct Pass {
+        std::string name;
+        double seconds;
+    };
+    std::vector<Pass> passes;
+    double cpp_cpu_seconds = 0;  ///< 0 if the code was in the cache
+    bool code_was_cached = false;
+    int64_t code_bytes = 0;      ///< of the emitted C++
+    int64_t constant_bytes = 0;
+    int64_t artefact_bytes = 0;
+};
+
+/// Compiles a HuggingFace folder or GGUF file into an artefact; `out` appears whole or not at all.
+/// @throws Error naming what is unsupported, illegal or missing.
+CompileReport compile_model(const std::filesystem::path& model, const std::filesystem::path& out, const CompileOptions& options);
+
+/// The passes between import and emission, for `tessera opt` and tests.
+struct Compiled {
+    Graph graph;  ///< decomposed
+    Plan plan;    ///< placed and verified
+    std::vector<Program> programs;
+    std::string code;  ///< C++
+};
+Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report);
+
+}  // namespace tessera
