@@ -1,4 +1,5 @@
 #include "ir/checked_arithmetic.h"
+#include "ir/definition_parser.h"
 #include "ir/integer_value.h"
 #include "ir/quasi_affine.h"
 
@@ -22,48 +23,55 @@ void check_dims(const Definition& definition, const std::vector<int64_t>& dims, 
 
 class Binder {
 public:
-    Binder(const Definition& definition, const std::string& where) : definition_(definition), where_(where) {}
+    Binder(const Definition& definition, const std::string& source, const DefinitionLines& lines)
+        : definition_(definition), source_(source), lines_(lines) {}
 
     BoundExtents run(const std::vector<int64_t>& dims) {
         bound_.dims = dims;
-        for (const Iterator& iterator : definition_.iterators) {
-            bound_.iterators.push_back(positive(iterator.extent, iterator.name, "the extent"));
-        }
+        const std::string at_op = place(source_, lines_.op);
         int64_t points = 1;
-        for (int64_t extent : bound_.iterators) points = checked_mul(points, extent, where_);
-        for (const TensorDecl& tensor : definition_.tensors) bound_.shapes.push_back(shape_of(tensor));
+        for (const Iterator& iterator : definition_.iterators) {
+            bound_.iterators.push_back(positive(iterator.extent, iterator.name, "the extent", at_op));
+            points = checked_mul(points, bound_.iterators.back(), at_op);
+        }
+        for (size_t i = 0; i < definition_.tensors.size(); ++i) {
+            bound_.shapes.push_back(
+                shape_of(definition_.tensors[i], place(source_, line_at(lines_.tensors, i))));
+        }
         return std::move(bound_);
     }
 
 private:
-    int64_t positive(const ExprPtr& expr, const std::string& entity, std::string_view what) const {
+    int64_t positive(const ExprPtr& expr, const std::string& entity, std::string_view what,
+                     const std::string& where) const {
         const IntegerScope scope{.dims = bound_.dims, .iterators = {}, .fill_position = 0, .read = nullptr};
-        const int64_t value = integer_value(*expr, scope, where_);
+        const int64_t value = integer_value(*expr, scope, where);
         if (value < 1) {
             throw Error(
-                where_, entity,
+                where, entity,
                 fmt::format("{} `{}` is {}, expected at least 1", what, print(definition_, expr), value));
         }
         return value;
     }
 
-    std::vector<int64_t> shape_of(const TensorDecl& tensor) const {
+    std::vector<int64_t> shape_of(const TensorDecl& tensor, const std::string& where) const {
         std::vector<int64_t> shape;
         int64_t elements = 1;
         for (size_t axis = 0; axis < tensor.map.size(); ++axis) {
-            shape.push_back(tensor.shape ? positive((*tensor.shape)[axis], tensor.name, "the shape")
-                                         : largest_coordinate(tensor, tensor.map[axis]) + 1);
-            elements = checked_mul(elements, shape.back(), where_);
+            shape.push_back(tensor.shape ? positive((*tensor.shape)[axis], tensor.name, "the shape", where)
+                                         : largest_coordinate(tensor, tensor.map[axis], where) + 1);
+            elements = checked_mul(elements, shape.back(), where);
         }
         return shape;
     }
 
-    int64_t largest_coordinate(const TensorDecl& tensor, const ExprPtr& component) const {
+    int64_t largest_coordinate(const TensorDecl& tensor, const ExprPtr& component,
+                               const std::string& where) const {
         TESSERA_CHECK(!is_indirect(component), "{} has an indirect map and no shape", tensor.name);
-        const QuasiAffine form = quasi_affine(component, bound_.dims, bound_.iterators, where_);
-        const IntegerInterval range = exact_range(form, bound_.iterators, where_);
+        const QuasiAffine form = quasi_affine(component, bound_.dims, bound_.iterators, where);
+        const IntegerInterval range = exact_range(form, bound_.iterators, where);
         if (range.low < 0) {
-            throw Error(where_, tensor.name,
+            throw Error(where, tensor.name,
                         fmt::format("`{}` reaches down to {}", print(definition_, component), range.low),
                         "a map that reaches below zero needs a shape: `of [...]`");
         }
@@ -71,7 +79,8 @@ private:
     }
 
     const Definition& definition_;
-    const std::string& where_;
+    const std::string& source_;
+    const DefinitionLines& lines_;
     BoundExtents bound_;
 };
 
@@ -79,7 +88,14 @@ private:
 
 BoundExtents bind(const Definition& definition, const std::vector<int64_t>& dims, const std::string& where) {
     check_dims(definition, dims, where);
-    return Binder(definition, where).run(dims);
+    const DefinitionLines no_lines;
+    return Binder(definition, where, no_lines).run(dims);
+}
+
+BoundExtents bind(const DefinitionFile& file, const std::string& where) {
+    const std::vector<int64_t> dims = bound_dims(file);
+    check_dims(file.definition, dims, where);
+    return Binder(file.definition, where, file.lines).run(dims);
 }
 
 std::vector<int64_t> bound_dims(const DefinitionFile& file) {

@@ -87,9 +87,24 @@ struct TestSetup {
     std::vector<UnitOperand> unit;  ///< empty, or two factors and a result
 };
 
+/// Lines in which the parts of a definition were read, for errors that show up later; 0 where no text was.
+struct DefinitionLines {
+    int op = 0;
+    std::vector<int> dims;     ///< as Definition::dims
+    std::vector<int> tensors;  ///< as Definition::tensors
+    int body = 0;
+    int where = 0;
+    std::map<std::string, int> bindings;
+    std::map<std::string, int> fills;
+    std::map<std::string, int> tiles;
+    int lanes = 0;
+    int unit = 0;
+};
+
 struct DefinitionFile {
     Definition definition;
     TestSetup test;
+    DefinitionLines lines;
 };
 
 /// A definition whose dims have values.
@@ -120,11 +135,21 @@ std::string print(const Definition& definition, const ExprPtr& expr);
 /// Checks everything that does not depend on the values of the dims. @throws Error naming the rule that is
 /// broken.
 void verify(const Definition& definition, const std::string& where);
+/// The definition and its test part, the latter as far as it does not depend on extents; with lines.
+void verify(const DefinitionFile& file, const std::string& where);
 
 /// Extents and shapes at these values of the dims. The largest coordinate of a quasi-affine map is derived
 /// from the map, never by enumeration of the box. @throws Error if a value is outside its dim's bounds, or if
 /// a shape is needed.
 BoundExtents bind(const Definition& definition, const std::vector<int64_t>& dims, const std::string& where);
+/// As above at the values of the test part; errors name the line.
+BoundExtents bind(const DefinitionFile& file, const std::string& where);
+
+/// What the notation forbids and only extents and the contents of index operands show: tiles that are not
+/// interior, reads of index operands and writes out of range, two iterations of a map that write one element.
+/// By analysis where maps allow it, else by enumeration of the iterators concerned.
+/// @throws Error naming the tensor or iterator, with its line.
+void check_bound(const DefinitionFile& file, const BoundExtents& extents, const std::string& where);
 
 /// The values that the test part gives to the dims, as Definition::dims.
 std::vector<int64_t> bound_dims(const DefinitionFile& file);

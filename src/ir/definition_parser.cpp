@@ -59,8 +59,8 @@ public:
             }
             if (line.keyword->word != "dim") parse_line(line);
         }
-        verify_at(file_.definition, source_, where_);
-        if (with_test) verify_test_at(file_, source_, where_);
+        verify_at(file_.definition, source_, file_.lines);
+        if (with_test) verify_test_at(file_, source_);
         return std::move(file_);
     }
 
@@ -157,7 +157,7 @@ private:
     void parse_op(Line& line) {
         TokenStream& tokens = line.tokens;
         definition().name = new_name(tokens, "the name of an operator");
-        where_.op = line.number;
+        file_.lines.op = line.number;
         tokens.expect("(", "after the name of the operator");
         do {
             Iterator iterator;
@@ -188,7 +188,7 @@ private:
                 dim.multiple_of = tokens.expect_integer("the divisor");
             }
             definition().dims.push_back(std::move(dim));
-            where_.dims.push_back(line.number);
+            file_.lines.dims.push_back(line.number);
             if (definition().dims.size() > kMostNames)
                 tokens.fail("", fmt::format("more than {} dims are declared", kMostNames));
         } while (tokens.accept(","));
@@ -214,7 +214,7 @@ private:
                 ExprParser(tokens, definition(), ExprContext::kExtent).parse_list("]", "after the shape");
         }
         definition().tensors.push_back(std::move(tensor));
-        where_.tensors.push_back(line.number);
+        file_.lines.tensors.push_back(line.number);
         if (definition().tensors.size() > kMostNames)
             tokens.fail("", fmt::format("more than {} tensors are declared", kMostNames));
     }
@@ -235,7 +235,7 @@ private:
         ExprParser body(tokens, definition(), ExprContext::kBody);
         const ExprPtr expr = body.parse();
         tokens.expect_end("the body");
-        where_.body = line.number;
+        file_.lines.body = line.number;
         definition().monoid = body.monoid();
         definition().body = body.monoid_arguments();
         if (body.monoid() == Monoid::kNone) {
@@ -247,7 +247,7 @@ private:
 
     void parse_where(Line& line) {
         definition().where = ExprParser(line.tokens, definition(), ExprContext::kWhere).parse();
-        where_.where = line.number;
+        file_.lines.where = line.number;
         line.tokens.expect_end("the predicate");
     }
 
@@ -266,6 +266,7 @@ private:
             const std::string dim = tokens.expect_name("the name of a dim");
             if (definition().dim(dim) < 0) tokens.fail(dim, "is bound, but is not a dim");
             tokens.expect("=", "and the value of the dim");
+            file_.lines.bindings[dim] = line.number;
             if (!file_.test.bind.emplace(dim, tokens.expect_integer("the value of the dim")).second) {
                 tokens.fail(dim, "is bound twice");
             }
@@ -287,7 +288,7 @@ private:
         const ExprPtr contents = ExprParser(tokens, definition(), ExprContext::kFill).parse();
         tokens.expect_end("the contents");
         if (!file_.test.fill.emplace(operand, contents).second) tokens.fail(operand, "is filled twice");
-        where_.fills[operand] = line.number;
+        file_.lines.fills[operand] = line.number;
     }
 
     void parse_tiles(Line& line) {
@@ -301,19 +302,19 @@ private:
             tokens.expect("at", "and the origin of the tile");
             tile.origin = tokens.expect_integer("the origin of the tile");
             if (!file_.test.tile.emplace(iterator, tile).second) tokens.fail(iterator, "is tiled twice");
-            where_.tiles[iterator] = line.number;
+            file_.lines.tiles[iterator] = line.number;
         } while (tokens.accept(","));
         tokens.expect_end("the tiles");
     }
 
     void parse_lanes(Line& line) {
         file_.test.lanes = line.tokens.expect_integer("the lanes of the vector unit");
-        where_.lanes = line.number;
+        file_.lines.lanes = line.number;
         line.tokens.expect_end("the lanes");
     }
 
     void parse_unit(Line& line) {
-        where_.unit = line.number;
+        file_.lines.unit = line.number;
         while (!line.tokens.at_end()) parse_unit_operand(line.tokens);
     }
 
@@ -344,7 +345,6 @@ private:
     const std::string& source_;
     std::vector<Line> lines_;
     DefinitionFile file_;
-    DefinitionLines where_;
 };
 
 }  // namespace

@@ -20,9 +20,6 @@ struct Token {
     double real = 0;        ///< of kReal, finite
 };
 
-/// "file.op:3", the place of an error.
-std::string place(const std::string& source, int line);
-
 /// The tokens of one line without its comment, kEnd last. They point into `line`.
 /// @throws Error for a character or a number that the notation does not know.
 std::vector<Token> tokenize(std::string_view line, const std::string& where);
