@@ -135,10 +135,6 @@ private:
 
 }  // namespace
 
-std::string place(const std::string& source, int line) {
-    return fmt::format("{}:{}", source, line);
-}
-
 std::vector<Token> tokenize(std::string_view line, const std::string& where) {
     return Scanner(line, where).run();
 }
