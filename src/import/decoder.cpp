@@ -1,0 +1,228 @@
+#include "import/decoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "import/repeating_groups.h"
+#include "ops/attention.h"
+#include "ops/block_builder.h"
+#include "ops/cache_update.h"
+#include "ops/elementwise.h"
+#include "ops/matmul.h"
+#include "ops/reshape.h"
+#include "ops/rms_norm.h"
+#include "ops/rows.h"
+
+namespace tessera {
+namespace {
+
+std::vector<Dim> as_dims(const std::vector<int64_t>& shape) {
+    return {shape.begin(), shape.end()};
+}
+
+/// What all blocks share.
+struct Step {
+    const DecoderSpec& spec;
+    const StepLimits& limits;
+    Graph graph;
+    StepInputs inputs;
+    ValueId rope_cos, rope_sin;
+    Dim rows{"T"};
+
+    ValueId value(Value value) {
+        graph.values.push_back(std::move(value));
+        return {static_cast<int>(graph.values.size()) - 1};
+    }
+    ValueId constant(std::string name, ElementType type, const std::vector<int64_t>& shape,
+                     std::vector<std::string> sources) {
+        return value({.name = std::move(name),
+                      .kind = ValueKind::kConstant,
+                      .type = {.element = type, .shape = as_dims(shape)},
+                      .sources = std::move(sources)});
+    }
+    ValueId constant(std::string name, ElementType type, OuterTensor tensor) {
+        return constant(std::move(name), type, shape_of(tensor, spec.size),
+                        {source_name(tensor, spec.names)});
+    }
+};
+
+/// Builds one layer of a group, `offset` layers behind its first one.
+class LayerBuilder {
+public:
+    LayerBuilder(Step& step, Block& block, const LayerGroup& group, int64_t offset)
+        : step_(step),
+          builder_(step.graph, block),
+          group_(group),
+          layer_(group.first + offset),
+          prefix_(group.period == 1 ? block.name + "_" : fmt::format("{}_{}_", block.name, offset + 1)) {}
+
+    ValueId build(ValueId x) {
+        const DecoderSize& size = step_.spec.size;
+        const ValueId attended = attention(norm("attention_normed", LayerTensor::kAttentionNorm, x));
+        const ValueId projected = linear("o", attended, LayerTensor::kOutput, LayerTensor::kOutputBias);
+        const ValueId middle = add("attention_residual", x, projected);
+        const ValueId normed = norm("feed_forward_normed", LayerTensor::kFeedForwardNorm, middle);
+        const ValueId gate = linear("gate", normed, LayerTensor::kGate, LayerTensor::kGateBias);
+        const ValueId up = linear("up", normed, LayerTensor::kUp, LayerTensor::kUpBias);
+        const ValueId activated = builder_.add(
+            prefix_ + "swiglu", ops::swiglu(symbols(), step_.rows, size.feed_forward), {gate, up});
+        return add("feed_forward_residual", middle,
+                   linear("down", activated, LayerTensor::kDown, LayerTensor::kDownBias));
+    }
+
+private:
+    ops::Symbols symbols() const { return step_.graph.symbols; }
+    std::optional<ElementType> type(LayerTensor tensor) const {
+        return step_.spec.layers[static_cast<size_t>(layer_)][static_cast<size_t>(tensor)];
+    }
+
+    ValueId constant(LayerTensor tensor) {
+        std::vector<std::string> sources;
+        for (int64_t i = 0; i < group_.repeats; ++i)
+            sources.push_back(source_name(tensor, layer_ + i * group_.period, step_.spec.names));
+        return step_.constant(fmt::format("{}{}_weight", prefix_, name(tensor)), type(tensor).value(),
+                              shape_of(tensor, step_.spec.size), std::move(sources));
+    }
+
+    ValueId norm(const std::string& node, LayerTensor weight, ValueId x) {
+        TensorType normed = step_.graph[x].type;
+        return builder_.add(prefix_ + node, ops::rms_norm(step_.spec.epsilon), {x, constant(weight)},
+                            std::move(normed));
+    }
+
+    ValueId linear(const std::string& node, ValueId x, LayerTensor weight, LayerTensor bias) {
+        const std::vector<int64_t> shape = shape_of(weight, step_.spec.size);
+        std::vector<ValueId> operands = {x, constant(weight)};
+        if (type(bias)) operands.push_back(constant(bias));
+        return builder_.add(
+            prefix_ + node,
+            ops::matmul(symbols(), {step_.rows, shape[0], shape[1]}, type(weight).value(), type(bias)),
+            std::move(operands));
+    }
+
+    ValueId add(const std::string& node, ValueId x, ValueId y) {
+        return builder_.add(prefix_ + node, ops::add(symbols(), step_.rows, step_.spec.size.hidden), {x, y});
+    }
+
+    ValueId split(const std::string& node, ValueId x, int64_t heads) {
+        return builder_.add(prefix_ + node,
+                            ops::split_heads(symbols(), step_.rows, heads, step_.spec.size.head_width), {x});
+    }
+
+    /// Queries or keys: heads apart, each normalised if the model does that, then rotated.
+    ValueId rotated(const std::string& node, ValueId x, int64_t heads, LayerTensor head_norm) {
+        ValueId y = split(node + "_heads", x, heads);
+        if (type(head_norm)) y = norm(node + "_normed", head_norm, y);
+        const ops::RopeShape shape{step_.rows, heads, step_.spec.size.head_width, step_.limits.context};
+        return builder_.add(prefix_ + node + "_rotated", ops::rope(symbols(), shape, step_.spec.rope_form),
+                            {step_.inputs.position, y, step_.rope_cos, step_.rope_sin});
+    }
+
+    ValueId cached(const std::string& node, ValueId x) {
+        const DecoderSize& size = step_.spec.size;
+        const ValueId state =
+            step_.value({.name = prefix_ + node,
+                         .kind = ValueKind::kState,
+                         .type = {.element = step_.spec.cache,
+                                  .shape = {Dim("P"), ops::kPageSlots, size.cache_heads, size.head_width}}});
+        return builder_.update(prefix_ + node + "_update",
+                               ops::cache_update(symbols(), step_.rows, Dim("P"), size.cache_heads,
+                                                 size.head_width, step_.spec.cache),
+                               {step_.inputs.slot, x}, state);
+    }
+
+    ValueId attention(ValueId x) {
+        const DecoderSize& size = step_.spec.size;
+        const StepInputs& in = step_.inputs;
+        const ValueId q = linear("q", x, LayerTensor::kQuery, LayerTensor::kQueryBias);
+        const ValueId k = linear("k", x, LayerTensor::kKey, LayerTensor::kKeyBias);
+        const ValueId v = linear("v", x, LayerTensor::kValue, LayerTensor::kValueBias);
+        const ValueId queries = rotated("q", q, size.heads, LayerTensor::kQueryNorm);
+        const ValueId keys = cached("k_cache", rotated("k", k, size.cache_heads, LayerTensor::kKeyNorm));
+        const ValueId values = cached("v_cache", split("v_heads", v, size.cache_heads));
+        const double scale = 1 / std::sqrt(static_cast<double>(size.head_width));
+        const ValueId attended = builder_.add(prefix_ + "attention", ops::attention(scale),
+                                              {queries, keys, values, in.first, in.length, in.start, in.page},
+                                              TensorType(step_.graph[queries].type));
+        return builder_.add(prefix_ + "attended",
+                            ops::merge_heads(symbols(), step_.rows, size.heads, size.head_width), {attended});
+    }
+
+    Step& step_;
+    ops::BlockBuilder builder_;
+    const LayerGroup group_;
+    const int64_t layer_;  ///< of the first repetition
+    const std::string prefix_;
+};
+
+std::vector<LayerGroup> groups_of(const std::vector<LayerTypes>& layers) {
+    std::vector<int> kinds;
+    for (const LayerTypes& layer : layers)
+        kinds.push_back(static_cast<int>(std::find(layers.begin(), layers.end(), layer) - layers.begin()));
+    return repeating_groups(kinds);
+}
+
+void add_layers(Step& step, ValueId& x) {
+    const std::vector<LayerGroup> groups = groups_of(step.spec.layers);
+    for (size_t i = 0; i < groups.size(); ++i) {
+        Block block{.name = groups.size() == 1 ? "layer" : fmt::format("layer_{}", i + 1),
+                    .repeat = groups[i].repeats,
+                    .carried_in = x};
+        for (int64_t offset = 0; offset < groups[i].period; ++offset)
+            x = LayerBuilder(step, block, groups[i], offset).build(x);
+        block.carried_out = x;
+        step.graph.blocks.push_back(std::move(block));
+    }
+}
+
+/// The rows are selected first: only their logits are computed.
+void add_head(Step& step, ValueId x, ValueId embedding) {
+    const DecoderSpec& spec = step.spec;
+    const Dim rows("R");
+    Block block{.name = "head"};
+    ops::BlockBuilder builder(step.graph, block);
+    const ValueId norm = step.constant("final_norm_weight", spec.final_norm, OuterTensor::kFinalNorm);
+    const ValueId head =
+        spec.is_tied ? embedding : step.constant("head_weight", spec.head, OuterTensor::kHead);
+    const ValueId selected =
+        builder.add("selected", ops::select_rows(step.graph.symbols, rows, step.rows, spec.size.hidden),
+                    {step.inputs.rows, x});
+    TensorType type = step.graph[selected].type;
+    const ValueId normed =
+        builder.add("final_normed", ops::rms_norm(spec.epsilon), {selected, norm}, std::move(type));
+    const ValueId logits =
+        builder.add("logits",
+                    ops::matmul(step.graph.symbols, {rows, spec.size.vocabulary, spec.size.hidden},
+                                spec.is_tied ? spec.embedding : spec.head),
+                    {normed, head});
+    step.graph.blocks.push_back(std::move(block));
+    step.graph.outputs = {logits};
+}
+
+}  // namespace
+
+Graph build_decoder(const DecoderSpec& spec, const StepLimits& limits) {
+    StepInputs inputs;
+    Graph graph = start_step(spec.name, limits, inputs);
+    Step step{.spec = spec, .limits = limits, .graph = std::move(graph), .inputs = inputs};
+
+    Block embed{.name = "embed"};
+    const ValueId table = step.constant("embedding_weight", spec.embedding, OuterTensor::kEmbedding);
+    ValueId x = ops::BlockBuilder(step.graph, embed)
+                    .add("embedded",
+                         ops::embedding(step.graph.symbols, step.rows, spec.size.vocabulary, spec.size.hidden,
+                                        spec.embedding),
+                         {inputs.tokens, table});
+    step.graph.blocks.push_back(std::move(embed));
+
+    const std::vector<int64_t> rope_shape = {limits.context, spec.size.head_width / 2};
+    step.rope_cos = step.constant("rope_cos", ElementType::kF32, rope_shape, {kRopeCosSource});
+    step.rope_sin = step.constant("rope_sin", ElementType::kF32, rope_shape, {kRopeSinSource});
+    add_layers(step, x);
+    add_head(step, x, table);
+    return std::move(step.graph);
+}
+
+}  // namespace tessera

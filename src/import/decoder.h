@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "import/decoder_tensors.h"
+#include "import/step.h"
+#include "ir/graph.h"
+#include "ops/rope.h"
+
+namespace tessera {
+
+/// A decoder-only transformer with pre-normalisation (RMSNorm), rotary grouped-query attention and SwiGLU:
+/// Llama, Qwen2 and Qwen3 differ by which tensors their layers have.
+struct DecoderSpec {
+    std::string name;
+    DecoderSize size;
+    double epsilon = 1e-6;
+    ops::RopeForm rope_form = ops::RopeForm::kHalves;
+    bool is_tied = false;  ///< the head is the embedding
+    NameStyle names = NameStyle::kHuggingFace;
+    ElementType embedding = ElementType::kF32;
+    ElementType final_norm = ElementType::kF32;
+    ElementType head = ElementType::kF32;
+    std::vector<LayerTypes> layers;
+    ElementType cache = ElementType::kF32;
+};
+
+/// Sources of the rotary tables, f32[context, head_width / 2].
+inline constexpr const char* kRopeCosSource = "rope.cos";
+inline constexpr const char* kRopeSinSource = "rope.sin";
+
+/// Blocks "embed", one for each group of layers ("layer", or "layer_1", "layer_2", ..), and "head", which
+/// computes the logits of the wanted rows only. Output: logits f32[R, vocabulary].
+Graph build_decoder(const DecoderSpec& spec, const StepLimits& limits);
+
+}  // namespace tessera

@@ -1,0 +1,67 @@
+#include "import/step.h"
+
+#include <algorithm>
+
+#include "ops/cache_update.h"
+
+namespace tessera {
+namespace {
+
+int64_t pages_for(int64_t tokens) {
+    return (tokens + ops::kPageSlots - 1) / ops::kPageSlots;
+}
+
+Point decode_point(int64_t cached) {
+    const int64_t pages = pages_for(cached);
+    return {.name = "decode_" + std::to_string(cached),
+            .values = {{"T", 1}, {"R", 1}, {"B", 1}, {"I", 1}, {"S", pages * ops::kPageSlots}, {"P", pages}}};
+}
+
+Point prefill_point(int64_t tokens) {
+    const int64_t pages = pages_for(tokens);
+    return {
+        .name = "prefill_" + std::to_string(tokens),
+        .values = {
+            {"T", tokens}, {"R", 1}, {"B", 1}, {"I", tokens}, {"S", pages * ops::kPageSlots}, {"P", pages}}};
+}
+
+/// A chat reads a few times more tokens than one pass over the prompt takes; decoding is where its time goes.
+constexpr double kDecodeWeight = 64;
+
+}  // namespace
+
+Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& inputs) {
+    const int64_t table = pages_for(limits.context);
+    const int64_t tokens = limits.max_tokens;
+    Graph graph{.name = name};
+    graph.symbols = {{"T", 1, tokens},
+                     {"R", 1, tokens},
+                     {"B", 1, limits.max_sequences},
+                     {"I", 1, std::min(tokens, limits.context)},
+                     {"S", ops::kPageSlots, table * ops::kPageSlots, ops::kPageSlots},
+                     {"P", 1, table * limits.max_sequences}};
+
+    graph.points.push_back(decode_point(std::min<int64_t>(512, limits.context)));
+    if (limits.context > 512) graph.points.push_back(decode_point(std::min<int64_t>(4096, limits.context)));
+    for (Point& point : graph.points) point.weight = kDecodeWeight;
+    graph.points.push_back(prefill_point(std::min({int64_t{512}, tokens, limits.context})));
+
+    const auto input = [&](const char* input_name, std::vector<Dim> shape) {
+        graph.values.push_back({.name = input_name,
+                                .kind = ValueKind::kInput,
+                                .type = {.element = ElementType::kI32, .shape = std::move(shape)}});
+        return ValueId{static_cast<int>(graph.values.size()) - 1};
+    };
+    const Dim t("T"), b("B");
+    inputs = {.tokens = input("tokens", {t}),
+              .position = input("position", {t}),
+              .slot = input("slot", {t}),
+              .rows = input("rows", {Dim("R")}),
+              .first = input("first", {b}),
+              .length = input("length", {b}),
+              .start = input("start", {b}),
+              .page = input("page", {b, table})};
+    return graph;
+}
+
+}  // namespace tessera

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace tessera {
+
+/// What one step may hold at most.
+struct StepLimits {
+    int64_t context = 0;       ///< positions of one sequence
+    int64_t max_tokens = 512;  ///< new tokens of all sequences
+    int64_t max_sequences = 16;
+};
+
+/// The inputs of a step, which the run time fills. Symbols: T tokens, R rows, B sequences, I longest segment,
+/// S cache extent of the longest sequence (a multiple of the page), P pages of the cache.
+struct StepInputs {
+    ValueId tokens;    ///< i32[T]
+    ValueId position;  ///< i32[T], of each token in its sequence
+    ValueId slot;      ///< i32[T], where each token's key and value go: page * 16 + offset
+    ValueId rows;      ///< i32[R], tokens whose logits are wanted
+    ValueId first;     ///< i32[B], first token of each sequence; its tokens are consecutive
+    ValueId length;    ///< i32[B], number of its new tokens
+    ValueId start;     ///< i32[B], number of its tokens that are cached already
+    ValueId page;  ///< i32[B, ceil(context / 16)]: where each 16 tokens of the sequence lie; only those below
+                   ///< S are read
+};
+
+/// A graph without blocks: symbols with their bounds, the points at which costs are evaluated (decode with
+/// 512 and 4096 cached tokens, prefill of 512), and the inputs.
+Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& inputs);
+
+}  // namespace tessera

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/element_type.h"
+
+namespace tessera {
+
+/// A tensor as a checkpoint stores it.
+struct StoredTensor {
+    std::string type;                    ///< as the file calls it: "F32", "BF16", "Q4_K"
+    std::optional<ElementType> element;  ///< empty for a type that has no counterpart
+    std::vector<int64_t> shape;          ///< row-major, outermost axis first
+    std::span<const std::byte> bytes;    ///< little-endian, of any alignment; lives as long as the source
+};
+
+/// Where the contents of a graph's constants come from, by the names of Value::sources.
+class WeightSource {
+public:
+    virtual ~WeightSource() = default;
+    /// Null if there is none.
+    virtual const StoredTensor* find(std::string_view name) const = 0;
+    /// All names, sorted.
+    virtual std::vector<std::string> names() const = 0;
+};
+
+}  // namespace tessera
