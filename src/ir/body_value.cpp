@@ -146,12 +146,16 @@ double BodyValue::value(const Expr& expr) const {
     return std::visit(Visitor{*this}, expr.node);
 }
 
+int64_t BodyValue::coordinate(const Expr& component) const {
+    return integer_value(component, scope_, where_);
+}
+
 std::optional<int64_t> BodyValue::position(int tensor, const std::vector<ExprPtr>& coordinates) const {
     const std::vector<int64_t>& shape = extents_.shapes[static_cast<size_t>(tensor)];
     int64_t position = 0;
     bool is_inside = true;
     for (size_t axis = 0; axis < coordinates.size(); ++axis) {
-        const int64_t coordinate = integer_value(*coordinates[axis], scope_, where_);
+        const int64_t coordinate = this->coordinate(*coordinates[axis]);
         is_inside = is_inside && 0 <= coordinate && coordinate < shape[axis];
         if (is_inside) position = position * shape[axis] + coordinate;
     }

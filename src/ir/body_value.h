@@ -33,6 +33,8 @@ public:
     double outside = 0;              ///< value of a read outside the tensor
 
     double value(const Expr& expr) const;
+    /// The value of one component of a map.
+    int64_t coordinate(const Expr& component) const;
     /// The row-major position of the element at these coordinates, empty outside the tensor.
     std::optional<int64_t> position(int tensor, const std::vector<ExprPtr>& coordinates) const;
     /// "at t = 3, d = 1", for errors.

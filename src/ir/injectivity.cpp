@@ -1,0 +1,177 @@
+#include "ir/injectivity.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/box_walk.h"
+#include "ir/checked_arithmetic.h"
+#include "ir/quasi_affine.h"
+
+/// A map is injective if its coordinates determine every iterator. What is determined grows to a fixed point:
+///
+///     out Y[slot[t] div 16, slot[t] mod 16, 8 h + d]      both parts of slot[t] determine slot[t];
+///                                                         slot holds distinct values, so it determines t;
+///                                                         8 h + d with d < 8 is a mixed radix: h and d
+///
+/// In a component only what is not determined yet matters, since the rest is constant.
+namespace tessera {
+namespace {
+
+using Kind = QuasiAtom::Kind;
+
+/// For one component; about a tenth of a second.
+constexpr int64_t kMostDistinctValues = int64_t{1} << 20;
+/// For the whole box; about a second.
+constexpr int64_t kMostIterations = int64_t{1} << 22;
+
+class Determination {
+public:
+    Determination(const Definition& definition, const BoundExtents& extents, BodyValue& point,
+                  const std::string& where)
+        : extents_(extents), point_(point), is_determined_(extents.iterators.size()) {
+        for (size_t i = 0; i < is_determined_.size(); ++i) is_determined_[i] = extents.iterators[i] == 1;
+        for (const ExprPtr& component :
+             definition.tensors[static_cast<size_t>(definition.results().front())].map) {
+            components_.push_back(quasi_affine(component, extents.dims, extents.iterators, where));
+        }
+    }
+
+    bool run() {
+        bool has_changed = true;
+        while (has_changed) {
+            has_changed = false;
+            for (size_t i = 0; i < components_.size(); ++i) has_changed |= use(rest(components_[i]));
+            has_changed |= join_quotients();
+        }
+        return std::ranges::all_of(is_determined_, [](bool is) { return is; });
+    }
+
+private:
+    bool is_free(int iterator) const { return !is_determined_[static_cast<size_t>(iterator)]; }
+
+    /// The terms that hold an iterator which is not determined.
+    QuasiAffine rest(const QuasiAffine& form) const {
+        QuasiAffine found;
+        for (const QuasiTerm& term : form.terms) {
+            const std::vector<int> iterators = iterators_in(QuasiAffine{0, {term}});
+            if (std::ranges::any_of(iterators, [&](int i) { return is_free(i); }))
+                found.terms.push_back(term);
+        }
+        return found;
+    }
+
+    bool use(const QuasiAffine& form) {
+        if (form.terms.empty() || !(is_mixed_radix(form) || takes_distinct_values(form))) return false;
+        for (int iterator : iterators_in(form)) is_determined_[static_cast<size_t>(iterator)] = true;
+        return true;
+    }
+
+    /// Every stride is larger than all that the smaller ones reach together.
+    bool is_mixed_radix(const QuasiAffine& form) const {
+        std::vector<std::pair<int64_t, int64_t>> strides;
+        for (const QuasiTerm& term : form.terms) {
+            if (term.atom.kind != Kind::kIterator) return false;
+            strides.emplace_back(std::abs(term.coefficient),
+                                 extents_.iterators[static_cast<size_t>(term.atom.iterator)]);
+        }
+        std::ranges::sort(strides);
+        int64_t reached = 0;
+        for (const auto& [stride, count] : strides) {
+            if (stride <= reached) return false;
+            reached += stride * (count - 1);  // within the range of the form, which fits
+        }
+        return true;
+    }
+
+    bool takes_distinct_values(const QuasiAffine& form) {
+        const std::vector<int> iterators = iterators_in(form);
+        if (!std::ranges::all_of(iterators, [&](int i) { return is_free(i); })) return false;
+        BoxWalk walk(extents_.iterators, iterators);
+        if (walk.count() > kMostDistinctValues) return false;
+        std::unordered_set<int64_t> seen;
+        bool is_distinct = true;
+        walk.start(point_.iterators);
+        do {
+            is_distinct = seen.insert(value(form)).second;
+        } while (is_distinct && walk.next(point_.iterators));
+        return is_distinct;
+    }
+
+    int64_t value(const QuasiAffine& form) const {
+        int64_t sum = form.constant;
+        for (const QuasiTerm& term : form.terms) sum += term.coefficient * value(term.atom);
+        return sum;
+    }
+
+    int64_t value(const QuasiAtom& atom) const {
+        if (atom.kind == Kind::kIterator) return point_.iterators[static_cast<size_t>(atom.iterator)];
+        if (atom.kind == Kind::kRead) return point_.coordinate(*atom.read);
+        const int64_t inner = value(*atom.inner);
+        const int64_t remainder = ((inner % atom.divisor) + atom.divisor) % atom.divisor;
+        return atom.kind == Kind::kMod ? remainder : (inner - remainder) / atom.divisor;
+    }
+
+    /// e div c and e mod c together determine e.
+    bool join_quotients() {
+        std::vector<QuasiAtom> singles;
+        for (const QuasiAffine& component : components_) {
+            const QuasiAffine open = rest(component);
+            if (open.terms.size() == 1 && open.terms[0].atom.inner) singles.push_back(open.terms[0].atom);
+        }
+        for (const QuasiAtom& quotient : singles) {
+            for (const QuasiAtom& remainder : singles) {
+                if (quotient.kind != Kind::kFloorDiv || remainder.kind != Kind::kMod ||
+                    quotient.divisor != remainder.divisor)
+                    continue;
+                if (!same(*quotient.inner, *remainder.inner)) continue;
+                const bool is_known = std::ranges::any_of(
+                    components_, [&](const QuasiAffine& c) { return same(c, *quotient.inner); });
+                if (is_known) continue;
+                components_.push_back(*quotient.inner);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    const BoundExtents& extents_;
+    BodyValue& point_;
+    std::vector<bool> is_determined_;
+    std::vector<QuasiAffine> components_;
+};
+
+/// The box, halved along its longest side until it can be searched.
+std::vector<int64_t> searchable(std::vector<int64_t> extents) {
+    const auto count = [&] {
+        double points = 1;
+        for (int64_t extent : extents) points *= static_cast<double>(extent);
+        return points;
+    };
+    while (count() > static_cast<double>(kMostIterations)) {
+        int64_t& longest = *std::ranges::max_element(extents);
+        longest = (longest + 1) / 2;
+    }
+    return extents;
+}
+
+}  // namespace
+
+StoreCollision find_store_collision(const Definition& definition, const BoundExtents& extents,
+                                    BodyValue& point, const std::string& where) {
+    if (Determination(definition, extents, point, where).run()) return StoreCollision::kNone;
+    const int result = definition.results().front();
+    const std::vector<int64_t> searched = searchable(extents.iterators);
+    std::vector<int> all(extents.iterators.size());
+    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+    std::unordered_set<int64_t> written;
+    BoxWalk walk(searched, all);
+    walk.start(point.iterators);
+    do {
+        if (definition.where && point.value(*definition.where) == 0) continue;
+        const auto position = point.position(result, definition.tensors[static_cast<size_t>(result)].map);
+        if (position && !written.insert(*position).second) return StoreCollision::kFound;
+    } while (walk.next(point.iterators));
+    return searched == extents.iterators ? StoreCollision::kNone : StoreCollision::kUnknown;
+}
+
+}  // namespace tessera
