@@ -81,7 +81,7 @@ public:
     }
     bool end_array() override {
         if (in_pair_) {
-            if (pair_.size() != 2)
+            if (pair_.size() != 2 || pair_[0].empty() || pair_[1].empty())
                 fail(fmt::format("merge {} has {} texts, expected two that are not empty",
                                  document_.merges.size(), pair_.size()));
             document_.merges.push_back({std::move(pair_[0]), std::move(pair_[1])});

@@ -1,0 +1,96 @@
+#include "llm/added_tokens.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tessera {
+namespace {
+
+/// Sections as text: tokens by id in brackets.
+std::string show(const std::vector<AddedToken>& tokens, std::string_view text, bool parse_special = true,
+                 const std::vector<NormalizerStep>& normalizer = {}) {
+    std::string shown;
+    for (const TextSection& section :
+         AddedTokenSplitter(tokens, normalizer).split(text, normalizer, parse_special))
+        shown += section.token ? "[" + std::to_string(*section.token) + "]" : "(" + section.text + ")";
+    return shown;
+}
+
+TEST(AddedTokens, TheLongestOfTheLeftmostIsCutOut) {
+    const std::vector<AddedToken> tokens = {
+        {.id = 1, .content = "<a"}, {.id = 2, .content = "<a>"}, {.id = 3, .content = "x<"}};
+    EXPECT_EQ(show(tokens, "p<a>q<a"), "(p)[2](q)[1]");
+    EXPECT_EQ(show(tokens, "x<a>"), "[3](a>)");
+    EXPECT_EQ(show(tokens, ""), "");
+    EXPECT_EQ(show(tokens, "<a><a>"), "[2][2]");
+    EXPECT_EQ(show({}, "text"), "(text)");
+}
+
+TEST(AddedTokens, SpecialOnesAreTextWhenNotParsed) {
+    const std::vector<AddedToken> tokens = {{.id = 1, .content = "<s>", .special = true},
+                                            {.id = 2, .content = "<t>"}};
+    EXPECT_EQ(show(tokens, "<s>a<t>"), "[1](a)[2]");
+    EXPECT_EQ(show(tokens, "<s>a<t>", false), "(<s>a)[2]");
+}
+
+TEST(AddedTokens, WhiteSpaceGoesWithThem) {
+    const std::vector<AddedToken> left = {{.id = 1, .content = "<m>", .lstrip = true}};
+    const std::vector<AddedToken> right = {{.id = 1, .content = "<m>", .rstrip = true}};
+    EXPECT_EQ(show(left, "a \u3000<m> b"), "(a)[1]( b)");
+    EXPECT_EQ(show(left, "<m>  <m>"), "[1][1]");
+    EXPECT_EQ(show(right, "a <m> \n b"), "(a )[1](b)");
+    EXPECT_EQ(show(right, "<m> <m>"), "[1][1]");
+}
+
+TEST(AddedTokens, SingleWordsStandAlone) {
+    const std::vector<AddedToken> tokens = {{.id = 1, .content = "king", .single_word = true}};
+    EXPECT_EQ(show(tokens, "king"), "[1]");
+    EXPECT_EQ(show(tokens, "the king's"), "(the )[1]('s)");
+    EXPECT_EQ(show(tokens, "kings taking \u00e9king king_"), "(kings taking \u00e9king king_)");
+}
+
+TEST(AddedTokens, NormalizedOnesAreFoundInNormalizedText) {
+    const std::vector<NormalizerStep> lower = {Lowercase{}};
+    EXPECT_EQ(show({{.id = 1, .content = "<M>", .normalized = true}}, "A<m>B<M>", true, lower),
+              "(a)[1](b)[1]");
+    EXPECT_EQ(show({{.id = 1, .content = "<M>"}}, "A<m>B<M>", true, lower), "(a<m>b)[1]");
+}
+
+TEST(AddedTokens, OnlyTheFirstSectionStartsTheText) {
+    const AddedTokenSplitter splitter({{.id = 1, .content = "|"}}, {});
+    const auto sections = splitter.split("a|b", {}, true);
+    ASSERT_EQ(sections.size(), 3u);
+    EXPECT_TRUE(sections[0].at_start);
+    EXPECT_FALSE(sections[2].at_start);
+    EXPECT_FALSE(splitter.split("|b", {}, true)[1].at_start);
+}
+
+TEST(PatternSet, AgreesWithASearchThroughAll) {
+    for (uint32_t seed = 0; seed < 300; ++seed) {
+        std::mt19937 random(seed);
+        const auto word = [&](size_t longest) {
+            std::string text;
+            for (size_t i = random() % (longest + 1); i > 0; --i)
+                text += static_cast<char>("ab\xff"[random() % 3]);
+            return text;
+        };
+        std::vector<std::string> patterns;
+        for (size_t i = random() % 10; i > 0; --i) patterns.push_back(word(5));
+        const PatternSet set(patterns);
+        for (int round = 0; round < 20; ++round) {
+            const std::string text = word(8);
+            size_t longest = 0;
+            for (const std::string& pattern : patterns)
+                if (text.starts_with(pattern)) longest = std::max(longest, pattern.size());
+            const auto found = set.longest_prefix(text);
+            ASSERT_EQ(found ? found->size : 0, longest) << "seed " << seed;
+            ASSERT_TRUE(!found || patterns[found->pattern] == text.substr(0, longest)) << "seed " << seed;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tessera

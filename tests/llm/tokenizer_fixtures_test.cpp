@@ -1,0 +1,100 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "llm/fixtures.h"
+#include "llm/load_tokenizer.h"
+
+// Small tokenizers of every supported kind, shipped with the tests; their ids come from the `tokenizers`
+// library (tests/llm/data/make_tokenizers.py).
+
+namespace tessera {
+namespace {
+
+class TokenizerFixture : public testing::TestWithParam<const char*> {};
+
+TEST_P(TokenizerFixture, GivesTheExpectedIdsAndTexts) {
+    const auto folder = test::fixtures() / GetParam();
+    const Tokenizer tokenizer = load_tokenizer(folder);
+    const nlohmann::json cases = read_json(folder / "cases.json");
+    ASSERT_GE(cases.size(), 60u);
+    for (const auto& item : cases) {
+        const auto text = item.at("text").get<std::string>();
+        const auto ids = item.at("ids").get<std::vector<TokenId>>();
+        EXPECT_EQ(tokenizer.encode(text), ids) << item;
+        EXPECT_EQ(tokenizer.decode(ids), item.at("decoded").get<std::string>()) << item;
+        if (item.contains("ids_with_special")) {
+            EXPECT_EQ(tokenizer.encode(text, {.add_special = true}),
+                      item.at("ids_with_special").get<std::vector<TokenId>>())
+                << item;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, TokenizerFixture,
+                         testing::Values("gpt2", "llama3", "smollm", "qwen2", "llama2", "metaspace"),
+                         [](const auto& test_info) { return std::string(test_info.param); });
+
+TEST(TokenizerFixtures, SpecialTokensAreKnown) {
+    const Tokenizer llama3 = load_tokenizer(test::fixtures() / "llama3");
+    EXPECT_TRUE(llama3.adds_bos());
+    EXPECT_EQ(llama3.bos(), llama3.find("<|begin|>"));
+    EXPECT_TRUE(llama3.is_special(*llama3.bos()));
+    EXPECT_FALSE(llama3.is_special(0));
+    EXPECT_EQ(llama3.added_tokens().size(), 2u);
+
+    const Tokenizer qwen2 = load_tokenizer(test::fixtures() / "qwen2");
+    EXPECT_FALSE(qwen2.adds_bos());
+    EXPECT_EQ(qwen2.bos(), std::nullopt);
+    EXPECT_EQ(qwen2.eos(), std::vector<TokenId>{*qwen2.find("<|end|>")});
+    EXPECT_EQ(qwen2.vocabulary_size(), 422u);
+}
+
+TEST(TokenizerFixtures, SpecialTokensInATextAreTextWhenAskedFor) {
+    const Tokenizer tokenizer = load_tokenizer(test::fixtures() / "llama3");
+    const auto parsed = tokenizer.encode("<|begin|>a");
+    EXPECT_EQ(parsed.size(), 2u);
+    const auto spelled = tokenizer.encode("<|begin|>a", {.parse_special = false});
+    EXPECT_GT(spelled.size(), 2u);
+    EXPECT_EQ(tokenizer.decode(spelled), "<|begin|>a");
+    EXPECT_EQ(tokenizer.decode(parsed), "<|begin|>a");
+    EXPECT_EQ(tokenizer.decode(parsed, {.skip_special = true}), "a");
+}
+
+TEST(TokenizerFixtures, ConfigurationBesideTheTokenizerNamesBosAndEos) {
+    const test::TemporaryFolder folder("tokenizer_config");
+    const auto tokenizer_json = test::read_file(test::fixtures() / "llama3/tokenizer.json");
+    folder.write("tokenizer.json", tokenizer_json);
+    folder.write("config.json",
+                 R"({"bos_token_id": 7, "eos_token_id": [5, 3, 1000000, -1], "model_type": "llama"})");
+    folder.write("generation_config.json", R"({"eos_token_id": 4})");
+    EXPECT_EQ(load_tokenizer(folder.path()).bos(), 420) << "the template comes before config.json";
+    EXPECT_EQ(load_tokenizer(folder.path()).eos(), (std::vector<TokenId>{3, 4, 5}));
+
+    folder.write("tokenizer_config.json",
+                 R"({"bos_token": {"content": "<|end|>"}, "eos_token": "<|begin|>"})");
+    EXPECT_EQ(load_tokenizer(folder.path()).bos(), 421);
+    EXPECT_EQ(load_tokenizer(folder.path()).eos(), (std::vector<TokenId>{3, 4, 5, 420}));
+    EXPECT_FALSE(load_tokenizer(folder.path()).adds_bos());
+}
+
+TEST(TokenizerFixtures, VocabularyAndMergesNeedTheClassOnlyWhereItIsNotGpt2) {
+    const test::TemporaryFolder folder("vocab_merges");
+    for (const char* name : {"vocab.json", "merges.txt"})
+        folder.write(name, test::read_file(test::fixtures() / "qwen2" / name));
+    const std::string text = "It'S 12 a\u030a";
+    const Tokenizer gpt2 = load_tokenizer(folder.path());
+    EXPECT_EQ(gpt2.decode(gpt2.encode(text)), text) << "GPT-2 does not normalise";
+    folder.write("config.json", R"({"model_type": "qwen3"})");
+    const Tokenizer qwen3 = load_tokenizer(folder.path());
+    EXPECT_EQ(qwen3.decode(qwen3.encode(text)), "It'S 12 \u00e5");
+    folder.write(
+        "tokenizer_config.json",
+        R"({"tokenizer_class": "GPT2TokenizerFast", "add_bos_token": true, "bos_token": "T", "eos_token": "h",
+                     "add_eos_token": true, "add_prefix_space": true})");
+    const Tokenizer configured = load_tokenizer(folder.path());
+    EXPECT_EQ(configured.decode(configured.encode("king", {.add_special = true})), "T kingh");
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,166 @@
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "llm/fixtures.h"
+#include "llm/load_tokenizer.h"
+#include "support/error.h"
+
+// The shipped fixtures, written as GGUF files by the test: the same ids must come out.
+
+namespace tessera {
+namespace {
+
+using test::GgufBuilder;
+using testing::HasSubstr;
+
+constexpr uint32_t kInteger = 5;
+constexpr uint32_t kFloat = 6;
+
+struct Fixture {
+    nlohmann::json cases;
+    std::vector<std::string> tokens;
+    std::vector<int32_t> types;
+    std::vector<std::string> merges;
+    std::vector<float> scores;
+};
+
+Fixture read_fixture(const std::string& name) {
+    Fixture fixture;
+    const auto folder = test::fixtures() / name;
+    const nlohmann::json document = read_json(folder / "tokenizer.json");
+    fixture.cases = read_json(folder / "cases.json");
+    fixture.tokens = test::tokens_of(document);
+    fixture.types.assign(fixture.tokens.size(), 1);
+    for (size_t id = 0; id < fixture.tokens.size(); ++id) {
+        if (fixture.tokens[id].starts_with("<0x")) fixture.types[id] = 6;
+        fixture.scores.push_back(-static_cast<float>(id));
+    }
+    for (const auto& added : document.at("added_tokens"))
+        fixture.types[added.at("id")] = added.at("special") ? 3 : 4;
+    for (const auto& merge : document.at("model").at("merges"))
+        fixture.merges.push_back(merge[0].get<std::string>() + " " + merge[1].get<std::string>());
+    return fixture;
+}
+
+GgufBuilder byte_level(const Fixture& fixture, const std::string& pre) {
+    return GgufBuilder()
+        .string("tokenizer.ggml.model", "gpt2")
+        .string("tokenizer.ggml.pre", pre)
+        .strings("tokenizer.ggml.tokens", fixture.tokens)
+        .numbers("tokenizer.ggml.token_type", kInteger, fixture.types)
+        .strings("tokenizer.ggml.merges", fixture.merges);
+}
+
+GgufBuilder sentence_piece(const Fixture& fixture) {
+    return GgufBuilder()
+        .string("tokenizer.ggml.model", "llama")
+        .strings("tokenizer.ggml.tokens", fixture.tokens)
+        .numbers("tokenizer.ggml.token_type", kInteger, fixture.types)
+        .numbers("tokenizer.ggml.scores", kFloat, fixture.scores)
+        .u32("tokenizer.ggml.unknown_token_id", 0)
+        .u32("tokenizer.ggml.bos_token_id", 1)
+        .u32("tokenizer.ggml.eos_token_id", 2);
+}
+
+Tokenizer load(const GgufBuilder& builder) {
+    const test::TemporaryFolder folder("gguf");
+    return load_tokenizer(folder.write("model.gguf", builder.build()));
+}
+
+std::string error_of(const GgufBuilder& builder) {
+    try {
+        load(builder);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+void expect_cases(const Tokenizer& tokenizer, const nlohmann::json& cases) {
+    for (const auto& item : cases) {
+        const auto ids = item.at("ids").get<std::vector<TokenId>>();
+        EXPECT_EQ(tokenizer.encode(item.at("text").get<std::string>()), ids) << item;
+        EXPECT_EQ(tokenizer.decode(ids), item.at("decoded").get<std::string>()) << item;
+    }
+}
+
+TEST(GgufTokenizer, ByteLevelAgreesWithTheJsonForm) {
+    const Fixture llama3 = read_fixture("llama3");
+    const Tokenizer tokenizer = load(byte_level(llama3, "llama-bpe")
+                                         .u32("tokenizer.ggml.bos_token_id", 420)
+                                         .u32("tokenizer.ggml.eos_token_id", 421)
+                                         .u32("tokenizer.ggml.eot_token_id", 7)
+                                         .u32("tokenizer.ggml.eom_token_id", 0xffffffff));
+    expect_cases(tokenizer, llama3.cases);
+    EXPECT_TRUE(tokenizer.adds_bos()) << "the default of llama-bpe";
+    EXPECT_EQ(tokenizer.eos(), (std::vector<TokenId>{7, 421}));
+    const Fixture smollm = read_fixture("smollm");
+    expect_cases(load(byte_level(smollm, "smollm")), smollm.cases);
+}
+
+TEST(GgufTokenizer, SentencePieceAgreesWithTheJsonForm) {
+    const Fixture fixture = read_fixture("llama2");
+    const Tokenizer tokenizer = load(sentence_piece(fixture));
+    expect_cases(tokenizer, fixture.cases);
+    EXPECT_EQ(tokenizer.encode("The", {.add_special = true}).front(), 1) << "BOS is the default";
+    EXPECT_EQ(load(sentence_piece(fixture).boolean("tokenizer.ggml.add_bos_token", false)).adds_bos(), false);
+    const Tokenizer with_eos = load(sentence_piece(fixture).boolean("tokenizer.ggml.add_eos_token", true));
+    EXPECT_EQ(with_eos.encode("The", {.add_special = true}).back(), 2);
+}
+
+TEST(GgufTokenizer, TheSpaceInFrontCanBeTurnedOff) {
+    const Fixture fixture = read_fixture("llama2");
+    const Tokenizer tokenizer =
+        load(sentence_piece(fixture).boolean("tokenizer.ggml.add_space_prefix", false));
+    const auto ids = tokenizer.encode("king");
+    EXPECT_EQ(tokenizer.decode(ids), "king");
+    EXPECT_EQ(tokenizer.token_bytes(ids.front()).front(), 'k');
+    EXPECT_EQ(
+        load(sentence_piece(fixture)).token_bytes(load(sentence_piece(fixture)).encode("king").front())[0],
+        ' ');
+}
+
+TEST(GgufTokenizer, MergesOfTokensThatAreGoneAreIgnored) {
+    Fixture fixture = read_fixture("llama3");
+    fixture.merges.push_back("absent absent");
+    expect_cases(load(byte_level(fixture, "llama3")), fixture.cases);
+}
+
+TEST(GgufTokenizer, WhatIsMissingOrWrongIsNamed) {
+    const Fixture fixture = read_fixture("llama3");
+    EXPECT_THAT(error_of(GgufBuilder().u32("general.alignment", 32)),
+                HasSubstr("`tokenizer.ggml.tokens`: is missing"));
+    EXPECT_THAT(
+        error_of(byte_level(fixture, "own-words")),
+        HasSubstr("`tokenizer.ggml.pre`: is \"own-words\", which is not supported (supported are gpt-2, "));
+    EXPECT_THAT(
+        error_of(GgufBuilder().string("tokenizer.ggml.model", "t5").strings("tokenizer.ggml.tokens", {"a"})),
+        HasSubstr("`tokenizer.ggml.model`: is \"t5\", which is not supported (supported are gpt2"));
+    EXPECT_THAT(
+        error_of(
+            GgufBuilder().string("tokenizer.ggml.model", "gpt2").strings("tokenizer.ggml.tokens", {"a"})),
+        HasSubstr("`tokenizer.ggml.merges`: is missing"));
+    EXPECT_THAT(
+        error_of(
+            GgufBuilder().string("tokenizer.ggml.model", "llama").strings("tokenizer.ggml.tokens", {"a"})),
+        HasSubstr("`tokenizer.ggml.scores`: is missing"));
+    EXPECT_THAT(error_of(byte_level(fixture, "gpt-2").u32("tokenizer.ggml.bos_token_id", 422)),
+                HasSubstr("`tokenizer.ggml.bos_token_id`: is 422, but there are 422 tokens"));
+
+    Fixture damaged = fixture;
+    damaged.types.pop_back();
+    EXPECT_THAT(error_of(byte_level(damaged, "gpt-2")), HasSubstr("has 421 elements for 422 tokens"));
+    damaged = fixture;
+    damaged.merges[3] = "nothing";
+    EXPECT_THAT(error_of(byte_level(damaged, "gpt-2")), HasSubstr("element 3 is \"nothing\""));
+    damaged = read_fixture("llama2");
+    damaged.scores[7] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_THAT(error_of(sentence_piece(damaged)), HasSubstr("`tokenizer.ggml.scores`: element 7 is nan"));
+    damaged.scores.pop_back();
+    EXPECT_THAT(error_of(sentence_piece(damaged)), HasSubstr("`tokenizer.ggml.scores`: has "));
+}
+
+}  // namespace
+}  // namespace tessera
