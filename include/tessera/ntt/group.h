@@ -1,6 +1,8 @@
 #pragma once
 
 #include "tessera/ntt/extent.h"
+#include "tessera/ntt/arithmetic.h"
+#include "tessera/ntt/memory.h"
 #include "tessera/ntt/vector.h"
 
 /// Groups of lanes of which the last one may be partial. The number of valid lanes is `Int<L>` for a whole

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 // One machine register and the few things that vector extensions cannot say about it. The compile flags
 // choose the file; each may give overloads of the functions below in tessera::ntt::native, and everything
@@ -43,8 +44,8 @@ template <class R>
 [[gnu::always_inline]] inline R fma(R a, R b, R c) {
     if constexpr (!kHasFma)
         return a * b + c;
-    else if constexpr (sizeof(R) == sizeof(float))
-        return R(__builtin_fmaf(float(a), float(b), float(c)));
+    else if constexpr (std::is_same_v<R, float>)
+        return __builtin_fmaf(a, b, c);
     else {
         R r = c;
         for (unsigned i = 0; i < sizeof(R) / sizeof(float); ++i) r[i] = __builtin_fmaf(a[i], b[i], c[i]);
@@ -55,7 +56,7 @@ template <class R>
 /// The square root, correctly rounded.
 template <class R>
 [[gnu::always_inline]] inline R sqrt(R a) {
-    if constexpr (sizeof(R) == sizeof(float))
+    if constexpr (std::is_same_v<R, float>)
         return __builtin_sqrtf(a);
     else {
         R r = a;

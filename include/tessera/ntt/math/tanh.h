@@ -17,8 +17,8 @@ float > [[gnu::always_inline]] inline V tanh(V x) {
     q = fma(q, square, -0x1.b835a4p-5f);
     q = fma(q, square, 0x1.1106f6p-3f);
     q = fma(q, square, -0x1.555532p-2f);
-    const V near = fma(square * q, x, x);
-    return select(size < 0.625f, near, copy_sign(far, x));
+    const V near = fma(square * q, size, size);
+    return copy_sign(select(size < 0.625f, near, far), x);
 }
 
 }  // namespace tessera::ntt

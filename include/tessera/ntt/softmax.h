@@ -1,0 +1,169 @@
+#pragma once
+
+#include "tessera/ntt/contract.h"
+#include "tessera/ntt/fold.h"
+#include "tessera/ntt/math/exp.h"
+
+// The monoid softmax_sum (docs/design.md, section 2): a triple (M, L, A) for each row i, with M the maximum
+// of the scores seen so far, L = sum_s e^(P[s] - M) and A[d] = sum_s e^(P[s] - M) V[s, d]. Its identity is
+// (-inf, 0, 0). Tiles of scores may arrive in any number and order, and partial triples can be combined, so
+// attention needs no T x S matrix and the cache axis can be split.
+
+namespace tessera::ntt {
+
+/// The triples of some rows: maximum[i], sum[i], and the row i of `value`.
+template <class StrideI, class StrideGroup>
+struct SoftmaxState {
+    float* maximum;
+    float* sum;
+    Result<StrideI, StrideGroup> value;
+};
+
+/// A[i, d] at value + i*stride_i + d/L*stride_group + d%L.
+template <Extent SI, Extent SG>
+constexpr SoftmaxState<StoredExtent<SI>, StoredExtent<SG>> softmax_state(float* maximum, float* sum,
+                                                                         float* value, SI stride_i,
+                                                                         SG stride_group) {
+    return {maximum, sum, result(value, stride_i, stride_group)};
+}
+
+namespace detail {
+
+/// f(begin, count) for each group of L numbers of [0, extent): count is a constant L in whole groups.
+template <int L, Extent E, class F>
+[[gnu::always_inline]] inline void for_groups(E extent, F f) {
+    const int64_t whole = extent / L * L;
+    for (int64_t begin = 0; begin < whole; begin += L) f(begin, WholeGroup<L>{});
+    if (whole < extent) f(whole, PartialGroup{extent - whole});
+}
+
+/// What to subtract from scores of maximum m: of a row in which everything is masked, -inf - -inf would be
+/// NaN.
+inline float finite_maximum(float m) {
+    return m == -__builtin_inff() ? 0.0f : m;
+}
+
+/// The value sums of a step: accumulation starts from A[i, d] * scale[i].
+template <class Value>
+struct Rescaled {
+    Value value;
+    const float* scale;
+
+    template <AnyVector V>
+    [[gnu::always_inline]] V start(int64_t i, int64_t group, int64_t count) const {
+        return value.template start<V>(i, group, count) * scale[i];
+    }
+    template <AnyVector V>
+    [[gnu::always_inline]] void finish(int64_t i, int64_t group, V v, int64_t count) const {
+        value.finish(i, group, v, count);
+    }
+};
+
+/// Turns the scores of one row into weights e^(P - m'), m' the new maximum, and updates M and L.
+/// Returns e^(M - m'), by which A has to be scaled.
+template <int L, Extent S>
+inline float softmax_row(S s_extent, float* scores, float& maximum, float& sum) {
+    using V = Vector<float, L>;
+    constexpr float kMasked = -__builtin_inff();
+    V largest = broadcast<V>(kMasked);
+    for_groups<L>(s_extent, [&](int64_t s, auto count) {
+        largest =
+            max(largest, count.kIsWhole ? load<V>(scores + s) : load_first<V>(scores + s, count, kMasked));
+    });
+    const float old_maximum = maximum;
+    maximum = max(fold_max(largest), old_maximum);
+    const float origin = finite_maximum(maximum);
+    V weights = broadcast<V>(0.0f);
+    for_groups<L>(s_extent, [&](int64_t s, auto count) {
+        if constexpr (count.kIsWhole) {
+            const V weight = exp(load<V>(scores + s) - origin);
+            store(scores + s, weight);
+            weights = weights + weight;
+        } else {
+            const V weight = exp(load_first<V>(scores + s, count, kMasked) - origin);
+            store_first(scores + s, weight, count);
+            weights = weights + weight;
+        }
+    });
+    const float scale = old_maximum == maximum ? 1.0f : exp(old_maximum - origin);
+    sum = fma(sum, scale, fold_sum(weights));
+    return scale;
+}
+
+}  // namespace detail
+
+/// The identity (-inf, 0, 0) for rows i < I and d < D.
+template <int L, Extent I, Extent D, class SI, class SG>
+inline void softmax_init(I i_extent, D d_extent, SoftmaxState<SI, SG> state) {
+    using V = Vector<float, L>;
+    for (int64_t i = 0; i < i_extent; ++i) {
+        state.maximum[i] = -__builtin_inff();
+        state.sum[i] = 0.0f;
+        detail::for_groups<L>(d_extent, [&](int64_t d, auto count) {
+            state.value.finish(i, d / L, broadcast<V>(0.0f), count);
+        });
+    }
+}
+
+/// Adds one tile of scores P[i, s], i < I, s < S, and its values V[s, d], d < D, to the state:
+///     m' = max(M, max_s P),  (L, A) = (L, A) * e^(M - m') + sum_s e^(P[s] - m') * (1, V[s]),  M = m'.
+/// Masked scores are -inf; a row in which everything was masked so far stays (-inf, 0, 0). P[i, s] is at
+/// scores + i*stride_score + s and is overwritten by the weights. `values` has n = d and k = s; weights of
+/// masked scores are 0, so their values must be finite. A is scaled while it is loaded into the accumulators
+/// of `Tile`.
+template <ContractTile Tile, Extent I, Extent S, Extent D, Extent SP, class SVG, class SVK, class SI,
+          class SG>
+inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP stride_score,
+                         Lanes<SVG, SVK> values, SoftmaxState<SI, SG> state) {
+    constexpr ContractTile kAccumulating = [] {
+        ContractTile t = Tile;
+        t.accumulate = true;
+        return t;
+    }();
+    const auto stride = StoredExtent<SP>(stride_score);
+    // The scales wait on the stack; only a large or unknown number of rows is cut, at a multiple of the
+    // register block.
+    constexpr bool kAtOnce = kIsStatic<I> && StoredExtent<I>{} <= 1024;
+    constexpr int64_t kRows = kAtOnce ? int64_t{StoredExtent<I>{}} : ceil_div(64, Tile.rows) * Tile.rows;
+    float scale[kRows];
+    for (int64_t first = 0; first < i_extent; first += kRows) {
+        const auto rows_here = [&] {
+            if constexpr (kAtOnce)
+                return i_extent;
+            else
+                return i_extent - first < kRows ? i_extent - first : kRows;
+        }();
+        for (int64_t i = 0; i < rows_here; ++i) {
+            scale[i] = detail::softmax_row<Tile.lanes>(s_extent, scores + (first + i) * stride,
+                                                       state.maximum[first + i], state.sum[first + i]);
+        }
+        auto value = state.value;
+        value.data += first * value.stride_m;
+        contract<kAccumulating>(rows_here, d_extent, s_extent,
+                                rows(scores + first * stride, stride, Int<1>{}), values,
+                                detail::Rescaled<decltype(value)>{value, scale});
+    }
+}
+
+/// into = into + from in the monoid: what two workers found in different parts of the cache, for rows i < I
+/// and d < D.
+template <int L, Extent I, Extent D, class SI, class SG, class FromI, class FromG>
+inline void softmax_merge(I i_extent, D d_extent, SoftmaxState<SI, SG> into,
+                          SoftmaxState<FromI, FromG> from) {
+    using V = Vector<float, L>;
+    for (int64_t i = 0; i < i_extent; ++i) {
+        const float maximum = max(into.maximum[i], from.maximum[i]);
+        const float origin = detail::finite_maximum(maximum);
+        const float scale_into = exp(into.maximum[i] - origin);
+        const float scale_from = exp(from.maximum[i] - origin);
+        into.maximum[i] = maximum;
+        into.sum[i] = fma(into.sum[i], scale_into, from.sum[i] * scale_from);
+        detail::for_groups<L>(d_extent, [&](int64_t d, auto count) {
+            const V a = into.value.template start<V>(i, d / L, count);
+            const V b = from.value.template start<V>(i, d / L, count);
+            into.value.finish(i, d / L, fma(a, broadcast<V>(scale_into), b * scale_from), count);
+        });
+    }
+}
+
+}  // namespace tessera::ntt

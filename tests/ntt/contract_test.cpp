@@ -1,0 +1,194 @@
+#include "tessera/ntt/contract.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "ntt/buffers.h"
+
+namespace tessera::ntt {
+namespace {
+
+// How the operands lie in memory.
+enum class Form { kPacked, kPackedPadded, kPlain };
+
+struct Case {
+    int64_t m, n, k;
+    Form b;
+    bool packed_c;
+    std::string text() const {
+        return "M " + std::to_string(m) + " N " + std::to_string(n) + " K " + std::to_string(k) +
+               " form of B " + std::to_string(static_cast<int>(b)) + (packed_c ? " packed C" : "");
+    }
+};
+
+int64_t index_b(const Case& c, int64_t lanes, int64_t n, int64_t k) {
+    return c.b == Form::kPlain ? k * c.n + n : n / lanes * c.k * lanes + k * lanes + n % lanes;
+}
+int64_t index_c(const Case& c, int64_t lanes, int64_t m, int64_t n) {
+    return c.packed_c ? n / lanes * c.m * lanes + m * lanes + n % lanes : m * c.n + n;
+}
+
+// One case against two references: the same sums as one scalar fma after the other, to the last bit; and a
+// double sum, within the bound of a sum of K products. `call` runs the contraction on the prepared operands.
+template <ContractTile Tile, class Call>
+void check(const Case& c, Call call) {
+    SCOPED_TRACE(c.text());
+    constexpr int64_t L = Tile.lanes;
+    Random random(static_cast<uint64_t>(c.m * 10007 + c.n * 101 + c.k));
+    const int64_t stride_m = c.k + 3;  // rows of A lie apart, the last one ends with the buffer
+    const auto a = random.numbers((c.m - 1) * stride_m + c.k);
+    // The end of B is where the last valid element is, unless it is padded; the lanes between are NaN.
+    const int64_t b_size =
+        c.b == Form::kPackedPadded ? ceil_div(c.n, L) * L * c.k : index_b(c, L, c.n - 1, c.k - 1) + 1;
+    std::vector<float> b(static_cast<size_t>(b_size), std::nanf(""));
+    for (int64_t n = 0; n < c.n; ++n) {
+        for (int64_t k = 0; k < c.k; ++k) b[static_cast<size_t>(index_b(c, L, n, k))] = random.next();
+    }
+    const int64_t c_size = c.packed_c ? ceil_div(c.n, L) * L * c.m : c.m * c.n;
+    Guarded<float> result_data(random.numbers(c_size));
+    const Guarded<float> before = result_data;
+
+    call(rows(a.data(), stride_m, Int<1>{}),
+         lanes(b.data(), c.b == Form::kPlain ? L : c.k * L, c.b == Form::kPlain ? c.n : L),
+         result(result_data.data(), c.packed_c ? L : c.n, c.packed_c ? c.m * L : L));
+
+    ASSERT_TRUE(result_data.guards_are_intact());
+    std::vector<bool> is_result(static_cast<size_t>(c_size));
+    for (int64_t m = 0; m < c.m; ++m) {
+        for (int64_t n = 0; n < c.n; ++n) {
+            const int64_t at = index_c(c, L, m, n);
+            is_result[static_cast<size_t>(at)] = true;
+            float in_order = Tile.accumulate ? before[at] : 0.0f;
+            double exact = in_order, size = std::fabs(in_order);
+            for (int64_t k = 0; k < c.k; ++k) {
+                const float x = a[static_cast<size_t>(m * stride_m + k)];
+                const float y = b[static_cast<size_t>(index_b(c, L, n, k))];
+                in_order = fma(x, y, in_order);
+                exact += static_cast<double>(x) * y;
+                size += std::fabs(static_cast<double>(x) * y);
+            }
+            ASSERT_TRUE(same(result_data[at], in_order)) << "m " << m << " n " << n;
+            ASSERT_LE(std::fabs(result_data[at] - exact), static_cast<double>(2 * c.k + 1) * 0x1p-24 * size);
+        }
+    }
+    for (int64_t i = 0; i < c_size; ++i) {
+        if (is_result[static_cast<size_t>(i)]) continue;
+        ASSERT_EQ(result_data[i], before[i]) << "padding of C at " << i;
+    }
+}
+
+template <ContractTile Tile>
+void check_sizes() {
+    constexpr int64_t L = Tile.lanes;
+    const std::vector<Form> forms =
+        Tile.b_padded ? std::vector{Form::kPackedPadded} : std::vector{Form::kPacked, Form::kPlain};
+    for (const int64_t m : {1, 2, 5, Tile.rows, Tile.rows + 1, 2 * Tile.rows - 1}) {
+        for (const int64_t n :
+             {int64_t{1}, L - 1, L, L + 1, int64_t{37}, L * Tile.groups, L * (2 * Tile.groups - 1) + 1}) {
+            for (const int64_t k : {1, 2, 7, 16, 31}) {
+                for (const Form form : forms) {
+                    for (const bool packed_c : {false, true}) {
+                        if (m < 1 || n < 1) continue;
+                        check<Tile>({m, n, k, form, packed_c},
+                                    [&](auto a, auto b, auto c) { contract<Tile>(m, n, k, a, b, c); });
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(Contract, LanesOfTheMachine) {
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 6, .groups = 2}>();
+    check_sizes<ContractTile{
+        .lanes = kRegisterLanes, .rows = 4, .groups = 3, .k_unroll = 4, .accumulate = true}>();
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 6, .groups = 2, .b_padded = true}>();
+}
+TEST(Contract, ManyRows) {
+    check_sizes<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .accumulate = true}>();
+}
+TEST(Contract, OneRowManyGroups) {
+    check_sizes<ContractTile{.lanes = 8, .rows = 1, .groups = 8, .k_unroll = 2, .prefetch = 4}>();
+    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .b_padded = true, .prefetch = 8}>();
+}
+TEST(Contract, OtherLanes) {
+    check_sizes<ContractTile{.lanes = 1, .rows = 3, .groups = 4}>();
+    check_sizes<ContractTile{.lanes = 2, .rows = 2, .groups = 2}>();
+    check_sizes<ContractTile{.lanes = 4, .rows = 2, .groups = 2, .accumulate = true}>();
+    check_sizes<ContractTile{.lanes = 32, .rows = 2, .groups = 1}>();
+}
+
+template <int64_t M, int64_t N, int64_t K>
+void check_static() {
+    constexpr ContractTile kTile{.lanes = 16, .rows = 4, .groups = 2, .k_unroll = 2};
+    for (const Form form : {Form::kPacked, Form::kPlain}) {
+        check<kTile>({M, N, K, form, false},
+                     [](auto a, auto b, auto c) { contract<kTile>(Int<M>{}, Int<N>{}, Int<K>{}, a, b, c); });
+    }
+    // Static strides as well: packed B, row-major C.
+    check<kTile>({M, N, K, Form::kPacked, false}, [](auto a, auto b, auto c) {
+        contract<kTile>(Int<M>{}, Int<N>{}, Int<K>{}, rows(a.data, Int<K + 3>{}, Int<1>{}),
+                        lanes(b.data, Int<K * 16>{}, Int<16>{}), result(c.data, Int<N>{}, Int<16>{}));
+    });
+}
+
+TEST(Contract, StaticExtents) {
+    check_static<1, 64, 16>();
+    check_static<4, 32, 33>();
+    check_static<7, 83, 5>();
+    check_static<3, 15, 1>();
+    check_static<9, 96, 2>();
+}
+
+TEST(Contract, CuttingKChangesNoBit) {
+    constexpr ContractTile kFirst{.lanes = 8, .rows = 4, .groups = 2};
+    constexpr ContractTile kNext{.lanes = 8, .rows = 4, .groups = 2, .accumulate = true};
+    const int64_t m = 5, n = 21, k = 40;
+    Random random(1);
+    const auto a = random.numbers(m * k), b = random.numbers(k * n);
+    Guarded<float> whole(m * n), cut(m * n);
+    contract<kFirst>(m, n, k, rows(a.data(), k, 1), lanes(b.data(), 8, n), result(whole.data(), n, 8));
+    contract<kFirst>(m, n, 13, rows(a.data(), k, 1), lanes(b.data(), 8, n), result(cut.data(), n, 8));
+    contract<kNext>(m, n, k - 13, rows(a.data() + 13, k, 1), lanes(b.data() + 13 * n, 8, n),
+                    result(cut.data(), n, 8));
+    for (int64_t i = 0; i < m * n; ++i) EXPECT_TRUE(same(whole[i], cut[i])) << i;
+}
+
+// A transposed A and an epilogue of one's own.
+struct AddResidual {
+    Result<int64_t, int64_t> out;
+    const float* residual;
+
+    template <AnyVector V>
+    V start(int64_t, int64_t, int64_t) const {
+        return broadcast<V>(0.0f);
+    }
+    template <AnyVector V>
+    void finish(int64_t m, int64_t group, V v, int64_t count) const {
+        const float* r = residual + m * out.stride_m + group * out.stride_group;
+        out.finish(m, group, max(v, 0.0f) + load_first<V>(r, count), count);
+    }
+};
+
+TEST(Contract, TransposedRowsAndAnEpilogue) {
+    constexpr ContractTile kTile{.lanes = 8, .rows = 4, .groups = 2};
+    const int64_t m = 6, n = 19, k = 11;
+    Random random(2);
+    const auto a = random.numbers(k * m), b = random.numbers(k * n), residual = random.numbers(m * n);
+    Guarded<float> c(m * n);
+    contract<kTile>(m, n, k, rows(a.data(), Int<1>{}, m), lanes(b.data(), Int<8>{}, n),
+                    AddResidual{result(c.data(), n, 8), residual.data()});
+    EXPECT_TRUE(c.guards_are_intact());
+    for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+            float sum = 0;
+            for (int64_t s = 0; s < k; ++s)
+                sum = fma(a[static_cast<size_t>(s * m + i)], b[static_cast<size_t>(s * n + j)], sum);
+            EXPECT_EQ(c[i * n + j], (sum > 0 ? sum : 0.0f) + residual[static_cast<size_t>(i * n + j)]);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tessera::ntt

@@ -1,0 +1,56 @@
+// What a generated step looks like to NTT: static and run-time extents mixed, one text for scalars and
+// vectors. Compiled with warnings as errors by compile_alone.cmake; never run.
+
+#include "tessera/ntt/ntt.h"
+
+namespace ntt = tessera::ntt;
+
+namespace {
+
+constexpr int kLanes = 16;
+constexpr ntt::ContractTile kPrefill{.lanes = kLanes, .rows = 6, .groups = 2, .b_padded = true};
+constexpr ntt::ContractTile kDecode{.lanes = kLanes, .rows = 1, .groups = 4, .k_unroll = 2, .prefetch = 8};
+
+template <class V>
+void silu_times(const float* gate, const float* up, float* out) {
+    const V x = ntt::load<V>(gate);
+    ntt::store(out, x * ntt::sigmoid(x) * ntt::load<V>(up));
+}
+
+}  // namespace
+
+void project(int64_t T, const float* x, const float* weight, float* y) {
+    using namespace tessera::ntt;
+    const auto in = tensor(x, shape(T, Int<64>{}));
+    const auto out = tensor(y, shape(T, Int<100>{}));
+    contract<kPrefill>(
+        out.extent<0>(), out.extent<1>(), in.extent<1>(), rows(in.data(), in.stride<0>(), in.stride<1>()),
+        lanes(weight, Int<64 * kLanes>{}, Int<kLanes>{}), result(out.data(), out.stride<0>(), Int<kLanes>{}));
+}
+
+void project_one(const float* x, const float* weight, float* y) {
+    using namespace tessera::ntt;
+    contract<kDecode>(Int<1>{}, Int<128>{}, Int<64>{}, rows(x, Int<64>{}, Int<1>{}),
+                      lanes(weight, Int<64 * kLanes>{}, Int<kLanes>{}), result(y, Int<128>{}, Int<kLanes>{}));
+}
+
+void score(int64_t T, int64_t S, const float* q, const float* k, float* p) {
+    using namespace tessera::ntt;
+    contract_k<ContractKTile{.lanes = kLanes, .rows = 2, .columns = 4}>(
+        T, S, Int<64>{}, k_lanes(q, 64, Int<kLanes>{}), k_lanes(k, Int<64>{}, Int<kLanes>{}),
+        elements(p, S, Int<1>{}));
+}
+
+void attend(int64_t T, int64_t S, float* p, const float* v, float* m, float* l, float* a) {
+    using namespace tessera::ntt;
+    const auto state = softmax_state(m, l, a, Int<64>{}, Int<kLanes>{});
+    softmax_init<kLanes>(T, Int<64>{}, state);
+    softmax_step<kPrefill>(T, S, Int<64>{}, p, S, lanes(v, Int<kLanes>{}, Int<64>{}), state);
+    softmax_merge<kLanes>(T, Int<64>{}, state, state);
+}
+
+void activate(int64_t n, const float* gate, const float* up, float* out) {
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) silu_times<ntt::Vector<float, kLanes>>(gate + i, up + i, out + i);
+    for (; i < n; ++i) silu_times<float>(gate + i, up + i, out + i);
+}

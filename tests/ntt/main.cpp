@@ -1,0 +1,42 @@
+#include <cstring>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+// The same tests are built once for each instruction set. This file is built for the plain machine: it runs
+// before anything else does and leaves with CTest's "skipped" where the processor lacks the instructions of
+// the others.
+
+namespace {
+
+constexpr int kSkipped = 77;
+
+bool processor_has_them() {
+#if defined(TESSERA_NTT_AVX512)
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("fma");
+#elif defined(TESSERA_NTT_AVX2)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return true;
+#endif
+}
+
+// Before the static objects of the other files, whose construction may use the instructions in question.
+[[gnu::constructor(101)]] void leave_unless_supported() {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+#endif
+    if (processor_has_them()) return;
+    const char* text = "skipped: this processor lacks the instruction set\n";
+    if (write(STDERR_FILENO, text, std::strlen(text)) < 0) _exit(1);
+    _exit(kSkipped);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}
