@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/manifest.h"
+#include "support/mapped_file.h"
+
+/// The artefact: one file that holds a compiled model, and nothing outside it is needed to run it
+/// (docs/design.md, section 9).
+///
+///     header          64 bytes: magic, format version, number of sections, size of the file, checksum
+///     section table   96 bytes each: kind, name, offset, size, checksum
+///     manifest        JSON (runtime/manifest.h)
+///     code            shared object
+///     plan, graph     texts, for people and for `inspect`
+///     tokenizer files, with their names
+///     constants       aligned to 4096, so that the mapping is aligned as the plan assumes
+///
+/// Little-endian, in this order, zeros between; checksums are XXH3 of 64 bits, the header's spans the header
+/// and the table. The same contents give the same bytes. An artefact holds native code: it is as trusted as a
+/// program, and the checks find damage, not malice.
+namespace tessera {
+
+/// A file of the model's tokenizer, as it lay beside the checkpoint.
+struct NamedFile {
+    std::string name;  ///< without folders, at most 63 bytes
+    std::string bytes;
+    bool operator==(const NamedFile&) const = default;
+};
+
+/// Everything in an artefact but the constants.
+struct ArtefactParts {
+    Manifest manifest;
+    std::string code;   ///< shared object
+    std::string plan;   ///< text
+    std::string graph;  ///< text
+    std::vector<NamedFile> tokenizer;
+};
+
+/// Takes the section of constants from front to back.
+class ConstantSink {
+public:
+    virtual ~ConstantSink() = default;
+    /// Zeros up to `offset`, which is that of the next constant. @pre offset >= position()
+    virtual void advance_to(int64_t offset) = 0;
+    /// The next bytes; a constant may come in parts. @pre the section is not exceeded
+    virtual void write(std::span<const std::byte> bytes) = 0;
+    virtual int64_t position() const = 0;
+};
+
+/// Writes `path` whole or not at all. `write_constants` is called once; what it does not write is zero.
+/// @throws Error where the file cannot be written, and what `write_constants` throws.
+void write_artefact(const std::filesystem::path& path, const ArtefactParts& parts,
+                    const std::function<void(ConstantSink&)>& write_constants);
+
+/// An artefact, mapped. Views into it live as long as it does.
+class Artefact {
+public:
+    /// Checks everything but the weights.
+    /// @throws Error: not an artefact, another format version, truncated, damaged.
+    static Artefact open(const std::filesystem::path& path);
+
+    /// Reads all weights. @throws Error if they are damaged.
+    void verify_weights() const;
+    /// @throws Error naming the instruction sets that `host` (architecture, flags of /proc/cpuinfo) lacks.
+    void check_host(std::string_view architecture, std::span<const std::string> instruction_sets) const;
+
+    const Manifest& manifest() const { return manifest_; }
+    std::string_view code() const { return code_; }
+    std::string_view plan() const { return plan_; }
+    std::string_view graph() const { return graph_; }
+    /// Aligned to 4096.
+    std::span<const std::byte> constants() const { return constants_; }
+    const std::vector<NamedFile>& tokenizer() const { return tokenizer_; }
+    const std::string& where() const { return where_; }
+
+private:
+    Artefact() = default;
+
+    MappedFile file_;
+    std::string where_;
+    Manifest manifest_;
+    std::string_view code_, plan_, graph_;
+    std::span<const std::byte> constants_;
+    uint64_t constants_checksum_ = 0;
+    std::vector<NamedFile> tokenizer_;
+};
+
+/// Whether the file begins as an artefact does. @throws Error if it cannot be read.
+bool is_artefact(const std::filesystem::path& path);
+
+}  // namespace tessera

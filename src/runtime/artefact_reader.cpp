@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <cstring>
+
+#include <xxhash.h>
+
+#include "runtime/artefact.h"
+#include "runtime/artefact_format.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+using namespace artefact_format;
+
+constexpr std::string_view kCompileAgain = "compile the model again";
+
+std::string_view name_of(SectionKind kind) {
+    switch (kind) {
+        case SectionKind::kManifest:
+            return "manifest";
+        case SectionKind::kCode:
+            return "code";
+        case SectionKind::kPlan:
+            return "plan";
+        case SectionKind::kGraph:
+            return "graph";
+        case SectionKind::kTokenizer:
+            return "tokenizer";
+        case SectionKind::kConstants:
+            return "constants";
+    }
+    return "unknown";
+}
+
+/// Reads the table of a mapped file. The order of the checks is that of the messages' use: what is it, whose
+/// is it, is it whole, is it sound.
+class TableReader {
+public:
+    TableReader(std::string_view file, const std::string& where) : file_(file), where_(where) {}
+
+    std::vector<Section> read() {
+        if (file_.size() < kMagic.size() || std::memcmp(file_.data(), kMagic.data(), kMagic.size()) != 0)
+            throw Error(where_, "", "is not a Tessera artefact",
+                        "`tessera compile MODEL -o OUT.tsr` makes one");
+        if (file_.size() < sizeof(Header)) damaged("", "is truncated within its header");
+        std::memcpy(&header_, file_.data(), sizeof(Header));
+        if (header_.version != kVersion)
+            throw Error(
+                where_, "",
+                fmt::format("has format version {}, this Tessera reads {}", header_.version, kVersion),
+                "compile the model again with this version");
+        if (header_.file_size != file_.size())
+            damaged("",
+                    fmt::format("has {} bytes, its header says {}: it is {}", file_.size(), header_.file_size,
+                                file_.size() < header_.file_size ? "truncated" : "damaged"));
+        check_table();
+        check_sections();
+        return std::move(table_);
+    }
+
+private:
+    [[noreturn]] void damaged(std::string_view entity, const std::string& problem) const {
+        throw Error(where_, std::string(entity), problem, std::string(kCompileAgain));
+    }
+
+    void check_table() {
+        const size_t table_bytes = size_t{header_.sections} * sizeof(Section);
+        if (header_.sections > kMostSections || table_bytes > file_.size() - sizeof(Header))
+            damaged("header", fmt::format("announces {} sections, which cannot be", header_.sections));
+        std::string head(file_.substr(0, sizeof(Header) + table_bytes));
+        Header unsigned_header = header_;
+        unsigned_header.checksum = 0;
+        std::memcpy(head.data(), &unsigned_header, sizeof(Header));
+        if (XXH3_64bits(head.data(), head.size()) != header_.checksum)
+            damaged("header", "is damaged: its checksum does not fit");
+        table_.resize(header_.sections);
+        if (table_bytes != 0) std::memcpy(table_.data(), file_.data() + sizeof(Header), table_bytes);
+        end_ = head.size();
+    }
+
+    void check_sections() {
+        for (const Section& section : table_) {
+            const std::string_view name = name_of(section.kind);
+            const uint64_t alignment =
+                section.kind == SectionKind::kConstants ? kConstantsAlignment : kSectionAlignment;
+            const uint64_t start = (end_ + alignment - 1) / alignment * alignment;
+            if (section.offset != start || start > file_.size() || section.size > file_.size() - start)
+                damaged(name, "does not lie where it must");
+            const std::string_view gap = file_.substr(end_, start - end_);
+            if (gap.find_first_not_of('\0') != std::string_view::npos)
+                damaged(name, "has bytes before it that belong to nothing");
+            if (section.name.back() != '\0') damaged(name, "has a name without an end");
+            end_ = start + section.size;
+        }
+        if (end_ != file_.size()) damaged("", "has bytes that belong to no section");
+    }
+
+    std::string_view file_;
+    const std::string& where_;
+    Header header_;
+    std::vector<Section> table_;
+    uint64_t end_ = 0;
+};
+
+}  // namespace
+
+Artefact Artefact::open(const std::filesystem::path& path) {
+    Artefact result;
+    result.file_ = MappedFile::open(path);
+    result.where_ = path.string();
+    const std::string_view file = result.file_.text();
+    std::string_view manifest;
+    std::array<int, 6> count{};
+    for (const Section& section : TableReader(file, result.where_).read()) {
+        const std::string_view contents = file.substr(section.offset, section.size);
+        const std::string name(section.name.data());
+        const bool is_weights = section.kind == SectionKind::kConstants;
+        if (!is_weights && XXH3_64bits(contents.data(), contents.size()) != section.checksum)
+            throw Error(result.where_, name.empty() ? std::string(name_of(section.kind)) : name,
+                        "is damaged: its checksum does not fit", std::string(kCompileAgain));
+        if (static_cast<size_t>(section.kind) < count.size()) ++count[static_cast<size_t>(section.kind)];
+        switch (section.kind) {
+            case SectionKind::kManifest:
+                manifest = contents;
+                break;
+            case SectionKind::kCode:
+                result.code_ = contents;
+                break;
+            case SectionKind::kPlan:
+                result.plan_ = contents;
+                break;
+            case SectionKind::kGraph:
+                result.graph_ = contents;
+                break;
+            case SectionKind::kTokenizer:
+                result.tokenizer_.push_back({name, std::string(contents)});
+                break;
+            case SectionKind::kConstants:
+                result.constants_ = result.file_.bytes().subspan(section.offset, section.size);
+                result.constants_checksum_ = section.checksum;
+                break;
+            default:
+                throw Error(
+                    result.where_, "",
+                    fmt::format("has a section of unknown kind {}", static_cast<uint32_t>(section.kind)),
+                    std::string(kCompileAgain));
+        }
+    }
+    for (const SectionKind kind : {SectionKind::kManifest, SectionKind::kCode, SectionKind::kPlan,
+                                   SectionKind::kGraph, SectionKind::kConstants})
+        if (count[static_cast<size_t>(kind)] != 1)
+            throw Error(result.where_, std::string(name_of(kind)),
+                        fmt::format("occurs {} times, expected once", count[static_cast<size_t>(kind)]),
+                        std::string(kCompileAgain));
+    result.manifest_ = parse_manifest(manifest, result.where_);
+    if (static_cast<uint64_t>(result.manifest_.constants_bytes) != result.constants_.size())
+        throw Error(result.where_, "constants",
+                    fmt::format("has {} bytes, the manifest says {}", result.constants_.size(),
+                                result.manifest_.constants_bytes),
+                    std::string(kCompileAgain));
+    return result;
+}
+
+void Artefact::verify_weights() const {
+    if (XXH3_64bits(constants_.data(), constants_.size()) != constants_checksum_)
+        throw Error(where_, "constants", "are damaged: their checksum does not fit",
+                    std::string(kCompileAgain));
+}
+
+void Artefact::check_host(std::string_view architecture,
+                          std::span<const std::string> instruction_sets) const {
+    if (manifest_.architecture != architecture)
+        throw Error(
+            where_, "",
+            fmt::format("was made for {} machines, this one is {}", manifest_.architecture, architecture),
+            "compile the model on this machine");
+    std::string missing;
+    for (const std::string& set : manifest_.instruction_sets)
+        if (std::find(instruction_sets.begin(), instruction_sets.end(), set) == instruction_sets.end())
+            missing += (missing.empty() ? "" : ", ") + set;
+    if (!missing.empty())
+        throw Error(
+            where_, "",
+            fmt::format("was made for another machine (`{}`): this one lacks {}", manifest_.machine, missing),
+            "compile the model on this machine");
+}
+
+bool is_artefact(const std::filesystem::path& path) {
+    const MappedFile file = MappedFile::open(path);
+    return file.size() >= kMagic.size() && std::memcmp(file.text().data(), kMagic.data(), kMagic.size()) == 0;
+}
+
+}  // namespace tessera

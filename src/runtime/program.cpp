@@ -1,0 +1,187 @@
+#include "runtime/program.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// A file that exists only in memory and goes with its last descriptor or mapping.
+struct MemoryFile {
+    explicit MemoryFile(const Artefact& artefact) : descriptor(::memfd_create("tessera-code", MFD_CLOEXEC)) {
+        if (descriptor < 0) fail(artefact);
+        std::string_view rest = artefact.code();
+        while (!rest.empty()) {
+            const ssize_t written = ::write(descriptor, rest.data(), rest.size());
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) {
+                const int reason = errno;
+                ::close(descriptor);
+                errno = reason;
+                fail(artefact);
+            }
+            rest.remove_prefix(static_cast<size_t>(written));
+        }
+    }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+    ~MemoryFile() { ::close(descriptor); }
+
+    [[noreturn]] static void fail(const Artefact& artefact) {
+        throw Error(artefact.where(), "code",
+                    fmt::format("cannot be put into memory: {}", std::strerror(errno)));
+    }
+
+    int descriptor;
+};
+
+std::string list_of(const std::vector<DimSymbol>& symbols, std::span<const int64_t> values) {
+    std::string text;
+    for (size_t i = 0; i < symbols.size(); ++i)
+        text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", symbols[i].name, values[i]);
+    return text;
+}
+
+}  // namespace
+
+Program::Library::Library(const Artefact& artefact) {
+    const MemoryFile file(artefact);
+    handle = ::dlopen(fmt::format("/proc/self/fd/{}", file.descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+        const char* reason = ::dlerror();
+        throw Error(artefact.where(), "code",
+                    fmt::format("cannot be loaded: {}", reason == nullptr ? "no reason given" : reason));
+    }
+}
+
+Program::Library::~Library() {
+    ::dlclose(handle);
+}
+
+Program::Program(std::shared_ptr<const Artefact> artefact,
+                 const std::map<std::string, int64_t>& state_symbols)
+    : artefact_(std::move(artefact)), library_(*artefact_) {
+    resolve_entries();
+    allocate_states(state_symbols);
+    int64_t arena_bytes = 0;
+    for (const auto& specialisation : manifest().specialisations)
+        arena_bytes = std::max(arena_bytes, specialisation.arena_bytes);
+    arena_ = AnonymousMemory(static_cast<size_t>(arena_bytes), artefact_->where(), "arena");
+}
+
+void Program::resolve_entries() {
+    for (const auto& specialisation : manifest().specialisations) {
+        void* entry = ::dlsym(library_.handle, specialisation.entry.c_str());
+        if (entry == nullptr)
+            throw Error(artefact_->where(), "code",
+                        fmt::format("lacks the function `{}`", specialisation.entry));
+        entries_.push_back(reinterpret_cast<TesseraStepFunction>(entry));
+    }
+}
+
+void Program::allocate_states(const std::map<std::string, int64_t>& state_symbols) {
+    const std::vector<DimSymbol>& symbols = manifest().symbols;
+    state_symbols_.assign(symbols.size(), -1);
+    for (const Manifest::State& state : manifest().states) {
+        for (const Dim& dim : state.stored) {
+            if (!dim.symbol) continue;
+            const auto value = state_symbols.find(*dim.symbol);
+            TESSERA_CHECK(value != state_symbols.end(), "state {} needs {}", state.name, *dim.symbol);
+            const DimSymbol& symbol = symbols[static_cast<size_t>(symbol_index(manifest(), *dim.symbol))];
+            if (value->second < symbol.low || value->second > symbol.high ||
+                value->second % symbol.multiple_of != 0)
+                throw Error(artefact_->where(), state.name,
+                            fmt::format("would have {} = {}, expected {} to {} in steps of {}", symbol.name,
+                                        value->second, symbol.low, symbol.high, symbol.multiple_of));
+            state_symbols_[static_cast<size_t>(&symbol - symbols.data())] = value->second;
+        }
+        const std::optional<int64_t> bytes = byte_size(manifest(), state, state_symbols_);
+        if (!bytes) throw Error(artefact_->where(), state.name, "is too large for any memory");
+        states_.emplace_back(static_cast<size_t>(*bytes), artefact_->where(), state.name);
+        state_addresses_.push_back(reinterpret_cast<unsigned char*>(states_.back().bytes().data()));
+    }
+}
+
+void Program::check_symbols(std::span<const int64_t> symbols) const {
+    const std::vector<DimSymbol>& declared = manifest().symbols;
+    if (symbols.size() != declared.size())
+        throw Error(artefact_->where(), "",
+                    fmt::format("a step has {} symbols, {} were given", declared.size(), symbols.size()));
+    for (size_t i = 0; i < symbols.size(); ++i) {
+        const DimSymbol& symbol = declared[i];
+        if (symbols[i] < symbol.low || symbols[i] > symbol.high || symbols[i] % symbol.multiple_of != 0)
+            throw Error(artefact_->where(), symbol.name,
+                        fmt::format("is {}, expected {} to {} in steps of {}", symbols[i], symbol.low,
+                                    symbol.high, symbol.multiple_of));
+        if (state_symbols_[i] >= 0 && state_symbols_[i] != symbols[i])
+            throw Error(artefact_->where(), symbol.name,
+                        fmt::format("is {}, but the state was made for {}", symbols[i], state_symbols_[i]));
+    }
+}
+
+size_t Program::specialisation_for(std::span<const int64_t> symbols) const {
+    const auto& specialisations = manifest().specialisations;
+    for (size_t s = 0; s < specialisations.size(); ++s) {
+        bool holds = true;
+        for (size_t i = 0; i < symbols.size() && holds; ++i) {
+            const Manifest::Bounds& bounds =
+                specialisations[s].bounds.find(manifest().symbols[i].name)->second;
+            holds = bounds.low <= symbols[i] && symbols[i] <= bounds.high;
+        }
+        if (holds) return s;
+    }
+    throw Error(artefact_->where(), "",
+                fmt::format("has no code for a step with {}", list_of(manifest().symbols, symbols)));
+}
+
+void Program::run_step(std::span<const int64_t> symbols, std::span<const std::span<const std::byte>> inputs,
+                       std::span<const std::span<std::byte>> outputs) {
+    check_symbols(symbols);
+    const auto addresses = [&](const std::vector<Manifest::Tensor>& tensors, auto given,
+                               std::string_view kind, auto& result) {
+        if (given.size() != tensors.size())
+            throw Error(artefact_->where(), "",
+                        fmt::format("a step has {} {}, {} were given", tensors.size(), kind, given.size()));
+        for (size_t i = 0; i < tensors.size(); ++i) {
+            const std::optional<int64_t> expected =
+                byte_size(manifest(), tensors[i].element, tensors[i].shape, symbols);
+            if (!expected || static_cast<uint64_t>(*expected) != given[i].size())
+                throw Error(artefact_->where(), tensors[i].name,
+                            fmt::format("has {} bytes, expected {}", given[i].size(),
+                                        expected ? fmt::to_string(*expected) : "more than there are"));
+            result.push_back(given[i].data());
+        }
+    };
+    std::vector<const void*> input_addresses;
+    std::vector<void*> output_addresses;
+    addresses(manifest().inputs, inputs, "inputs", input_addresses);
+    addresses(manifest().outputs, outputs, "outputs", output_addresses);
+    const size_t specialisation = specialisation_for(symbols);
+    const TesseraStep step{.symbols = symbols.data(),
+                           .inputs = input_addresses.data(),
+                           .outputs = output_addresses.data(),
+                           .constants = reinterpret_cast<const unsigned char*>(artefact_->constants().data()),
+                           .states = state_addresses_.data(),
+                           .arena = reinterpret_cast<unsigned char*>(arena_.bytes().data())};
+    entries_[specialisation](&step);
+}
+
+void Program::reset() {
+    for (AnonymousMemory& state : states_) state.clear();
+}
+
+int64_t Program::state_bytes() const {
+    int64_t sum = 0;
+    for (const AnonymousMemory& state : states_) sum += static_cast<int64_t>(state.bytes().size());
+    return sum;
+}
+
+}  // namespace tessera

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/artefact.h"
+#include "runtime/memory.h"
+#include "tessera/step.h"
+
+namespace tessera {
+
+/// The code of an artefact, loaded, with state of its own. Not to be called by two threads at once; several
+/// programs may share one artefact.
+class Program {
+public:
+    /// Loads the code and allocates the states, all zero. `state_symbols` gives a value to every symbol in
+    /// the shape of a state (the number of pages of a cache); steps must then use the same values.
+    /// @throws Error if the code cannot be loaded, lacks an entry, or a state does not fit into memory.
+    Program(std::shared_ptr<const Artefact> artefact, const std::map<std::string, int64_t>& state_symbols);
+
+    /// Calls the first specialisation whose bounds hold. `symbols`, `inputs` and `outputs` in the manifest's
+    /// order; tensors are row-major and their sizes those of the manifest at these symbols.
+    /// @throws Error naming the symbol or tensor that does not fit; then nothing has been called.
+    void run_step(std::span<const int64_t> symbols, std::span<const std::span<const std::byte>> inputs,
+                  std::span<const std::span<std::byte>> outputs);
+
+    /// All states as they were at the beginning.
+    void reset();
+
+    const Manifest& manifest() const { return artefact_->manifest(); }
+    /// One state with its repetitions, in the manifest's order.
+    std::span<const std::byte> state(size_t index) const { return states_[index].bytes(); }
+    int64_t state_bytes() const;
+    int64_t arena_bytes() const { return static_cast<int64_t>(arena_.bytes().size()); }
+
+private:
+    /// A shared object of the dynamic loader.
+    struct Library {
+        explicit Library(const Artefact& artefact);
+        Library(const Library&) = delete;
+        Library& operator=(const Library&) = delete;
+        ~Library();
+        void* handle = nullptr;
+    };
+
+    void resolve_entries();
+    void allocate_states(const std::map<std::string, int64_t>& state_symbols);
+    void check_symbols(std::span<const int64_t> symbols) const;
+    size_t specialisation_for(std::span<const int64_t> symbols) const;
+
+    std::shared_ptr<const Artefact> artefact_;
+    Library library_;
+    std::vector<TesseraStepFunction> entries_;  ///< as the manifest's specialisations
+    std::vector<int64_t> state_symbols_;  ///< as the manifest's symbols; -1 where no state depends on it
+    std::vector<AnonymousMemory> states_;
+    std::vector<unsigned char*> state_addresses_;
+    AnonymousMemory arena_;  ///< of the largest specialisation
+};
+
+}  // namespace tessera
