@@ -66,4 +66,10 @@ void AtomicFile::commit() {
     fail("write");
 }
 
+void write_file(const std::filesystem::path& path, std::string_view content) {
+    AtomicFile file(path);
+    file.write(content);
+    file.commit();
+}
+
 }  // namespace tessera

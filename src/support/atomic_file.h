@@ -36,4 +36,7 @@ private:
     uint64_t size_ = 0;
 };
 
+/// The whole file at once.
+void write_file(const std::filesystem::path& path, std::string_view content);
+
 }  // namespace tessera

@@ -1,0 +1,101 @@
+#include "support/atomic_file.h"
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/error.h"
+#include "support/temporary_folder.h"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::set<std::string> names_in(const fs::path& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
+    return names;
+}
+
+TEST(AtomicFile, AppearsOnlyWithCommit) {
+    const TemporaryFolder folder;
+    AtomicFile file(folder.path() / "a");
+    file.write("hello ");
+    file.write("world");
+    EXPECT_FALSE(fs::exists(folder.path() / "a"));
+    file.commit();
+    EXPECT_EQ(content_of(folder.path() / "a"), "hello world");
+    EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a"});
+}
+
+TEST(AtomicFile, WithoutCommitTheOldFileStaysAndNothingElse) {
+    const TemporaryFolder folder;
+    write_file(folder.path() / "a", "old");
+    {
+        AtomicFile file(folder.path() / "a");
+        file.write("half of the new");
+    }
+    EXPECT_EQ(content_of(folder.path() / "a"), "old");
+    EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a"});
+}
+
+TEST(AtomicFile, TwoWritersDoNotMix) {
+    const TemporaryFolder folder;
+    AtomicFile first(folder.path() / "a");
+    AtomicFile second(folder.path() / "a");
+    first.write("first");
+    second.write("second");
+    second.commit();
+    EXPECT_EQ(content_of(folder.path() / "a"), "second");
+    first.commit();
+    EXPECT_EQ(content_of(folder.path() / "a"), "first");
+}
+
+TEST(AtomicFile, WriteAtDoesNotMoveTheEnd) {
+    const TemporaryFolder folder;
+    AtomicFile file(folder.path() / "a");
+    file.write("....");
+    file.write_at(1, std::as_bytes(std::span("xy", 2)));
+    file.write("!");
+    file.commit();
+    EXPECT_EQ(content_of(folder.path() / "a"), ".xy.!");
+}
+
+TEST(AtomicFile, OthersMayReadIt) {
+    const TemporaryFolder folder;
+    write_file(folder.path() / "atomic", "");
+    std::ofstream(folder.path() / "plain");
+    EXPECT_EQ(fs::status(folder.path() / "atomic").permissions(),
+              fs::status(folder.path() / "plain").permissions());
+}
+
+TEST(AtomicFile, MissingFolderIsNamed) {
+    try {
+        AtomicFile file("/nowhere/at/all");
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "/nowhere/at/all: cannot create the file: No such file or directory");
+    }
+}
+
+TEST(AtomicFile, FailedCommitLeavesNothing) {
+    const TemporaryFolder folder;
+    fs::create_directory(folder.path() / "in the way");
+    {
+        AtomicFile file(folder.path() / "in the way");
+        EXPECT_THROW(file.commit(), Error);
+    }
+    EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"in the way"});
+}
+
+}  // namespace
+}  // namespace tessera
