@@ -1,8 +1,9 @@
 #include "movement/index.h"
 
 #include <algorithm>
-#include <limits>
+#include <functional>
 #include <numeric>
+#include <set>
 
 #include "support/error.h"
 
@@ -181,11 +182,11 @@ Index joined(const Index& index) {
         for (const auto& [other_key, other] : index.terms()) {
             if (other.atom->kind != Index::AtomKind::kFloorDiv || other.atom->modulus != c) continue;
             if (other.coefficient != term.coefficient * c || !(other.atom->arguments[0] == x)) continue;
-            const Index both = atom_index(*term.atom) * Index(term.coefficient) +
-                               atom_index(*other.atom) * Index(other.coefficient);
-            Index rest = index;
-            rest = rest + both * Index(-1);
-            return joined(rest + x * Index(term.coefficient));
+            Index rest(index.constant());
+            for (const auto& [kept_key, kept] : index.terms()) {
+                if (kept_key != key && kept_key != other_key) rest = rest + atom_index(*kept.atom) * Index(kept.coefficient);
+            }
+            return rest + x * Index(term.coefficient);
         }
     }
     return index;
@@ -249,6 +250,22 @@ Index exact_quotient(const Index& whole, int64_t divisor) {
     return result;
 }
 
+/// rest = coarse + fine with coarse a multiple of g, 0 <= fine < g and g a divisor of `divisor`: then
+/// rest div divisor = coarse div divisor, and rest mod divisor = coarse mod divisor + fine.
+std::optional<std::pair<Index, Index>> coarse_and_fine(const Index& rest, int64_t divisor) {
+    std::set<int64_t, std::greater<>> grains;
+    for (const auto& [key, term] : rest.terms()) {
+        grains.insert(std::gcd((atom_index(*term.atom) * Index(term.coefficient)).divisor(), divisor));
+    }
+    for (const int64_t g : grains) {
+        if (g == 1) continue;
+        const auto [coarse, fine] = split(rest, g);
+        const Bounds b = fine.bounds();
+        if (b.low >= 0 && b.high < g && !fine.terms().empty()) return std::pair(coarse, fine);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Index floor_div(const Index& a, int64_t divisor) {
@@ -257,6 +274,7 @@ Index floor_div(const Index& a, int64_t divisor) {
     auto [whole, rest] = split(a, divisor);
     const Bounds b = rest.bounds();
     if (b.low >= 0 && b.high < divisor) return exact_quotient(whole, divisor);
+    if (const auto parts = coarse_and_fine(rest, divisor)) return exact_quotient(whole, divisor) + floor_div(parts->first, divisor);
     // (x div c) div d = x div (c d)
     if (rest.terms().size() == 1 && rest.constant() == 0) {
         const auto& term = rest.terms().begin()->second;
@@ -274,6 +292,7 @@ Index mod(const Index& a, int64_t divisor) {
     auto [whole, rest] = split(a, divisor);
     const Bounds b = rest.bounds();
     if (b.low >= 0 && b.high < divisor) return rest;
+    if (const auto parts = coarse_and_fine(rest, divisor)) return mod(parts->first, divisor) + parts->second;
     return atom_index({.kind = Index::AtomKind::kMod, .variable = {}, .buffer = {}, .modulus = divisor, .arguments = {rest}});
 }
 

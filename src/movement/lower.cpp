@@ -80,6 +80,17 @@ private:
         return body;
     }
 
+    /// A limit that is more than a sum gets a name, so that it is computed once and the code stays readable.
+    Index named(const Index& limit, const std::string& name, Body& body) {
+        const bool is_simple = std::all_of(limit.terms().begin(), limit.terms().end(), [](const auto& entry) {
+            return entry.second.atom->kind == Index::AtomKind::kVariable;
+        });
+        if (is_simple) return limit;
+        const Variable variable{names_.fresh(name), limit.bounds(), std::max<int64_t>(limit.divisor(), 1)};
+        body.push_back({Let{variable, limit}});
+        return Index::variable(variable);
+    }
+
     Body lower_nest(const Nest& nest, Ranges ranges, bool is_partial) {
         const std::vector<const Leaf*> all = leaves(nest);
         std::vector<const Node*> nodes;
@@ -92,7 +103,7 @@ private:
             Variable variable;
             Index begin, end;
             int64_t step;
-            Body before, after;
+            Body before, inside, after;
         };
         std::vector<Open> open;
         for (const LoopTile& loop : nest.loops) {
@@ -122,13 +133,14 @@ private:
                               {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
                               divisor == 0 ? tile : std::gcd(divisor, tile)};
             level.begin = range.begin;
+            end = named(end, loop.iterator + "_stop", level.before);
             level.end = end;
             level.step = tile;
             const Index start = range.largest <= tile ? range.begin : Index::variable(level.variable);
             // A tile that always fits keeps its constant extent.
             const bool divides = (range.end - range.begin).divisor() % tile == 0 && end == range.end;
             const Index next = start + Index(tile);
-            range = {start, divides || tile == 1 ? next : min(next, end), tile};
+            range = {start, divides || tile == 1 ? next : named(min(next, end), loop.iterator + "_end", level.inside), tile};
             open.push_back(std::move(level));
         }
 
@@ -147,6 +159,8 @@ private:
         }
         for (auto level = open.rbegin(); level != open.rend(); ++level) {
             Body outer = std::move(level->before);
+            append(level->inside, std::move(body));
+            body = std::move(level->inside);
             const auto extent = (level->end - level->begin).as_constant();
             if (extent && *extent > 0 && *extent <= level->step) {
                 append(outer, std::move(body));  // a loop of one trip is none
@@ -188,15 +202,17 @@ private:
             };
             for (const Leaf* leaf : made) {
                 const Node& node = node_of(*leaf, storage_.block());
-                for (const int t : node.definition()->results()) {
-                    const ValueId value = value_of(node, t);
-                    if (storage_.plan_of(value).place != Place::kTile) continue;
-                    const bool is_read_elsewhere = std::any_of(nodes.begin(), nodes.end(), [&](const Node* reader) {
-                        if (is_inside(reader)) return false;
-                        return std::any_of(reader->operands.begin(), reader->operands.end(),
-                                           [&](ValueId o) { return storage_.base(o) == value; });
+                const bool is_read_elsewhere = std::any_of(nodes.begin(), nodes.end(), [&](const Node* reader) {
+                    if (is_inside(reader)) return false;
+                    return std::any_of(reader->operands.begin(), reader->operands.end(), [&](ValueId o) {
+                        return std::find(node.results.begin(), node.results.end(), storage_.base(o)) != node.results.end();
                     });
-                    if (is_read_elsewhere) storage_.set_tile(value, region_of(node, value, needed.at(&node)));
+                });
+                if (!is_read_elsewhere) continue;
+                for (const ValueId value : node.results) {  // also of results that nothing reads
+                    if (storage_.plan_of(value).place == Place::kTile) {
+                        storage_.set_tile(value, region_of(node, value, needed.at(&node)));
+                    }
                 }
             }
         }
@@ -210,6 +226,10 @@ private:
 
 }  // namespace
 
+Kernel lower_kernel(const LoweringInput& input, const Block& block, const KernelPlan& kernel) {
+    return KernelLowering(input, block, kernel).lower();
+}
+
 Program lower(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
               const ConstantSection& constants) {
     const LoweringInput input = lowering_input(graph, plan, specialisation, constants);
@@ -220,7 +240,7 @@ Program lower(const Graph& graph, const Plan& plan, const SpecialisationPlan& sp
     for (const Block& block : graph.blocks) {
         ProgramBlock lowered{block.name, block.repeat, {}};
         for (const KernelPlan& kernel : specialisation.kernels) {
-            if (kernel.block == block.name) lowered.kernels.push_back(KernelLowering(input, block, kernel).lower());
+            if (kernel.block == block.name) lowered.kernels.push_back(lower_kernel(input, block, kernel));
         }
         program.blocks.push_back(std::move(lowered));
     }

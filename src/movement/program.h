@@ -67,6 +67,11 @@ struct For {
     int64_t step = 1;
     Body body;
 };
+/// A constant of the body that follows.
+struct Let {
+    Variable variable;
+    Index value;
+};
 /// `variable` runs over the starts of groups of `lanes`; the last group may be partial: its loads and stores then touch
 /// the first elements only, and what it folds counts only there. The iterations are those of `variable` x lanes.
 struct VectorFor {
@@ -134,7 +139,7 @@ struct Fill {
     double value;
 };
 struct Statement {
-    std::variant<For, VectorFor, If, Store, Declare, Accumulate, ContractCall, DotCall, StreamCall, LocalTile, Fill> node;
+    std::variant<For, Let, VectorFor, If, Store, Declare, Accumulate, ContractCall, DotCall, StreamCall, LocalTile, Fill> node;
 };
 
 // ---- program ---------------------------------------------------------------------------------------------------------

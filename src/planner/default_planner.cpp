@@ -19,12 +19,22 @@ bool uses(const ExprPtr& component, int x) {
     return std::find(found.begin(), found.end(), x) != found.end();
 }
 
+/// The state that an updated value is the new contents of; other values are themselves.
+ValueId state_behind(const Graph& graph, ValueId value) {
+    for (const Block& block : graph.blocks) {
+        for (const Node& node : block.nodes) {
+            if (node.previous && node.results.front() == value) return state_behind(graph, *node.previous);
+        }
+    }
+    return value;
+}
+
 /// Weights lie in groups of lanes along n; a state that is a factor has the axes that neither product index first, then k,
 /// then n, so that lanes lie side by side.
 void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOptions& options, Plan& plan) {
     const Definition& d = *node.definition();
     const auto choose = [&](int operand, int n, int k) {
-        const Value& value = graph[value_of(node, operand)];
+        const Value& value = graph[state_behind(graph, value_of(node, operand))];
         if (plan.stored.contains(value.name)) return;
         const auto all = accesses(d, operand);
         if (all.size() != 1) return;
@@ -310,7 +320,7 @@ std::vector<SpecialisationPlan> specialisations(const Graph& graph) {
     for (const DimSymbol& symbol : graph.symbols) whole.bounds[symbol.name] = {symbol.low, symbol.high};
     std::vector<SpecialisationPlan> result;
     for (const Point& point : graph.points) {
-        if (point.name != "decode") continue;
+        if (!point.name.starts_with("decode")) continue;
         SpecialisationPlan decode = whole;
         decode.name = "decode";
         for (auto& [symbol, bounds] : decode.bounds) {

@@ -25,14 +25,15 @@ const std::string& iterator_name(const Definition& definition, int x) {
     return definition.iterators[static_cast<size_t>(x)].name;
 }
 
-/// On how many tensors the iterator runs along the last axis, one element a step: what row-major lanes want.
+/// On how many tensors the iterator runs along the last axis, one element a step: what row-major lanes want. A tensor
+/// counts by its rank, as a measure of its size.
 int contiguous_tensors(const Definition& definition, int x) {
     int count = 0;
     for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
         if (definition.tensors[static_cast<size_t>(t)].role == Role::kIndex) continue;
         for (const auto& access : accesses(definition, t)) {
             const auto* last = access.empty() ? nullptr : std::get_if<IteratorRef>(&access.back()->node);
-            count += last && last->index == x;
+            if (last && last->index == x) count += static_cast<int>(access.size());
         }
     }
     return count;

@@ -29,6 +29,8 @@ private:
         line("}");
     }
 
+    void emit(const Let& let) { line(fmt::format("const int64_t {} = {};", let.variable.name, let.value.text())); }
+
     /// Whole groups, then the partial one: a constant extent decides at once which of them there are.
     void emit(const VectorFor& loop) {
         const ValueContext before = context_;
@@ -54,7 +56,7 @@ private:
             line("};");
             line(fmt::format("int64_t {} = {};", v, loop.begin.text()));
             line(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) group({0}, {3});", v, loop.lanes, loop.end.text(), whole));
-            line(fmt::format("if ({0} < {1}) group({0}, {1} - {0});", v, "(" + loop.end.text() + ")"));
+            line(fmt::format("if ({0} < {1}) group({0}, {1} - {0});", v, loop.end.text()));
             dedent();
             line("}");
         }

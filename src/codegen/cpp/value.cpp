@@ -28,6 +28,10 @@ std::string float_literal(double value) {
 
 namespace {
 
+std::string in_parentheses(const std::string& text) {
+    return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+
 Text as_float(Text value, const ValueContext& context) {
     if (value.kind == Kind::kFloat) return value;
     if (value.kind == Kind::kMask) {
@@ -94,8 +98,18 @@ bool is_comparison(Function function) {
     return function >= Function::kLess && function <= Function::kNotEqual;
 }
 
+/// A number beside an integer is one.
+Text beside(const ValueExpr& value, const ValueExpr& other, const ValueContext& context) {
+    const auto* n = std::get_if<Number>(&value.node);
+    if (n && n->is_integer && std::holds_alternative<Integer>(other.node)) {
+        return {fmt::format("{}", static_cast<int64_t>(n->value)), Kind::kInt, false};
+    }
+    return text_of(value, context);
+}
+
 Text infix_text(const ApplyValue& call, const ValueContext& context) {
-    Text a = text_of(*call.arguments[0], context), b = text_of(*call.arguments[1], context);
+    Text a = beside(*call.arguments[0], *call.arguments[1], context);
+    Text b = beside(*call.arguments[1], *call.arguments[0], context);
     const bool compares = is_comparison(call.function);
     const bool both_int = a.kind == Kind::kInt && b.kind == Kind::kInt && call.function != Function::kDivide;
     if (!both_int) {
@@ -166,11 +180,11 @@ Text text_of(const ValueExpr& value, const ValueContext& context) {
     if (const auto* load = std::get_if<Load>(&value.node)) return load_text(*load, context);
     if (const auto* call = std::get_if<ApplyValue>(&value.node)) return call_text(*call, context);
     if (const auto* integer = std::get_if<Integer>(&value.node)) {
-        const std::string first = "(" + integer->value.text() + ")";
+        const std::string first = in_parentheses(integer->value.text());
         if (integer->lane_stride == 0 || context.lanes == 1) return {first, Kind::kInt, false};
         const std::string lanes = fmt::format("ntt::iota<{}>()", context.vector_of_int());
         return {fmt::format("({}{} + static_cast<int32_t>({}))", lanes,
-                            integer->lane_stride == 1 ? "" : fmt::format(" * {}", integer->lane_stride), first),
+                            integer->lane_stride == 1 ? "" : fmt::format(" * {}", integer->lane_stride), integer->value.text()),
                 Kind::kInt, true};
     }
     const auto& accumulator = std::get<AccumulatorRef>(value.node);
