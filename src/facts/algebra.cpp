@@ -1,0 +1,437 @@
+#include "facts/algebra.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "facts/evaluate.h"
+#include "support/error.h"
+
+// X * (scale * q) + X - X       one monomial, X scale q: linear in each factor
+// select(c, X, Y)               c X + Y - c Y, with c c = c: a choice that does not read X keeps its linearity
+// X * X / X                     powers add up: X
+// max(X * X, 0)                 an atom of its own, unless the ranges of the arguments decide it
+
+namespace tessera::facts {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+// Products of sums beyond this stay products: no body of a sane operator comes near.
+constexpr size_t kLargestProduct = 1024;
+
+// 0 * inf is 0 here: bounds are limits, and a factor that is 0 is exactly 0.
+double bound_product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
+
+ValueRange product(const ValueRange& a, const ValueRange& b) {
+    const double corners[] = {bound_product(a.low, b.low), bound_product(a.low, b.high), bound_product(a.high, b.low),
+                              bound_product(a.high, b.high)};
+    return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4),
+            a.is_integer && b.is_integer};
+}
+
+ValueRange inverse_range(const ValueRange& a) {
+    if (a.low >= 0) return {a.high == 0 ? 0 : 1 / a.high, a.low == 0 ? kInf : 1 / a.low, false};
+    if (a.high <= 0) return {a.high == 0 ? -kInf : 1 / a.high, 1 / a.low, false};
+    return {-kInf, kInf, false};
+}
+
+ValueRange power_range(ValueRange base, int exponent) {
+    if (exponent < 0) return inverse_range(power_range(base, -exponent));
+    if (exponent % 2 != 0) {
+        ValueRange result = base;
+        for (int i = 1; i < exponent; ++i)
+            result = {bound_product(result.low, std::abs(base.low)), bound_product(result.high, std::abs(base.high)),
+                      base.is_integer};
+        return result;
+    }
+    const double largest = std::max(std::abs(base.low), std::abs(base.high));
+    const double least = base.low <= 0 && base.high >= 0 ? 0 : std::min(std::abs(base.low), std::abs(base.high));
+    return {std::pow(least, exponent), std::pow(largest, exponent), base.is_integer};
+}
+
+ValueRange type_range(ElementType type) {
+    if (!is_integer(type)) return {-kInf, kInf, false};
+    const IntegerRange r = range(type);
+    return {static_cast<double>(r.low), static_cast<double>(r.high), true};
+}
+
+bool is_boolean(const AlgebraAtom& atom) { return atom.range.is_integer && atom.range.low >= 0 && atom.range.high <= 1; }
+
+// The range of a call by what is known of its arguments.
+ValueRange call_range(Function function, const std::vector<ValueRange>& a) {
+    switch (function) {
+        case Function::kMin: return {std::min(a[0].low, a[1].low), std::min(a[0].high, a[1].high),
+                                     a[0].is_integer && a[1].is_integer};
+        case Function::kMax: return {std::max(a[0].low, a[1].low), std::max(a[0].high, a[1].high),
+                                     a[0].is_integer && a[1].is_integer};
+        case Function::kAbs: return {0, std::max(std::abs(a[0].low), std::abs(a[0].high)), a[0].is_integer};
+        case Function::kRound: return {std::floor(a[0].low), std::ceil(a[0].high), true};
+        case Function::kFloorDiv:
+            if (a[1].low == a[1].high && a[1].low > 0)
+                return {std::floor(a[0].low / a[1].low), std::floor(a[0].high / a[1].low), true};
+            return {-kInf, kInf, true};
+        case Function::kMod:
+            if (a[1].low > 0) return {0, a[1].high, a[0].is_integer && a[1].is_integer};
+            return {-kInf, kInf, a[0].is_integer && a[1].is_integer};
+        case Function::kExp:
+        case Function::kSqrt: return {0, kInf, false};
+        case Function::kSigmoid: return {0, 1, false};
+        case Function::kTanh:
+        case Function::kErf: return {-1, 1, false};
+        case Function::kLess:
+        case Function::kLessEqual:
+        case Function::kGreater:
+        case Function::kGreaterEqual:
+        case Function::kEqual:
+        case Function::kNotEqual:
+        case Function::kNot: return {0, 1, true};
+        default: return {-kInf, kInf, false};
+    }
+}
+
+// A comparison of `difference` with 0, if its range decides it.
+std::optional<bool> decided(Function function, const ValueRange& difference) {
+    const bool positive = difference.low > 0;
+    const bool negative = difference.high < 0;
+    const bool zero = difference.low == 0 && difference.high == 0;
+    switch (function) {
+        case Function::kLess:
+            if (negative) return true;
+            if (difference.low >= 0) return false;
+            break;
+        case Function::kLessEqual:
+            if (difference.high <= 0) return true;
+            if (positive) return false;
+            break;
+        case Function::kGreater:
+            if (positive) return true;
+            if (difference.high <= 0) return false;
+            break;
+        case Function::kGreaterEqual:
+            if (difference.low >= 0) return true;
+            if (negative) return false;
+            break;
+        case Function::kEqual:
+            if (zero) return true;
+            if (positive || negative) return false;
+            break;
+        case Function::kNotEqual:
+            if (zero) return false;
+            if (positive || negative) return true;
+            break;
+        default: break;
+    }
+    return std::nullopt;
+}
+
+bool is_comparison(Function function) {
+    return function >= Function::kLess && function <= Function::kNotEqual;
+}
+
+bool same_coordinates(const std::vector<ExprPtr>& a, const std::vector<ExprPtr>& b) {
+    return std::ranges::equal(a, b, [](const ExprPtr& x, const ExprPtr& y) { return same(x, y); });
+}
+
+}  // namespace
+
+Polynomial constant_polynomial(double value) { return value == 0 ? Polynomial{} : Polynomial{{Monomial{}, value}}; }
+
+std::optional<double> constant_value(const Polynomial& p) {
+    if (p.empty()) return 0.0;
+    if (p.size() == 1 && p.begin()->first.empty()) return p.begin()->second;
+    return std::nullopt;
+}
+
+Polynomial add(const Polynomial& a, const Polynomial& b, double times) {
+    Polynomial sum = a;
+    for (const auto& [monomial, coefficient] : b) {
+        const auto [place, is_new] = sum.emplace(monomial, coefficient * times);
+        if (is_new) continue;
+        const double largest = std::max(std::abs(place->second), std::abs(coefficient * times));
+        place->second += coefficient * times;
+        // What is left of a cancellation of rounded decimals is 0.
+        if (std::abs(place->second) <= 1e-13 * largest) sum.erase(place);
+    }
+    return sum;
+}
+
+int Algebra::intern(AlgebraAtom atom) {
+    for (size_t i = 0; i < atoms_.size(); ++i) {
+        const AlgebraAtom& known = atoms_[i];
+        if (known.kind == atom.kind && known.index == atom.index && known.function == atom.function &&
+            known.type == atom.type && known.arguments == atom.arguments &&
+            same_coordinates(known.coordinates, atom.coordinates))
+            return static_cast<int>(i);
+    }
+    atoms_.push_back(std::move(atom));
+    return static_cast<int>(atoms_.size()) - 1;
+}
+
+ValueRange Algebra::range_of(const Monomial& m, double coefficient) const {
+    ValueRange total{coefficient, coefficient, coefficient == std::floor(coefficient)};
+    for (const auto& [id, exponent] : m) total = product(total, power_range(atom(id).range, exponent));
+    return total;
+}
+
+ValueRange Algebra::range_of(const Polynomial& p) const {
+    ValueRange total{0, 0, true};
+    for (const auto& [monomial, coefficient] : p) {
+        const ValueRange next = range_of(monomial, coefficient);
+        total = {total.low + next.low, total.high + next.high, total.is_integer && next.is_integer};
+    }
+    if (std::isnan(total.low)) total.low = -kInf;
+    if (std::isnan(total.high)) total.high = kInf;
+    return total;
+}
+
+// The monomial, once powers of booleans and of square roots are reduced.
+Polynomial Algebra::power(const Monomial& m) {
+    Monomial plain;
+    Polynomial beside = constant_polynomial(1);
+    for (auto [id, exponent] : m) {
+        const AlgebraAtom known = atom(id);
+        if (exponent > 1 && is_boolean(known)) exponent = 1;
+        if (exponent > 1 && options_.only_where_defined && known.kind == AlgebraAtom::Kind::kCall &&
+            known.function == Function::kSqrt) {
+            for (int i = 0; i < exponent / 2; ++i) beside = multiply(beside, known.arguments[0]);
+            exponent %= 2;
+        }
+        if (exponent != 0) plain.emplace_back(id, exponent);
+    }
+    if (constant_value(beside) == 1.0) return {{plain, 1.0}};
+    return multiply({{plain, 1.0}}, beside);
+}
+
+Polynomial Algebra::multiply(const Polynomial& a, const Polynomial& b) {
+    if (a.size() * b.size() > kLargestProduct) return call(Function::kMul, {a, b});
+    Polynomial total;
+    for (const auto& [left, factor] : a)
+        for (const auto& [right, other] : b) {
+            std::map<int, int> powers(left.begin(), left.end());
+            for (const auto& [id, exponent] : right) powers[id] += exponent;
+            Monomial joined;
+            for (const auto& [id, exponent] : powers)
+                if (exponent != 0) joined.emplace_back(id, exponent);
+            total = add(total, power(joined), factor * other);
+        }
+    return total;
+}
+
+Polynomial Algebra::inverse(const Polynomial& p) {
+    if (p.size() == 1) {
+        Monomial flipped = p.begin()->first;
+        for (auto& [id, exponent] : flipped) exponent = -exponent;
+        return {{flipped, 1 / p.begin()->second}};
+    }
+    AlgebraAtom atom{AlgebraAtom::Kind::kInverse};
+    atom.arguments = {p};
+    atom.range = inverse_range(range_of(p));
+    return {{{{intern(std::move(atom)), 1}}, 1.0}};
+}
+
+// p where it is a truth value already, else the atom "p is not 0".
+Polynomial Algebra::indicator(const Polynomial& p) {
+    if (const auto value = constant_value(p)) return constant_polynomial(*value != 0);
+    const ValueRange r = range_of(p);
+    if (r.is_integer && r.low >= 0 && r.high <= 1) return p;
+    return call(Function::kNotEqual, {p, {}});
+}
+
+Polynomial Algebra::simplified_call(Function function, std::vector<Polynomial>& arguments, bool& done) {
+    done = true;
+    const ValueRange first = range_of(arguments[0]);
+    switch (function) {
+        case Function::kMin:
+        case Function::kMax: {
+            const double sign = function == Function::kMax ? 1 : -1;
+            const ValueRange second = range_of(arguments[1]);
+            if (second.low == second.high && second.low == -sign * kInf) return arguments[0];
+            if (first.low == first.high && first.low == -sign * kInf) return arguments[1];
+            const ValueRange difference = range_of(add(arguments[0], arguments[1], -1));
+            if (sign * difference.low >= 0 && sign * difference.high >= 0) return arguments[0];
+            if (sign * difference.low <= 0 && sign * difference.high <= 0) return arguments[1];
+            if (arguments[1] < arguments[0]) std::swap(arguments[0], arguments[1]);
+            break;
+        }
+        case Function::kAbs:
+            if (first.low >= 0) return arguments[0];
+            if (first.high <= 0) return add({}, arguments[0], -1);
+            break;
+        case Function::kRound:
+            if (first.is_integer) return arguments[0];
+            break;
+        case Function::kFloorDiv:
+            if (constant_value(arguments[1]) == 1.0 && first.is_integer) return arguments[0];
+            break;
+        case Function::kMod:
+            if (const auto divisor = constant_value(arguments[1]); divisor && first.low >= 0 && first.high < *divisor)
+                return arguments[0];
+            break;
+        case Function::kExp:
+            if (options_.only_where_defined && arguments[0].size() == 1) {
+                const auto& [monomial, coefficient] = *arguments[0].begin();
+                if (coefficient == 1 && monomial.size() == 1 && monomial[0].second == 1)
+                    if (const AlgebraAtom& inner = atom(monomial[0].first);
+                        inner.kind == AlgebraAtom::Kind::kCall && inner.function == Function::kLog)
+                        return inner.arguments[0];
+            }
+            break;
+        case Function::kLog:
+            if (arguments[0].size() == 1) {
+                const auto& [monomial, coefficient] = *arguments[0].begin();
+                if (coefficient == 1 && monomial.size() == 1 && monomial[0].second == 1)
+                    if (const AlgebraAtom& inner = atom(monomial[0].first);
+                        inner.kind == AlgebraAtom::Kind::kCall && inner.function == Function::kExp)
+                        return inner.arguments[0];
+            }
+            break;
+        case Function::kRsqrt: return inverse(call(Function::kSqrt, {arguments[0]}));
+        default:
+            if (is_comparison(function))
+                if (const auto known = decided(function, range_of(add(arguments[0], arguments[1], -1))))
+                    return constant_polynomial(*known);
+            break;
+    }
+    done = false;
+    return {};
+}
+
+Polynomial Algebra::call(Function function, std::vector<Polynomial> arguments) {
+    std::vector<double> values;
+    for (const Polynomial& p : arguments)
+        if (const auto value = constant_value(p)) values.push_back(*value);
+    if (values.size() == arguments.size()) {
+        values.resize(3, 0);
+        const double value = apply_function(function, values[0], values[1], values[2]);
+        if (std::isfinite(value)) return constant_polynomial(value);
+    }
+    bool done = false;
+    Polynomial simple = simplified_call(function, arguments, done);
+    if (done) return simple;
+    AlgebraAtom atom{AlgebraAtom::Kind::kCall};
+    atom.function = function;
+    std::vector<ValueRange> ranges;
+    for (const Polynomial& p : arguments) ranges.push_back(range_of(p));
+    atom.range = function == Function::kMul ? product(ranges[0], ranges[1]) : call_range(function, ranges);
+    atom.arguments = std::move(arguments);
+    return {{{{intern(std::move(atom)), 1}}, 1.0}};
+}
+
+Polynomial Algebra::apply(const Apply& node) {
+    std::vector<Polynomial> a;
+    for (const ExprPtr& argument : node.arguments) a.push_back(normal_form(argument));
+    switch (node.function) {
+        case Function::kAdd: return add(a[0], a[1]);
+        case Function::kSub: return add(a[0], a[1], -1);
+        case Function::kNegate: return add({}, a[0], -1);
+        case Function::kMul: return multiply(a[0], a[1]);
+        case Function::kDivide:
+            if (a[1].empty()) return call(Function::kDivide, std::move(a));
+            return multiply(a[0], inverse(a[1]));
+        case Function::kAnd: return multiply(indicator(a[0]), indicator(a[1]));
+        case Function::kOr: {
+            const Polynomial left = indicator(a[0]);
+            const Polynomial right = indicator(a[1]);
+            return add(add(left, right), multiply(left, right), -1);
+        }
+        case Function::kNot: return add(constant_polynomial(1), indicator(a[0]), -1);
+        case Function::kSelect: {
+            const Polynomial condition = indicator(a[0]);
+            return add(a[2], multiply(condition, add(a[1], a[2], -1)));
+        }
+        default: return call(node.function, std::move(a));
+    }
+}
+
+Polynomial Algebra::normal_form(const ExprPtr& expr) {
+    if (const auto* n = std::get_if<Number>(&expr->node)) return constant_polynomial(n->value);
+    if (const auto* d = std::get_if<DimRef>(&expr->node))
+        return constant_polynomial(static_cast<double>(bound_.extents.dims[static_cast<size_t>(d->index)]));
+    if (const auto* a = std::get_if<Apply>(&expr->node)) return apply(*a);
+    AlgebraAtom atom{AlgebraAtom::Kind::kInfinity};
+    if (const auto* c = std::get_if<Cast>(&expr->node)) {
+        Polynomial argument = normal_form(c->argument);
+        if (is_exact_cast(counted_type(bound_.definition, c->argument), c->to)) return argument;
+        if (const auto value = constant_value(argument)) return constant_polynomial(round_to(c->to, *value));
+        const ValueRange in = range_of(argument);
+        const ValueRange out = type_range(c->to);
+        if (in.is_integer && out.is_integer && out.low <= in.low && in.high <= out.high) return argument;
+        atom.kind = AlgebraAtom::Kind::kCast;
+        atom.type = c->to;
+        atom.range = out.is_integer ? ValueRange{std::trunc(std::clamp(in.low, out.low, out.high)),
+                                                 std::trunc(std::clamp(in.high, out.low, out.high)), true}
+                                    : ValueRange{in.low >= 0 ? 0 : -kInf, in.high <= 0 ? 0 : kInf, false};
+        atom.arguments = {std::move(argument)};
+    } else if (const auto* r = std::get_if<Read>(&expr->node)) {
+        if (options_.constant_read)
+            if (const auto value = options_.constant_read(*r)) {
+                if (std::isfinite(*value)) return constant_polynomial(*value);
+                atom.range = {kInf, kInf, false};
+                return {{{{intern(std::move(atom)), 1}}, *value > 0 ? 1.0 : -1.0}};
+            }
+        atom.kind = AlgebraAtom::Kind::kRead;
+        atom.index = r->tensor;
+        atom.coordinates = r->coordinates;
+        atom.range = r->tensor == options_.real_tensor ? ValueRange{-kInf, kInf, false}
+                                                       : type_range(bound_.tensor(r->tensor).type);
+    } else if (const auto* i = std::get_if<IteratorRef>(&expr->node)) {
+        const int64_t extent = bound_.extents.iterators[static_cast<size_t>(i->index)];
+        if (extent == 1) return {};
+        atom.kind = AlgebraAtom::Kind::kIterator;
+        atom.index = i->index;
+        atom.range = {0, static_cast<double>(extent - 1), true};
+    } else if (std::holds_alternative<Folded>(expr->node)) {
+        atom.kind = AlgebraAtom::Kind::kFolded;
+        atom.range = options_.folded.value_or(type_range(bound_.definition.accumulator));
+    } else {
+        TESSERA_CHECK(std::holds_alternative<Infinity>(expr->node), "a leaf of another kind in a body");
+        atom.range = {kInf, kInf, false};
+    }
+    return {{{{intern(std::move(atom)), 1}}, 1.0}};
+}
+
+ElementType counted_type(const Definition& definition, const ExprPtr& expr) {
+    if (std::holds_alternative<Folded>(expr->node)) return definition.accumulator;
+    if (const auto* r = std::get_if<Read>(&expr->node)) return definition.tensors[static_cast<size_t>(r->tensor)].type;
+    if (const auto* c = std::get_if<Cast>(&expr->node)) return c->to;
+    if (const auto* n = std::get_if<Number>(&expr->node)) return n->is_integer ? ElementType::kI32 : ElementType::kF32;
+    if (std::holds_alternative<Infinity>(expr->node)) return ElementType::kF32;
+    const auto* call = std::get_if<Apply>(&expr->node);
+    if (!call) return ElementType::kI32;  // iterators and dims
+    const Function f = call->function;
+    if (is_comparison(f) || f == Function::kAnd || f == Function::kOr) return ElementType::kI32;
+    if (is_special(f) || f == Function::kDivide) return ElementType::kF32;
+    const size_t first = f == Function::kSelect ? 1 : 0;
+    const bool integers =
+        std::all_of(call->arguments.begin() + static_cast<std::ptrdiff_t>(first), call->arguments.end(),
+                    [&](const ExprPtr& argument) { return is_integer(counted_type(definition, argument)); });
+    return integers ? ElementType::kI32 : ElementType::kF32;
+}
+
+Dependence dependence(const Algebra& algebra, const Polynomial& p,
+                      const std::function<Dependence(const AlgebraAtom&)>& atom_dependence) {
+    std::function<Dependence(int)> of_atom = [&](int id) {
+        const AlgebraAtom& atom = algebra.atom(id);
+        if (atom.arguments.empty()) return atom_dependence(atom);
+        for (const Polynomial& argument : atom.arguments)
+            for (const auto& [monomial, coefficient] : argument)
+                for (const auto& [inner, exponent] : monomial)
+                    if (of_atom(inner) != Dependence::kNone) return Dependence::kOther;
+        return Dependence::kNone;
+    };
+    bool none = true;
+    bool linear = true;
+    for (const auto& [monomial, coefficient] : p) {
+        int degree = 0;
+        for (const auto& [id, exponent] : monomial) {
+            const Dependence atom = of_atom(id);
+            if (atom == Dependence::kNone) continue;
+            none = false;
+            degree += atom == Dependence::kLinear && exponent == 1 ? 1 : 2;
+        }
+        linear = linear && degree == 1;
+    }
+    return none ? Dependence::kNone : linear ? Dependence::kLinear : Dependence::kOther;
+}
+
+}  // namespace tessera::facts

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "facts/bound_definition.h"
+
+/// The executed iterations: those for which the predicate holds. Only iterators that the predicate names are enumerated.
+namespace tessera::facts {
+
+class ExecutedIterations {
+public:
+    /// Within the box. Without a predicate, and where it reads contents that are not known, every iteration counts as
+    /// executed. @throws Error if the predicate's iterators have more combinations than kPredicateLimit.
+    ExecutedIterations(const BoundDefinition& bound, IterationBox box);
+
+    int64_t count() const;
+    bool none() const { return count() == 0; }
+    const IterationBox& box() const { return box_; }
+
+    /// The values of these iterators for which some executed iteration exists, as disjoint boxes; the ranges of the
+    /// other iterators are meaningless and taken as whole.
+    std::vector<IterationBox> project(std::span<const int> iterators) const;
+
+    /// The same with each of these iterators held at its first value in an executed iteration.
+    ExecutedIterations held(std::span<const int> iterators) const;
+
+private:
+    const BoundDefinition* bound_;
+    IterationBox box_;
+    std::vector<int> deciding_;  ///< iterators of the predicate, ascending
+    std::vector<bool> holds_;    ///< row-major over the deciding iterators
+};
+
+/// 2^28 iterations: 32 MiB of bits, some seconds.
+inline constexpr int64_t kPredicateLimit = int64_t{1} << 28;
+
+}  // namespace tessera::facts

@@ -1,0 +1,197 @@
+#include "facts/linear.h"
+
+#include <algorithm>
+#include <map>
+
+#include "facts/algebra.h"
+#include "facts/depends.h"
+#include "facts/executed.h"
+#include "facts/image.h"
+#include "facts/touched.h"
+
+// A sum of values that are linear in X is linear in X; so is what a post-expression makes of it, if each of its monomials
+// holds the folded value or X once. Under max and prod that only holds where nothing is really folded: where all values
+// that meet in one element are the same, or there is only one.
+
+namespace tessera::facts {
+namespace {
+
+class LinearDerivation {
+public:
+    explicit LinearDerivation(const BoundDefinition& bound)
+        : bound_(bound), definition_(bound.definition), executed_(bound, whole_box(bound)) {}
+
+    std::optional<Signature> split(int tensor) {
+        if (bound_.tensor(tensor).role != Role::kIn) return std::nullopt;
+        if (definition_.where)
+            for (const Read& read : reads_in({definition_.where}))
+                if (read.tensor == tensor) return std::nullopt;  // other iterations on each device
+        Signature signature(definition_.tensors.size());
+        const Sbp partial{Sbp::Kind::kPartial, -1, Monoid::kSum};
+        signature[static_cast<size_t>(tensor)] = partial;
+        const std::vector<Dependence> results = dependence_of_results(tensor);
+        bool any = false;
+        for (size_t r = 0; r < results.size(); ++r) {
+            if (results[r] == Dependence::kOther) return std::nullopt;
+            if (results[r] == Dependence::kNone) continue;
+            signature[static_cast<size_t>(definition_.results()[r])] = partial;
+            any = true;
+        }
+        return any ? std::optional(signature) : std::nullopt;
+    }
+
+private:
+    std::vector<Dependence> dependence_of_results(int tensor) {
+        if (definition_.monoid == Monoid::kSoftmaxSum) return of_weights_and_values(tensor);
+        const int result = definition_.results()[0];
+        const bool is_update = bound_.tensor(result).role == Role::kUpdate;
+        if (executed_.none() && is_update) return {Dependence::kLinear};  // the previous contents alone
+        bool is_zero = false;
+        const Dependence body = executed_.none() ? Dependence::kNone : of_body(tensor, 0, is_zero);
+        if (definition_.monoid == Monoid::kNone) {
+            if (is_update && body == Dependence::kNone && !is_zero)
+                return {all_written(result) ? Dependence::kNone : Dependence::kOther};
+            return {is_update && is_zero && !all_written(result) ? Dependence::kLinear : body};
+        }
+        Dependence folded = Dependence::kOther;
+        if (body == Dependence::kNone)
+            folded = Dependence::kNone;
+        else if (body == Dependence::kLinear && (definition_.monoid == Monoid::kSum || folds_one_value(result)))
+            folded = Dependence::kLinear;
+        if (is_update) {  // its previous contents are split too
+            const bool keeps_linear = definition_.monoid == Monoid::kSum && (is_zero || body == Dependence::kLinear);
+            return {keeps_linear ? Dependence::kLinear : Dependence::kOther};
+        }
+        if (!definition_.post) return {folded};
+        return {of(tensor, definition_.post, 0.0, ExecutedIterations(without_predicate(), whole_box(bound_)), folded)};
+    }
+
+    // M, L, A.
+    std::vector<Dependence> of_weights_and_values(int tensor) {
+        if (executed_.none()) return std::vector<Dependence>(3, Dependence::kNone);
+        bool is_zero = false;
+        const Dependence score = of_body(tensor, 0, is_zero);
+        const Dependence value = of_body(tensor, 1, is_zero);
+        const Dependence none = Dependence::kNone;
+        if (score == none) return {none, none, value};
+        // With one score for each element, M is that score and its weight is 1.
+        if (score == Dependence::kLinear && folds_one_value(definition_.results()[0])) return {score, none, value};
+        return {Dependence::kOther, Dependence::kOther, Dependence::kOther};
+    }
+
+    Dependence of_body(int tensor, size_t part, bool& is_zero) {
+        // Out of range, a score is -inf and a value 0.
+        const double outside = part == 1 ? 0.0 : identity(definition_.monoid);
+        return of(tensor, definition_.body[part], outside, executed_, Dependence::kOther, &is_zero);
+    }
+
+    Dependence of(int tensor, const ExprPtr& expr, double outside, const ExecutedIterations& iterations,
+                  Dependence folded, bool* is_zero = nullptr) {
+        AlgebraOptions options;
+        options.real_tensor = tensor;
+        options.constant_read = [&](const Read& read) -> std::optional<double> {
+            if (reaches_anything(bound_, iterations, read.tensor, read.coordinates)) return std::nullopt;
+            return outside;
+        };
+        Algebra algebra(bound_, options);
+        const Polynomial p = algebra.normal_form(expr);
+        if (is_zero) *is_zero = p.empty();
+        return dependence(algebra, p, [&](const AlgebraAtom& atom) {
+            if (atom.kind == AlgebraAtom::Kind::kFolded) return folded;
+            return atom.kind == AlgebraAtom::Kind::kRead && atom.index == tensor ? Dependence::kLinear
+                                                                                  : Dependence::kNone;
+        });
+    }
+
+    int64_t elements_reached(int result) {
+        const std::vector<ExprPtr>& map = bound_.tensor(result).map;
+        ElementSet reached(static_cast<size_t>(bound_.rank(result)));
+        for (const IterationBox& box : executed_.project(iterators_in(map)))
+            add_image(reached, bound_, map, box, ranges_of(bound_.shape(result)));
+        return reached.count();
+    }
+
+    bool all_written(int result) {
+        int64_t all = 1;
+        for (const int64_t extent : bound_.shape(result)) all *= extent;
+        return elements_reached(result) == all;
+    }
+
+    // Whether all values that are folded into one element are the same value (one of them, under prod), and no element
+    // keeps an identity that does not add up.
+    bool folds_one_value(int result) {
+        const int64_t reached = elements_reached(result);
+        if (definition_.monoid == Monoid::kProd)
+            return executed_.count() == reached && all_written(result) && all_reads_in_range();
+        if (executed_.count() == reached) return true;
+        // The result's iterators determine the element, and nothing else changes the value.
+        const std::vector<int> determining = iterators_in(bound_.tensor(result).map);
+        int64_t combinations = 0;
+        for (const IterationBox& box : executed_.project(determining)) {
+            int64_t volume = 1;
+            for (const int i : determining) volume *= box[static_cast<size_t>(i)].size();
+            combinations += volume;
+        }
+        if (combinations != reached) return false;
+        for (size_t i = 0; i < definition_.iterators.size(); ++i) {
+            const int x = static_cast<int>(i);
+            if (bound_.extents.iterators[i] > 1 && !std::ranges::binary_search(determining, x) && body_changes(x))
+                return false;
+        }
+        return true;
+    }
+
+    bool body_changes(int iterator) {
+        bool found = false;
+        walk(definition_.body[0], [&](const Expr& node) {
+            if (const auto* i = std::get_if<IteratorRef>(&node.node)) found = found || i->index == iterator;
+            if (const auto* read = std::get_if<Read>(&node.node)) {
+                found = found || address_depends(bound_, read->coordinates, iterator);
+                return false;
+            }
+            return !found;
+        });
+        return found;
+    }
+
+    bool all_reads_in_range() {
+        for (const Read& read : reads_in({definition_.body[0]})) {
+            const std::vector<int64_t>& shape = bound_.shape(read.tensor);
+            const std::vector<Range> anywhere(shape.size(), Range{-(int64_t{1} << 60), int64_t{1} << 60});
+            ElementSet reached(shape.size());
+            for (const IterationBox& box : executed_.project(iterators_in(read.coordinates)))
+                add_image(reached, bound_, read.coordinates, box, anywhere);
+            const auto box = reached.bounding_box();
+            for (size_t a = 0; box && a < shape.size(); ++a)
+                if ((*box)[a].first < 0 || (*box)[a].last > shape[a]) return false;
+        }
+        return true;
+    }
+
+    // Post-expressions are applied whether the predicate holds or not.
+    const BoundDefinition& without_predicate() {
+        if (!definition_.where) return bound_;
+        if (!unconditional_) {
+            unconditional_ = bound_;
+            unconditional_->definition.where = nullptr;
+        }
+        return *unconditional_;
+    }
+
+    const BoundDefinition& bound_;
+    const Definition& definition_;
+    ExecutedIterations executed_;
+    std::optional<BoundDefinition> unconditional_;
+};
+
+}  // namespace
+
+std::vector<std::optional<Signature>> derive_linear(const BoundDefinition& bound) {
+    LinearDerivation derivation(bound);
+    std::vector<std::optional<Signature>> facts;
+    for (size_t t = 0; t < bound.definition.tensors.size(); ++t)
+        facts.push_back(derivation.split(static_cast<int>(t)));
+    return facts;
+}
+
+}  // namespace tessera::facts

@@ -1,0 +1,42 @@
+#include "facts/touched.h"
+
+#include "facts/image.h"
+#include "ir/checked_arithmetic.h"
+
+namespace tessera::facts {
+
+std::vector<Touched> derive_touched(const BoundDefinition& bound) {
+    const ExecutedIterations executed(bound, whole_box(bound));
+    std::vector<Touched> facts;
+    for (size_t t = 0; t < bound.definition.tensors.size(); ++t) {
+        const int tensor = static_cast<int>(t);
+        ElementSet reached(static_cast<size_t>(bound.rank(tensor)));
+        const std::vector<Range> within = ranges_of(bound.shape(tensor));
+        if (!executed.none())
+            for (const Access& access : accesses_of(bound.definition, tensor)) {
+                if (access.in_predicate) continue;
+                for (const IterationBox& box : executed.project(iterators_in(access.coordinates)))
+                    add_image(reached, bound, access.coordinates, box, within);
+            }
+        for (const Access& access : accesses_of(bound.definition, tensor))
+            if (access.in_predicate) add_image(reached, bound, access.coordinates, whole_box(bound), within);
+        const int64_t elements = reached.count();
+        const int64_t in_bits = checked_mul(elements, bits(bound.tensor(tensor).type), bound.where);
+        facts.push_back({elements, in_bits / 8 + (in_bits % 8 != 0)});
+    }
+    return facts;
+}
+
+bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
+                      const std::vector<ExprPtr>& coordinates) {
+    if (executed.none()) return false;
+    const std::vector<Range> within = ranges_of(bound.shape(tensor));
+    for (const IterationBox& box : executed.project(iterators_in(coordinates))) {
+        ElementSet reached(static_cast<size_t>(bound.rank(tensor)));
+        add_image(reached, bound, coordinates, box, within);
+        if (!reached.empty()) return true;
+    }
+    return false;
+}
+
+}  // namespace tessera::facts

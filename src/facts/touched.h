@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "facts/bound_definition.h"
+#include "facts/executed.h"
+
+namespace tessera::facts {
+
+struct Touched {
+    int64_t elements = 0;
+    int64_t bytes = 0;  ///< elements x bits, rounded up once
+    bool operator==(const Touched&) const = default;
+};
+
+/// Distinct in-range elements of each tensor that its accesses reach in executed iterations (reads of the predicate: in
+/// the whole box). An upper bound where contents are not known.
+std::vector<Touched> derive_touched(const BoundDefinition& bound);
+
+/// Whether this access reaches an element of the tensor in some executed iteration.
+bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
+                      const std::vector<ExprPtr>& coordinates);
+
+}  // namespace tessera::facts

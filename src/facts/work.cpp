@@ -1,0 +1,72 @@
+#include "facts/work.h"
+
+#include <algorithm>
+
+#include "facts/executed.h"
+#include "facts/image.h"
+#include "ir/checked_arithmetic.h"
+
+namespace tessera::facts {
+namespace {
+
+// Whether the value depends on a tensor's elements or on what was folded; anything else can be hoisted for free.
+bool varies(const ExprPtr& expr) {
+    bool found = false;
+    walk(expr, [&](const Expr& node) {
+        found = found || std::holds_alternative<Read>(node.node) || std::holds_alternative<Folded>(node.node);
+        return !found;
+    });
+    return found;
+}
+
+bool is_flop(Function function) { return function <= Function::kRound; }
+
+void count(const ExprPtr& expr, OperationCount& total) {
+    if (std::holds_alternative<Read>(expr->node) || !varies(expr)) return;
+    if (const auto* call = std::get_if<Apply>(&expr->node)) {
+        total.flops += is_flop(call->function);
+        total.special += is_special(call->function);
+    }
+    for (const ExprPtr& child : children(*expr)) count(child, total);
+}
+
+}  // namespace
+
+OperationCount count_operations(const ExprPtr& expr) {
+    OperationCount total;
+    if (expr) count(expr, total);
+    return total;
+}
+
+Work derive_work(const BoundDefinition& bound) {
+    const Definition& definition = bound.definition;
+    const ExecutedIterations executed(bound, whole_box(bound));
+    Work work{executed.count(), 0, 0};
+    const auto charge = [&](int64_t times, OperationCount each) {
+        work.flops = checked_add(work.flops, checked_mul(times, each.flops, bound.where), bound.where);
+        work.special = checked_add(work.special, checked_mul(times, each.special, bound.where), bound.where);
+    };
+    const OperationCount body = count_operations(definition.body[0]);
+    if (definition.monoid == Monoid::kSoftmaxSum) {
+        // Score and weights are computed once for the parallel iterators that L does not use.
+        const std::vector<int> used = iterators_in(bound.tensor(definition.results()[1]).map);
+        std::vector<int> unused;
+        for (size_t i = 0; i < definition.iterators.size(); ++i)
+            if (!definition.iterators[i].is_reduction && !std::ranges::binary_search(used, static_cast<int>(i)))
+                unused.push_back(static_cast<int>(i));
+        charge(executed.held(unused).count(), {body.flops + 3, body.special + 1});
+        const OperationCount value = count_operations(definition.body[1]);
+        charge(work.points, {value.flops + 2, value.special});
+        return work;
+    }
+    charge(work.points, {body.flops + (definition.monoid != Monoid::kNone), body.special});
+    if (const OperationCount post = count_operations(definition.post); post != OperationCount{}) {
+        const int result = definition.results()[0];
+        ElementSet reached(static_cast<size_t>(bound.rank(result)));
+        add_image(reached, bound, bound.tensor(result).map, whole_box(bound), ranges_of(bound.shape(result)));
+        charge(reached.count(), post);
+    }
+    return work;
+}
+
+}  // namespace tessera::facts
