@@ -126,8 +126,8 @@ requires VectorOperands<A, B>
 
 /// a * b + c, rounded once where kHasFma, else twice. F32 only.
 template <class A, class B, class C>
-requires Joinable<A, B> && Joinable<Join<A, B>, C> && std::same_as < Element<Join<Join<A, B>, C>>,
-float > [[gnu::always_inline]] inline Join<Join<A, B>, C> fma(A a, B b, C c) {
+requires FloatLanes<Join<Join<A, B>, C>>
+[[gnu::always_inline]] inline Join<Join<A, B>, C> fma(A a, B b, C c) {
     using V = Join<Join<A, B>, C>;
     return detail::map<V>([](auto x, auto y, auto z) { return native::fma(x, y, z); }, detail::as<V>(a),
                           detail::as<V>(b), detail::as<V>(c));
@@ -149,36 +149,40 @@ requires Joinable<A, B>
 
 /// The same bits as another type of the same width.
 template <Scalar T, Lanewise V>
-requires(sizeof(Element<V>) == sizeof(T)) [[gnu::always_inline]] inline WithElement<V, T> reinterpret(V v) {
-    if constexpr (Scalar<V>)
+[[gnu::always_inline]] inline WithElement<V, T> reinterpret(V v) {
+    static_assert(sizeof(Element<V>) == sizeof(T));
+    if constexpr (Scalar<V>) {
         return __builtin_bit_cast(T, v);
-    else if constexpr (V::kIsPair)
+    } else if constexpr (V::kIsPair) {
         return {reinterpret<T>(v.low), reinterpret<T>(v.high)};
-    else
+    } else {
         return {(native::Register<T, lanes_v<V>>)v.bits};
+    }
 }
 
 /// By value; from float to int towards zero (undefined beyond the range of int32_t).
 template <Scalar T, Lanewise V>
 [[gnu::always_inline]] inline WithElement<V, T> convert(V v) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         return static_cast<T>(v);
-    else if constexpr (V::kIsPair)
+    } else if constexpr (V::kIsPair) {
         return {convert<T>(v.low), convert<T>(v.high)};
-    else
+    } else {
         return {__builtin_convertvector(v.bits, native::Register<T, lanes_v<V>>)};
+    }
 }
 
 namespace detail {
 
 template <class V>
 [[gnu::always_inline]] inline V pick(MaskOf<V> mask, V a, V b) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         return mask ? a : b;
-    else if constexpr (V::kIsPair)
+    } else if constexpr (V::kIsPair) {
         return {pick(mask.low, a.low, b.low), pick(mask.high, a.high, b.high)};
-    else
+    } else {
         return {mask.bits ? a.bits : b.bits};
+    }
 }
 
 template <class M>
@@ -199,33 +203,33 @@ template <class M, class A, class B>
 requires Joinable<A, B>
 [[gnu::always_inline]] inline auto select(M mask, A a, B b) {
     using V = typename detail::LanesOfMask<M>::template Like<Join<A, B>>;
-    if constexpr (std::same_as<M, bool>)
+    if constexpr (std::same_as<M, bool>) {
         return mask ? detail::as<V>(a) : detail::as<V>(b);
-    else
+    } else {
         return detail::pick<V>(mask, detail::as<V>(a), detail::as<V>(b));
+    }
 }
 
 /// The sign bit cleared; for integers the magnitude.
 template <Lanewise V>
 [[gnu::always_inline]] inline V abs(V v) {
-    if constexpr (std::same_as<Element<V>, float>)
+    if constexpr (std::same_as<Element<V>, float>) {
         return reinterpret<float>(reinterpret<int32_t>(v) & 0x7fffffff);
-    else
+    } else {
         return select(v < 0, -v, v);
+    }
 }
 
 /// `size` with the sign bit of `sign`; size >= 0.
-template <Lanewise V>
-requires std::same_as < Element<V>,
-float > [[gnu::always_inline]] inline V copy_sign(V size, V sign) {
+template <FloatLanes V>
+[[gnu::always_inline]] inline V copy_sign(V size, V sign) {
     const auto bit = reinterpret<int32_t>(sign) & INT32_MIN;
     return reinterpret<float>(reinterpret<int32_t>(size) | bit);
 }
 
 /// The nearest whole number, ties to even; infinities, NaN and the sign of zero stay.
-template <Lanewise V>
-requires std::same_as < Element<V>,
-float > [[gnu::always_inline]] inline V round(V v) {
+template <FloatLanes V>
+[[gnu::always_inline]] inline V round(V v) {
     // Beside 2^23 the spacing of floats is 1, so the addition rounds; larger numbers are whole already.
     constexpr float kWhole = 0x1p23f;
     const V size = abs(v);

@@ -21,20 +21,8 @@ struct ContractTile {
 
 namespace detail {
 
-/// Number of lanes in the last group of a block: a constant where the group is whole.
-template <int L>
-struct WholeGroup {
-    static constexpr bool kIsWhole = true;
-    constexpr operator int64_t() const { return L; }
-};
-struct PartialGroup {
-    static constexpr bool kIsWhole = false;
-    int64_t count;
-    constexpr operator int64_t() const { return count; }
-};
-
 /// One block: MR rows, NR groups, all of K, each sum in the order of k.
-template <ContractTile Tile, int MR, int NR, class Count, Extent K, class A, class B, class C>
+template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, class B, class C>
 [[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, K k_extent, A a, B b,
                                                   C c) {
     using V = Vector<float, Tile.lanes>;
@@ -43,10 +31,11 @@ template <ContractTile Tile, int MR, int NR, class Count, Extent K, class A, cla
     for (int i = 0; i < MR; ++i) {
 #pragma GCC unroll 64
         for (int j = 0; j < NR; ++j) {
-            if constexpr (Tile.accumulate)
+            if constexpr (Tile.accumulate) {
                 sum[i][j] = c.template start<V>(m + i, group + j, count);
-            else
+            } else {
                 sum[i][j] = broadcast<V>(0.0f);
+            }
         }
     }
 
@@ -58,10 +47,11 @@ template <ContractTile Tile, int MR, int NR, class Count, Extent K, class A, cla
         for (int j = 0; j < NR; ++j) {
             const float* p = b_k + j * b.stride_group;
             if constexpr (Tile.prefetch > 0) __builtin_prefetch(p + Tile.prefetch * b.stride_k);
-            if constexpr (Count::kIsWhole || Tile.b_padded)
+            if constexpr (Tile.b_padded) {
                 b_group[j] = load<V>(p);
-            else
-                b_group[j] = load_first<V>(p, count);
+            } else {
+                b_group[j] = load_group<V>(p, count);
+            }
         }
 #pragma GCC unroll 64
         for (int i = 0; i < MR; ++i) {
@@ -112,17 +102,17 @@ inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
             });
     };
     const auto whole_groups = [&](auto groups, int64_t group) __attribute__((always_inline)) {
-        rows_of(groups, group, detail::WholeGroup<L>{});
+        rows_of(groups, group, Int<L>{});
     };
     if constexpr (kIsStatic<N>) {
         for_blocks<Tile.groups>(Int<N::value / L>{}, whole_groups);
         if constexpr (N::value % L != 0) {
-            rows_of(Int<1>{}, N::value / L, detail::PartialGroup{N::value % L});
+            rows_of(Int<1>{}, N::value / L, int64_t{N::value % L});
         }
     } else {
         const int64_t n = n_extent;
         for_blocks<Tile.groups>(n / L, whole_groups);
-        if (n % L != 0) rows_of(Int<1>{}, n / L, detail::PartialGroup{n % L});
+        if (n % L != 0) rows_of(Int<1>{}, n / L, n % L);
     }
 }
 

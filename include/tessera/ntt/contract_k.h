@@ -75,10 +75,11 @@ template <ContractKTile Tile, int MR, int NR, Extent K, class A, class B, class 
     }
     if (k < k_extent) {
         const int64_t rest = k_extent - k;
-        if constexpr (Tile.k_padded)
+        if constexpr (Tile.k_padded) {
             step([](const float* p) __attribute__((always_inline)) { return load<V>(p); });
-        else
+        } else {
             step([rest](const float* p) __attribute__((always_inline)) { return load_first<V>(p, rest); });
+        }
     }
 
 #pragma GCC unroll 64
@@ -86,10 +87,11 @@ template <ContractKTile Tile, int MR, int NR, Extent K, class A, class B, class 
 #pragma GCC unroll 64
         for (int j = 0; j < NR; ++j) {
             float& out = c.data[(m + i) * c.stride_m + (n + j) * c.stride_n];
-            if constexpr (Tile.accumulate)
+            if constexpr (Tile.accumulate) {
                 out += fold_sum(sum[i][j]);
-            else
+            } else {
                 out = fold_sum(sum[i][j]);
+            }
         }
     }
 }

@@ -16,11 +16,11 @@ namespace detail {
 
 template <class T, int L, class F>
 [[gnu::always_inline]] inline T fold_register(native::Register<T, L> v, F f) {
-    if constexpr (L == 1)
+    if constexpr (L == 1) {
         return v[0];
-    else if constexpr (L == 2)
+    } else if constexpr (L == 2) {
         return f(v[0], v[1]);
-    else if constexpr (L == 4) {
+    } else if constexpr (L == 4) {
         const auto half = f(v, __builtin_shufflevector(v, v, 2, 3, 2, 3));
         return f(half[0], half[1]);
     } else if constexpr (L == 8) {
@@ -36,12 +36,13 @@ template <class T, int L, class F>
 
 template <Lanewise V, class F>
 [[gnu::always_inline]] inline Element<V> fold(V v, F f) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         return v;
-    else if constexpr (V::kIsPair)
+    } else if constexpr (V::kIsPair) {
         return fold(map<typename V::Half>(f, v.low, v.high), f);
-    else
+    } else {
         return fold_register<Element<V>, lanes_v<V>>(v.bits, f);
+    }
 }
 
 }  // namespace detail

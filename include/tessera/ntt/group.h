@@ -1,58 +1,73 @@
 #pragma once
 
-#include "tessera/ntt/extent.h"
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/memory.h"
-#include "tessera/ntt/vector.h"
 
-/// Groups of lanes of which the last one may be partial. The number of valid lanes is `Int<L>` for a whole
-/// group, which then costs nothing, and a run-time number from 1 to L - 1 otherwise.
+// Groups of lanes, of which the last of an axis may be partial. The number of valid lanes is an `Int<L>` in a
+// whole group, where it costs nothing, and a run-time number in a partial one; the same text serves both.
+
 namespace tessera::ntt {
 
-template <typename V, typename T>
-inline V load_group(const T* p, Int<lanes_v<V>>) {
-    return load<V>(p);
-}
-template <typename V, typename T>
-inline V load_group(const T* p, int64_t n) {
-    return load_first<V>(p, n);
+/// True if the type of a lane count says that all lanes of V are valid.
+template <Lanewise V, Extent N>
+inline constexpr bool kIsWhole = std::same_as<N, Int<lanes_v<V>>>;
+
+/// The valid lanes from memory, the others hold `identity`.
+template <Lanewise V, Extent N>
+[[gnu::always_inline]] inline V load_group(const Element<V>* p, N count, Element<V> identity = 0) {
+    if constexpr (kIsWhole<V, N>) {
+        return load<V>(p);
+    } else {
+        return load_first<V>(p, count, identity);
+    }
 }
 
-template <typename V, typename T>
-inline V load_strided_group(const T* p, int64_t stride, Int<lanes_v<V>>) {
-    return load_strided<V>(p, stride);
-}
-template <typename V, typename T>
-inline V load_strided_group(const T* p, int64_t stride, int64_t n) {
-    return load_strided_first<V>(p, stride, n);
-}
-
-template <typename T, typename V>
-inline void store_group(T* p, V v, Int<lanes_v<V>>) {
-    store(p, v);
-}
-template <typename T, typename V>
-inline void store_group(T* p, V v, int64_t n) {
-    store_first(p, v, n);
+template <Lanewise V, Extent S, Extent N>
+[[gnu::always_inline]] inline V load_strided_group(const Element<V>* p, S stride, N count,
+                                                   Element<V> identity = 0) {
+    if constexpr (kIsWhole<V, N>) {
+        return load_strided<V>(p, stride);
+    } else {
+        return load_strided_first<V>(p, stride, count, identity);
+    }
 }
 
-template <typename T, typename V>
-inline void store_strided_group(T* p, int64_t stride, V v, Int<lanes_v<V>>) {
-    store_strided(p, stride, v);
-}
-template <typename T, typename V>
-inline void store_strided_group(T* p, int64_t stride, V v, int64_t n) {
-    store_strided_first(p, stride, v, n);
+/// Stores the valid lanes.
+template <Lanewise V, Extent N>
+[[gnu::always_inline]] inline void store_group(Element<V>* p, V v, N count) {
+    if constexpr (kIsWhole<V, N>) {
+        store(p, v);
+    } else {
+        store_first(p, v, count);
+    }
 }
 
-/// `folded` in the valid lanes, `before` in the others.
-template <typename V>
-inline V fold_group(Int<lanes_v<V>>, V folded, V) {
-    return folded;
+template <Lanewise V, Extent S, Extent N>
+[[gnu::always_inline]] inline void store_strided_group(Element<V>* p, S stride, V v, N count) {
+    if constexpr (kIsWhole<V, N>) {
+        store_strided(p, stride, v);
+    } else {
+        store_strided_first(p, stride, v, count);
+    }
 }
-template <typename V>
-inline V fold_group(int64_t n, V folded, V before) {
-    return select(iota<WithElement<V, int32_t>>() < static_cast<int32_t>(n), folded, before);
+
+/// `folded` in the valid lanes, `before` in the others: a reduction goes on in the lanes that exist.
+template <Lanewise V, Extent N>
+[[gnu::always_inline]] inline V fold_group(N count, V folded, V before) {
+    if constexpr (kIsWhole<V, N>) {
+        return folded;
+    } else {
+        return select(iota<WithElement<V, int32_t>>() < static_cast<int32_t>(count), folded, before);
+    }
+}
+
+/// f(begin, count) for each group of L numbers of [0, extent), in order; the count is an Int<L> or an
+/// int64_t.
+template <int L, Extent E, class F>
+[[gnu::always_inline]] inline void for_groups(E extent, F f) {
+    const int64_t whole = extent / L * L;
+    for (int64_t begin = 0; begin < whole; begin += L) f(begin, Int<L>{});
+    if (whole < extent) f(whole, extent - whole);
 }
 
 }  // namespace tessera::ntt

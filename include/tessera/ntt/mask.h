@@ -19,38 +19,42 @@ concept AnyMask = IsMask<M>::value;
 
 template <AnyMask M>
 [[gnu::always_inline]] inline M logical_and(M a, M b) {
-    if constexpr (std::same_as<M, bool>)
+    if constexpr (std::same_as<M, bool>) {
         return a && b;
-    else
+    } else {
         return detail::map<M>([](auto x, auto y) { return x & y; }, a, b);
+    }
 }
 
 template <AnyMask M>
 [[gnu::always_inline]] inline M logical_or(M a, M b) {
-    if constexpr (std::same_as<M, bool>)
+    if constexpr (std::same_as<M, bool>) {
         return a || b;
-    else
+    } else {
         return detail::map<M>([](auto x, auto y) { return x | y; }, a, b);
+    }
 }
 
 template <AnyMask M>
 [[gnu::always_inline]] inline M logical_not(M a) {
-    if constexpr (std::same_as<M, bool>)
+    if constexpr (std::same_as<M, bool>) {
         return !a;
-    else
+    } else {
         return detail::map<M>([](auto x) { return ~x; }, a);
+    }
 }
 
 /// True if a lane is set.
 template <AnyMask M>
 [[gnu::always_inline]] inline bool any(M mask) {
     const auto both = [](auto x, auto y) { return x | y; };
-    if constexpr (std::same_as<M, bool>)
+    if constexpr (std::same_as<M, bool>) {
         return mask;
-    else if constexpr (M::kIsPair)
+    } else if constexpr (M::kIsPair) {
         return any(detail::map<typename M::Half>(both, mask.low, mask.high));
-    else
+    } else {
         return detail::fold_register<int32_t, sizeof(mask.bits) / 4>(mask.bits, both) != 0;
+    }
 }
 
 /// True if every lane is set.

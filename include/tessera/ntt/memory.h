@@ -9,9 +9,9 @@ namespace tessera::ntt {
 
 template <Lanewise V>
 [[gnu::always_inline]] inline V load(const Element<V>* p) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         return *p;
-    else if constexpr (V::kIsPair) {
+    } else if constexpr (V::kIsPair) {
         using Half = typename V::Half;
         return V{load<Half>(p), load<Half>(p + lanes_v<Half>)};
     } else {
@@ -23,9 +23,9 @@ template <Lanewise V>
 
 template <Lanewise V>
 [[gnu::always_inline]] inline void store(Element<V>* p, V v) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         *p = v;
-    else if constexpr (V::kIsPair) {
+    } else if constexpr (V::kIsPair) {
         store(p, v.low);
         store(p + lanes_v<typename V::Half>, v.high);
     } else
@@ -35,9 +35,9 @@ template <Lanewise V>
 /// The first n lanes from memory, the others hold `identity`. n <= 0 reads nothing, n >= L everything.
 template <Lanewise V>
 [[gnu::always_inline]] inline V load_first(const Element<V>* p, int64_t n, Element<V> identity = 0) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         return n > 0 ? *p : identity;
-    else if constexpr (V::kIsPair) {
+    } else if constexpr (V::kIsPair) {
         using Half = typename V::Half;
         return V{load_first<Half>(p, n, identity),
                  load_first<Half>(p + lanes_v<Half>, n - lanes_v<Half>, identity)};
@@ -60,9 +60,9 @@ template <Lanewise V>
 /// Lane i from p[i * stride].
 template <Lanewise V, Extent S>
 [[gnu::always_inline]] inline V load_strided(const Element<V>* p, S stride) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         return *p;
-    else {
+    } else {
         V v;
 #pragma GCC unroll 64
         for (int i = 0; i < lanes_v<V>; ++i) v.set(i, p[i * stride]);
@@ -74,9 +74,9 @@ template <Lanewise V, Extent S>
 template <Lanewise V, Extent S>
 [[gnu::always_inline]] inline V load_strided_first(const Element<V>* p, S stride, int64_t n,
                                                    Element<V> identity = 0) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         return n > 0 ? *p : identity;
-    else {
+    } else {
         V v = broadcast<V>(identity);
 #pragma GCC unroll 64
         for (int i = 0; i < lanes_v<V>; ++i) {
@@ -89,9 +89,9 @@ template <Lanewise V, Extent S>
 /// Lane i to p[i * stride].
 template <Lanewise V, Extent S>
 [[gnu::always_inline]] inline void store_strided(Element<V>* p, S stride, V v) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         *p = v;
-    else {
+    } else {
 #pragma GCC unroll 64
         for (int i = 0; i < lanes_v<V>; ++i) p[i * stride] = v[i];
     }
@@ -113,9 +113,9 @@ template <Lanewise V, Extent S>
 /// Lane i from p[index[i]]: a read through an indirect component of an access map.
 template <Lanewise V>
 [[gnu::always_inline]] inline V gather(const Element<V>* p, WithElement<V, int32_t> index) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         return p[index];
-    else {
+    } else {
         V v;
 #pragma GCC unroll 64
         for (int i = 0; i < lanes_v<V>; ++i) v.set(i, p[index[i]]);

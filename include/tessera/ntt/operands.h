@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tessera/ntt/memory.h"
+#include "tessera/ntt/group.h"
 
 // What contractions read and write: a pointer and strides, each an Int<> or an int64_t, in elements.
 
@@ -31,24 +31,19 @@ struct Result {
     [[no_unique_address]] StrideM stride_m;
     [[no_unique_address]] StrideGroup stride_group;
 
-    /// Lanes n.. of group `group` in row `m`; only the first `count` are valid.
-    template <AnyVector V>
-    [[gnu::always_inline]] V start(int64_t m, int64_t group, int64_t count) const {
-        const float* p = data + m * stride_m + group * stride_group;
-        return count >= lanes_v<V> ? load<V>(p) : load_first<V>(p, count);
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] V start(int64_t m, int64_t group, Count count) const {
+        return load_group<V>(data + m * stride_m + group * stride_group, count);
     }
-    template <AnyVector V>
-    [[gnu::always_inline]] void finish(int64_t m, int64_t group, V v, int64_t count) const {
-        float* p = data + m * stride_m + group * stride_group;
-        if (count >= lanes_v<V>)
-            store(p, v);
-        else
-            store_first(p, v, count);
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] void finish(int64_t m, int64_t group, V v, Count count) const {
+        store_group(data + m * stride_m + group * stride_group, v, count);
     }
 };
 
-/// Where a contraction puts its sums: `start` gives what accumulation begins with, `finish` takes the sum.
-/// `count` is the number of valid lanes; a constant L in whole groups, so that tests of it vanish.
+/// Where a contraction puts its sums: `start` gives what accumulation begins with, `finish` takes the sums of
+/// the lanes of one group in one row. `count` is the number of valid lanes: an Int<L> in whole groups, an
+/// int64_t in the last one.
 template <class C, class V>
 concept ResultOperand = requires(const C& c, int64_t i, V v) {
     { c.template start<V>(i, i, i) } -> std::same_as<V>;

@@ -42,11 +42,11 @@ using Register = typename RegisterOf<T, L>::Type;
 /// a * b + c, rounded once where kHasFma, else twice. For scalars and registers.
 template <class R>
 [[gnu::always_inline]] inline R fma(R a, R b, R c) {
-    if constexpr (!kHasFma)
+    if constexpr (!kHasFma) {
         return a * b + c;
-    else if constexpr (std::is_same_v<R, float>)
+    } else if constexpr (std::is_same_v<R, float>) {
         return __builtin_fmaf(a, b, c);
-    else {
+    } else {
         R r = c;
         for (unsigned i = 0; i < sizeof(R) / sizeof(float); ++i) r[i] = __builtin_fmaf(a[i], b[i], c[i]);
         return r;
@@ -56,9 +56,9 @@ template <class R>
 /// The square root, correctly rounded.
 template <class R>
 [[gnu::always_inline]] inline R sqrt(R a) {
-    if constexpr (std::is_same_v<R, float>)
+    if constexpr (std::is_same_v<R, float>) {
         return __builtin_sqrtf(a);
-    else {
+    } else {
         R r = a;
         for (unsigned i = 0; i < sizeof(R) / sizeof(float); ++i) r[i] = sqrt(float(a[i]));
         return r;

@@ -22,18 +22,19 @@ struct Extents<Head, Tail...> {
 
     template <int I>
     requires(I >= 0 && I < rank) constexpr auto get() const {
-        if constexpr (I == 0)
+        if constexpr (I == 0) {
             return head;
-        else
+        } else {
             return tail.template get<I - 1>();
+        }
     }
 };
 
 template <class... E>
 constexpr Extents<StoredExtent<E>...> extents(E... values) {
-    if constexpr (sizeof...(E) == 0)
+    if constexpr (sizeof...(E) == 0) {
         return {};
-    else {
+    } else {
         return [](auto first, auto... rest) {
             return Extents<StoredExtent<E>...>{StoredExtent<decltype(first)>(first), extents(rest...)};
         }(values...);
@@ -49,10 +50,11 @@ struct Shape : Extents<E...> {
 private:
     template <int I>
     constexpr auto product() const {
-        if constexpr (I == sizeof...(E))
+        if constexpr (I == sizeof...(E)) {
             return Int<1>{};
-        else
+        } else {
             return this->template get<I>() * product<I + 1>();
+        }
     }
 };
 
@@ -83,11 +85,11 @@ namespace detail {
 // after it.
 template <int I, class S, class... Done>
 constexpr auto row_major_from(S shape, Done... done) {
-    if constexpr (I < 0)
+    if constexpr (I < 0) {
         return strides(done...);
-    else if constexpr (sizeof...(Done) == 0)
+    } else if constexpr (sizeof...(Done) == 0) {
         return row_major_from<I - 1>(shape, Int<1>{});
-    else {
+    } else {
         return [&](auto nearest, auto... rest) {
             return row_major_from<I - 1>(shape, shape.template get<I + 1>() * nearest, nearest, rest...);
         }(done...);
@@ -96,10 +98,11 @@ constexpr auto row_major_from(S shape, Done... done) {
 
 template <int I, class Indices, class S>
 constexpr auto dot(Indices indices, S strides) {
-    if constexpr (I == Indices::rank)
+    if constexpr (I == Indices::rank) {
         return Int<0>{};
-    else
+    } else {
         return indices.template get<I>() * strides.template get<I>() + dot<I + 1>(indices, strides);
+    }
 }
 
 }  // namespace detail

@@ -29,14 +29,6 @@ constexpr SoftmaxState<StoredExtent<SI>, StoredExtent<SG>> softmax_state(float* 
 
 namespace detail {
 
-/// f(begin, count) for each group of L numbers of [0, extent): count is a constant L in whole groups.
-template <int L, Extent E, class F>
-[[gnu::always_inline]] inline void for_groups(E extent, F f) {
-    const int64_t whole = extent / L * L;
-    for (int64_t begin = 0; begin < whole; begin += L) f(begin, WholeGroup<L>{});
-    if (whole < extent) f(whole, PartialGroup{extent - whole});
-}
-
 /// What to subtract from scores of maximum m: of a row in which everything is masked, -inf - -inf would be
 /// NaN.
 inline float finite_maximum(float m) {
@@ -49,12 +41,12 @@ struct Rescaled {
     Value value;
     const float* scale;
 
-    template <AnyVector V>
-    [[gnu::always_inline]] V start(int64_t i, int64_t group, int64_t count) const {
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] V start(int64_t i, int64_t group, Count count) const {
         return value.template start<V>(i, group, count) * scale[i];
     }
-    template <AnyVector V>
-    [[gnu::always_inline]] void finish(int64_t i, int64_t group, V v, int64_t count) const {
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] void finish(int64_t i, int64_t group, V v, Count count) const {
         value.finish(i, group, v, count);
     }
 };
@@ -67,23 +59,16 @@ inline float softmax_row(S s_extent, float* scores, float& maximum, float& sum) 
     constexpr float kMasked = -__builtin_inff();
     V largest = broadcast<V>(kMasked);
     for_groups<L>(s_extent, [&](int64_t s, auto count) {
-        largest =
-            max(largest, count.kIsWhole ? load<V>(scores + s) : load_first<V>(scores + s, count, kMasked));
+        largest = max(largest, load_group<V>(scores + s, count, kMasked));
     });
     const float old_maximum = maximum;
     maximum = max(fold_max(largest), old_maximum);
     const float origin = finite_maximum(maximum);
     V weights = broadcast<V>(0.0f);
     for_groups<L>(s_extent, [&](int64_t s, auto count) {
-        if constexpr (count.kIsWhole) {
-            const V weight = exp(load<V>(scores + s) - origin);
-            store(scores + s, weight);
-            weights = weights + weight;
-        } else {
-            const V weight = exp(load_first<V>(scores + s, count, kMasked) - origin);
-            store_first(scores + s, weight, count);
-            weights = weights + weight;
-        }
+        const V weight = exp(load_group<V>(scores + s, count, kMasked) - origin);
+        store_group(scores + s, weight, count);
+        weights = weights + weight;
     });
     const float scale = old_maximum == maximum ? 1.0f : exp(old_maximum - origin);
     sum = fma(sum, scale, fold_sum(weights));
@@ -99,7 +84,7 @@ inline void softmax_init(I i_extent, D d_extent, SoftmaxState<SI, SG> state) {
     for (int64_t i = 0; i < i_extent; ++i) {
         state.maximum[i] = -__builtin_inff();
         state.sum[i] = 0.0f;
-        detail::for_groups<L>(d_extent, [&](int64_t d, auto count) {
+        for_groups<L>(d_extent, [&](int64_t d, auto count) {
             state.value.finish(i, d / L, broadcast<V>(0.0f), count);
         });
     }
@@ -128,10 +113,11 @@ inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP s
     float scale[kRows];
     for (int64_t first = 0; first < i_extent; first += kRows) {
         const auto rows_here = [&] {
-            if constexpr (kAtOnce)
+            if constexpr (kAtOnce) {
                 return i_extent;
-            else
+            } else {
                 return i_extent - first < kRows ? i_extent - first : kRows;
+            }
         }();
         for (int64_t i = 0; i < rows_here; ++i) {
             scale[i] = detail::softmax_row<Tile.lanes>(s_extent, scores + (first + i) * stride,
@@ -158,7 +144,7 @@ inline void softmax_merge(I i_extent, D d_extent, SoftmaxState<SI, SG> into,
         const float scale_from = exp(from.maximum[i] - origin);
         into.maximum[i] = maximum;
         into.sum[i] = fma(into.sum[i], scale_into, from.sum[i] * scale_from);
-        detail::for_groups<L>(d_extent, [&](int64_t d, auto count) {
+        for_groups<L>(d_extent, [&](int64_t d, auto count) {
             const V a = into.value.template start<V>(i, d / L, count);
             const V b = from.value.template start<V>(i, d / L, count);
             into.value.finish(i, d / L, fma(a, broadcast<V>(scale_into), b * scale_from), count);

@@ -56,12 +56,13 @@ public:
 private:
     template <int Axis, int I, class List, class Make, class... Kept>
     static constexpr auto without(List list, Make make, Kept... kept) {
-        if constexpr (I == List::rank)
+        if constexpr (I == List::rank) {
             return make(kept...);
-        else if constexpr (I == Axis)
+        } else if constexpr (I == Axis) {
             return without<Axis, I + 1>(list, make, kept...);
-        else
+        } else {
             return without<Axis, I + 1>(list, make, kept..., list.template get<I>());
+        }
     }
 
     T* data_;

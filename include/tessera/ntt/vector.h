@@ -49,6 +49,11 @@ concept AnyVector = detail::VectorTraits<V>::kIsVector;
 template <class V>
 concept Lanewise = Scalar<V> || AnyVector<V>;
 
+/// F32, scalar or vector.
+template <class V>
+concept FloatLanes = Lanewise<V> && std::same_as < typename detail::VectorTraits<V>::Element,
+float > ;
+
 template <Lanewise V>
 inline constexpr int lanes_v = detail::VectorTraits<V>::kLanes;
 template <Lanewise V>
@@ -104,9 +109,9 @@ namespace detail {
 /// f on scalars, or on each register of the operands, which all have the shape of Out.
 template <class Out, class F, class... V>
 [[gnu::always_inline]] inline Out map(F f, V... v) {
-    if constexpr (Scalar<Out>)
+    if constexpr (Scalar<Out>) {
         return static_cast<Out>(f(v...));
-    else if constexpr (Out::kIsPair) {
+    } else if constexpr (Out::kIsPair) {
         return Out{map<typename Out::Half>(f, v.low...), map<typename Out::Half>(f, v.high...)};
     } else
         return Out{f(v.bits...)};
@@ -145,14 +150,14 @@ concept Joinable = requires {
 };
 /// At least one is a vector: the operators of scalars are the language's.
 template <class A, class B>
-concept VectorOperands = (AnyVector<A> || AnyVector<B>)&&Joinable<A, B>;
+concept VectorOperands = Joinable<A, B> &&(AnyVector<A> || AnyVector<B>);
 
 /// The same number in every lane.
 template <Lanewise V>
 [[gnu::always_inline]] inline V broadcast(Element<V> x) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         return x;
-    else if constexpr (V::kIsPair) {
+    } else if constexpr (V::kIsPair) {
         const auto half = broadcast<typename V::Half>(x);
         return V{half, half};
     } else
@@ -164,10 +169,11 @@ namespace detail {
 /// x as a V: itself, or in every lane.
 template <class V, class X>
 [[gnu::always_inline]] inline V as(X x) {
-    if constexpr (std::same_as<V, X>)
+    if constexpr (std::same_as<V, X>) {
         return x;
-    else
+    } else {
         return broadcast<V>(static_cast<Element<V>>(x));
+    }
 }
 
 }  // namespace detail
@@ -175,9 +181,9 @@ template <class V, class X>
 /// first, first + 1, ..., one number for each lane.
 template <Lanewise V>
 [[gnu::always_inline]] inline V iota(Element<V> first = 0) {
-    if constexpr (Scalar<V>)
+    if constexpr (Scalar<V>) {
         return first;
-    else if constexpr (V::kIsPair) {
+    } else if constexpr (V::kIsPair) {
         using Half = typename V::Half;
         return V{iota<Half>(first), iota<Half>(first + static_cast<Element<V>>(lanes_v<Half>))};
     } else {

@@ -5,9 +5,8 @@
 namespace tessera::ntt {
 
 /// The error function. At most 1.5 ulp; NaN stays.
-template <Lanewise V>
-requires std::same_as < Element<V>,
-float > [[gnu::always_inline]] inline V erf(V x) {
+template <FloatLanes V>
+[[gnu::always_inline]] inline V erf(V x) {
     const V size = abs(x);
     // Near 0: x + x q(x^2), of |x|. q: minimax (tests/ntt/minimax.py), error 2^-30.1 of erf(x) up to 0.9376.
     const V square = x * x;

@@ -21,9 +21,8 @@ template <class V>
 
 /// e^x. At most 1 ulp (1.5 without FMA), denormal results included; exp(-inf) = 0, overflow gives inf, NaN
 /// stays.
-template <Lanewise V>
-requires std::same_as < Element<V>,
-float > [[gnu::always_inline]] inline V exp(V x) {
+template <FloatLanes V>
+[[gnu::always_inline]] inline V exp(V x) {
     // Beyond these bounds the result is 0 or inf in any case; inside them n stays in [-150, 128].
     // In this order of operands a NaN passes.
     const V bounded = max(-104.0f, min(89.0f, x));

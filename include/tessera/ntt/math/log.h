@@ -6,9 +6,8 @@ namespace tessera::ntt {
 
 /// The natural logarithm. At most 1 ulp (1.5 without FMA), denormal arguments included; log(0) = -inf, log(x
 /// < 0) is NaN, log(inf) = inf, NaN stays.
-template <Lanewise V>
-requires std::same_as < Element<V>,
-float > [[gnu::always_inline]] inline V log(V x) {
+template <FloatLanes V>
+[[gnu::always_inline]] inline V log(V x) {
     // x = 2^e (1 + f) with 1 + f in [2/3, 4/3): log(x) = e ln 2 + log(1 + f), log(1 + f) = f - f^2/2 + f^3
     // q(f).
     constexpr int32_t kTwoThirds = 0x3f2aaaab;

@@ -5,16 +5,14 @@
 namespace tessera::ntt {
 
 /// The square root, correctly rounded; of x < 0 NaN.
-template <Lanewise V>
-requires std::same_as < Element<V>,
-float > [[gnu::always_inline]] inline V sqrt(V x) {
+template <FloatLanes V>
+[[gnu::always_inline]] inline V sqrt(V x) {
     return detail::map<V>([](auto a) { return native::sqrt(a); }, x);
 }
 
 /// 1 / sqrt(x), both steps correctly rounded: at most 1.5 ulp. rsqrt(0) = inf, rsqrt(inf) = 0, of x < 0 NaN.
-template <Lanewise V>
-requires std::same_as < Element<V>,
-float > [[gnu::always_inline]] inline V rsqrt(V x) {
+template <FloatLanes V>
+[[gnu::always_inline]] inline V rsqrt(V x) {
     return 1.0f / sqrt(x);
 }
 

@@ -5,9 +5,8 @@
 namespace tessera::ntt {
 
 /// The hyperbolic tangent. At most 1.5 ulp; NaN stays.
-template <Lanewise V>
-requires std::same_as < Element<V>,
-float > [[gnu::always_inline]] inline V tanh(V x) {
+template <FloatLanes V>
+[[gnu::always_inline]] inline V tanh(V x) {
     const V size = abs(x);
     // Far from 0: 1 - 2 / (e^2x + 1). The difference would lose digits where tanh(x) < 1/2.
     const V far = 1.0f - 2.0f / (exp(size * 2.0f) + 1.0f);
