@@ -1,0 +1,63 @@
+#include "machine/machine.h"
+
+#include <algorithm>
+
+#include "machine/machine_text.h"
+#include "support/error.h"
+#include "support/hash.h"
+
+namespace tessera {
+namespace {
+
+const ComputeUnit& f32_vector_unit(const Machine& machine) {
+    const ComputeUnit* unit = find_unit(machine, UnitKind::kVector, "f32");
+    TESSERA_CHECK(unit != nullptr, "machine {}", machine.name);
+    return *unit;
+}
+
+}  // namespace
+
+std::string_view name(Isa isa) {
+    return isa == Isa::kX86_64 ? "x86-64" : "aarch64";
+}
+
+std::string_view name(UnitKind kind) {
+    switch (kind) {
+        case UnitKind::kScalar:
+            return "scalar";
+        case UnitKind::kVector:
+            return "vector";
+        case UnitKind::kMatrix:
+            return "matrix";
+    }
+    TESSERA_CHECK(false, "kind {}", static_cast<int>(kind));
+}
+
+const MemoryLevel* find_memory(const Machine& machine, std::string_view name) {
+    for (const MemoryLevel& level : machine.memory)
+        if (level.name == name) return &level;
+    return nullptr;
+}
+
+const ComputeUnit* find_unit(const Machine& machine, UnitKind kind, std::string_view type) {
+    for (const ComputeUnit& unit : machine.units) {
+        const bool has_type = std::all_of(unit.operands.begin(), unit.operands.end(),
+                                          [&](const OperandLanes& operand) { return operand.type == type; });
+        if (unit.kind == kind && has_type) return &unit;
+    }
+    return nullptr;
+}
+
+int64_t vector_lanes(const Machine& machine) {
+    return f32_vector_unit(machine).operands.front().lanes.front().factor;
+}
+
+int64_t vector_registers(const Machine& machine) {
+    return f32_vector_unit(machine).registers;
+}
+
+std::string content_hash(const Machine& machine) {
+    return hash_hex(print_machine(machine));
+}
+
+}  // namespace tessera

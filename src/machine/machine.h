@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera {
+
+/// What a machine is to the compiler: data. The same value comes from a file of `machines/`, from a file that
+/// a person wrote, or from the probe of the host; nothing else asks the CPU anything.
+
+enum class Isa { kX86_64, kAArch64 };
+
+/// One level of the memory hierarchy, as one core sees it.
+struct MemoryLevel {
+    std::string name;                                  ///< "L1", "L2", ..., "memory"
+    int64_t capacity_bytes = 0;                        ///< of one instance
+    int64_t shared_by_cores = 1;                       ///< cores that share one instance
+    std::optional<double> bandwidth_bytes_per_second;  ///< reads by one core; absent until measured
+    std::optional<double> latency_seconds;             ///< of one dependent load; absent until measured
+    bool operator==(const MemoryLevel&) const = default;
+};
+
+/// `factor` neighbouring elements along the axis named `axis`.
+struct LaneAxis {
+    char axis = 'i';
+    int64_t factor = 1;
+    bool operator==(const LaneAxis&) const = default;
+};
+
+/// How a unit wants one operand: an ordered list of axes, outermost first, in which an axis may occur twice.
+/// AMX BF16 reads B as <k16, n16, k2>.
+struct OperandLanes {
+    std::string name;
+    std::string type;             ///< element type as in the operator notation: "f32", "bf16"
+    std::vector<LaneAxis> lanes;  ///< empty for a scalar
+    bool operator==(const OperandLanes&) const = default;
+};
+
+enum class UnitKind { kScalar, kVector, kMatrix };
+
+/// One compute unit of a core at one combination of element types.
+struct ComputeUnit {
+    std::string name;
+    UnitKind kind = UnitKind::kScalar;
+    std::vector<OperandLanes> operands;       ///< two factors and the result that they are accumulated into
+    int64_t registers = 0;                   ///< architectural registers (of a matrix unit: tiles)
+    bool strided_rows = false;               ///< rows of an operand need not be contiguous in memory
+    std::optional<double> flops_per_second;  ///< of one core; absent until measured
+    bool operator==(const ComputeUnit&) const = default;
+};
+
+/// The C++ compiler of the machine and the features that it may use.
+struct CompilerSettings {
+    std::string command;  ///< name or absolute path; empty: the first of c++, g++, clang++ that is there
+    std::vector<std::string> flags;  ///< explicit features, "-mavx2": never "native", which asks the CPU
+    bool operator==(const CompilerSettings&) const = default;
+};
+
+struct Machine {
+    std::string name;
+    Isa isa = Isa::kX86_64;
+    int64_t cores = 1;  ///< physical cores that the process may use
+    int64_t cache_line_bytes = 64;
+    std::vector<MemoryLevel> memory;  ///< from the registers outwards; the last one is the main memory
+    std::vector<ComputeUnit> units;   ///< at least one vector unit with f32 operands
+    CompilerSettings compiler;
+    bool operator==(const Machine&) const = default;
+};
+
+std::string_view name(Isa);
+std::string_view name(UnitKind);
+
+/// Null where there is none.
+const MemoryLevel* find_memory(const Machine&, std::string_view name);
+
+/// The first unit of this kind whose operands all have this element type; null where there is none.
+const ComputeUnit* find_unit(const Machine&, UnitKind, std::string_view type);
+
+/// Lanes of the vector unit for f32: the width that layouts and micro-kernels of the machine are made for.
+/// @pre the machine came from `parse_machine` or `probe_host`
+int64_t vector_lanes(const Machine&);
+
+/// Registers of that unit.
+int64_t vector_registers(const Machine&);
+
+/// Digest of the printed machine: two machines with one hash are the same to the compiler.
+std::string content_hash(const Machine&);
+
+}  // namespace tessera

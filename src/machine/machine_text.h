@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/machine.h"
+
+namespace tessera {
+
+/// A machine as TOML 1.0; `machines/` holds examples and docs the fields. `print_machine` and `parse_machine`
+/// are inverse, and equal machines print equally.
+std::string print_machine(const Machine&);
+
+/// Checks everything that the rest of the compiler relies on: names, ranges, one vector unit for f32, flags
+/// that name features and nothing else.
+/// @param where  the file's name, for errors
+/// @throws Error with the line and the field; unknown fields are errors too
+Machine parse_machine(std::string_view text, const std::string& where);
+
+/// @throws Error, also where the file cannot be read
+Machine read_machine(const std::filesystem::path&);
+
+/// "m16,k32"; empty for no lanes.
+std::string print_lanes(const std::vector<LaneAxis>&);
+
+/// Reads what print_lanes writes: letters with factors of 1 to 4096, separated by commas.
+std::optional<std::vector<LaneAxis>> parse_lanes(std::string_view text);
+
+}  // namespace tessera
