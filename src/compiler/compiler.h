@@ -21,7 +21,6 @@ struct CompileOptions {
     std::optional<std::filesystem::path> plan;      ///< use this plan in place of the default planner's
     std::optional<std::filesystem::path> dump;      ///< write the printed form after every pass into this folder
     std::optional<int64_t> context;                 ///< positions of one sequence; default: the importer's
-    std::vector<std::string> skipped_passes;        ///< by name; only passes that may be skipped
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
 };
 

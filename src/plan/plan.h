@@ -26,6 +26,7 @@ struct TensorPlan {
     Place place = Place::kArena;
     std::string of;  ///< kView, kInPlace
     std::optional<int64_t> offset;  ///< bytes; kArena and kTile, once buffers are placed
+    int64_t bytes = 0;              ///< for which the offset was chosen
     Layout layout;   ///< of an intermediate value; inputs and outputs are row-major
     bool operator==(const TensorPlan&) const = default;
 };

@@ -31,7 +31,7 @@ std::string place_text(const TensorPlan& tensor) {
         case Place::kView: text = "view of " + tensor.of; break;
         case Place::kInPlace: text = "in place of " + tensor.of; break;
     }
-    if (tensor.offset) text += fmt::format(" at {}", *tensor.offset);
+    if (tensor.offset) text += fmt::format(" at {} for {}", *tensor.offset, tensor.bytes);
     if (!tensor.layout.is_row_major()) text += ", " + print(tensor.layout);
     return text;
 }
@@ -70,13 +70,19 @@ TensorPlan parse_place(std::string_view text, const std::string& where, const st
         throw Error(where, name, fmt::format("is `{}`, expected arena, tile, view of NAME or in place of NAME", text));
     }
     if (text.empty()) return tensor;
-    int64_t offset = 0;
-    const bool has_at = take_prefix(text, " at ");
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), offset);
-    if (!has_at || error != std::errc() || end != text.data() + text.size() || offset < 0) {
-        throw Error(where, name, fmt::format("has the offset `{}`, expected `at BYTES`", text));
-    }
-    tensor.offset = offset;
+    const auto number = [&](std::string_view word) {
+        int64_t value = 0;
+        const bool has_word = take_prefix(text, word);
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (!has_word || error != std::errc() || value < 0) {
+            throw Error(where, name, fmt::format("ends in `{}`, expected ` at OFFSET for BYTES`", text));
+        }
+        text.remove_prefix(static_cast<size_t>(end - text.data()));
+        return value;
+    };
+    tensor.offset = number(" at ");
+    tensor.bytes = number(" for ");
+    if (!text.empty()) throw Error(where, name, fmt::format("has `{}` behind its place", text));
     return tensor;
 }
 

@@ -355,11 +355,17 @@ Plan place_buffers(const Graph& graph, Plan plan) {
     for (SpecialisationPlan& specialisation : plan.specialisations) {
         const std::vector<LiveBuffer> buffers = liveness(graph, lower(graph, plan, specialisation, constants));
         const bool is_placed = std::all_of(buffers.begin(), buffers.end(), [&](const LiveBuffer& b) {
-            return specialisation.tensors.at(b.value).offset.has_value();
+            const TensorPlan& tensor = specialisation.tensors.at(b.value);
+            return tensor.offset.has_value() && tensor.bytes == b.bytes;
         });
-        if (is_placed && !buffers.empty()) continue;
+        if (is_placed) continue;
         const MemoryPlan memory = plan_memory(buffers);
-        for (const auto& [value, offset] : memory.offsets) specialisation.tensors.at(value).offset = offset;
+        for (auto& [name, tensor] : specialisation.tensors) tensor.offset.reset();
+        for (const LiveBuffer& b : buffers) {
+            TensorPlan& tensor = specialisation.tensors.at(b.value);
+            tensor.offset = memory.offsets.at(b.value);
+            tensor.bytes = b.bytes;
+        }
         specialisation.arena_bytes = memory.peak;
         specialisation.max_live_bytes = memory.max_live;
     }

@@ -22,7 +22,8 @@ struct PlannerOptions {
 Plan default_plan(const Graph& graph, const PlannerOptions& options);
 
 /// Gives every arena buffer an offset and the specialisations their arena, by liveness of the lowered program. Offsets
-/// that the plan has already are kept if all have one.
+/// that the plan has already are kept if every buffer has one for the size that it needs: where an edit has changed a size,
+/// all are chosen anew.
 Plan place_buffers(const Graph& graph, Plan plan);
 
 }  // namespace tessera

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "compiler/compiler.h"
+#include "support/atomic_file.h"
+#include "support/error.h"
+
+namespace tessera {
+
+/// Runs passes one after the other: names, times and dumps each. `DIR/03-decompose.ir` is the printed form after a pass,
+/// or the word "unchanged" if it is that of the pass before.
+class PassRunner {
+public:
+    PassRunner(const CompileOptions& options, CompileReport& report) : options_(options), report_(report) {}
+
+    /// `make()` is the pass, `print(result)` its printed form, `extension` that of the dump.
+    template <typename Make, typename Print>
+    auto run(const std::string& name, const std::string& extension, Make&& make, Print&& print) {
+        if (options_.on_pass) options_.on_pass(name);
+        const auto begin = std::chrono::steady_clock::now();
+        auto result = std::forward<Make>(make)();
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+        report_.passes.push_back({name, seconds.count()});
+        if (options_.dump) dump(name, extension, print(result));
+        return result;
+    }
+
+private:
+    void dump(const std::string& name, const std::string& extension, std::string text) {
+        const auto path = *options_.dump / fmt::format("{:02}-{}.{}", report_.passes.size(), name, extension);
+        const bool is_unchanged = text == before_;
+        std::filesystem::create_directories(*options_.dump);
+        write_file(path, is_unchanged ? "unchanged\n" : text);
+        before_ = std::move(text);
+    }
+
+    const CompileOptions& options_;
+    CompileReport& report_;
+    std::string before_;
+};
+
+}  // namespace tessera
