@@ -45,7 +45,7 @@ enum class UnitKind { kScalar, kVector, kMatrix };
 struct ComputeUnit {
     std::string name;
     UnitKind kind = UnitKind::kScalar;
-    std::vector<OperandLanes> operands;       ///< two factors and the result that they are accumulated into
+    std::vector<OperandLanes> operands;      ///< two factors and the result that they are accumulated into
     int64_t registers = 0;                   ///< architectural registers (of a matrix unit: tiles)
     bool strided_rows = false;               ///< rows of an operand need not be contiguous in memory
     std::optional<double> flops_per_second;  ///< of one core; absent until measured

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "machine/machine.h"
+
+namespace tessera {
+
+/// The machine that this process runs on, as far as it can be known without measuring: physical cores of the
+/// affinity mask within the cgroup's quota, caches, memory, features, units, flags. Quick (hwloc reads /sys).
+/// The name is "host".
+/// @throws Error on an ISA that Tessera does not know
+Machine probe_host();
+
+/// Features of this CPU, for `missing_features`: may code for a machine run here?
+std::set<std::string> host_features();
+
+}  // namespace tessera
