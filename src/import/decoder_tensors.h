@@ -58,6 +58,10 @@ enum class NameStyle : uint8_t { kHuggingFace, kGguf };
 std::string source_name(LayerTensor tensor, int64_t layer, NameStyle style);
 std::string source_name(OuterTensor tensor, NameStyle style);
 
+/// Factors of a GGUF file by which the rotary frequencies are divided, for Llama 3.1 and later:
+/// f32[head_width / 2].
+inline constexpr const char* kRopeFactorsSource = "rope_freqs.weight";
+
 /// Name in the graph: "q", "q_bias", "attention_norm".
 std::string_view name(LayerTensor tensor);
 

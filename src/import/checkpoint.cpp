@@ -1,0 +1,75 @@
+#include "import/checkpoint.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "import/gguf/gguf_config.h"
+#include "import/gguf/gguf_weights.h"
+#include "import/hf/config.h"
+#include "import/hf/safetensors.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string find_tokenizer(const fs::path& folder) {
+    if (fs::exists(folder / "tokenizer.json")) return "tokenizer.json";
+    if (fs::exists(folder / "vocab.json") && fs::exists(folder / "merges.txt"))
+        return "vocab.json, merges.txt";
+    return {};
+}
+
+void find_weights(const fs::path& folder, Checkpoint& checkpoint) {
+    const fs::path single = folder / "model.safetensors";
+    if (fs::exists(single)) {
+        checkpoint.weights = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(single.string()));
+        return;
+    }
+    for (const char* other :
+         {"model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+        if (!fs::exists(folder / other)) continue;
+        checkpoint.findings.unsupported.push_back(
+            fmt::format("weights in {}: expected model.safetensors", other));
+        return;
+    }
+}
+
+Checkpoint open_folder(const fs::path& folder) {
+    const fs::path config = folder / "config.json";
+    if (!fs::exists(config))
+        throw Error(folder.string(), "", "has no config.json",
+                    "a model is a folder in HuggingFace form, or a GGUF file");
+    Checkpoint checkpoint{
+        .path = folder.string(), .format = "HuggingFace", .tokenizer = find_tokenizer(folder)};
+    checkpoint.config = read_hf_config(config.string(), checkpoint.findings);
+    find_weights(folder, checkpoint);
+    return checkpoint;
+}
+
+Checkpoint open_gguf(const fs::path& path) {
+    const auto file = std::make_shared<const GgufFile>(GgufFile::open(path));
+    Checkpoint checkpoint{.path = path.string(), .format = fmt::format("GGUF v{}", file->version())};
+    if (file->metadata().contains("tokenizer.ggml.tokens")) checkpoint.tokenizer = path.filename().string();
+    checkpoint.config = read_gguf_config(*file, checkpoint.findings);
+    checkpoint.weights = std::make_shared<const GgufWeights>(file);
+    return checkpoint;
+}
+
+}  // namespace
+
+Checkpoint open_checkpoint(const fs::path& path) {
+    if (!fs::exists(path)) throw Error(path.string(), "", "does not exist");
+    if (fs::is_directory(path)) return open_folder(path);
+    if (path.extension() == ".json") {
+        Checkpoint checkpoint{.path = path.string(), .format = "HuggingFace, settings only"};
+        checkpoint.config = read_hf_config(path.string(), checkpoint.findings);
+        return checkpoint;
+    }
+    if (GgufFile::is_gguf(path)) return open_gguf(path);
+    throw Error(path.string(), "", "is no model", "expected a folder with config.json, or a GGUF file");
+}
+
+}  // namespace tessera

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "import/decoder_config.h"
+#include "import/findings.h"
+#include "import/weights.h"
+
+namespace tessera {
+
+/// What lies at the path of a model, as far as it could be read.
+struct Checkpoint {
+    std::string path;
+    std::string format;                           ///< "HuggingFace", "GGUF v3"
+    std::optional<DecoderConfig> config;          ///< empty for an architecture that is not supported
+    std::shared_ptr<const WeightSource> weights;  ///< null where there are only settings
+    std::string tokenizer;                        ///< the file that holds it; empty if there is none
+    Findings findings;
+};
+
+/// Opens a folder in HuggingFace form (config.json, model.safetensors), a GGUF file, or a config.json alone.
+/// @throws Error if the path holds none of them, or a file is damaged.
+Checkpoint open_checkpoint(const std::filesystem::path& path);
+
+}  // namespace tessera

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "import/decoder_tensors.h"
+#include "import/rope_tables.h"
+#include "ops/rope.h"
+
+namespace tessera {
+
+/// Whether the layers of a model have a tensor.
+enum class Presence : uint8_t { kNever, kAlways, kIfStored };
+
+/// The settings of a decoder-only transformer, from either format, each within its range.
+struct DecoderConfig {
+    std::string architecture;
+    DecoderSize size;
+    double epsilon = 1e-6;
+    int64_t max_positions = 0;
+    RopeConfig rope;
+    ops::RopeForm rope_form = ops::RopeForm::kHalves;
+    std::optional<bool> is_tied;  ///< empty: the head is the embedding if no head is stored
+    NameStyle names = NameStyle::kHuggingFace;
+    std::array<Presence, kLayerTensors> tensors{};
+    std::vector<int64_t> end_ids;  ///< tokens that end a text
+    std::string stated_type;       ///< of the weights, where the settings say so: "bfloat16"
+
+    Presence& presence(LayerTensor tensor) { return tensors[static_cast<size_t>(tensor)]; }
+    void set(Presence presence_, std::initializer_list<LayerTensor> which) {
+        for (const LayerTensor tensor : which) presence(tensor) = presence_;
+    }
+};
+
+/// The largest model that is believed: settings beyond are damage, and sizes computed from them never
+/// overflow.
+namespace limits {
+inline constexpr int64_t kLayers = 1024;
+inline constexpr int64_t kHidden = 1 << 18;
+inline constexpr int64_t kFeedForward = 1 << 20;
+inline constexpr int64_t kHeads = 4096;
+inline constexpr int64_t kHeadWidth = 4096;
+inline constexpr int64_t kVocabulary = 1 << 24;
+inline constexpr int64_t kPositions = 1 << 24;
+}  // namespace limits
+
+}  // namespace tessera

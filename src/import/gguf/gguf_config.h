@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+
+#include "import/decoder_config.h"
+#include "import/findings.h"
+#include "import/gguf/gguf_file.h"
+
+namespace tessera {
+
+/// Reads the settings of a model from the metadata of a GGUF file. Those that Tessera cannot compute go to
+/// the findings, all of them; the configuration is empty if the architecture is one of them.
+/// @throws Error for a key that is missing, of another type or out of its range.
+std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, Findings& findings);
+
+}  // namespace tessera

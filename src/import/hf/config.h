@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "import/decoder_config.h"
+#include "import/findings.h"
+
+namespace tessera {
+
+/// Reads config.json of a HuggingFace model, and generation_config.json beside it for the tokens that end a
+/// text. Settings that Tessera cannot compute go to the findings, all of them; the configuration is empty if
+/// the architecture is one of them.
+/// @throws Error for a file that is no configuration: a field that is missing, of another type or out of its
+/// range.
+std::optional<DecoderConfig> read_hf_config(const std::string& path, Findings& findings);
+
+}  // namespace tessera

@@ -1,0 +1,76 @@
+#include "import/import_model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "import/decoder_spec.h"
+#include "import/model_weights.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// "models/Qwen3-0.6B/" -> "Qwen3-0.6B".
+std::string model_name(const std::filesystem::path& path) {
+    const std::filesystem::path absolute = std::filesystem::absolute(path).lexically_normal();
+    const std::filesystem::path last = absolute.has_filename() ? absolute : absolute.parent_path();
+    return std::filesystem::is_directory(path) ? last.filename().string() : last.stem().string();
+}
+
+/// A type that only the settings state: there are no tensors to ask.
+void check_stated_type(const DecoderConfig& config, Findings& findings) {
+    if (!config.stated_type.empty() && config.stated_type != "float32" && config.stated_type != "auto")
+        findings.unsupported.push_back(
+            fmt::format("tensors of type {}: expected float32", config.stated_type));
+}
+
+int64_t context_of(const DecoderConfig& config, const ImportOptions& options, const std::string& path) {
+    if (options.context == 0) return std::min(config.max_positions, kDefaultContext);
+    if (options.context < 1 || options.context > config.max_positions)
+        throw Error(path, "context",
+                    fmt::format("is {}, expected 1 to {}, the positions of the model", options.context,
+                                config.max_positions),
+                    {}, ErrorKind::kUsage);
+    return options.context;
+}
+
+}  // namespace
+
+ModelReport inspect_model(const std::filesystem::path& path) {
+    ModelReport report{.checkpoint = open_checkpoint(path)};
+    Checkpoint& checkpoint = report.checkpoint;
+    if (!checkpoint.config) return report;
+    if (checkpoint.weights)
+        report.spec = resolve_tensors(checkpoint, model_name(path));
+    else
+        check_stated_type(*checkpoint.config, checkpoint.findings);
+    return report;
+}
+
+ImportedModel import_model(const std::filesystem::path& path, const ImportOptions& options) {
+    const ModelReport report = inspect_model(path);
+    const Checkpoint& checkpoint = report.checkpoint;
+    const std::vector<std::string>& unsupported = checkpoint.findings.unsupported;
+    if (!unsupported.empty())
+        throw Error(checkpoint.path, "",
+                    fmt::format("cannot be compiled:\n  - {}", fmt::join(unsupported, "\n  - ")));
+    if (!report.spec)
+        throw Error(checkpoint.path, "", "has no weights", "expected model.safetensors beside config.json");
+    TESSERA_CHECK(options.max_tokens >= 1 && options.max_sequences >= 1, "{} tokens of {} sequences",
+                  options.max_tokens, options.max_sequences);
+
+    const DecoderConfig& config = *checkpoint.config;
+    const int64_t context = context_of(config, options, checkpoint.path);
+    return {.graph = build_decoder(*report.spec, {context, options.max_tokens, options.max_sequences}),
+            .weights = std::make_shared<const ModelWeights>(checkpoint.weights, config, context),
+            .facts = {.architecture = config.architecture,
+                      .format = checkpoint.format,
+                      .size = config.size,
+                      .context = context,
+                      .max_positions = config.max_positions,
+                      .end_ids = config.end_ids}};
+}
+
+}  // namespace tessera

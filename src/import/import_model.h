@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "import/checkpoint.h"
+#include "import/decoder.h"
+#include "import/weights.h"
+#include "ir/graph.h"
+
+namespace tessera {
+
+struct ImportOptions {
+    int64_t context = 0;       ///< positions of one sequence; 0: what the model says, at most kDefaultContext
+    int64_t max_tokens = 512;  ///< new tokens of one step
+    int64_t max_sequences = 16;  ///< sequences of one step
+};
+
+/// Without a wish, the rotary tables and page tables stay small whatever a model could reach.
+inline constexpr int64_t kDefaultContext = 8192;
+
+/// What the rest of Tessera needs to know of a model besides its graph.
+struct ModelFacts {
+    std::string architecture;
+    std::string format;
+    DecoderSize size;
+    int64_t context = 0;        ///< positions of one sequence
+    int64_t max_positions = 0;  ///< that the model was made for
+    std::vector<int64_t> end_ids;
+};
+
+struct ImportedModel {
+    Graph graph;                                  ///< with composites
+    std::shared_ptr<const WeightSource> weights;  ///< of all constants of the graph
+    ModelFacts facts;
+};
+
+/// Reads a model: a folder in HuggingFace form, or a GGUF file. It needs no tokenizer.
+/// @throws Error naming everything that is not supported or wrong with the tensors, at once.
+ImportedModel import_model(const std::filesystem::path& path, const ImportOptions& options = {});
+
+/// What `tessera check` prints: the checkpoint with all findings, also those of its tensors.
+struct ModelReport {
+    Checkpoint checkpoint;
+    std::optional<DecoderSpec> spec;  ///< empty without a configuration or without weights
+};
+
+/// @throws Error if the path holds no model, or a file is damaged.
+ModelReport inspect_model(const std::filesystem::path& path);
+
+}  // namespace tessera

@@ -1,0 +1,65 @@
+#include "import/model_weights.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "import/decoder.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+void divide_by_factors(const StoredTensor& factors, std::vector<double>& frequencies) {
+    for (size_t i = 0; i < frequencies.size(); ++i) {
+        float factor = 0;
+        std::memcpy(&factor, factors.bytes.data() + i * sizeof(factor), sizeof(factor));
+        if (!(factor > 0) || !(factor < 1e9f))
+            throw Error(kRopeFactorsSource, "",
+                        fmt::format("element {} is {}, expected a positive factor", i, factor));
+        frequencies[i] /= factor;
+    }
+}
+
+}  // namespace
+
+ModelWeights::ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config,
+                           int64_t positions)
+    : checkpoint_(std::move(checkpoint)) {
+    std::vector<double> frequencies = rope_frequencies(config.rope, config.size.head_width);
+    const StoredTensor* factors =
+        config.names == NameStyle::kGguf ? checkpoint_->find(kRopeFactorsSource) : nullptr;
+    if (factors) {
+        TESSERA_CHECK(factors->element == ElementType::kF32 &&
+                          factors->bytes.size() == frequencies.size() * sizeof(float),
+                      "{} bytes of {}", factors->bytes.size(), factors->type);
+        divide_by_factors(*factors, frequencies);
+    }
+    tables_ = rope_tables(frequencies, positions);
+    const std::vector<int64_t> shape = {positions, std::ssize(frequencies)};
+    add(kRopeCosSource, tables_.cos, shape);
+    add(kRopeSinSource, tables_.sin, shape);
+}
+
+void ModelWeights::add(const std::string& name, const std::vector<float>& contents,
+                       const std::vector<int64_t>& shape) {
+    generated_.emplace(name, StoredTensor{.type = "F32",
+                                          .element = ElementType::kF32,
+                                          .shape = shape,
+                                          .bytes = std::as_bytes(std::span(contents))});
+}
+
+const StoredTensor* ModelWeights::find(std::string_view name) const {
+    const auto found = generated_.find(name);
+    return found == generated_.end() ? checkpoint_->find(name) : &found->second;
+}
+
+std::vector<std::string> ModelWeights::names() const {
+    std::vector<std::string> all = checkpoint_->names();
+    for (const auto& [name, tensor] : generated_) all.push_back(name);
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+}  // namespace tessera

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "import/decoder_config.h"
+#include "import/weights.h"
+
+namespace tessera {
+
+/// All constants of a model's graph: the tensors of its checkpoint, and the rotary tables "rope.cos" and
+/// "rope.sin".
+class ModelWeights : public WeightSource {
+public:
+    /// `positions`: rows of the tables. A tensor rope_freqs.weight of a GGUF file divides the frequencies.
+    /// @throws Error if that tensor holds factors that are not positive.
+    ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config,
+                 int64_t positions);
+
+    const StoredTensor* find(std::string_view name) const override;
+    std::vector<std::string> names() const override;
+
+private:
+    void add(const std::string& name, const std::vector<float>& contents, const std::vector<int64_t>& shape);
+
+    std::shared_ptr<const WeightSource> checkpoint_;
+    RopeTables tables_;
+    std::map<std::string, StoredTensor, std::less<>> generated_;
+};
+
+}  // namespace tessera

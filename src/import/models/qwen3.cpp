@@ -1,0 +1,36 @@
+#include "import/models/architecture.h"
+
+// Qwen3: each head of Q and K is normalised before its rotation. Source: modeling_qwen3.py and
+// configuration_qwen3.py of HuggingFace transformers.
+
+namespace tessera {
+namespace {
+
+constexpr auto kHeadNorms = {LayerTensor::kQueryNorm, LayerTensor::kKeyNorm};
+constexpr int64_t kDefaultHeadWidth = 128;
+
+void complete_hf(HfSettings& settings, DecoderConfig& config) {
+    config.set(Presence::kAlways, kHeadNorms);
+    if (!settings.has("head_dim")) config.size.head_width = kDefaultHeadWidth;
+    if (settings.boolean("attention_bias", false))
+        config.set(Presence::kAlways, {LayerTensor::kQueryBias, LayerTensor::kKeyBias,
+                                       LayerTensor::kValueBias, LayerTensor::kOutputBias});
+    if (settings.boolean("use_sliding_window", false))
+        settings.refuse("use_sliding_window", "attention over a sliding window");
+}
+
+void complete_gguf(DecoderConfig& config) {
+    config.set(Presence::kAlways, kHeadNorms);
+}
+
+}  // namespace
+
+const Architecture& qwen3_architecture() {
+    static const Architecture architecture{.name = "qwen3",
+                                           .hf_class = "Qwen3ForCausalLM",
+                                           .complete_hf = complete_hf,
+                                           .complete_gguf = complete_gguf};
+    return architecture;
+}
+
+}  // namespace tessera
