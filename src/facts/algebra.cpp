@@ -374,6 +374,10 @@ Polynomial Algebra::normal_form(const ExprPtr& expr) {
         atom.coordinates = r->coordinates;
         atom.range = r->tensor == options_.real_tensor ? ValueRange{-kInf, kInf, false}
                                                        : type_range(bound_.tensor(r->tensor).type);
+        if (options_.outside)
+            if (const auto value = options_.outside(*r))
+                atom.range = {std::min(atom.range.low, *value), std::max(atom.range.high, *value),
+                              atom.range.is_integer};
     } else if (const auto* i = std::get_if<IteratorRef>(&expr->node)) {
         const int64_t extent = bound_.extents.iterators[static_cast<size_t>(i->index)];
         if (extent == 1) return {};

@@ -43,6 +43,8 @@ struct AlgebraOptions {
     std::optional<ValueRange> folded;  ///< otherwise that of the accumulator's type
     /// The value of a read that never reaches an element.
     std::function<std::optional<double>(const Read&)> constant_read;
+    /// What a read may give beside its type's values: the identity, out of range.
+    std::function<std::optional<double>(const Read&)> outside;
 };
 
 class Algebra {

@@ -7,7 +7,9 @@
 
 #include "facts/algebra.h"
 #include "facts/evaluate.h"
+#include "facts/executed.h"
 #include "facts/monotone.h"
+#include "facts/touched.h"
 
 // Under sum the normal form decides: every monomial holds the folded value once, as a factor. Under prod it is a product
 // of powers of it, free of anything else. Under max and min the signs of factors decide most cases; for the rest
@@ -54,6 +56,65 @@ ValueRange domain(const BoundDefinition& bound) {
     return folded;
 }
 
+// What folding the body can give: the folded value's range over one iteration or more.
+ValueRange partial_result(const BoundDefinition& bound) {
+    const Definition& definition = bound.definition;
+    const ExecutedIterations executed(bound, whole_box(bound));
+    AlgebraOptions options;
+    options.outside = [&](const Read& read) -> std::optional<double> {
+        if (stays_in_range(bound, executed, read.tensor, read.coordinates)) return std::nullopt;
+        return identity(definition.monoid);
+    };
+    Algebra algebra(bound, options);
+    ValueRange value = algebra.range_of(algebra.normal_form(definition.body[0]));
+    const bool is_integer = accumulator_range(definition).is_integer && value.is_integer;
+    if (definition.monoid == Monoid::kSum)
+        return {value.low >= 0 ? 0 : -kInf, value.high <= 0 ? 0 : kInf, is_integer};
+    if (definition.monoid == Monoid::kProd) return {value.low >= 0 ? 0 : -kInf, kInf, is_integer};
+    return {value.low, value.high, is_integer};
+}
+
+bool holds_folded(const Algebra& algebra, const Polynomial& p) {
+    return dependence(algebra, p, [](const AlgebraAtom& atom) {
+               return atom.kind == AlgebraAtom::Kind::kFolded ? Dependence::kOther : Dependence::kNone;
+           }) != Dependence::kNone;
+}
+
+// Whether this divides by what may be 0 for some contents. Reals are not counted as 0: they are that almost never.
+bool divides_by_zero(const Algebra& algebra, const Polynomial& p) {
+    return std::ranges::any_of(p, [&](const auto& term) {
+        return std::ranges::any_of(term.first, [&](const auto& power) {
+            const AlgebraAtom& atom = algebra.atom(power.first);
+            const auto may_be_zero = [](const ValueRange& r) { return r.is_integer && r.low <= 0 && r.high >= 0; };
+            if (atom.kind == AlgebraAtom::Kind::kFolded) return false;
+            if (power.second < 0 && may_be_zero(atom.range)) return true;
+            if (atom.kind == AlgebraAtom::Kind::kInverse && may_be_zero(algebra.range_of(atom.arguments[0])))
+                return true;
+            return std::ranges::any_of(atom.arguments,
+                                       [&](const Polynomial& argument) { return divides_by_zero(algebra, argument); });
+        });
+    });
+}
+
+// Whether the post-expression is a number for every partial result. What is none whatever the partial result, like the
+// logarithm of an operand, is none in the whole as well.
+bool is_defined(const BoundDefinition& bound) {
+    AlgebraOptions options;
+    options.folded = partial_result(bound);
+    Algebra algebra(bound, options);
+    bool defined = !divides_by_zero(algebra, algebra.normal_form(bound.definition.post));
+    walk(bound.definition.post, [&](const Expr& expr) {
+        const auto* call = std::get_if<Apply>(&expr.node);
+        if (!call || (call->function != Function::kSqrt && call->function != Function::kRsqrt &&
+                      call->function != Function::kLog))
+            return defined;
+        const Polynomial argument = algebra.normal_form(call->arguments[0]);
+        if (holds_folded(algebra, argument) && algebra.range_of(argument).low < 0) defined = false;
+        return defined;
+    });
+    return defined;
+}
+
 bool is_multiplicative(const Algebra& algebra, const Polynomial& p) {
     if (p.empty()) return true;
     if (p.size() != 1 || p.begin()->second != 1) return false;
@@ -75,6 +136,16 @@ public:
                 marks_.push_back(static_cast<double>(bound.extents.dims[static_cast<size_t>(d->index)]));
             return true;
         });
+    }
+
+    bool takes(double folded) {
+        const Column at_identity = evaluate_at(Column(kTrials, folded));
+        Column anywhere(kTrials);
+        for (double& y : anywhere) y = folded_value();
+        const Column elsewhere = evaluate_at(anywhere);
+        for (size_t i = 0; i < kTrials; ++i)
+            if (std::isnan(at_identity[i]) && !std::isnan(elsewhere[i])) return false;
+        return true;
     }
 
     bool finds_a_fall() {
@@ -111,6 +182,7 @@ private:
 
     double element(ElementType type) {
         if (!is_integer(type)) return any_real();
+        if (uniform(0, 1) < 0.1) return 0;
         const IntegerRange r = range(type);
         return std::floor(uniform(static_cast<double>(r.low), static_cast<double>(r.high) + 1));
     }
@@ -143,9 +215,14 @@ private:
 
 }  // namespace
 
+bool post_takes_identity(const BoundDefinition& bound) {
+    return !bound.definition.post || Sampler(bound).takes(identity(bound.definition.monoid));
+}
+
 bool post_commutes(const BoundDefinition& bound) {
     const Definition& definition = bound.definition;
     if (!definition.post) return true;
+    if (!is_defined(bound)) return false;
     AlgebraOptions options;
     options.only_where_defined = true;
     options.folded = domain(bound);

@@ -116,7 +116,7 @@ void add_component(ElementSet& elements, const Component& component, const std::
                                        : axes[a].at(point, shared, component.space).clipped(within[a]);
             if (product[a].empty()) return true;
         }
-        elements.add(product);
+        elements.add({product.begin(), product.begin() + static_cast<std::ptrdiff_t>(elements.rank())});
         return true;
     });
 }

@@ -14,6 +14,7 @@ namespace tessera::facts {
 class ElementSet {
 public:
     explicit ElementSet(size_t rank) : rank_(rank) {}
+    size_t rank() const { return rank_; }
 
     void add(const std::vector<IntegerSet>& product);
     bool empty() const { return products_.empty(); }
@@ -32,6 +33,7 @@ private:
 
 /// Adds the coordinates that these components take over the box, and that lie within `shape`.
 /// A component that reads an index operand of unknown contents takes every coordinate within its axis.
+/// If the set has fewer axes than there are components, the further ones only restrict which iterations count.
 /// @throws Error for an out-of-range read of an index operand, and beyond the enumeration limit.
 void add_image(ElementSet& elements, const BoundDefinition& bound, const std::vector<ExprPtr>& components,
                const IterationBox& box, std::span<const Range> within);

@@ -155,17 +155,9 @@ private:
     }
 
     bool all_reads_in_range() {
-        for (const Read& read : reads_in({definition_.body[0]})) {
-            const std::vector<int64_t>& shape = bound_.shape(read.tensor);
-            const std::vector<Range> anywhere(shape.size(), Range{-(int64_t{1} << 60), int64_t{1} << 60});
-            ElementSet reached(shape.size());
-            for (const IterationBox& box : executed_.project(iterators_in(read.coordinates)))
-                add_image(reached, bound_, read.coordinates, box, anywhere);
-            const auto box = reached.bounding_box();
-            for (size_t a = 0; box && a < shape.size(); ++a)
-                if ((*box)[a].first < 0 || (*box)[a].last > shape[a]) return false;
-        }
-        return true;
+        return std::ranges::all_of(reads_in({definition_.body[0]}), [&](const Read& read) {
+            return stays_in_range(bound_, executed_, read.tensor, read.coordinates);
+        });
     }
 
     // Post-expressions are applied whether the predicate holds or not.

@@ -8,6 +8,7 @@
 #include "facts/depends.h"
 #include "facts/executed.h"
 #include "facts/image.h"
+#include "facts/touched.h"
 #include "support/error.h"
 
 // A tensor is split on an axis if the elements that each device reaches lie in its half: the bounding boxes of the
@@ -53,7 +54,7 @@ public:
         }
         for (const int result : definition_.results()) {
             const Sbp& placed = signature[static_cast<size_t>(result)];
-            if (placed.kind == Sbp::Kind::kPartial && !partial_is_right()) return std::nullopt;
+            if (placed.kind == Sbp::Kind::kPartial && !partial_is_right(result, boxes)) return std::nullopt;
             if (placed.kind == Sbp::Kind::kBroadcast && !copies_are_right(result, iterator, boxes))
                 return std::nullopt;
         }
@@ -84,10 +85,26 @@ private:
         return first == good.end() ? -1 : static_cast<int>(first - good.begin());
     }
 
-    bool partial_is_right() {
+    bool partial_is_right(int result, const HalfBoxes& boxes) {
         if (definition_.monoid == Monoid::kNone) return false;
+        if (!definition_.post) return true;
         if (!commutes_) commutes_ = post_commutes(bound_);
-        return *commutes_;
+        if (!*commutes_ || !definition_.where) return *commutes_;
+        // A device may fold nothing into an element of which the other one makes a number.
+        const int64_t whole = folded_elements(result, whole_box(bound_));
+        for (const IterationBox& box : boxes)
+            if (folded_elements(result, box) != whole) return post_takes_identity(bound_);
+        return true;
+    }
+
+    int64_t folded_elements(int result, const IterationBox& within) const {
+        const std::vector<ExprPtr>& map = bound_.tensor(result).map;
+        const ExecutedIterations executed(bound_, within);
+        ElementSet reached(map.size());
+        if (executed.none()) return 0;
+        for (const IterationBox& box : executed.project(iterators_in(map)))
+            add_image(reached, bound_, map, box, ranges_of(bound_.shape(result)));
+        return reached.count();
     }
 
     bool is_named_in(const std::vector<ExprPtr>& exprs, int iterator) const {
@@ -144,8 +161,9 @@ private:
     // M and L are computed with the parallel iterators that they do not use held at their first executed value. That
     // each device takes the same weights is a question to the predicate alone.
     bool weights_agree(int iterator, const HalfBoxes& boxes) const {
-        if (!definition_.where) return true;
         const std::vector<ExprPtr>& map = bound_.tensor(definition_.results()[0]).map;
+        if (!scores_agree(map, boxes)) return false;
+        if (!definition_.where) return true;
         std::vector<int> held;
         std::vector<int> free;
         for (size_t i = 0; i < definition_.iterators.size(); ++i) {
@@ -164,6 +182,36 @@ private:
             }
         }
         return true;
+    }
+
+    // Where all scores of an element are read out of range they are -inf, and its weights are no numbers: that must not
+    // happen on one device alone.
+    bool scores_agree(const std::vector<ExprPtr>& map, const HalfBoxes& boxes) const {
+        const ExecutedIterations executed(bound_, whole_box(bound_));
+        std::vector<ExprPtr> joint = map;
+        std::vector<Range> within = ranges_of(bound_.shape(definition_.results()[0]));
+        bool all_inside = true;
+        for (const Read& read : reads_in({definition_.body[0]})) {
+            if (stays_in_range(bound_, executed, read.tensor, read.coordinates)) continue;
+            all_inside = false;
+            const std::vector<Range> shape = ranges_of(bound_.shape(read.tensor));
+            joint.insert(joint.end(), read.coordinates.begin(), read.coordinates.end());
+            within.insert(within.end(), shape.begin(), shape.end());
+        }
+        if (all_inside) return true;
+        const auto scored = [&](const IterationBox& box, const std::vector<ExprPtr>& coordinates) {
+            const ExecutedIterations share(bound_, box);
+            ElementSet reached(map.size());
+            if (share.none()) return int64_t{0};
+            for (const IterationBox& part : share.project(iterators_in(coordinates)))
+                add_image(reached, bound_, coordinates, part, std::span(within).first(coordinates.size()));
+            return reached.count();
+        };
+        const int64_t whole = scored(whole_box(bound_), joint);
+        return std::ranges::all_of(boxes, [&](const IterationBox& box) {
+            const int64_t share = scored(box, joint);
+            return share == whole || share == scored(box, map);
+        });
     }
 
     static std::vector<IterationBox> weights(const ExecutedIterations& once, const std::vector<int>& free) {

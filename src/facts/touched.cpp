@@ -39,4 +39,19 @@ bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& ex
     return false;
 }
 
+bool stays_in_range(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
+                    const std::vector<ExprPtr>& coordinates) {
+    const std::vector<int64_t>& shape = bound.shape(tensor);
+    const std::vector<Range> anywhere(shape.size(), Range{-(int64_t{1} << 60), int64_t{1} << 60});
+    if (executed.none()) return true;
+    for (const IterationBox& box : executed.project(iterators_in(coordinates))) {
+        ElementSet reached(shape.size());
+        add_image(reached, bound, coordinates, box, anywhere);
+        const auto around = reached.bounding_box();
+        for (size_t a = 0; around && a < shape.size(); ++a)
+            if ((*around)[a].first < 0 || (*around)[a].last > shape[a]) return false;
+    }
+    return true;
+}
+
 }  // namespace tessera::facts

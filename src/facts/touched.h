@@ -21,4 +21,8 @@ std::vector<Touched> derive_touched(const BoundDefinition& bound);
 bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
                       const std::vector<ExprPtr>& coordinates);
 
+/// Whether this access stays within the tensor in every executed iteration. False where unknown contents decide.
+bool stays_in_range(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
+                    const std::vector<ExprPtr>& coordinates);
+
 }  // namespace tessera::facts
