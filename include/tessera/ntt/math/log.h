@@ -4,16 +4,17 @@
 
 namespace tessera::ntt {
 
-/// The natural logarithm. At most 1 ulp (1.5 without FMA), denormal arguments included; log(0) = -inf, log(x
-/// < 0) is NaN, log(inf) = inf, NaN stays.
+/// The natural logarithm. At most 1 ulp (1.5 without FMA), denormal arguments included. log(0) = -inf,
+/// log(inf) = inf, of x < 0 NaN; NaN stays.
 template <FloatLanes V>
 [[gnu::always_inline]] inline V log(V x) {
-    // x = 2^e (1 + f) with 1 + f in [2/3, 4/3): log(x) = e ln 2 + log(1 + f), log(1 + f) = f - f^2/2 + f^3
-    // q(f).
+    // x = 2^e (1 + f) with 1 + f in [2/3, 4/3): log(x) = e ln 2 + log(1 + f),
+    // log(1 + f) = f - f^2/2 + f^3 q(f).
     constexpr int32_t kTwoThirds = 0x3f2aaaab;
     const auto denormal = x < 0x1p-126f;
     const V normal = select(denormal, x * 0x1p23f, x);
-    const auto bits = reinterpret<int32_t>(normal);
+    // Of negative numbers, whose result is replaced below, the magnitude: the integers stay in range.
+    const auto bits = reinterpret<int32_t>(abs(normal));
     const auto exponent = (bits - kTwoThirds) >> 23;
     const V e = convert<float>(exponent) - select(denormal, broadcast<V>(23.0f), broadcast<V>(0.0f));
     const V f = reinterpret<float>(bits - (exponent << 23)) - 1.0f;
