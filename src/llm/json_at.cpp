@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "support/error.h"
-#include "support/mapped_file.h"
 
 namespace tessera {
 
@@ -71,12 +70,11 @@ bool JsonAt::boolean_or(std::string_view key, bool otherwise) const {
     return found ? found->boolean() : otherwise;
 }
 
-nlohmann::json read_json(const std::filesystem::path& path) {
-    const MappedFile file = MappedFile::open(path);
+nlohmann::json parse_json(std::string_view text, const std::string& where) {
     try {
-        return nlohmann::json::parse(file.text().begin(), file.text().end());
+        return nlohmann::json::parse(text.begin(), text.end());
     } catch (const nlohmann::json::parse_error& error) {
-        throw Error(fmt::format("{}@{}", path.string(), error.byte), "",
+        throw Error(fmt::format("{}@{}", where, error.byte), "",
                     fmt::format("is not JSON: {}", error.what()));
     }
 }

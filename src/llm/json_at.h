@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,7 +50,7 @@ private:
     std::string place_;
 };
 
-/// Reads a whole file of moderate size. @throws Error with the position of a syntax error
-nlohmann::json read_json(const std::filesystem::path& path);
+/// Parses the text of a file of moderate size. @throws Error with the position of a syntax error
+nlohmann::json parse_json(std::string_view text, const std::string& where);
 
 }  // namespace tessera

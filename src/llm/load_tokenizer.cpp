@@ -1,35 +1,84 @@
 #include "llm/load_tokenizer.h"
 
+#include <array>
+
 #include "import/gguf/gguf_file.h"
+#include "llm/file_source.h"
 #include "llm/tokenizer_sources.h"
+#include "runtime/artefact.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
 
-TokenizerParts read_folder(const std::filesystem::path& folder) {
-    const auto has = [&](const char* name) { return std::filesystem::exists(folder / name); };
-    if (has("tokenizer.json")) return read_tokenizer_json(folder / "tokenizer.json");
-    if (has("vocab.json") && has("merges.txt")) return read_vocabulary_and_merges(folder);
-    if (has("vocab.json") || has("merges.txt"))
-        throw Error(folder.string(), "",
-                    fmt::format("has {0} but no {1}; a tokenizer needs both, or a tokenizer.json",
-                                has("vocab.json") ? "vocab.json" : "merges.txt",
-                                has("vocab.json") ? "merges.txt" : "vocab.json"));
-    if (has("tokenizer.model"))
-        throw Error(folder.string(), "tokenizer.model", "is a SentencePiece model, which is not supported",
+// The name of the GGUF file in an artefact.
+constexpr std::string_view kGgufName = "tokenizer.gguf";
+constexpr std::string_view kGgufKeys = "tokenizer.";
+
+constexpr std::array kFolderFiles = {
+    "tokenizer.json",         "vocab.json", "merges.txt", "tokenizer_config.json",
+    "generation_config.json", "config.json"};
+
+TokenizerParts read_files(FileSource& files) {
+    if (files.contains("tokenizer.json")) return read_tokenizer_json(files, "tokenizer.json");
+    const bool has_vocabulary = files.contains("vocab.json");
+    const bool has_merges = files.contains("merges.txt");
+    if (has_vocabulary && has_merges) return read_vocabulary_and_merges(files);
+    if (has_vocabulary || has_merges)
+        throw Error(files.where(), "",
+                    fmt::format("has {} but no {}; a tokenizer needs both, or a tokenizer.json",
+                                has_vocabulary ? "vocab.json" : "merges.txt",
+                                has_vocabulary ? "merges.txt" : "vocab.json"));
+    if (files.contains("tokenizer.model"))
+        throw Error(files.where(), "tokenizer.model", "is a SentencePiece model, which is not supported",
                     "convert it to a tokenizer.json with the `tokenizers` library");
-    throw Error(folder.string(), "",
+    throw Error(files.where(), "",
                 "has no tokenizer: neither tokenizer.json, nor vocab.json with merges.txt");
+}
+
+bool has_tokenizer(const FileSource& folder) {
+    return folder.contains("tokenizer.json") ||
+           (folder.contains("vocab.json") && folder.contains("merges.txt"));
 }
 
 }  // namespace
 
 Tokenizer load_tokenizer(const std::filesystem::path& path) {
-    if (std::filesystem::is_directory(path)) return Tokenizer(read_folder(path));
-    if (GgufFile::is_gguf(path)) return Tokenizer(read_gguf_tokenizer(path));
-    if (path.extension() == ".json") return Tokenizer(read_tokenizer_json(path));
-    throw Error(path.string(), "", "is neither a folder, nor a GGUF file, nor a tokenizer.json");
+    if (std::filesystem::is_directory(path)) {
+        FileSource files(path);
+        return Tokenizer(read_files(files));
+    }
+    if (GgufFile::is_gguf(path)) return Tokenizer(read_gguf_tokenizer(GgufFile::open(path)));
+    if (path.extension() != ".json")
+        throw Error(path.string(), "", "is neither a folder, nor a GGUF file, nor a tokenizer.json");
+    FileSource files(path.parent_path());
+    return Tokenizer(read_tokenizer_json(files, path.filename().string()));
+}
+
+Tokenizer load_tokenizer(std::span<const NamedFile> named, const std::string& where) {
+    if (named.empty())
+        throw Error(where, "", "has no tokenizer: the model that was compiled had none",
+                    "put tokenizer.json beside its config.json and compile again");
+    FileSource files(named, where);
+    if (!files.contains(kGgufName)) return Tokenizer(read_files(files));
+    const std::string_view text = files.read(kGgufName);
+    return Tokenizer(
+        read_gguf_tokenizer(GgufFile::parse(std::as_bytes(std::span(text)), files.where(kGgufName))));
+}
+
+std::vector<NamedFile> tokenizer_files(const std::filesystem::path& model) {
+    std::vector<NamedFile> result;
+    if (std::filesystem::is_directory(model)) {
+        FileSource folder(model);
+        if (!has_tokenizer(folder)) return result;
+        for (const char* name : kFolderFiles)
+            if (folder.contains(name)) result.push_back({name, std::string(folder.read(name))});
+        return result;
+    }
+    const GgufFile file = GgufFile::open(model);
+    if (file.metadata().contains("tokenizer.ggml.tokens"))
+        result.push_back({std::string(kGgufName), file.metadata().write_file(kGgufKeys)});
+    return result;
 }
 
 }  // namespace tessera

@@ -1,15 +1,28 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "llm/tokenizer.h"
 
 namespace tessera {
+
+struct NamedFile;  // runtime/artefact.h
 
 /// Reads the tokenizer of a model: a folder in HuggingFace form (`tokenizer.json`, or `vocab.json` with
 /// `merges.txt`; `tokenizer_config.json`, `config.json` and `generation_config.json` add BOS and EOS where
 /// present), a `tokenizer.json`, or a GGUF file. Weights are not touched.
 /// @throws Error naming the missing file, or the component that is not supported.
 Tokenizer load_tokenizer(const std::filesystem::path& path);
+
+/// The same from the files that an artefact carries; `where` names the artefact in errors.
+Tokenizer load_tokenizer(std::span<const NamedFile> files, const std::string& where);
+
+/// The files that an artefact must carry so that the tokenizer of `model`, a folder or a GGUF file, can be
+/// read from it; of a GGUF file the part that concerns the tokenizer. Not checked beyond that. Empty if the
+/// model has none.
+std::vector<NamedFile> tokenizer_files(const std::filesystem::path& model);
 
 }  // namespace tessera

@@ -58,11 +58,11 @@ void read_added_tokens(const JsonAt& decoder, TokenizerConfig& config) {
 
 }  // namespace
 
-TokenizerConfig read_tokenizer_config(const std::filesystem::path& folder) {
+TokenizerConfig read_tokenizer_config(FileSource& files) {
     TokenizerConfig config;
-    if (const auto path = folder / "tokenizer_config.json"; std::filesystem::exists(path)) {
-        const nlohmann::json json = read_json(path);
-        const JsonAt file(json, path.string());
+    if (constexpr std::string_view kName = "tokenizer_config.json"; files.contains(kName)) {
+        const nlohmann::json json = parse_json(files.read(kName), files.where(kName));
+        const JsonAt file(json, files.where(kName));
         config.tokenizer_class = file.string_or("tokenizer_class", "");
         if (config.tokenizer_class.ends_with("Fast"))
             config.tokenizer_class.resize(config.tokenizer_class.size() - std::string_view("Fast").size());
@@ -73,13 +73,12 @@ TokenizerConfig read_tokenizer_config(const std::filesystem::path& folder) {
         config.add_prefix_space = file.boolean_or("add_prefix_space", false);
         if (const auto decoder = file.find("added_tokens_decoder")) read_added_tokens(*decoder, config);
     }
-    for (const char* name : {"generation_config.json", "config.json"}) {
-        const auto path = folder / name;
-        if (!std::filesystem::exists(path)) continue;
-        const nlohmann::json json = read_json(path);
-        const JsonAt file(json, path.string());
+    for (const std::string_view name : {"generation_config.json", "config.json"}) {
+        if (!files.contains(name)) continue;
+        const nlohmann::json json = parse_json(files.read(name), files.where(name));
+        const JsonAt file(json, files.where(name));
         read_ids(file, config);
-        if (std::string_view(name) == "config.json") config.model_type = file.string_or("model_type", "");
+        if (name == "config.json") config.model_type = file.string_or("model_type", "");
     }
     return config;
 }

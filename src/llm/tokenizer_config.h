@@ -1,10 +1,10 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "llm/file_source.h"
 #include "llm/tokenizer_parts.h"
 
 namespace tessera {
@@ -25,7 +25,7 @@ struct TokenizerConfig {
 };
 
 /// @throws Error on a file that is there but wrong
-TokenizerConfig read_tokenizer_config(const std::filesystem::path& folder);
+TokenizerConfig read_tokenizer_config(FileSource& files);
 
 /// Sets `bos` and `eos` of the parts. Where the files name no BOS, it is what the prefix of a text begins
 /// with.

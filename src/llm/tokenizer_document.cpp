@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "support/error.h"
-#include "support/mapped_file.h"
 
 namespace tessera {
 namespace {
@@ -165,12 +164,10 @@ private:
     bool found_object_ = false;
 };
 
-TokenizerDocument read(const std::filesystem::path& path, bool vocabulary_at_root) {
-    const MappedFile file = MappedFile::open(path);
-    Reader reader(path.string(), vocabulary_at_root);
-    const std::string_view text = file.text();
+TokenizerDocument read(std::string_view text, const std::string& where, bool vocabulary_at_root) {
+    Reader reader(where, vocabulary_at_root);
     Json::sax_parse(text.data(), text.data() + text.size(), &reader);
-    if (!reader.found_object()) throw Error(path.string(), "", "is not a JSON object");
+    if (!reader.found_object()) throw Error(where, "", "is not a JSON object");
     return std::move(reader).take();
 }
 
@@ -185,17 +182,15 @@ std::optional<MergeText> split_merge(std::string_view text) {
     return MergeText{std::string(text.substr(0, space)), std::string(text.substr(space + 1))};
 }
 
-TokenizerDocument read_tokenizer_document(const std::filesystem::path& path) {
-    return read(path, false);
+TokenizerDocument read_tokenizer_document(std::string_view text, const std::string& where) {
+    return read(text, where, false);
 }
 
-Vocabulary read_vocabulary_json(const std::filesystem::path& path) {
-    return read(path, true).vocabulary;
+Vocabulary read_vocabulary_json(std::string_view text, const std::string& where) {
+    return read(text, where, true).vocabulary;
 }
 
-std::vector<MergeText> read_merges_text(const std::filesystem::path& path) {
-    const MappedFile file = MappedFile::open(path);
-    std::string_view text = file.text();
+std::vector<MergeText> read_merges_text(std::string_view text, const std::string& where) {
     std::vector<MergeText> merges;
     for (size_t line = 1; !text.empty(); ++line) {
         const size_t end = std::min(text.find('\n'), text.size());
@@ -205,7 +200,7 @@ std::vector<MergeText> read_merges_text(const std::filesystem::path& path) {
         if (content.empty() || content.starts_with("#version")) continue;
         auto merge = split_merge(content);
         if (!merge)
-            throw Error(fmt::format("{}:{}", path.string(), line), "",
+            throw Error(fmt::format("{}:{}", where, line), "",
                         fmt::format("is \"{}\", expected two texts with a space between", content));
         merges.push_back(std::move(*merge));
     }

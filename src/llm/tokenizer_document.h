@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,14 +26,14 @@ struct TokenizerDocument {
     nlohmann::json rest;
 };
 
-/// @throws Error with the position in the file
-TokenizerDocument read_tokenizer_document(const std::filesystem::path& path);
+/// All read the text of a file, which `where` names in errors, with the position.
+TokenizerDocument read_tokenizer_document(std::string_view text, const std::string& where);
 
 /// A `vocab.json`: one object of texts and ids.
-Vocabulary read_vocabulary_json(const std::filesystem::path& path);
+Vocabulary read_vocabulary_json(std::string_view text, const std::string& where);
 
 /// A `merges.txt`: a line for each merge, two texts with a space between; a first line may name the version.
-std::vector<MergeText> read_merges_text(const std::filesystem::path& path);
+std::vector<MergeText> read_merges_text(std::string_view text, const std::string& where);
 
 /// Empty unless there is a space with text on both sides.
 std::optional<MergeText> split_merge(std::string_view text);

@@ -26,7 +26,7 @@ constexpr std::string_view kSpaceMark = "\u2581";
 /// The keys of one file, all checked.
 class Source {
 public:
-    explicit Source(const std::filesystem::path& path) : file_(GgufFile::open(path)) {
+    explicit Source(const GgufFile& file) : file_(file) {
         const auto tokens = metadata().get_array<std::string_view>("tokenizer.ggml.tokens");
         if (!tokens || tokens->empty())
             fail("tokenizer.ggml.tokens", "is missing: the file has no tokenizer");
@@ -89,7 +89,7 @@ public:
     }
 
 private:
-    GgufFile file_;
+    const GgufFile& file_;
     Vocabulary vocabulary_;
     std::vector<int32_t> types_;
 };
@@ -170,8 +170,8 @@ TokenizerParts read_sentence_piece(const Source& source) {
 
 }  // namespace
 
-TokenizerParts read_gguf_tokenizer(const std::filesystem::path& path) {
-    const Source source(path);
+TokenizerParts read_gguf_tokenizer(const GgufFile& file) {
+    const Source source(file);
     const auto model = source.metadata().get_string("tokenizer.ggml.model");
     if (model == "gpt2") return read_byte_level(source);
     if (model == "llama") return read_sentence_piece(source);

@@ -54,14 +54,15 @@ void check_ids(const std::vector<TokenId>& ids, const TokenizerParts& parts, con
 
 }  // namespace
 
-TokenizerParts read_tokenizer_json(const std::filesystem::path& path) {
-    TokenizerDocument document = read_tokenizer_document(path);
-    const JsonAt file(document.rest, path.string());
+TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name) {
+    const std::string where = files.where(name);
+    TokenizerDocument document = read_tokenizer_document(files.read(name), where);
+    const JsonAt file(document.rest, where);
     const JsonAt model = file.at("model");
     // Files of the first versions do not name the type of the model, but only BPE has merges.
     const std::string type = model.string_or("type", document.merges.empty() ? "of no type" : "BPE");
     if (type != "BPE")
-        throw Error(path.string(), "model", fmt::format("is {}, which is not supported", type),
+        throw Error(where, "model", fmt::format("is {}, which is not supported", type),
                     "supported is BPE, byte-level or with byte fallback");
     if (document.vocabulary.size() == 0) model.fail("has no vocabulary");
 
@@ -73,17 +74,16 @@ TokenizerParts read_tokenizer_json(const std::filesystem::path& path) {
     Affixes affixes = read_post_processor(file.find("post_processor"), unsupported);
     parts.bpe = read_model(model, document.merges, document.vocabulary, unsupported);
     if (!unsupported.empty())
-        throw Error(path.string(), "",
-                    fmt::format("uses what is not supported: {}", fmt::join(unsupported, ", ")));
+        throw Error(where, "", fmt::format("uses what is not supported: {}", fmt::join(unsupported, ", ")));
 
     parts.vocabulary = std::move(document.vocabulary);
     if (const auto added = file.find("added_tokens"))
         for (const JsonAt& token : added->items()) parts.added.push_back(read_added_token(token));
-    check_ids(affixes.prefix, parts, path.string());
-    check_ids(affixes.suffix, parts, path.string());
+    check_ids(affixes.prefix, parts, where);
+    check_ids(affixes.suffix, parts, where);
     parts.prefix = std::move(affixes.prefix);
     parts.suffix = std::move(affixes.suffix);
-    set_special_ids(read_tokenizer_config(path.parent_path()), parts);
+    set_special_ids(read_tokenizer_config(files), parts);
     return parts;
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <array>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "import/gguf/gguf_file.h"
+#include "llm/file_source.h"
 #include "llm/tokenizer_document.h"
 #include "llm/tokenizer_parts.h"
 
@@ -14,16 +15,16 @@ namespace tessera {
 /// The three forms in which a tokenizer is stored. All throw Error naming the file and what is wrong with it.
 
 /// A `tokenizer.json` of the `tokenizers` library; BOS and EOS from the files beside it.
-TokenizerParts read_tokenizer_json(const std::filesystem::path& path);
+TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name);
 
 /// `vocab.json` and `merges.txt`, the older form of byte-level vocabularies. How texts are divided into words
 /// is in no file: it follows from `tokenizer_class` in `tokenizer_config.json`, or `model_type` in
 /// `config.json`.
-TokenizerParts read_vocabulary_and_merges(const std::filesystem::path& folder);
+TokenizerParts read_vocabulary_and_merges(FileSource& files);
 
 /// The metadata of a GGUF file: `tokenizer.ggml.model` "gpt2" (byte-level BPE) or "llama" (SentencePiece
 /// BPE).
-TokenizerParts read_gguf_tokenizer(const std::filesystem::path& path);
+TokenizerParts read_gguf_tokenizer(const GgufFile& file);
 
 /// What to do with a merge whose parts, or which together, are no token of the vocabulary.
 enum class UnknownMerge { kRefuse, kIgnore };

@@ -26,7 +26,7 @@ const std::array kStyles = {
     Style{"Qwen2Tokenizer", "qwen3", kQwen2Pattern, true},
 };
 
-const Style& find_style(const TokenizerConfig& config, const std::filesystem::path& folder) {
+const Style& find_style(const TokenizerConfig& config, const FileSource& files) {
     for (const Style& style : kStyles)
         if (config.tokenizer_class.empty() ? style.model_type == config.model_type
                                            : style.tokenizer_class == config.tokenizer_class)
@@ -34,7 +34,7 @@ const Style& find_style(const TokenizerConfig& config, const std::filesystem::pa
     // A vocabulary alone is what GPT-2 was published as.
     if (config.tokenizer_class.empty() && config.model_type.empty()) return kStyles.front();
     const bool by_class = !config.tokenizer_class.empty();
-    throw Error((folder / (by_class ? "tokenizer_config.json" : "config.json")).string(),
+    throw Error(files.where(by_class ? "tokenizer_config.json" : "config.json"),
                 by_class ? "tokenizer_class" : "model_type",
                 fmt::format("is {}: how it divides texts is not known",
                             by_class ? config.tokenizer_class : config.model_type),
@@ -57,14 +57,14 @@ void add_named_tokens(const TokenizerConfig& config, TokenizerParts& parts) {
 
 }  // namespace
 
-TokenizerParts read_vocabulary_and_merges(const std::filesystem::path& folder) {
-    const TokenizerConfig config = read_tokenizer_config(folder);
-    const Style& style = find_style(config, folder);
+TokenizerParts read_vocabulary_and_merges(FileSource& files) {
+    const TokenizerConfig config = read_tokenizer_config(files);
+    const Style& style = find_style(config, files);
     TokenizerParts parts;
-    parts.vocabulary = read_vocabulary_json(folder / "vocab.json");
-    const auto merges_path = folder / "merges.txt";
-    parts.bpe = Bpe(make_merges(read_merges_text(merges_path), parts.vocabulary, "", UnknownMerge::kRefuse,
-                                merges_path.string()),
+    parts.vocabulary = read_vocabulary_json(files.read("vocab.json"), files.where("vocab.json"));
+    const std::string merges = files.where("merges.txt");
+    parts.bpe = Bpe(make_merges(read_merges_text(files.read("merges.txt"), merges), parts.vocabulary, "",
+                                UnknownMerge::kRefuse, merges),
                     {});
     parts.added = config.added_tokens;
     add_named_tokens(config, parts);

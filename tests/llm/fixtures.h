@@ -46,6 +46,10 @@ inline std::string read_file(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+inline nlohmann::json read_json(const std::filesystem::path& path) {
+    return parse_json(read_file(path), path.string());
+}
+
 /// The texts of a tokenizer.json by id, added tokens included.
 inline std::vector<std::string> tokens_of(const nlohmann::json& document) {
     std::vector<std::string> tokens;

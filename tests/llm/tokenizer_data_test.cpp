@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "llm/json_at.h"
+#include "llm/fixtures.h"
 #include "llm/load_tokenizer.h"
 #include "support/error.h"
 
@@ -30,7 +30,7 @@ TEST_P(TokenizerVectors, AreExactAndDecodeToTheText) {
     const auto path = data() / GetParam().path;
     if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
     const Tokenizer tokenizer = load_tokenizer(path);
-    const nlohmann::json cases = read_json(data() / GetParam().cases);
+    const nlohmann::json cases = test::read_json(data() / GetParam().cases);
     ASSERT_GT(cases.size(), 10u);
     for (const auto& item : cases) {
         const auto text = item.at("text").get<std::string>();

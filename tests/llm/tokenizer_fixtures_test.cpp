@@ -16,7 +16,7 @@ class TokenizerFixture : public testing::TestWithParam<const char*> {};
 TEST_P(TokenizerFixture, GivesTheExpectedIdsAndTexts) {
     const auto folder = test::fixtures() / GetParam();
     const Tokenizer tokenizer = load_tokenizer(folder);
-    const nlohmann::json cases = read_json(folder / "cases.json");
+    const nlohmann::json cases = test::read_json(folder / "cases.json");
     ASSERT_GE(cases.size(), 60u);
     for (const auto& item : cases) {
         const auto text = item.at("text").get<std::string>();

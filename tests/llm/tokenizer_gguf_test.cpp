@@ -29,8 +29,8 @@ struct Fixture {
 Fixture read_fixture(const std::string& name) {
     Fixture fixture;
     const auto folder = test::fixtures() / name;
-    const nlohmann::json document = read_json(folder / "tokenizer.json");
-    fixture.cases = read_json(folder / "cases.json");
+    const nlohmann::json document = test::read_json(folder / "tokenizer.json");
+    fixture.cases = test::read_json(folder / "cases.json");
     fixture.tokens = test::tokens_of(document);
     fixture.types.assign(fixture.tokens.size(), 1);
     for (size_t id = 0; id < fixture.tokens.size(); ++id) {

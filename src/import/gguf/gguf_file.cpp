@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "support/error.h"
 
@@ -50,12 +51,20 @@ bool GgufFile::is_gguf(const std::filesystem::path& path) {
 }
 
 GgufFile GgufFile::open(const std::filesystem::path& path) {
-    GgufFile result;
-    result.file_ = MappedFile::open(path);
-    result.path_ = path.string();
-    GgufCursor cursor(result.file_.bytes(), result.path_);
+    MappedFile file = MappedFile::open(path);
+    GgufFile result = parse(file.bytes(), path.string());
+    result.file_ = std::move(file);
+    return result;
+}
 
-    if (!result.file_.text().starts_with(kMagic))
+GgufFile GgufFile::parse(std::span<const std::byte> bytes, std::string name) {
+    GgufFile result;
+    result.bytes_ = bytes;
+    result.path_ = std::move(name);
+    GgufCursor cursor(bytes, result.path_);
+
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (!text.starts_with(kMagic))
         throw Error(result.path_, "", "is not a GGUF file: it does not start with \"GGUF\"");
     cursor.take(kMagic.size(), "magic");
     result.version_ = cursor.read<uint32_t>("version");
@@ -119,7 +128,7 @@ void GgufFile::place_tensors(size_t header_end) {
     const uint32_t alignment = metadata_.get_u32("general.alignment").value_or(kDefaultAlignment);
     if (!std::has_single_bit(alignment))
         throw Error(path_, "general.alignment", fmt::format("is {}, expected a power of two", alignment));
-    const uint64_t size = file_.size();
+    const uint64_t size = bytes_.size();
     const uint64_t data = (header_end + (alignment - 1)) / alignment * alignment;
     for (GgufTensor& tensor : tensors_) {
         if (tensor.offset % alignment != 0)
@@ -152,7 +161,7 @@ const GgufTensor* GgufFile::find_tensor(std::string_view name) const {
 }
 
 std::span<const std::byte> GgufFile::bytes(const GgufTensor& tensor) const {
-    return file_.bytes().subspan(tensor.offset, tensor.bytes);
+    return bytes_.subspan(tensor.offset, tensor.bytes);
 }
 
 }  // namespace tessera

@@ -39,6 +39,9 @@ public:
     /// @throws Error naming the offset or the tensor, what was found and what was expected.
     static GgufFile open(const std::filesystem::path& path);
 
+    /// The same from bytes in memory, which must outlive the object; `name` stands for the path in errors.
+    static GgufFile parse(std::span<const std::byte> bytes, std::string name);
+
     const std::string& path() const { return path_; }
     uint32_t version() const { return version_; }
     const GgufMetadata& metadata() const { return metadata_; }
@@ -53,7 +56,8 @@ private:
     void read_tensors(GgufCursor& cursor, uint64_t count);
     void place_tensors(size_t header_end);
 
-    MappedFile file_;
+    MappedFile file_;  // owns the bytes of a file that was opened
+    std::span<const std::byte> bytes_;
     std::string path_;
     uint32_t version_ = 0;
     GgufMetadata metadata_;

@@ -168,6 +168,7 @@ GgufMetadata GgufMetadata::read(GgufCursor& cursor, uint64_t count, std::string 
     GgufMetadata result;
     result.file_ = std::move(file);
     for (uint64_t i = 0; i < count; ++i) {
+        const size_t begin = cursor.offset();
         const std::string_view key = cursor.read_string(fmt::format("key {} of the metadata", i));
         if (key.size() > kLongestKey)
             cursor.fail("metadata", fmt::format("key {} has {} bytes, at most {} are allowed", i, key.size(),
@@ -175,8 +176,27 @@ GgufMetadata GgufMetadata::read(GgufCursor& cursor, uint64_t count, std::string 
         if (!result.values_.emplace(key, read_value(cursor, key)).second)
             cursor.fail(key, "occurs twice in the metadata");
         result.keys_.push_back(key);
+        result.pairs_.push_back(cursor.since(begin));
     }
     return result;
+}
+
+std::string GgufMetadata::write_file(std::string_view prefix) const {
+    const auto put = [](std::string& out, auto number) {
+        out.append(reinterpret_cast<const char*>(&number), sizeof number);
+    };
+    std::string pairs;
+    uint64_t count = 0;
+    for (size_t i = 0; i < keys_.size(); ++i) {
+        if (!keys_[i].starts_with(prefix)) continue;
+        pairs.append(reinterpret_cast<const char*>(pairs_[i].data()), pairs_[i].size());
+        ++count;
+    }
+    std::string file = "GGUF";
+    put(file, uint32_t{3});  // version; pairs are the same in version 2
+    put(file, uint64_t{0});  // tensors
+    put(file, count);
+    return file + pairs;
 }
 
 const GgufValue* GgufMetadata::find(std::string_view key) const {

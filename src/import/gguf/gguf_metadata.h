@@ -71,6 +71,9 @@ public:
     /// In the order of the file.
     const std::vector<std::string_view>& keys() const { return keys_; }
 
+    /// A GGUF file of the pairs whose keys begin with `prefix`, without tensors.
+    std::string write_file(std::string_view prefix) const;
+
     /// Reads `count` pairs at the cursor. `file` is named in errors.
     static GgufMetadata read(GgufCursor& cursor, uint64_t count, std::string file);
 
@@ -80,6 +83,7 @@ private:
 
     std::string file_;
     std::vector<std::string_view> keys_;
+    std::vector<std::span<const std::byte>> pairs_;  // as they lie in the file, parallel to keys_
     std::unordered_map<std::string_view, GgufValue> values_;
 };
 
