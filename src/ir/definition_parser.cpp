@@ -5,6 +5,7 @@
 
 #include "ir/expr_parser.h"
 #include "ir/lexer.h"
+#include "ir/test_setup_parser.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -59,6 +60,10 @@ public:
             }
             if (line.keyword->word != "dim") parse_line(line);
         }
+        if (definition().results().empty()) {
+            throw Error(place(source_, lines_.back().number), "", "the definition ends without a result",
+                        "add `out` or `update`");
+        }
         verify_at(file_.definition, source_, file_.lines);
         if (with_test) verify_test_at(file_, source_);
         return std::move(file_);
@@ -100,7 +105,6 @@ private:
 
     void check_order() const {
         const Line* last = nullptr;
-        bool has_result = false;
         for (const Line& line : lines_) {
             const std::string word(line.keyword->word);
             if (!last && line.keyword->rank != 0)
@@ -116,14 +120,10 @@ private:
             }
             if (line.keyword->rank > 7 && last->keyword->rank < 7)
                 line.tokens.fail(word, "stands before the line `test`");
-            has_result |= line.keyword->rank == 4;
             last = &line;
         }
         if (!last)
             throw Error(source_, "", "is empty, expected a definition that starts with `op NAME(...)`");
-        if (!has_result)
-            throw Error(place(source_, last->number), "", "the definition ends without a result",
-                        "add `out` or `update`");
     }
 
     void parse_line(Line& line) {
@@ -137,11 +137,7 @@ private:
         if (word == "where") return parse_where(line);
         if (word == "acc") return parse_accumulator(line);
         if (word == "test") return tokens.expect_end("`test`");
-        if (word == "bind") return parse_bindings(line);
-        if (word == "fill") return parse_fill(line);
-        if (word == "tile") return parse_tiles(line);
-        if (word == "lanes") return parse_lanes(line);
-        parse_unit(line);
+        parse_test_line(word, tokens, line.number, file_);
     }
 
     std::string new_name(TokenStream& tokens, std::string_view what) {
@@ -258,88 +254,6 @@ private:
         line.tokens.next();
         definition().accumulator = is_float ? ElementType::kF32 : ElementType::kI32;
         line.tokens.expect_end("the accumulator type");
-    }
-
-    void parse_bindings(Line& line) {
-        TokenStream& tokens = line.tokens;
-        do {
-            const std::string dim = tokens.expect_name("the name of a dim");
-            if (definition().dim(dim) < 0) tokens.fail(dim, "is bound, but is not a dim");
-            tokens.expect("=", "and the value of the dim");
-            file_.lines.bindings[dim] = line.number;
-            if (!file_.test.bind.emplace(dim, tokens.expect_integer("the value of the dim")).second) {
-                tokens.fail(dim, "is bound twice");
-            }
-        } while (tokens.accept(","));
-        tokens.expect_end("the values");
-    }
-
-    void parse_fill(Line& line) {
-        TokenStream& tokens = line.tokens;
-        const std::string operand = tokens.expect_name("the name of an index operand");
-        const int tensor = definition().tensor(operand);
-        if (tensor < 0 || definition().tensors[static_cast<size_t>(tensor)].role != Role::kIndex) {
-            tokens.fail(operand, "is filled, but is not an index operand");
-        }
-        tokens.expect("[", "as in `fill page[i] = ...`");
-        tokens.expect("i", "as in `fill page[i] = ...`");
-        tokens.expect("]", "as in `fill page[i] = ...`");
-        tokens.expect("=", "and the contents");
-        const ExprPtr contents = ExprParser(tokens, definition(), ExprContext::kFill).parse();
-        tokens.expect_end("the contents");
-        if (!file_.test.fill.emplace(operand, contents).second) tokens.fail(operand, "is filled twice");
-        file_.lines.fills[operand] = line.number;
-    }
-
-    void parse_tiles(Line& line) {
-        TokenStream& tokens = line.tokens;
-        do {
-            const std::string iterator = tokens.expect_name("the name of an iterator");
-            if (definition().iterator(iterator) < 0)
-                tokens.fail(iterator, "is tiled, but is not an iterator");
-            TileSize tile{};
-            tile.size = tokens.expect_integer("the size of the tile");
-            tokens.expect("at", "and the origin of the tile");
-            tile.origin = tokens.expect_integer("the origin of the tile");
-            if (!file_.test.tile.emplace(iterator, tile).second) tokens.fail(iterator, "is tiled twice");
-            file_.lines.tiles[iterator] = line.number;
-        } while (tokens.accept(","));
-        tokens.expect_end("the tiles");
-    }
-
-    void parse_lanes(Line& line) {
-        file_.test.lanes = line.tokens.expect_integer("the lanes of the vector unit");
-        file_.lines.lanes = line.number;
-        line.tokens.expect_end("the lanes");
-    }
-
-    void parse_unit(Line& line) {
-        file_.lines.unit = line.number;
-        while (!line.tokens.at_end()) parse_unit_operand(line.tokens);
-    }
-
-    void parse_unit_operand(TokenStream& tokens) {
-        UnitOperand operand;
-        operand.role = tokens.expect_name("the name of an operand of the unit");
-        tokens.expect("<", "and the lanes of the operand");
-        do {
-            // An axis and its lanes are one word: `m4`.
-            const std::string word = tokens.expect_name("an axis with its lanes, such as `m4`");
-            const size_t digits = word.find_first_of("0123456789");
-            const std::string axis = word.substr(0, digits);
-            const bool is_axis = std::ranges::all_of(axis, [](char c) { return 'a' <= c && c <= 'z'; });
-            if (axis.empty() || !is_axis || digits == std::string::npos) {
-                tokens.fail(
-                    word,
-                    "is not an axis with its lanes, expected lower-case letters and a number such as `m4`");
-            }
-            const std::string count = word.substr(digits);
-            TokenStream lanes(tokenize(count, tokens.where()), tokens.where());
-            operand.lanes.emplace_back(axis, lanes.expect_integer("the lanes of the axis"));
-            lanes.expect_end("the lanes of the axis");
-        } while (tokens.accept(","));
-        tokens.expect(">", "after the lanes of the operand");
-        file_.test.unit.push_back(std::move(operand));
     }
 
     const std::string& source_;

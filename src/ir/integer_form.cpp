@@ -17,8 +17,8 @@ bool gives_integers(Function function) {
 
 class IntegerForm {
 public:
-    IntegerForm(const Definition& definition, const ExprPlace& place)
-        : definition_(definition), place_(place) {}
+    IntegerForm(const Definition& definition, const ExprPlace& place, bool is_map)
+        : definition_(definition), place_(place), is_map_(is_map) {}
 
     void check_symbolic(const ExprPtr& expr, bool is_fill) const {
         walk(expr, [&](const Expr& node) {
@@ -79,7 +79,8 @@ private:
     void check_node(const Expr& expr) const {
         const auto* number = std::get_if<Number>(&expr.node);
         if (number && !number->is_integer)
-            fail_node(fmt::format("holds the number {}, expected integers", number->value));
+            fail_node(fmt::format("holds the number {}, expected integers",
+                                  print(definition_, real(number->value))));
         if (std::holds_alternative<Infinity>(expr.node)) fail_node("holds `inf`, expected integers");
         if (std::holds_alternative<Folded>(expr.node)) fail_node("holds a monoid call");
         const auto* apply = std::get_if<Apply>(&expr.node);
@@ -126,26 +127,28 @@ private:
         fail_node(fmt::format("`{}` {}", print(definition_, expr), problem));
     }
     [[noreturn]] void fail_node(const std::string& problem) const {
-        throw Error(place_.where, place_.entity, problem,
-                    "extents and fills are integer expressions in dims; maps are sums of iterators with "
-                    "constant factors, and "
-                    "div and mod of such by constants");
+        throw Error(
+            place_.where, place_.entity, problem,
+            is_map_
+                ? "a map is a sum of iterators with constant factors, and div and mod of such by constants"
+                : "extents, shapes and fills are integer expressions in dims");
     }
 
     const Definition& definition_;
     const ExprPlace& place_;
+    bool is_map_;
 };
 
 }  // namespace
 
 void verify_integer_form(const Definition& definition, const ExprPtr& expr, bool is_fill,
                          const ExprPlace& place) {
-    IntegerForm(definition, place).check_symbolic(expr, is_fill);
+    IntegerForm(definition, place, false).check_symbolic(expr, is_fill);
 }
 
 void verify_component(const Definition& definition, const ExprPtr& expr, bool may_read,
                       const ExprPlace& place) {
-    IntegerForm(definition, place).check_component(expr, may_read);
+    IntegerForm(definition, place, true).check_component(expr, may_read);
 }
 
 }  // namespace tessera
