@@ -1,0 +1,71 @@
+#include "import/run_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "import/constant_data.h"
+#include "ops/cache_update.h"
+#include "ops/decompose.h"
+#include "support/error.h"
+
+namespace tessera::testing {
+namespace {
+
+int64_t pages_for(int64_t tokens) {
+    return (tokens + ops::kPageSlots - 1) / ops::kPageSlots;
+}
+
+TensorData row(const std::vector<int64_t>& values) {
+    return {.shape = {std::ssize(values)}, .values = {values.begin(), values.end()}};
+}
+
+}  // namespace
+
+InterpretedSession::InterpretedSession(const ImportedModel& model, int64_t capacity)
+    : model_(model), graph_(decompose(model.graph)), pages_(pages_for(capacity)) {
+    while (std::gcd(pages_, int64_t{5}) != 1) ++pages_;  // so that page_of is a permutation
+    states_ = zero_states(graph_, {{"P", pages_}});
+}
+
+std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens) {
+    const int64_t count = std::ssize(tokens);
+    const int64_t extent = pages_for(cached_ + count) * ops::kPageSlots;
+    GraphCall call;
+    call.symbols = {{"T", count}, {"R", count}, {"B", 1}, {"I", count}, {"S", extent}, {"P", pages_}};
+    std::vector<int64_t> position, slot, rows;
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t at = cached_ + i;
+        position.push_back(at);
+        slot.push_back(page_of(at / ops::kPageSlots) * ops::kPageSlots + at % ops::kPageSlots);
+        rows.push_back(i);
+    }
+    const int64_t table = graph_[*graph_.find("page")].type.shape[1].factor;
+    TensorData page{.shape = {1, table}, .values = {}};
+    for (int64_t i = 0; i < table; ++i) page.values.push_back(static_cast<double>(page_of(i)));
+    call.inputs = {{"tokens", row(tokens)}, {"position", row(position)}, {"slot", row(slot)},
+                   {"rows", row(rows)},     {"first", row({0})},         {"length", row({count})},
+                   {"start", row({cached_})}, {"page", page}};
+    call.constant = [&](const Value& constant, int64_t repetition) {
+        return constant_data(*model_.weights, constant, repetition);
+    };
+    call.states = std::move(states_);
+    GraphResult result = interpret_graph(graph_, call);
+    states_ = std::move(result.states);
+    cached_ += count;
+    return std::move(result.outputs.at(0).values);
+}
+
+double distance_of_range(const std::vector<double>& found, const std::vector<double>& expected) {
+    TESSERA_CHECK(found.size() == expected.size() && !found.empty(), "{} values, expected {}", found.size(),
+                  expected.size());
+    double worst = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+        const double distance = std::abs(found[i] - expected[i]);
+        worst = std::isnan(distance) ? HUGE_VAL : std::max(worst, distance);
+    }
+    const auto [low, high] = std::minmax_element(expected.begin(), expected.end());
+    return worst / (*high - *low);
+}
+
+}  // namespace tessera::testing

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "import/import_model.h"
+#include "ir/graph_interpreter.h"
+
+namespace tessera::testing {
+
+/// Feeds a sequence to an imported model by the interpreter, chunk by chunk, as the run time does: pages are handed out in an
+/// order of the test's own, so that a mistake of the page table shows.
+class InterpretedSession {
+public:
+    /// `capacity`: tokens that the cache holds.
+    InterpretedSession(const ImportedModel& model, int64_t capacity);
+
+    /// The logits after each of these tokens, [tokens, vocabulary].
+    std::vector<double> step(const std::vector<int64_t>& tokens);
+
+private:
+    int64_t page_of(int64_t index) const { return (index * 5 + 2) % pages_; }
+
+    const ImportedModel& model_;
+    Graph graph_;
+    int64_t pages_;
+    int64_t cached_ = 0;
+    GraphStates states_;
+};
+
+/// The largest |a - b| over (max - min) of the expected values.
+double distance_of_range(const std::vector<double>& found, const std::vector<double>& expected);
+
+}  // namespace tessera::testing
