@@ -17,6 +17,7 @@ namespace tessera {
 struct CompileOptions {
     Machine machine;                                ///< the described machine; code and plan are for it alone
     std::filesystem::path ntt_include;              ///< folder that holds tessera/ntt/ntt.h
+    std::string search_path;                        ///< PATH, where the C++ compiler is looked for
     std::filesystem::path cache;                    ///< compiled code by content; created if missing
     std::optional<std::filesystem::path> plan;      ///< use this plan in place of the default planner's
     std::optional<std::filesystem::path> dump;      ///< write the printed form after every pass into this folder

@@ -1,0 +1,91 @@
+#include "compiler/manifest_of.h"
+
+#include "codegen/cpp/emit.h"
+#include "plan/constants.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// Extents of a state as its layout stores it. Lanes pad an axis, so they need one whose extent is known.
+std::vector<Dim> stored_extents(const Value& value, const Layout& layout) {
+    std::vector<Dim> stored;
+    for (size_t axis = 0; axis < value.type.shape.size(); ++axis) {
+        const Dim& dim = value.type.shape[axis];
+        int64_t lanes = 1;
+        for (const Lane& lane : layout.lanes) lanes *= lane.axis == static_cast<int>(axis) ? lane.factor : 1;
+        if (!dim.is_constant() && dim.factor % lanes != 0) {
+            throw Error("plan", value.name, fmt::format("has lanes along axis {}, whose extent is only known at run time", axis),
+                        "choose lanes along another axis");
+        }
+        stored.push_back(dim.is_constant() ? Dim((dim.factor + lanes - 1) / lanes * lanes) : dim);
+    }
+    return stored;
+}
+
+int64_t repetitions_of(const Graph& graph, ValueId state) {
+    for (const Block& block : graph.blocks) {
+        for (const StateUpdate& update : block.states) {
+            if (update.before == state) return block.repeat;
+        }
+    }
+    return 1;
+}
+
+/// "-mavx2" needs "avx2".
+std::vector<std::string> instruction_sets(const Machine& machine) {
+    std::vector<std::string> sets;
+    for (const std::string& flag : machine.compiler.flags) {
+        if (flag.starts_with("-m") && flag.find('=') == std::string::npos) sets.push_back(flag.substr(2));
+    }
+    return sets;
+}
+
+}  // namespace
+
+Manifest manifest_of(const ImportedModel& model, const Compiled& compiled, const Machine& machine) {
+    Manifest manifest;
+    const Graph& graph = compiled.graph;
+    manifest.model = graph.name;
+    manifest.tessera_version = TESSERA_VERSION;
+    manifest.machine = machine.name;
+    manifest.machine_hash = content_hash(machine);
+    manifest.architecture = machine.isa == Isa::kX86_64 ? "x86_64" : "aarch64";
+    manifest.instruction_sets = instruction_sets(machine);
+    manifest.symbols = graph.symbols;
+    for (size_t i = 0; i < graph.values.size(); ++i) {
+        const Value& value = graph.values[i];
+        if (value.kind == ValueKind::kInput) manifest.inputs.push_back({value.name, value.type.element, value.type.shape});
+        if (value.kind == ValueKind::kState) {
+            manifest.states.push_back({value.name, value.type.element, value.type.shape,
+                                       stored_extents(value, stored_layout(compiled.plan, value.name)),
+                                       repetitions_of(graph, {static_cast<int>(i)})});
+        }
+    }
+    for (const ValueId output : graph.outputs) {
+        manifest.outputs.push_back({graph[output].name, graph[output].type.element, graph[output].type.shape});
+    }
+    const ConstantSection section = constant_section(graph, compiled.plan);
+    manifest.constants_bytes = section.bytes;
+    for (const Value& value : graph.values) {
+        if (value.kind != ValueKind::kConstant) continue;
+        const StoredConstant& stored = section.constants.at(value.name);
+        manifest.constants.push_back({value.name, value.type.element, evaluate(value.type.shape, {}),
+                                      print(stored_layout(compiled.plan, value.name)), stored.offset, stored.bytes, stored.stride,
+                                      stored.repetitions});
+    }
+    for (size_t s = 0; s < compiled.programs.size(); ++s) {
+        const SpecialisationPlan& plan = compiled.plan.specialisations[s];
+        Manifest::Specialisation specialisation{plan.name, cpp::entry_name(compiled.programs[s]), {}, plan.arena_bytes};
+        for (const auto& [symbol, bounds] : plan.bounds) specialisation.bounds[symbol] = {bounds.low, bounds.high};
+        manifest.specialisations.push_back(std::move(specialisation));
+    }
+    Manifest::Text text;
+    text.vocabulary = model.facts.size.vocabulary;
+    text.context = model.facts.context;
+    for (const int64_t id : model.facts.end_ids) text.eos.push_back(static_cast<int32_t>(id));
+    manifest.text = std::move(text);
+    return manifest;
+}
+
+}  // namespace tessera
