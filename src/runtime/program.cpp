@@ -52,7 +52,7 @@ std::string list_of(const std::vector<DimSymbol>& symbols, std::span<const int64
 
 }  // namespace
 
-Program::Library::Library(const Artefact& artefact) {
+LoadedProgram::Library::Library(const Artefact& artefact) {
     const MemoryFile file(artefact);
     handle = ::dlopen(fmt::format("/proc/self/fd/{}", file.descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
@@ -62,12 +62,12 @@ Program::Library::Library(const Artefact& artefact) {
     }
 }
 
-Program::Library::~Library() {
+LoadedProgram::Library::~Library() {
     ::dlclose(handle);
 }
 
-Program::Program(std::shared_ptr<const Artefact> artefact,
-                 const std::map<std::string, int64_t>& state_symbols)
+LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
+                             const std::map<std::string, int64_t>& state_symbols)
     : artefact_(std::move(artefact)), library_(*artefact_) {
     resolve_entries();
     allocate_states(state_symbols);
@@ -77,7 +77,7 @@ Program::Program(std::shared_ptr<const Artefact> artefact,
     arena_ = AnonymousMemory(static_cast<size_t>(arena_bytes), artefact_->where(), "arena");
 }
 
-void Program::resolve_entries() {
+void LoadedProgram::resolve_entries() {
     for (const auto& specialisation : manifest().specialisations) {
         void* entry = ::dlsym(library_.handle, specialisation.entry.c_str());
         if (entry == nullptr)
@@ -87,7 +87,7 @@ void Program::resolve_entries() {
     }
 }
 
-void Program::allocate_states(const std::map<std::string, int64_t>& state_symbols) {
+void LoadedProgram::allocate_states(const std::map<std::string, int64_t>& state_symbols) {
     const std::vector<DimSymbol>& symbols = manifest().symbols;
     state_symbols_.assign(symbols.size(), -1);
     for (const Manifest::State& state : manifest().states) {
@@ -110,7 +110,7 @@ void Program::allocate_states(const std::map<std::string, int64_t>& state_symbol
     }
 }
 
-void Program::check_symbols(std::span<const int64_t> symbols) const {
+void LoadedProgram::check_symbols(std::span<const int64_t> symbols) const {
     const std::vector<DimSymbol>& declared = manifest().symbols;
     if (symbols.size() != declared.size())
         throw Error(artefact_->where(), "",
@@ -127,7 +127,7 @@ void Program::check_symbols(std::span<const int64_t> symbols) const {
     }
 }
 
-size_t Program::specialisation_for(std::span<const int64_t> symbols) const {
+size_t LoadedProgram::specialisation_for(std::span<const int64_t> symbols) const {
     const auto& specialisations = manifest().specialisations;
     for (size_t s = 0; s < specialisations.size(); ++s) {
         bool holds = true;
@@ -142,8 +142,9 @@ size_t Program::specialisation_for(std::span<const int64_t> symbols) const {
                 fmt::format("has no code for a step with {}", list_of(manifest().symbols, symbols)));
 }
 
-void Program::run_step(std::span<const int64_t> symbols, std::span<const std::span<const std::byte>> inputs,
-                       std::span<const std::span<std::byte>> outputs) {
+void LoadedProgram::run_step(std::span<const int64_t> symbols,
+                             std::span<const std::span<const std::byte>> inputs,
+                             std::span<const std::span<std::byte>> outputs) {
     check_symbols(symbols);
     const auto addresses = [&](const std::vector<Manifest::Tensor>& tensors, auto given,
                                std::string_view kind, auto& result) {
@@ -174,11 +175,11 @@ void Program::run_step(std::span<const int64_t> symbols, std::span<const std::sp
     entries_[specialisation](&step);
 }
 
-void Program::reset() {
+void LoadedProgram::reset() {
     for (AnonymousMemory& state : states_) state.clear();
 }
 
-int64_t Program::state_bytes() const {
+int64_t LoadedProgram::state_bytes() const {
     int64_t sum = 0;
     for (const AnonymousMemory& state : states_) sum += static_cast<int64_t>(state.bytes().size());
     return sum;

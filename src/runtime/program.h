@@ -17,12 +17,13 @@ namespace tessera {
 
 /// The code of an artefact, loaded, with state of its own. Not to be called by two threads at once; several
 /// programs may share one artefact.
-class Program {
+class LoadedProgram {
 public:
     /// Loads the code and allocates the states, all zero. `state_symbols` gives a value to every symbol in
     /// the shape of a state (the number of pages of a cache); steps must then use the same values.
     /// @throws Error if the code cannot be loaded, lacks an entry, or a state does not fit into memory.
-    Program(std::shared_ptr<const Artefact> artefact, const std::map<std::string, int64_t>& state_symbols);
+    LoadedProgram(std::shared_ptr<const Artefact> artefact,
+                  const std::map<std::string, int64_t>& state_symbols);
 
     /// Calls the first specialisation whose bounds hold. `symbols`, `inputs` and `outputs` in the manifest's
     /// order; tensors are row-major and their sizes those of the manifest at these symbols.

@@ -1,0 +1,197 @@
+#include "llm/session.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// A step returns at most so many bytes of logits: every row of a long chunk at a large vocabulary would be
+/// more than the cache that it fills.
+constexpr int64_t kMostLogitsBytes = int64_t{64} << 20;
+
+int64_t context_of(const Manifest& manifest, const StepInterface& step, const SessionOptions& options) {
+    if (options.context < 0 || options.context > step.context)
+        throw Error(manifest.model, "",
+                    fmt::format("cannot have a context of {} tokens: the compiled model allows up to {}",
+                                options.context, step.context),
+                    "choose --context within that");
+    return options.context == 0 ? step.context : options.context;
+}
+
+int64_t pages_of(const Manifest& manifest, const StepInterface& step, const SessionOptions& options) {
+    const DimSymbol& limit = step.limits[StepInterface::kP];
+    TESSERA_CHECK(options.sequences > 0 && options.chunk >= 0);
+    const int64_t of_one = (context_of(manifest, step, options) + step.page_size - 1) / step.page_size;
+    int64_t pages = std::max(limit.low, of_one * options.sequences);
+    pages = (pages + limit.multiple_of - 1) / limit.multiple_of * limit.multiple_of;
+    if (pages > limit.high)
+        throw Error(manifest.model, "",
+                    fmt::format("cannot have a cache of {} pages: the compiled model allows up to {}", pages,
+                                limit.high),
+                    "choose a smaller --context");
+    return pages;
+}
+
+}  // namespace
+
+std::vector<int32_t> last_row(std::span<const int32_t> tokens) {
+    TESSERA_CHECK(!tokens.empty());
+    return {static_cast<int32_t>(tokens.size() - 1)};
+}
+
+std::vector<int32_t> every_row(std::span<const int32_t> tokens) {
+    std::vector<int32_t> rows(tokens.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    return rows;
+}
+
+Session::Session(Manifest manifest, const SessionOptions& options, StepFunction step)
+    : manifest_(std::move(manifest)),
+      interface_(manifest_),
+      step_(std::move(step)),
+      context_(context_of(manifest_, interface_, options)),
+      longest_segment_(
+          std::min(interface_.limits[StepInterface::kT].high, interface_.limits[StepInterface::kI].high)),
+      most_rows_(std::min(interface_.limits[StepInterface::kR].high,
+                          std::max<int64_t>(1, kMostLogitsBytes / 4 / interface_.vocabulary))),
+      pages_(pages_of(manifest_, interface_, options)),
+      allocator_(pages_),
+      sequences_(static_cast<size_t>(options.sequences)) {
+    if (options.chunk > 0) longest_segment_ = std::min(longest_segment_, options.chunk);
+}
+
+std::map<std::string, int64_t> Session::state_symbols(const Manifest& manifest,
+                                                      const SessionOptions& options) {
+    return {{"P", pages_of(manifest, StepInterface(manifest), options)}};
+}
+
+SequenceId Session::open() {
+    for (size_t i = 0; i < sequences_.size(); ++i)
+        if (!sequences_[i].is_open) {
+            sequences_[i].is_open = true;
+            return {static_cast<int>(i)};
+        }
+    throw Error(manifest_.model, "",
+                fmt::format("all {} sequences of the session are in use", sequences_.size()));
+}
+
+void Session::close(SequenceId id) {
+    Sequence& closed = sequence(id);
+    // Backwards, so that the next sequence gets the pages in the order that this one had.
+    for (size_t i = closed.pages.size(); i > 0; --i) allocator_.release(closed.pages[i - 1]);
+    closed = {};
+}
+
+int64_t Session::length(SequenceId id) const {
+    return sequences_[index_of(id)].length;
+}
+
+size_t Session::index_of(SequenceId id) const {
+    const auto index = static_cast<size_t>(id.index);
+    TESSERA_CHECK(id.index >= 0 && index < sequences_.size(), "sequence {}", id.index);
+    TESSERA_CHECK(sequences_[index].is_open, "sequence {} is closed", id.index);
+    return index;
+}
+
+void Session::check(std::span<const Addition> batch) const {
+    std::set<int> seen;
+    for (const Addition& addition : batch) {
+        if (!seen.insert(addition.sequence.index).second)
+            throw Error(manifest_.model, "",
+                        fmt::format("sequence {} occurs twice in a batch", addition.sequence.index));
+        if (addition.tokens.empty())
+            throw Error(manifest_.model, "", "a sequence cannot be continued by no token",
+                        "give at least one");
+        for (const int32_t token : addition.tokens)
+            if (token < 0 || token >= vocabulary())
+                throw Error(manifest_.model, "",
+                            fmt::format("token {} is not of the vocabulary of {}", token, vocabulary()));
+        TESSERA_CHECK(std::is_sorted(addition.rows.begin(), addition.rows.end()));
+        TESSERA_CHECK(addition.rows.empty() ||
+                      (addition.rows.front() >= 0 &&
+                       static_cast<size_t>(addition.rows.back()) < addition.tokens.size()));
+        const int64_t total = length(addition.sequence) + static_cast<int64_t>(addition.tokens.size());
+        if (total > context_)
+            throw Error(
+                manifest_.model, "",
+                fmt::format("a sequence of {} tokens does not fit into the context of {}", total, context_),
+                context_ < interface_.context ? fmt::format("--context can be up to {}", interface_.context)
+                                              : "it is the largest --context of the compiled model");
+    }
+}
+
+std::vector<Session::Part> Session::next_step(std::span<const Addition> batch,
+                                              const std::vector<Progress>& progress) {
+    std::vector<Part> parts;
+    int64_t tokens_left = interface_.limits[StepInterface::kT].high;
+    int64_t rows_left = most_rows_;
+    for (size_t i = 0; i < batch.size(); ++i) {
+        if (static_cast<int64_t>(parts.size()) == interface_.limits[StepInterface::kB].high) break;
+        const Addition& addition = batch[i];
+        const size_t done = progress[i].tokens;
+        auto take =
+            std::min({static_cast<int64_t>(addition.tokens.size() - done), tokens_left, longest_segment_});
+        const auto is_beyond = [&](int32_t row) { return row >= static_cast<int64_t>(done) + take; };
+        const auto first = addition.rows.begin() + static_cast<int64_t>(progress[i].rows);
+        auto last = std::find_if(first, addition.rows.end(), is_beyond);
+        if (last - first > rows_left) {
+            last = first + rows_left;
+            take = *last - static_cast<int64_t>(done);
+        }
+        if (take <= 0) continue;
+        Sequence& target = sequence(addition.sequence);
+        while (static_cast<int64_t>(target.pages.size()) * interface_.page_size < target.length + take)
+            target.pages.push_back(allocator_.allocate());
+        Part part{i,
+                  {addition.tokens.subspan(done, static_cast<size_t>(take)), target.length, target.pages, {}},
+                  {first, last}};
+        for (int32_t& row : part.rows) row -= static_cast<int32_t>(done);
+        tokens_left -= take;
+        rows_left -= last - first;
+        parts.push_back(std::move(part));
+    }
+    for (Part& part : parts) part.segment.rows = part.rows;
+    return parts;
+}
+
+void Session::run(std::span<const Addition> batch, const std::vector<Part>& parts,
+                  std::vector<Progress>& progress, const LogitsSink& sink) {
+    std::vector<Segment> segments;
+    for (const Part& part : parts) segments.push_back(part.segment);
+    const StepValues values = step_values(manifest_, interface_, segments, pages_);
+    logits_.resize(static_cast<size_t>(values.rows * vocabulary()));
+    std::vector<std::span<const std::byte>> inputs;
+    for (const auto& input : values.inputs) inputs.push_back(std::as_bytes(std::span(input)));
+    const std::span<std::byte> output = std::as_writable_bytes(std::span(logits_));
+    step_(values.symbols, inputs, {&output, 1});
+
+    const float* row_logits = logits_.data();
+    for (const Part& part : parts) {
+        Progress& so_far = progress[part.addition];
+        sequence(batch[part.addition].sequence).length += static_cast<int64_t>(part.segment.tokens.size());
+        for (const int32_t row : part.rows) {
+            sink(part.addition, static_cast<int32_t>(so_far.tokens) + row,
+                 {row_logits, static_cast<size_t>(vocabulary())});
+            row_logits += vocabulary();
+        }
+        so_far.tokens += part.segment.tokens.size();
+        so_far.rows += part.rows.size();
+    }
+}
+
+void Session::add(std::span<const Addition> batch, const LogitsSink& sink) {
+    check(batch);
+    std::vector<Progress> progress(batch.size());
+    while (true) {
+        const std::vector<Part> parts = next_step(batch, progress);
+        if (parts.empty()) return;
+        run(batch, parts, progress, sink);
+    }
+}
+
+}  // namespace tessera

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "llm/page_allocator.h"
+#include "llm/step_interface.h"
+#include "runtime/manifest.h"
+
+namespace tessera {
+
+/// A sequence of tokens that a session remembers.
+struct SequenceId {
+    int index = -1;
+    bool operator==(const SequenceId&) const = default;
+};
+
+struct SessionOptions {
+    int64_t context = 0;    ///< tokens of the longest sequence; 0: as many as the model allows
+    int64_t sequences = 1;  ///< open at one time; memory for all of them at full length is set aside
+    int64_t chunk = 0;      ///< most tokens of one sequence in one step; 0: as many as the code takes
+};
+
+/// What one call adds to one sequence.
+struct Addition {
+    SequenceId sequence;
+    std::span<const int32_t> tokens;  ///< at least one
+    std::vector<int32_t> rows;        ///< ascending positions in `tokens` after which the logits are wanted
+};
+
+/// The last position of `tokens`; all of them.
+std::vector<int32_t> last_row(std::span<const int32_t> tokens);
+std::vector<int32_t> every_row(std::span<const int32_t> tokens);
+
+/// Runs one step: LoadedProgram::run_step, or what a test puts in its place.
+using StepFunction =
+    std::function<void(std::span<const int64_t> symbols, std::span<const std::span<const std::byte>> inputs,
+                       std::span<const std::span<std::byte>> outputs)>;
+
+/// Receives the logits [vocabulary] after token `row` of the addition with this number. The span lives during
+/// the call.
+using LogitsSink = std::function<void(size_t addition, int32_t row, std::span<const float> logits)>;
+
+/// Sequences over one paged cache (docs/design.md, section 3): pages of 16 slots go to a sequence as it grows
+/// and come back when it is closed. Many sequences share a step, whatever their lengths. Source of the cache:
+/// Kwon et al., "Efficient Memory Management for Large Language Model Serving with PagedAttention", 2023.
+class Session {
+public:
+    /// @throws Error if `manifest` is no language model's, or if it does not allow the options.
+    Session(Manifest manifest, const SessionOptions& options, StepFunction step);
+
+    /// The values of symbols for which the states of the program must be allocated.
+    static std::map<std::string, int64_t> state_symbols(const Manifest& manifest,
+                                                        const SessionOptions& options);
+
+    /// @throws Error if as many are open as the options allow.
+    SequenceId open();
+    void close(SequenceId sequence);
+    int64_t length(SequenceId sequence) const;
+
+    /// Appends tokens to sequences, in as few steps as the limits of the code and `chunk` allow. Rows of one
+    /// addition come in order; those of several may alternate.
+    /// @throws Error, before anything has changed, if a sequence would exceed the context, a token is not of
+    /// the vocabulary, or a sequence occurs twice.
+    void add(std::span<const Addition> batch, const LogitsSink& sink);
+
+    int64_t context() const { return context_; }
+    int64_t vocabulary() const { return interface_.vocabulary; }
+    int64_t free_pages() const { return allocator_.available(); }
+    const Manifest& manifest() const { return manifest_; }
+
+private:
+    struct Sequence {
+        bool is_open = false;
+        int64_t length = 0;
+        std::vector<int32_t> pages;
+    };
+    /// How far an addition has come.
+    struct Progress {
+        size_t tokens = 0;
+        size_t rows = 0;
+    };
+    /// What one step takes of an addition.
+    struct Part {
+        size_t addition;
+        Segment segment;
+        std::vector<int32_t> rows;
+    };
+
+    Sequence& sequence(SequenceId id) { return sequences_[index_of(id)]; }
+    size_t index_of(SequenceId id) const;
+    void check(std::span<const Addition> batch) const;
+    std::vector<Part> next_step(std::span<const Addition> batch, const std::vector<Progress>& progress);
+    void run(std::span<const Addition> batch, const std::vector<Part>& parts, std::vector<Progress>& progress,
+             const LogitsSink& sink);
+
+    Manifest manifest_;
+    StepInterface interface_;
+    StepFunction step_;
+    int64_t context_;
+    int64_t longest_segment_;
+    int64_t most_rows_;
+    int64_t pages_;
+    PageAllocator allocator_;
+    std::vector<Sequence> sequences_;
+    std::vector<float> logits_;
+};
+
+}  // namespace tessera
