@@ -33,8 +33,8 @@ void Vocabulary::grow() {
 
 bool Vocabulary::add(TokenId id, std::string_view text) {
     TESSERA_CHECK(id >= 0 && id <= kLargestId, "id {}", id);
-    TESSERA_CHECK(arena_.size() + text.size() <= std::numeric_limits<uint32_t>::max(), "{} bytes",
-                  arena_.size());
+    if (text.size() > std::numeric_limits<uint32_t>::max() - arena_.size())
+        throw Error("vocabulary", "", "has more than 4 GiB of text: the file is damaged");
     if (contains(id)) return false;
     grow();
     const size_t slot = slot_of(text);
