@@ -1,0 +1,158 @@
+#include "machine/machine_text.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+constexpr const char* kSmall = R"(name = "small"
+isa = "x86-64"
+cores = 2
+cache_line_bytes = 64
+
+[compiler]
+flags = ["-mavx2", "-mfma"]
+
+[[memory]]
+name = "memory"
+capacity_bytes = 1073741824
+shared_by_cores = 2
+
+[[unit]]
+name = "avx2"
+kind = "vector"
+registers = 16
+strided_rows = false
+operands = [
+    { name = "A", type = "f32", lanes = "i8" },
+    { name = "B", type = "f32", lanes = "i8" },
+    { name = "C", type = "f32", lanes = "i8" },
+]
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+std::string error_of(const std::string& text) {
+    try {
+        parse_machine(text, "m.toml");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(MachineText, PrintsTheFormOfTheFiles) {
+    EXPECT_EQ(print_machine(parse_machine(kSmall, "m.toml")), kSmall);
+}
+
+TEST(MachineText, RatesAndCommandSurviveTheRoundTrip) {
+    Machine machine = parse_machine(kSmall, "m.toml");
+    machine.memory[0].bandwidth_bytes_per_second = 2.3e10;
+    machine.memory[0].latency_seconds = 1.0 / 3;
+    machine.units[0].flops_per_second = 7;
+    machine.compiler.command = "/usr/bin/clang++";
+    EXPECT_EQ(parse_machine(print_machine(machine), "printed"), machine);
+}
+
+TEST(MachineText, HashFollowsTheContentAndNotTheSpelling) {
+    const Machine machine = parse_machine(kSmall, "a.toml");
+    EXPECT_EQ(content_hash(parse_machine("# a comment\n" + std::string(kSmall), "b.toml")),
+              content_hash(machine));
+    Machine other = machine;
+    other.cores = 3;
+    EXPECT_NE(content_hash(other), content_hash(machine));
+}
+
+TEST(MachineText, LanesKeepOrderAndRepetition) {
+    const auto lanes = parse_lanes("k16,n16,k2");
+    ASSERT_TRUE(lanes);
+    EXPECT_EQ(*lanes, (std::vector<LaneAxis>{{'k', 16}, {'n', 16}, {'k', 2}}));
+    EXPECT_EQ(print_lanes(*lanes), "k16,n16,k2");
+    EXPECT_EQ(parse_lanes(""), std::vector<LaneAxis>());
+    for (const char* bad :
+         {"k", "16", "k0", "k-1", "k16,", ",k16", "k16 ,n2", "K16", "k5000", "k99999999999999999999"})
+        EXPECT_FALSE(parse_lanes(bad)) << bad;
+}
+
+struct Refusal {
+    const char* name;
+    const char* from;
+    const char* to;
+    const char* message;
+};
+
+class MachineTextRefuses : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(MachineTextRefuses, WithTheReason) {
+    EXPECT_EQ(error_of(replaced(kSmall, GetParam().from, GetParam().to)), GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, MachineTextRefuses,
+    ::testing::Values(
+        Refusal{"unknown_field", "cores = 2", "cores = 2\nthreads = 4",
+                "m.toml:4: `threads`: is not a known field"},
+        Refusal{"unknown_nested_field", "registers = 16", "registers = 16\nlatency = 4",
+                "m.toml:18: `latency`: is not a known field"},
+        Refusal{"missing_field", "cores = 2\n", "", "m.toml:1: `cores`: is missing"},
+        Refusal{"wrong_type", "cores = 2", "cores = \"2\"", "m.toml:3: `cores`: is string, expected integer"},
+        Refusal{"out_of_range", "cores = 2", "cores = 0", "m.toml:3: `cores`: is 0, expected 1 to 1048576"},
+        Refusal{"negative_capacity", "= 1073741824", "= -1",
+                "m.toml:11: `capacity_bytes`: is -1, expected 1 to 1152921504606846976"},
+        Refusal{"unknown_isa", "\"x86-64\"", "\"z80\"",
+                "m.toml:2: `isa`: is z80, expected one of x86-64, aarch64"},
+        Refusal{"native", "-mavx2", "-march=native",
+                "m.toml:7: `flags`: holds -march=native, which means another machine everywhere (name the "
+                "features: "
+                "`tessera machine` lists those of the host)"},
+        Refusal{"plugin", "-mavx2", "-fplugin=evil.so",
+                "m.toml:7: `flags`: holds -fplugin=evil.so, expected -m and a feature (for example -mavx2)"},
+        Refusal{"relative_command", "flags =", "command = \"bin/c++\"\nflags =",
+                "m.toml:7: `command`: is a relative path, expected a name or an absolute path"},
+        Refusal{
+            "quote_in_name", "\"small\"", "'sm\"all'",
+            "m.toml:1: `name`: must be at most 200 printable ASCII characters without quotes and backslash"},
+        Refusal{"empty_name", "\"small\"", "\"\"", "m.toml:1: `name`: is empty"},
+        Refusal{"bad_lanes", "lanes = \"i8\"", "lanes = \"i8,\"",
+                "m.toml:20: `lanes`: is i8,, expected letters with factors (for example k16,n16,k2)"},
+        Refusal{"lanes_disagree", "lanes = \"i8\"", "lanes = \"i4\"",
+                "m.toml:19: `operands`: give axis i 4 lanes in A and 8 in B"},
+        Refusal{"vector_of_rank_two", "lanes = \"i8\"", "lanes = \"i8,j8\"",
+                "m.toml:19: `operands`: gives A the lanes <i8,j8>, which no vector unit has"},
+        Refusal{"no_f32_vector", "type = \"f32\"", "type = \"bf16\"",
+                "m.toml:14: `unit`: has no vector unit with f32 operands (the portable one has 4 lanes)"},
+        Refusal{"nonpositive_rate", "strided_rows = false", "strided_rows = false\nflops_per_second = -1.0",
+                "m.toml:19: `flops_per_second`: is -1, expected more than 0"},
+        Refusal{"infinite_rate", "strided_rows = false", "strided_rows = false\nflops_per_second = inf",
+                "m.toml:19: `flops_per_second`: is inf, expected more than 0"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(MachineText, NamesTheLineOfASyntaxError) {
+    EXPECT_TRUE(error_of("name = \"a\"\ncores = = 2\n").starts_with("m.toml:2: "))
+        << error_of("name = \"a\"\ncores = = 2\n");
+    EXPECT_TRUE(error_of(std::string("\xff\xfe\0\0", 4)).starts_with("m.toml:1: "));
+    EXPECT_TRUE(error_of("a = " + std::string(100000, '[')).starts_with("m.toml:1: "));
+    EXPECT_EQ(error_of(""), "m.toml:1: `name`: is missing");
+}
+
+TEST(MachineText, TwoLevelsOfOneNameAreRefused) {
+    const std::string level = "[[memory]]\nname = \"memory\"\ncapacity_bytes = 1\nshared_by_cores = 1\n";
+    EXPECT_EQ(error_of(kSmall + level), "m.toml:9: `memory`: has two entries of the name memory");
+}
+
+TEST(MachineText, MissingFileIsNamed) {
+    EXPECT_THROW(read_machine("/no/such.toml"), Error);
+}
+
+}  // namespace
+}  // namespace tessera
