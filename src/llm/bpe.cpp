@@ -24,6 +24,8 @@ namespace {
 constexpr uint64_t kFreePair = UINT64_MAX;
 constexpr TokenId kNoToken = -1;
 constexpr int32_t kNone = -1;
+// Positions and numbers of symbols are 32 bits.
+constexpr size_t kLongestPiece = (size_t{1} << 31) - 1;
 
 uint64_t key_of(TokenId left, TokenId right) {
     return (uint64_t{static_cast<uint32_t>(left)} << 32) | static_cast<uint32_t>(right);
@@ -195,6 +197,10 @@ Bpe::Bpe(std::variant<MergeTable, ScoreRanks> merges, BpeOptions options)
 
 void Bpe::encode(const Vocabulary& vocabulary, std::string_view piece, std::vector<TokenId>& out) const {
     if (piece.empty()) return;
+    if (piece.size() > kLongestPiece)
+        throw Error(
+            "tokenizer", "",
+            fmt::format("a piece has {} bytes, at most {} are possible", piece.size(), kLongestPiece));
     if (options_.ignore_merges)
         if (const auto whole = vocabulary.find(piece)) {
             out.push_back(*whole);

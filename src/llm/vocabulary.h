@@ -17,8 +17,9 @@ public:
     /// No model has so many; a larger id in a file is damage.
     static constexpr TokenId kLargestId = (1 << 24) - 1;
 
-    /// False if the id is taken. A text that another id has already is found under the first. @pre 0 <= id <=
-    /// kLargestId
+    /// False if the id is taken. A text that another id has already is found under the first.
+    /// @pre 0 <= id <= kLargestId
+    /// @throws Error beyond 4 GiB of text
     bool add(TokenId id, std::string_view text);
 
     /// One more than the largest id.
