@@ -161,6 +161,17 @@ BENCHMARK(checkpoint_layout<3, 4, 512>);
 BENCHMARK(checkpoint_layout<1, 4, 1>);
 BENCHMARK(checkpoint_layout<1, 8, 1>);
 
+// One tile of scores of one head: 64 positions, 128 deep, for one query or for 64.
+template <int R, int G, int64_t M>
+void scores(benchmark::State& state) {
+    contract_rows_of_k<ContractKTile{.lanes = kL, .rows = R, .columns = G}, 64, 128>(state, M);
+}
+BENCHMARK(scores<1, 4, 1>);
+BENCHMARK(scores<1, 8, 1>);
+BENCHMARK(scores<2, 4, 2>);
+BENCHMARK(scores<4, 4, 64>);
+BENCHMARK(scores<2, 8, 64>);
+
 template <int R, int G, int64_t I>
 void attention(benchmark::State& state) {
     attention_tile<ContractTile{.lanes = kL, .rows = R, .groups = G}>(state, I);

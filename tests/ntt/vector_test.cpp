@@ -9,6 +9,7 @@
 #include "ntt/buffers.h"
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/fold.h"
+#include "tessera/ntt/fold_many.h"
 #include "tessera/ntt/mask.h"
 #include "tessera/ntt/memory.h"
 
@@ -207,6 +208,23 @@ TYPED_TEST(VectorOfFloat, FoldsFollowTheTree) {
         EXPECT_EQ(fold_min(v), *std::min_element(a.begin(), a.end()));
     }
     EXPECT_EQ(fold_max(broadcast<V>(-kInf)), -kInf);
+}
+
+template <int N, int L>
+void check_fold_sums() {
+    const auto a = Random(N * 100 + L).numbers(N * L);
+    Vector<float, L> v[N];
+    for (int j = 0; j < N; ++j) v[j] = load<Vector<float, L>>(a.data() + j * L);
+    const Vector<float, N> sums = fold_sums(v);
+    for (int j = 0; j < N; ++j) EXPECT_TRUE(same(sums[j], fold_sum(v[j]))) << N << " of " << L << " at " << j;
+}
+
+TEST(FoldSums, HaveTheBitsOfEachFold) {
+    check_fold_sums<1, 1>(), check_fold_sums<4, 1>(), check_fold_sums<2, 2>();
+    check_fold_sums<1, 4>(), check_fold_sums<2, 4>(), check_fold_sums<4, 4>(), check_fold_sums<8, 4>();
+    check_fold_sums<2, 8>(), check_fold_sums<4, 8>(), check_fold_sums<8, 8>(), check_fold_sums<16, 8>();
+    check_fold_sums<1, 16>(), check_fold_sums<2, 16>(), check_fold_sums<4, 16>(), check_fold_sums<8, 16>();
+    check_fold_sums<16, 16>(), check_fold_sums<4, 64>(), check_fold_sums<16, 64>();
 }
 
 TYPED_TEST(VectorOfInt, ArithmeticIsThatOfScalars) {

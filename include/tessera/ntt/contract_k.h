@@ -2,7 +2,7 @@
 
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/blocks.h"
-#include "tessera/ntt/fold.h"
+#include "tessera/ntt/fold_many.h"
 #include "tessera/ntt/operands.h"
 
 namespace tessera::ntt {
@@ -42,6 +42,9 @@ constexpr Elements<StoredExtent<SM>, StoredExtent<SN>> elements(float* data, SM 
 }
 
 namespace detail {
+
+template <class S>
+inline constexpr bool kIsUnit = std::same_as<S, Int<1>>;
 
 template <ContractKTile Tile, int MR, int NR, Extent K, class A, class B, class C>
 [[gnu::always_inline]] inline void contract_k_block(int64_t m, int64_t n, K k_extent, A a, B b, C c) {
@@ -84,13 +87,22 @@ template <ContractKTile Tile, int MR, int NR, Extent K, class A, class B, class 
 
 #pragma GCC unroll 64
     for (int i = 0; i < MR; ++i) {
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) {
-            float& out = c.data[(m + i) * c.stride_m + (n + j) * c.stride_n];
-            if constexpr (Tile.accumulate) {
-                out += fold_sum(sum[i][j]);
+        float* out = c.data + (m + i) * c.stride_m + n * c.stride_n;
+        if constexpr ((NR & (NR - 1)) == 0) {
+            using Sums = Vector<float, NR>;
+            Sums sums = fold_sums(sum[i]);
+            if constexpr (kIsUnit<decltype(c.stride_n)>) {
+                if constexpr (Tile.accumulate) sums = load<Sums>(out) + sums;
+                store(out, sums);
             } else {
-                out = fold_sum(sum[i][j]);
+                if constexpr (Tile.accumulate) sums = load_strided<Sums>(out, c.stride_n) + sums;
+                store_strided(out, c.stride_n, sums);
+            }
+        } else {
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) {
+                float& element = out[j * c.stride_n];
+                element = Tile.accumulate ? element + fold_sum(sum[i][j]) : fold_sum(sum[i][j]);
             }
         }
     }
