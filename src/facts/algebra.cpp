@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "facts/evaluate.h"
+#include "ir/body_value.h"
 #include "support/error.h"
 
 // X * (scale * q) + X - X       one monomial, X scale q: linear in each factor
@@ -19,114 +19,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 // Products of sums beyond this stay products: no body of a sane operator comes near.
 constexpr size_t kLargestProduct = 1024;
 
-// 0 * inf is 0 here: bounds are limits, and a factor that is 0 is exactly 0.
-double bound_product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
-
-ValueRange product(const ValueRange& a, const ValueRange& b) {
-    const double corners[] = {bound_product(a.low, b.low), bound_product(a.low, b.high), bound_product(a.high, b.low),
-                              bound_product(a.high, b.high)};
-    return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4),
-            a.is_integer && b.is_integer};
-}
-
-ValueRange inverse_range(const ValueRange& a) {
-    if (a.low >= 0) return {a.high == 0 ? 0 : 1 / a.high, a.low == 0 ? kInf : 1 / a.low, false};
-    if (a.high <= 0) return {a.high == 0 ? -kInf : 1 / a.high, 1 / a.low, false};
-    return {-kInf, kInf, false};
-}
-
-ValueRange power_range(ValueRange base, int exponent) {
-    if (exponent < 0) return inverse_range(power_range(base, -exponent));
-    if (exponent % 2 != 0) {
-        ValueRange result = base;
-        for (int i = 1; i < exponent; ++i)
-            result = {bound_product(result.low, std::abs(base.low)), bound_product(result.high, std::abs(base.high)),
-                      base.is_integer};
-        return result;
-    }
-    const double largest = std::max(std::abs(base.low), std::abs(base.high));
-    const double least = base.low <= 0 && base.high >= 0 ? 0 : std::min(std::abs(base.low), std::abs(base.high));
-    return {std::pow(least, exponent), std::pow(largest, exponent), base.is_integer};
-}
-
-ValueRange type_range(ElementType type) {
-    if (!is_integer(type)) return {-kInf, kInf, false};
-    const IntegerRange r = range(type);
-    return {static_cast<double>(r.low), static_cast<double>(r.high), true};
-}
-
 bool is_boolean(const AlgebraAtom& atom) { return atom.range.is_integer && atom.range.low >= 0 && atom.range.high <= 1; }
-
-// The range of a call by what is known of its arguments.
-ValueRange call_range(Function function, const std::vector<ValueRange>& a) {
-    switch (function) {
-        case Function::kMin: return {std::min(a[0].low, a[1].low), std::min(a[0].high, a[1].high),
-                                     a[0].is_integer && a[1].is_integer};
-        case Function::kMax: return {std::max(a[0].low, a[1].low), std::max(a[0].high, a[1].high),
-                                     a[0].is_integer && a[1].is_integer};
-        case Function::kAbs: return {0, std::max(std::abs(a[0].low), std::abs(a[0].high)), a[0].is_integer};
-        case Function::kRound: return {std::floor(a[0].low), std::ceil(a[0].high), true};
-        case Function::kFloorDiv:
-            if (a[1].low == a[1].high && a[1].low > 0)
-                return {std::floor(a[0].low / a[1].low), std::floor(a[0].high / a[1].low), true};
-            return {-kInf, kInf, true};
-        case Function::kMod:
-            if (a[1].low > 0) return {0, a[1].high, a[0].is_integer && a[1].is_integer};
-            return {-kInf, kInf, a[0].is_integer && a[1].is_integer};
-        case Function::kExp:
-        case Function::kSqrt: return {0, kInf, false};
-        case Function::kSigmoid: return {0, 1, false};
-        case Function::kTanh:
-        case Function::kErf: return {-1, 1, false};
-        case Function::kLess:
-        case Function::kLessEqual:
-        case Function::kGreater:
-        case Function::kGreaterEqual:
-        case Function::kEqual:
-        case Function::kNotEqual:
-        case Function::kNot: return {0, 1, true};
-        default: return {-kInf, kInf, false};
-    }
-}
-
-// A comparison of `difference` with 0, if its range decides it.
-std::optional<bool> decided(Function function, const ValueRange& difference) {
-    const bool positive = difference.low > 0;
-    const bool negative = difference.high < 0;
-    const bool zero = difference.low == 0 && difference.high == 0;
-    switch (function) {
-        case Function::kLess:
-            if (negative) return true;
-            if (difference.low >= 0) return false;
-            break;
-        case Function::kLessEqual:
-            if (difference.high <= 0) return true;
-            if (positive) return false;
-            break;
-        case Function::kGreater:
-            if (positive) return true;
-            if (difference.high <= 0) return false;
-            break;
-        case Function::kGreaterEqual:
-            if (difference.low >= 0) return true;
-            if (negative) return false;
-            break;
-        case Function::kEqual:
-            if (zero) return true;
-            if (positive || negative) return false;
-            break;
-        case Function::kNotEqual:
-            if (zero) return false;
-            if (positive || negative) return true;
-            break;
-        default: break;
-    }
-    return std::nullopt;
-}
-
-bool is_comparison(Function function) {
-    return function >= Function::kLess && function <= Function::kNotEqual;
-}
 
 bool same_coordinates(const std::vector<ExprPtr>& a, const std::vector<ExprPtr>& b) {
     return std::ranges::equal(a, b, [](const ExprPtr& x, const ExprPtr& y) { return same(x, y); });
@@ -153,6 +46,13 @@ Polynomial add(const Polynomial& a, const Polynomial& b, double times) {
         if (std::abs(place->second) <= 1e-13 * largest) sum.erase(place);
     }
     return sum;
+}
+
+Polynomial Algebra::atom_polynomial(AlgebraAtom atom) {
+    // Only one value is left: it is a constant.
+    if (atom.range.low == atom.range.high && std::isfinite(atom.range.low))
+        return constant_polynomial(atom.range.low);
+    return {{{{intern(std::move(atom)), 1}}, 1.0}};
 }
 
 int Algebra::intern(AlgebraAtom atom) {
@@ -226,7 +126,7 @@ Polynomial Algebra::inverse(const Polynomial& p) {
     AlgebraAtom atom{AlgebraAtom::Kind::kInverse};
     atom.arguments = {p};
     atom.range = inverse_range(range_of(p));
-    return {{{{intern(std::move(atom)), 1}}, 1.0}};
+    return atom_polynomial(std::move(atom));
 }
 
 // p where it is a truth value already, else the atom "p is not 0".
@@ -276,15 +176,6 @@ Polynomial Algebra::simplified_call(Function function, std::vector<Polynomial>& 
                         return inner.arguments[0];
             }
             break;
-        case Function::kLog:
-            if (arguments[0].size() == 1) {
-                const auto& [monomial, coefficient] = *arguments[0].begin();
-                if (coefficient == 1 && monomial.size() == 1 && monomial[0].second == 1)
-                    if (const AlgebraAtom& inner = atom(monomial[0].first);
-                        inner.kind == AlgebraAtom::Kind::kCall && inner.function == Function::kExp)
-                        return inner.arguments[0];
-            }
-            break;
         case Function::kRsqrt: return inverse(call(Function::kSqrt, {arguments[0]}));
         default:
             if (is_comparison(function))
@@ -301,8 +192,7 @@ Polynomial Algebra::call(Function function, std::vector<Polynomial> arguments) {
     for (const Polynomial& p : arguments)
         if (const auto value = constant_value(p)) values.push_back(*value);
     if (values.size() == arguments.size()) {
-        values.resize(3, 0);
-        const double value = apply_function(function, values[0], values[1], values[2]);
+        const double value = apply_function(function, values);
         if (std::isfinite(value)) return constant_polynomial(value);
     }
     bool done = false;
@@ -314,7 +204,7 @@ Polynomial Algebra::call(Function function, std::vector<Polynomial> arguments) {
     for (const Polynomial& p : arguments) ranges.push_back(range_of(p));
     atom.range = function == Function::kMul ? product(ranges[0], ranges[1]) : call_range(function, ranges);
     atom.arguments = std::move(arguments);
-    return {{{{intern(std::move(atom)), 1}}, 1.0}};
+    return atom_polynomial(std::move(atom));
 }
 
 Polynomial Algebra::apply(const Apply& node) {
@@ -374,13 +264,14 @@ Polynomial Algebra::normal_form(const ExprPtr& expr) {
         atom.coordinates = r->coordinates;
         atom.range = r->tensor == options_.real_tensor ? ValueRange{-kInf, kInf, false}
                                                        : type_range(bound_.tensor(r->tensor).type);
+        if (options_.finite_reads)
+            atom.range = {std::max(atom.range.low, -1e30), std::min(atom.range.high, 1e30), atom.range.is_integer};
         if (options_.outside)
             if (const auto value = options_.outside(*r))
                 atom.range = {std::min(atom.range.low, *value), std::max(atom.range.high, *value),
                               atom.range.is_integer};
     } else if (const auto* i = std::get_if<IteratorRef>(&expr->node)) {
         const int64_t extent = bound_.extents.iterators[static_cast<size_t>(i->index)];
-        if (extent == 1) return {};
         atom.kind = AlgebraAtom::Kind::kIterator;
         atom.index = i->index;
         atom.range = {0, static_cast<double>(extent - 1), true};
@@ -391,7 +282,7 @@ Polynomial Algebra::normal_form(const ExprPtr& expr) {
         TESSERA_CHECK(std::holds_alternative<Infinity>(expr->node), "a leaf of another kind in a body");
         atom.range = {kInf, kInf, false};
     }
-    return {{{{intern(std::move(atom)), 1}}, 1.0}};
+    return atom_polynomial(std::move(atom));
 }
 
 ElementType counted_type(const Definition& definition, const ExprPtr& expr) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "facts/bound_definition.h"
+#include "facts/value_range.h"
 
 /// Normal forms of bodies and post-expressions: Laurent polynomials over reads, iterators, the folded value, and calls
 /// of functions on such polynomials. What a normal form shows (a factor, a degree, a cancellation) holds for every
@@ -17,13 +18,6 @@ namespace tessera::facts {
 using Monomial = std::vector<std::pair<int, int>>;
 /// Coefficients are not 0. The empty polynomial is 0.
 using Polynomial = std::map<Monomial, double>;
-
-/// An enclosure of what an expression can be.
-struct ValueRange {
-    double low;
-    double high;
-    bool is_integer;
-};
 
 struct AlgebraAtom {
     enum class Kind { kRead, kIterator, kFolded, kInfinity, kCall, kCast, kInverse };
@@ -43,6 +37,7 @@ struct AlgebraOptions {
     std::optional<ValueRange> folded;  ///< otherwise that of the accumulator's type
     /// The value of a read that never reaches an element.
     std::function<std::optional<double>(const Read&)> constant_read;
+    bool finite_reads = false;  ///< reals are below 1e30, so that infinities come from `outside` alone
     /// What a read may give beside its type's values: the identity, out of range.
     std::function<std::optional<double>(const Read&)> outside;
 };
@@ -60,6 +55,7 @@ public:
 
 private:
     int intern(AlgebraAtom atom);
+    Polynomial atom_polynomial(AlgebraAtom atom);
     Polynomial multiply(const Polynomial& a, const Polynomial& b);
     Polynomial apply(const Apply& call);
     Polynomial call(Function function, std::vector<Polynomial> arguments);

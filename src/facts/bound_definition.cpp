@@ -64,6 +64,12 @@ BoundDefinition bind_test(const DefinitionFile& file, const std::string& where) 
     return bound;
 }
 
+BoundDefinition for_all_contents(BoundDefinition bound) {
+    for (size_t t = 0; t < bound.contents.size(); ++t)
+        if (bound.definition.tensors[t].role != Role::kIndex) bound.contents[t].clear();
+    return bound;
+}
+
 std::vector<Access> accesses_of(const Definition& definition, int tensor) {
     const TensorDecl& decl = definition.tensors[static_cast<size_t>(tensor)];
     if (decl.role == Role::kOut || decl.role == Role::kUpdate) return {{decl.map, false}};

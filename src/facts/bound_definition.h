@@ -41,6 +41,9 @@ BoundDefinition bind_test(const DefinitionFile& file, const std::string& where);
 BoundDefinition bind_unfilled(const Definition& definition, const std::vector<int64_t>& dims,
                               const std::string& where);
 
+/// The same where contents of operands that the predicate reads are not known: what then holds, holds for all of them.
+BoundDefinition for_all_contents(BoundDefinition bound);
+
 /// One access of a tensor: a read of an operand, or the write of a result.
 struct Access {
     std::vector<ExprPtr> coordinates;

@@ -7,9 +7,8 @@
 
 #include "facts/algebra.h"
 #include "facts/evaluate.h"
-#include "facts/executed.h"
+#include "facts/folded_range.h"
 #include "facts/monotone.h"
-#include "facts/touched.h"
 
 // Under sum the normal form decides: every monomial holds the folded value once, as a factor. Under prod it is a product
 // of powers of it, free of anything else. Under max and min the signs of factors decide most cases; for the rest
@@ -19,15 +18,8 @@
 namespace tessera::facts {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 // Points at which an undecided post-expression is compared with itself; a fold and a rise both show in a few percent.
 constexpr size_t kTrials = 1 << 14;
-
-ValueRange accumulator_range(const Definition& definition) {
-    if (!is_integer(definition.accumulator)) return {-kInf, kInf, false};
-    const IntegerRange r = range(definition.accumulator);
-    return {static_cast<double>(r.low), static_cast<double>(r.high), true};
-}
 
 // Narrows the folded value to where the square roots and logarithms of it are numbers.
 ValueRange domain(const BoundDefinition& bound) {
@@ -56,24 +48,6 @@ ValueRange domain(const BoundDefinition& bound) {
     return folded;
 }
 
-// What folding the body can give: the folded value's range over one iteration or more.
-ValueRange partial_result(const BoundDefinition& bound) {
-    const Definition& definition = bound.definition;
-    const ExecutedIterations executed(bound, whole_box(bound));
-    AlgebraOptions options;
-    options.outside = [&](const Read& read) -> std::optional<double> {
-        if (stays_in_range(bound, executed, read.tensor, read.coordinates)) return std::nullopt;
-        return identity(definition.monoid);
-    };
-    Algebra algebra(bound, options);
-    ValueRange value = algebra.range_of(algebra.normal_form(definition.body[0]));
-    const bool is_integer = accumulator_range(definition).is_integer && value.is_integer;
-    if (definition.monoid == Monoid::kSum)
-        return {value.low >= 0 ? 0 : -kInf, value.high <= 0 ? 0 : kInf, is_integer};
-    if (definition.monoid == Monoid::kProd) return {value.low >= 0 ? 0 : -kInf, kInf, is_integer};
-    return {value.low, value.high, is_integer};
-}
-
 bool holds_folded(const Algebra& algebra, const Polynomial& p) {
     return dependence(algebra, p, [](const AlgebraAtom& atom) {
                return atom.kind == AlgebraAtom::Kind::kFolded ? Dependence::kOther : Dependence::kNone;
@@ -100,7 +74,7 @@ bool divides_by_zero(const Algebra& algebra, const Polynomial& p) {
 // logarithm of an operand, is none in the whole as well.
 bool is_defined(const BoundDefinition& bound) {
     AlgebraOptions options;
-    options.folded = partial_result(bound);
+    options.folded = folded_range(bound, ExecutedIterations(bound, whole_box(bound)));
     Algebra algebra(bound, options);
     bool defined = !divides_by_zero(algebra, algebra.normal_form(bound.definition.post));
     walk(bound.definition.post, [&](const Expr& expr) {

@@ -16,7 +16,4 @@ using LeafColumn = std::function<Column(const Expr& leaf)>;
 /// One entry for each row, in float64 as the notation's interpreter computes (integers are exact).
 Column evaluate_column(const ExprPtr& expr, size_t rows, const std::vector<int64_t>& dims, const LeafColumn& leaf);
 
-/// One operation on numbers.
-double apply_function(Function function, double a, double b = 0, double c = 0);
-
 }  // namespace tessera::facts

@@ -73,7 +73,8 @@ ExecutedIterations::ExecutedIterations(const BoundDefinition& bound, IterationBo
     const ExprPtr& where = bound.definition.where;
     if (where) {
         for (const Read& read : reads_in({where}))
-            if (bound.contents[static_cast<size_t>(read.tensor)].empty()) return;
+            if (bound.contents[static_cast<size_t>(read.tensor)].empty()) is_exact_ = false;
+        if (!is_exact_) return;
         deciding_ = iterators_in(where);
     }
     int64_t total = 1;

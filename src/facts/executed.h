@@ -14,6 +14,8 @@ public:
     /// executed. @throws Error if the predicate's iterators have more combinations than kPredicateLimit.
     ExecutedIterations(const BoundDefinition& bound, IterationBox box);
 
+    /// Whether the predicate could be evaluated; if not, these are more than the executed iterations.
+    bool is_exact() const { return is_exact_; }
     int64_t count() const;
     bool none() const { return count() == 0; }
     const IterationBox& box() const { return box_; }
@@ -28,6 +30,7 @@ public:
 private:
     const BoundDefinition* bound_;
     IterationBox box_;
+    bool is_exact_ = true;
     std::vector<int> deciding_;  ///< iterators of the predicate, ascending
     std::vector<bool> holds_;    ///< row-major over the deciding iterators
 };

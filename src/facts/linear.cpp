@@ -1,11 +1,11 @@
 #include "facts/linear.h"
 
 #include <algorithm>
-#include <map>
 
 #include "facts/algebra.h"
 #include "facts/depends.h"
 #include "facts/executed.h"
+#include "facts/folded_range.h"
 #include "facts/image.h"
 #include "facts/touched.h"
 
@@ -56,7 +56,7 @@ private:
         Dependence folded = Dependence::kOther;
         if (body == Dependence::kNone)
             folded = Dependence::kNone;
-        else if (body == Dependence::kLinear && (definition_.monoid == Monoid::kSum || folds_one_value(result)))
+        else if (body == Dependence::kLinear && (definition_.monoid == Monoid::kSum || folds_one_value(result, tensor)))
             folded = Dependence::kLinear;
         if (is_update) {  // its previous contents are split too
             const bool keeps_linear = definition_.monoid == Monoid::kSum && (is_zero || body == Dependence::kLinear);
@@ -75,7 +75,7 @@ private:
         const Dependence none = Dependence::kNone;
         if (score == none) return {none, none, value};
         // With one score for each element, M is that score and its weight is 1.
-        if (score == Dependence::kLinear && folds_one_value(definition_.results()[0])) return {score, none, value};
+        if (score == Dependence::kLinear && folds_one_value(definition_.results()[0], tensor)) return {score, none, value};
         return {Dependence::kOther, Dependence::kOther, Dependence::kOther};
     }
 
@@ -89,6 +89,7 @@ private:
                   Dependence folded, bool* is_zero = nullptr) {
         AlgebraOptions options;
         options.real_tensor = tensor;
+        if (folded == Dependence::kNone) options.folded = folded_values();
         options.constant_read = [&](const Read& read) -> std::optional<double> {
             if (reaches_anything(bound_, iterations, read.tensor, read.coordinates)) return std::nullopt;
             return outside;
@@ -103,6 +104,16 @@ private:
         });
     }
 
+    // Those of elements into which nothing is folded included.
+    ValueRange folded_values() {
+        const double start = identity(definition_.monoid);
+        ValueRange values{start, start, true};
+        if (executed_.none()) return values;
+        const ValueRange folded = folded_range(bound_, executed_);
+        if (!definition_.where) return folded;
+        return {std::min(values.low, folded.low), std::max(values.high, folded.high), folded.is_integer};
+    }
+
     int64_t elements_reached(int result) {
         const std::vector<ExprPtr>& map = bound_.tensor(result).map;
         ElementSet reached(static_cast<size_t>(bound_.rank(result)));
@@ -114,15 +125,15 @@ private:
     bool all_written(int result) {
         int64_t all = 1;
         for (const int64_t extent : bound_.shape(result)) all *= extent;
-        return elements_reached(result) == all;
+        return executed_.is_exact() && elements_reached(result) == all;
     }
 
     // Whether all values that are folded into one element are the same value (one of them, under prod), and no element
     // keeps an identity that does not add up.
-    bool folds_one_value(int result) {
+    bool folds_one_value(int result, int tensor) {
         const int64_t reached = elements_reached(result);
         if (definition_.monoid == Monoid::kProd)
-            return executed_.count() == reached && all_written(result) && all_reads_in_range();
+            return executed_.count() == reached && all_written(result) && stays_inside(tensor);
         if (executed_.count() == reached) return true;
         // The result's iterators determine the element, and nothing else changes the value.
         const std::vector<int> determining = iterators_in(bound_.tensor(result).map);
@@ -154,9 +165,9 @@ private:
         return found;
     }
 
-    bool all_reads_in_range() {
+    bool stays_inside(int tensor) {
         return std::ranges::all_of(reads_in({definition_.body[0]}), [&](const Read& read) {
-            return stays_in_range(bound_, executed_, read.tensor, read.coordinates);
+            return read.tensor != tensor || stays_in_range(bound_, executed_, read.tensor, read.coordinates);
         });
     }
 
@@ -179,7 +190,8 @@ private:
 }  // namespace
 
 std::vector<std::optional<Signature>> derive_linear(const BoundDefinition& bound) {
-    LinearDerivation derivation(bound);
+    const BoundDefinition any = for_all_contents(bound);
+    LinearDerivation derivation(any);
     std::vector<std::optional<Signature>> facts;
     for (size_t t = 0; t < bound.definition.tensors.size(); ++t)
         facts.push_back(derivation.split(static_cast<int>(t)));

@@ -1,7 +1,5 @@
 #include "facts/monotone.h"
 
-#include <cmath>
-
 // max(y, 0) * max(y, 0) / n     factors that grow and are never negative: grows, if n is not negative
 // y * scale                     unknown: the sign of an f32 operand is any; y * u8 grows
 // y * sigmoid(y)                unknown: y has either sign
@@ -27,10 +25,6 @@ struct Factor {
     ValueRange range;
 };
 
-ValueRange negated(const ValueRange& r) { return {-r.high, -r.low, r.is_integer}; }
-
-double bound_product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
-
 // The product of two factors; at most one of them may change its sign, and that one only beside a constant.
 Factor product(Factor a, Factor b) {
     bool flip = false;
@@ -50,13 +44,7 @@ Factor product(Factor a, Factor b) {
         result = a.direction;
     else if (!a_signed && !b_signed)
         result = together(a.direction, b.direction);
-    ValueRange range{0, 0, a.range.is_integer && b.range.is_integer};
-    for (const double x : {a.range.low, a.range.high})
-        for (const double y : {b.range.low, b.range.high}) {
-            range.low = std::min(range.low, bound_product(x, y));
-            range.high = std::max(range.high, bound_product(x, y));
-        }
-    if (!a_signed && !b_signed) range.low = bound_product(a.range.low, b.range.low);
+    const ValueRange range = facts::product(a.range, b.range);
     return flip ? Factor{flipped(result), negated(range)} : Factor{result, range};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "facts/algebra.h"
 #include "facts/commute.h"
@@ -32,7 +33,7 @@ Range half(int64_t extent, int device) {
 class SbpDerivation {
 public:
     explicit SbpDerivation(const BoundDefinition& bound)
-        : bound_(bound), definition_(bound.definition), nothing_executed_(ExecutedIterations(bound, whole_box(bound)).none()) {}
+        : bound_(bound), definition_(bound.definition), executed_(bound, whole_box(bound)) {}
 
     std::optional<Signature> halve(int iterator) {
         const int64_t extent = bound_.extents.iterators[static_cast<size_t>(iterator)];
@@ -90,6 +91,7 @@ private:
         if (!definition_.post) return true;
         if (!commutes_) commutes_ = post_commutes(bound_);
         if (!*commutes_ || !definition_.where) return *commutes_;
+        if (!executed_.is_exact()) return post_takes_identity(bound_);
         // A device may fold nothing into an element of which the other one makes a number.
         const int64_t whole = folded_elements(result, whole_box(bound_));
         for (const IterationBox& box : boxes)
@@ -130,7 +132,7 @@ private:
         const std::vector<ExprPtr>& map = bound_.tensor(result).map;
         // M and L of softmax_sum, computed once for the iterators that they do not use: see weights_agree.
         if (definition_.monoid == Monoid::kSoftmaxSum && !is_named_in(map, iterator)) return true;
-        if (nothing_executed_ || contributes_nothing()) return !definition_.post || same_reach(map, boxes);
+        if ((executed_.is_exact() && executed_.none()) || contributes_nothing()) return !definition_.post || same_reach(map, boxes);
         const bool folds_twice = definition_.monoid == Monoid::kMax || definition_.monoid == Monoid::kMin;
         std::vector<ExprPtr> values = definition_.body;
         if (definition_.post) values.push_back(definition_.post);
@@ -143,7 +145,12 @@ private:
         if (definition_.monoid == Monoid::kSoftmaxSum) return false;
         if (definition_.monoid == Monoid::kNone && bound_.tensor(definition_.results()[0]).role == Role::kUpdate)
             return false;
-        const auto value = constant_value(Algebra(bound_, {}).normal_form(definition_.body[0]));
+        AlgebraOptions options;
+        options.constant_read = [&](const Read& read) -> std::optional<double> {
+            if (reaches_anything(bound_, executed_, read.tensor, read.coordinates)) return std::nullopt;
+            return identity(definition_.monoid);
+        };
+        const auto value = constant_value(Algebra(bound_, options).normal_form(definition_.body[0]));
         return value && *value == identity(definition_.monoid);
     }
 
@@ -162,7 +169,8 @@ private:
     // each device takes the same weights is a question to the predicate alone.
     bool weights_agree(int iterator, const HalfBoxes& boxes) const {
         const std::vector<ExprPtr>& map = bound_.tensor(definition_.results()[0]).map;
-        if (!scores_agree(map, boxes)) return false;
+        if (definition_.iterators[static_cast<size_t>(iterator)].is_reduction && !scores_agree(map, boxes))
+            return false;
         if (!definition_.where) return true;
         std::vector<int> held;
         std::vector<int> free;
@@ -171,7 +179,9 @@ private:
             const bool uses = definition_.iterators[i].is_reduction || is_named_in(map, x);
             (uses ? free : held).push_back(x);
         }
-        const ExecutedIterations whole = ExecutedIterations(bound_, whole_box(bound_)).held(held);
+        if (!executed_.is_exact())
+            return std::ranges::none_of(held, [&](int x) { return is_named_in({definition_.where}, x); });
+        const ExecutedIterations whole = executed_.held(held);
         for (const IterationBox& box : boxes) {
             const ExecutedIterations share = ExecutedIterations(bound_, box).held(held);
             if (std::ranges::find(held, iterator) != held.end()) {
@@ -184,21 +194,32 @@ private:
         return true;
     }
 
+    bool score_is_infinite_outside() const {
+        AlgebraOptions options;
+        options.outside = [&](const Read& read) -> std::optional<double> {
+            if (stays_in_range(bound_, executed_, read.tensor, read.coordinates)) return std::nullopt;
+            return identity(definition_.monoid);
+        };
+        options.finite_reads = true;
+        Algebra algebra(bound_, options);
+        const ValueRange score = algebra.range_of(algebra.normal_form(definition_.body[0]));
+        return std::isinf(score.low) || std::isinf(score.high);
+    }
+
     // Where all scores of an element are read out of range they are -inf, and its weights are no numbers: that must not
     // happen on one device alone.
     bool scores_agree(const std::vector<ExprPtr>& map, const HalfBoxes& boxes) const {
-        const ExecutedIterations executed(bound_, whole_box(bound_));
         std::vector<ExprPtr> joint = map;
         std::vector<Range> within = ranges_of(bound_.shape(definition_.results()[0]));
         bool all_inside = true;
         for (const Read& read : reads_in({definition_.body[0]})) {
-            if (stays_in_range(bound_, executed, read.tensor, read.coordinates)) continue;
+            if (stays_in_range(bound_, executed_, read.tensor, read.coordinates)) continue;
             all_inside = false;
             const std::vector<Range> shape = ranges_of(bound_.shape(read.tensor));
             joint.insert(joint.end(), read.coordinates.begin(), read.coordinates.end());
             within.insert(within.end(), shape.begin(), shape.end());
         }
-        if (all_inside) return true;
+        if (all_inside || !score_is_infinite_outside()) return true;
         const auto scored = [&](const IterationBox& box, const std::vector<ExprPtr>& coordinates) {
             const ExecutedIterations share(bound_, box);
             ElementSet reached(map.size());
@@ -227,7 +248,7 @@ private:
 
     const BoundDefinition& bound_;
     const Definition& definition_;
-    bool nothing_executed_;
+    ExecutedIterations executed_;
     std::optional<bool> commutes_;
 };
 
@@ -243,7 +264,8 @@ std::string text(const Sbp& sbp) {
 }
 
 std::vector<std::optional<Signature>> derive_sbp(const BoundDefinition& bound) {
-    SbpDerivation derivation(bound);
+    const BoundDefinition any = for_all_contents(bound);
+    SbpDerivation derivation(any);
     std::vector<std::optional<Signature>> facts;
     for (size_t i = 0; i < bound.definition.iterators.size(); ++i)
         facts.push_back(derivation.halve(static_cast<int>(i)));
