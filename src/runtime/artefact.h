@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,8 +69,9 @@ public:
 
     /// Reads all weights. @throws Error if they are damaged.
     void verify_weights() const;
-    /// @throws Error naming the instruction sets that `host` (architecture, flags of /proc/cpuinfo) lacks.
-    void check_host(std::string_view architecture, std::span<const std::string> instruction_sets) const;
+    /// @throws Error if the code needs more than this machine has. `architecture`: as in the manifest;
+    /// `features`: those of the CPU (machine/probe.h).
+    void check_host(std::string_view architecture, const std::set<std::string>& features) const;
 
     const Manifest& manifest() const { return manifest_; }
     std::string_view code() const { return code_; }

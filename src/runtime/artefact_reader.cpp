@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
 #include <xxhash.h>
 
+#include "machine/cpu_features.h"
 #include "runtime/artefact.h"
 #include "runtime/artefact_format.h"
 #include "support/error.h"
@@ -167,22 +169,22 @@ void Artefact::verify_weights() const {
                     std::string(kCompileAgain));
 }
 
-void Artefact::check_host(std::string_view architecture,
-                          std::span<const std::string> instruction_sets) const {
+void Artefact::check_host(std::string_view architecture, const std::set<std::string>& features) const {
+    const std::string advice = "compile the model on this machine";
     if (manifest_.architecture != architecture)
         throw Error(
             where_, "",
             fmt::format("was made for {} machines, this one is {}", manifest_.architecture, architecture),
-            "compile the model on this machine");
-    std::string missing;
-    for (const std::string& set : manifest_.instruction_sets)
-        if (std::find(instruction_sets.begin(), instruction_sets.end(), set) == instruction_sets.end())
-            missing += (missing.empty() ? "" : ", ") + set;
+            advice);
+    std::vector<std::string> flags;
+    for (const std::string& set : manifest_.instruction_sets) flags.push_back("-m" + set);
+    const Isa isa = architecture == "aarch64" ? Isa::kAArch64 : Isa::kX86_64;
+    const std::vector<std::string> missing = missing_features(isa, flags, features);
     if (!missing.empty())
-        throw Error(
-            where_, "",
-            fmt::format("was made for another machine (`{}`): this one lacks {}", manifest_.machine, missing),
-            "compile the model on this machine");
+        throw Error(where_, "",
+                    fmt::format("was made for another machine (`{}`): this one lacks {}", manifest_.machine,
+                                fmt::join(missing, ", ")),
+                    advice);
 }
 
 bool is_artefact(const std::filesystem::path& path) {

@@ -71,9 +71,8 @@ struct Manifest {
     std::string tessera_version;  ///< of the compiler
     std::string machine;          ///< name of the machine description
     std::string machine_hash;
-    std::string architecture;  ///< "x86_64", "aarch64"
-    std::vector<std::string>
-        instruction_sets;  ///< that the code uses, named as in the flags of /proc/cpuinfo
+    std::string architecture;                   ///< "x86_64", "aarch64"
+    std::vector<std::string> instruction_sets;  ///< that the code uses; "avx2" for the compiler's flag -mavx2
     std::vector<DimSymbol> symbols;
     std::vector<Tensor> inputs;
     std::vector<Tensor> outputs;

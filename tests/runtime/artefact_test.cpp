@@ -1,6 +1,7 @@
 #include "runtime/artefact.h"
 
 #include <fstream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,14 +101,16 @@ TEST_F(ArtefactFile, NamesThatAreNoFileNamesAreRefused) {
 
 TEST_F(ArtefactFile, AnyShorterFileIsRefused) {
     const std::string whole = content_of(path_);
-    for (size_t length = 0; length < whole.size(); length += length < 2000 ? 1 : 97)
-        EXPECT_NE(open_problem(whole.substr(0, length)), "") << length;
     EXPECT_EQ(open_problem(whole.substr(0, 40)),
               ": is truncated within its header (compile the model again)");
     EXPECT_EQ(open_problem(whole.substr(0, 4000)),
               fmt::format(": has 4000 bytes, its header says {}: it is truncated (compile the model again)",
                           whole.size()));
     EXPECT_NE(open_problem(whole + "x"), "");
+    for (size_t length = whole.size(); length-- > 0;) {
+        std::filesystem::resize_file(path_, length);
+        EXPECT_THROW(Artefact::open(path_), Error) << length;
+    }
 }
 
 /// Changes single bytes of a file where it lies: these tests open thousands of damaged files.
@@ -186,20 +189,21 @@ TEST_F(ArtefactFile, SaysWhatIsWrong) {
 TEST_F(ArtefactFile, MadeForAnotherMachine) {
     ArtefactParts modern = parts();
     modern.manifest.machine = "server";
-    modern.manifest.instruction_sets = {"avx2", "avx512f", "avx512_bf16"};
+    modern.manifest.instruction_sets = {"avx2", "avx512f", "avx512vnni"};
     write_artefact(path_, modern, write_constants);
     const Artefact artefact = Artefact::open(path_);
-    const auto problem = [&](std::string_view architecture, std::vector<std::string> sets) -> std::string {
+    const auto problem = [&](std::string_view architecture,
+                             const std::set<std::string>& features) -> std::string {
         try {
-            artefact.check_host(architecture, sets);
+            artefact.check_host(architecture, features);
         } catch (const Error& error) {
             return error.problem;
         }
         return "";
     };
-    EXPECT_EQ(problem("x86_64", {"fma", "avx512_bf16", "avx2", "avx512f"}), "");
+    EXPECT_EQ(problem("x86_64", {"fma", "avx512_vnni", "avx2", "avx512f"}), "");
     EXPECT_EQ(problem("x86_64", {"avx2"}),
-              "was made for another machine (`server`): this one lacks avx512f, avx512_bf16");
+              "was made for another machine (`server`): this one lacks -mavx512f, -mavx512vnni");
     EXPECT_EQ(problem("aarch64", {"asimd"}), "was made for x86_64 machines, this one is aarch64");
 }
 
