@@ -1,0 +1,171 @@
+// The system's C++ compiler as a function from text to code, and a cache in front of it. A key covers
+// everything that the code depends on: text, NTT headers, compiler and flags; so an entry never goes stale
+// and nothing ever invalidates one. The compiler works in a folder of its own, and only a whole file gets its
+// name in the cache, so two processes that compile the same text cost twice the time and no more.
+
+#include "codegen/toolchain.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include <stdlib.h>
+
+#include "support/atomic_file.h"
+#include "support/error.h"
+#include "support/hash.h"
+#include "support/subprocess.h"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kShownLines = 12;
+
+// What the text computes is what it says: a * b + c is rounded twice unless it calls fma, on every machine.
+// Neither errno nor floating-point traps are looked at, and the compiler vectorises more without them.
+constexpr std::array kFlags = {
+    "-std=c++20", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"};
+
+class WorkFolder {
+public:
+    explicit WorkFolder(const fs::path& parent) {
+        std::string name = (parent / "build-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr)
+            throw Error(parent.string(), "",
+                        fmt::format("cannot create a folder here: {}", std::strerror(errno)));
+        path_ = name;
+    }
+    ~WorkFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    WorkFolder(const WorkFolder&) = delete;
+    WorkFolder& operator=(const WorkFolder&) = delete;
+
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+void create_folder(const fs::path& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error) throw Error(path.string(), "", fmt::format("cannot create the folder: {}", error.message()));
+}
+
+std::optional<std::string> read_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+fs::path find_compiler(const ToolchainOptions& options) {
+    const std::string& command = options.compiler.command;
+    if (!command.empty()) {
+        if (const auto program = find_program(command, options.search_path)) return *program;
+        throw Error("", command, "the C++ compiler that the machine file names is not there",
+                    "change or remove `command` in the machine file");
+    }
+    for (const char* name : {"c++", "g++", "clang++"})
+        if (const auto program = find_program(name, options.search_path)) return *program;
+    throw Error("", "", "there is no C++ compiler: none of c++, g++, clang++ is in PATH",
+                "install the Debian package g++; artefacts that exist run without it");
+}
+
+/// The first line of --version, such as "g++ (Debian 12.2.0-14) 12.2.0".
+std::string version_of(const fs::path& compiler) {
+    const ProcessResult result = run_process({.program = compiler, .arguments = {"--version"}});
+    if (result.exit_code != 0) throw Error(compiler.string(), "", "is no C++ compiler: --version fails");
+    return result.output.substr(0, result.output.find('\n'));
+}
+
+std::vector<fs::path> ntt_headers(const fs::path& include_directory) {
+    const fs::path folder = include_directory / "tessera" / "ntt";
+    std::error_code error;
+    std::vector<fs::path> headers;
+    for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+        if (entry->path().extension() == ".h") headers.push_back(entry->path());
+    if (error || headers.empty())
+        throw Error(folder.string(), "", "holds no headers of NTT",
+                    "the installation of Tessera is not complete");
+    std::sort(headers.begin(), headers.end());
+    return headers;
+}
+
+std::string key_of(std::string_view code, const fs::path& compiler, const ToolchainOptions& options) {
+    Hasher hasher;
+    hasher.field(code).field(compiler.string()).field(version_of(compiler));
+    for (const char* flag : kFlags) hasher.field(flag);
+    for (const std::string& flag : options.compiler.flags) hasher.field(flag);
+    for (const fs::path& header : ntt_headers(options.include_directory)) {
+        const auto content = read_file(header);
+        if (!content) throw Error(header.string(), "", "cannot be read");
+        hasher.field(fs::relative(header, options.include_directory).string()).field(*content);
+    }
+    return hasher.hex();
+}
+
+std::string first_lines(std::string_view text) {
+    std::string result;
+    size_t start = 0;
+    for (size_t i = 0; i < kShownLines && start < text.size(); ++i) {
+        const size_t end = std::min(text.find('\n', start), text.size());
+        result += fmt::format("\n  {}", text.substr(start, end - start));
+        start = end + 1;
+    }
+    return start < text.size() ? result + "\n  ..." : result;
+}
+
+[[noreturn]] void report_failure(const ProcessResult& result, const fs::path& compiler, std::string_view code,
+                                 const fs::path& kept) {
+    write_file(kept, code);
+    throw Error(kept.string(), "",
+                fmt::format("{} cannot compile the generated code, exit code {}:{}", compiler.string(),
+                            result.exit_code, first_lines(result.errors)));
+}
+
+std::vector<std::string> arguments_for(const ToolchainOptions& options, const fs::path& source,
+                                       const fs::path& object) {
+    std::vector<std::string> arguments(kFlags.begin(), kFlags.end());
+    arguments.insert(arguments.end(), options.compiler.flags.begin(), options.compiler.flags.end());
+    arguments.insert(arguments.end(),
+                     {"-I", options.include_directory.string(), "-o", object.string(), source.string()});
+    return arguments;
+}
+
+}  // namespace
+
+SharedObject compile_shared_object(std::string_view code, const ToolchainOptions& options) {
+    const fs::path compiler = find_compiler(options);
+    const std::string key = key_of(code, compiler, options);
+    const fs::path folder = options.cache_directory / "code";
+    create_folder(folder);
+    const fs::path entry = folder / (key + ".so");
+    if (auto cached = read_file(entry)) return {.bytes = std::move(*cached), .was_cached = true};
+
+    const WorkFolder work(folder);
+    // The name is part of the object's symbols, so it is the same whatever the folder is called.
+    const fs::path source = work.path() / "tessera.cpp";
+    const fs::path object = work.path() / "tessera.so";
+    write_file(source, code);
+    const ProcessResult result = run_process({.program = compiler,
+                                              .arguments = arguments_for(options, source, object),
+                                              .while_waiting = options.while_waiting});
+    if (result.exit_code != 0) report_failure(result, compiler, code, folder / (key + ".failed.cpp"));
+    auto bytes = read_file(object);
+    if (!bytes)
+        throw Error(object.string(), "", fmt::format("{} succeeded without writing it", compiler.string()));
+    write_file(entry, *bytes);
+    return {.bytes = std::move(*bytes), .cpu_seconds = result.cpu_seconds};
+}
+
+}  // namespace tessera

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "machine/machine.h"
+
+namespace tessera {
+
+struct ToolchainOptions {
+    CompilerSettings compiler;                ///< of the machine: which compiler, which features
+    std::filesystem::path include_directory;  ///< holds tessera/ntt/
+    std::filesystem::path cache_directory;    ///< compiled code by content; created if missing
+    std::string search_path;  ///< folders between colons, where a compiler without a path is looked for
+    std::function<void()> while_waiting = {};  ///< called about ten times a second while the compiler runs
+};
+
+struct SharedObject {
+    std::string bytes;       ///< of the file that dlopen takes
+    double cpu_seconds = 0;  ///< that the compiler took; 0 from the cache
+    bool was_cached = false;
+};
+
+/// Compiles C++20 text that includes NTT and the standard library alone. Equal text, headers, compiler and
+/// flags give the same bytes, from the cache from the second time on; processes may share the cache.
+/// @throws Error with the compiler's first complaints and the path of the kept source; without a compiler,
+/// with the Debian package that is missing.
+SharedObject compile_shared_object(std::string_view code, const ToolchainOptions& options);
+
+}  // namespace tessera
