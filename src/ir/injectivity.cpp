@@ -1,6 +1,7 @@
 #include "ir/injectivity.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_set>
 
 #include "ir/box_walk.h"
@@ -13,14 +14,16 @@
 ///                                                         slot holds distinct values, so it determines t;
 ///                                                         8 h + d with d < 8 is a mixed radix: h and d
 ///
-/// In a component only what is not determined yet matters, since the rest is constant.
+/// In a component only what is not determined yet matters, since the rest is constant. What is left falls
+/// into groups of components without a common iterator: each is enumerated by itself, and without a predicate
+/// a collision in one of them is a collision of the map. Only then is the box walked.
 namespace tessera {
 namespace {
 
 using Kind = QuasiAtom::Kind;
 
-/// For one component; about a tenth of a second.
-constexpr int64_t kMostDistinctValues = int64_t{1} << 20;
+/// For one group of components; about a second.
+constexpr int64_t kMostGroupPoints = int64_t{1} << 20;
 /// For the whole box; about a second.
 constexpr int64_t kMostIterations = int64_t{1} << 22;
 
@@ -28,7 +31,10 @@ class Determination {
 public:
     Determination(const Definition& definition, const BoundExtents& extents, BodyValue& point,
                   const std::string& where)
-        : extents_(extents), point_(point), is_determined_(extents.iterators.size()) {
+        : extents_(extents),
+          point_(point),
+          has_predicate_(definition.where != nullptr),
+          is_determined_(extents.iterators.size()) {
         for (size_t i = 0; i < is_determined_.size(); ++i) is_determined_[i] = extents.iterators[i] == 1;
         for (const ExprPtr& component :
              definition.tensors[static_cast<size_t>(definition.results().front())].map) {
@@ -36,14 +42,22 @@ public:
         }
     }
 
-    bool run() {
+    StoreCollision run() {
         bool has_changed = true;
         while (has_changed) {
             has_changed = false;
             for (size_t i = 0; i < components_.size(); ++i) has_changed |= use(rest(components_[i]));
             has_changed |= join_quotients();
         }
-        return std::ranges::all_of(is_determined_, [](bool is) { return is; });
+        StoreCollision whole = StoreCollision::kNone;
+        for (const std::vector<QuasiAffine>& group : independent_groups()) {
+            const StoreCollision part = enumerate(group);
+            if (part == StoreCollision::kFound) return part;
+            if (part == StoreCollision::kUnknown) whole = part;
+        }
+        // An iterator that no component uses.
+        const bool is_complete = std::ranges::all_of(is_determined_, [](bool is) { return is; });
+        return is_complete ? whole : StoreCollision::kUnknown;
     }
 
 private:
@@ -61,7 +75,7 @@ private:
     }
 
     bool use(const QuasiAffine& form) {
-        if (form.terms.empty() || !(is_mixed_radix(form) || takes_distinct_values(form))) return false;
+        if (form.terms.empty() || !is_mixed_radix(form)) return false;
         for (int iterator : iterators_in(form)) is_determined_[static_cast<size_t>(iterator)] = true;
         return true;
     }
@@ -83,18 +97,72 @@ private:
         return true;
     }
 
-    bool takes_distinct_values(const QuasiAffine& form) {
-        const std::vector<int> iterators = iterators_in(form);
-        if (!std::ranges::all_of(iterators, [&](int i) { return is_free(i); })) return false;
-        BoxWalk walk(extents_.iterators, iterators);
-        if (walk.count() > kMostDistinctValues) return false;
-        std::unordered_set<int64_t> seen;
-        bool is_distinct = true;
+    /// What is left of the components, in groups that share no free iterator.
+    std::vector<std::vector<QuasiAffine>> independent_groups() const {
+        std::vector<std::vector<QuasiAffine>> groups;
+        std::vector<std::vector<int>> iterators;
+        for (const QuasiAffine& component : components_) {
+            const QuasiAffine open = rest(component);
+            if (open.terms.empty()) continue;
+            std::vector<QuasiAffine> merged{open};
+            std::vector<int> used = free_iterators(open);
+            for (size_t g = groups.size(); g > 0; --g) {
+                const std::vector<int>& other = iterators[g - 1];
+                if (!std::ranges::any_of(other,
+                                         [&](int i) { return std::ranges::find(used, i) != used.end(); }))
+                    continue;
+                merged.insert(merged.end(), groups[g - 1].begin(), groups[g - 1].end());
+                used.insert(used.end(), other.begin(), other.end());
+                groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(g - 1));
+                iterators.erase(iterators.begin() + static_cast<std::ptrdiff_t>(g - 1));
+            }
+            groups.push_back(std::move(merged));
+            iterators.push_back(std::move(used));
+        }
+        return groups;
+    }
+
+    std::vector<int> free_iterators(const QuasiAffine& form) const {
+        std::vector<int> found = iterators_in(form);
+        std::erase_if(found, [&](int i) { return !is_free(i); });
+        return found;
+    }
+
+    /// Every point of the group's iterators, with its values as key; equal keys stand side by side once
+    /// sorted.
+    StoreCollision enumerate(const std::vector<QuasiAffine>& group) {
+        std::vector<int> iterators;
+        for (const QuasiAffine& form : group) {
+            for (int i : iterators_in(form)) {
+                if (std::ranges::find(iterators, i) == iterators.end()) iterators.push_back(i);
+            }
+        }
+        const BoxWalk walk(extents_.iterators, iterators);
+        if (walk.count() > kMostGroupPoints) return StoreCollision::kUnknown;
+        std::vector<std::vector<int64_t>> keys;
         walk.start(point_.iterators);
         do {
-            is_distinct = seen.insert(value(form)).second;
-        } while (is_distinct && walk.next(point_.iterators));
-        return is_distinct;
+            std::vector<int64_t> key;
+            for (const QuasiAffine& form : group) key.push_back(value(form));
+            // What is determined already is the same in both of two iterations that collide.
+            for (int i : iterators) {
+                if (!is_free(i)) key.push_back(point_.iterators[static_cast<size_t>(i)]);
+            }
+            keys.push_back(std::move(key));
+        } while (walk.next(point_.iterators));
+        std::vector<size_t> order(keys.size());
+        std::iota(order.begin(), order.end(), size_t{0});
+        std::ranges::sort(order,
+                          [&](size_t a, size_t b) { return keys[a] != keys[b] ? keys[a] < keys[b] : a < b; });
+        const auto same_key = [&](size_t a, size_t b) { return keys[a] == keys[b]; };
+        const auto equal = std::ranges::adjacent_find(order, same_key);
+        if (equal == order.end()) {
+            for (int i : iterators) is_determined_[static_cast<size_t>(i)] = true;
+            return StoreCollision::kNone;
+        }
+        walk.start(point_.iterators);
+        for (size_t n = 0; n < *std::next(equal); ++n) walk.next(point_.iterators);
+        return has_predicate_ ? StoreCollision::kUnknown : StoreCollision::kFound;
     }
 
     int64_t value(const QuasiAffine& form) const {
@@ -136,6 +204,7 @@ private:
 
     const BoundExtents& extents_;
     BodyValue& point_;
+    bool has_predicate_;
     std::vector<bool> is_determined_;
     std::vector<QuasiAffine> components_;
 };
@@ -158,7 +227,8 @@ std::vector<int64_t> searchable(std::vector<int64_t> extents) {
 
 StoreCollision find_store_collision(const Definition& definition, const BoundExtents& extents,
                                     BodyValue& point, const std::string& where) {
-    if (Determination(definition, extents, point, where).run()) return StoreCollision::kNone;
+    const StoreCollision by_form = Determination(definition, extents, point, where).run();
+    if (by_form != StoreCollision::kUnknown) return by_form;
     const int result = definition.results().front();
     const std::vector<int64_t> searched = searchable(extents.iterators);
     std::vector<int> all(extents.iterators.size());
