@@ -20,7 +20,7 @@ constexpr int kWrongUsage = 2;
 
 /// In the order of --help.
 std::vector<Verb> verbs() {
-    return {machine_verb(), tokenize_verb()};
+    return {check_verb(), machine_verb(), tokenize_verb()};
 }
 
 std::string footer(const std::vector<std::string>& examples) {

@@ -29,6 +29,7 @@ struct Verb {
     std::function<Job(CLI::App&, const Environment& environment)> declare;
 };
 
+Verb check_verb();
 Verb machine_verb();
 Verb tokenize_verb();
 

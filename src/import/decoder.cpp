@@ -157,15 +157,8 @@ private:
     const std::string prefix_;
 };
 
-std::vector<LayerGroup> groups_of(const std::vector<LayerTypes>& layers) {
-    std::vector<int> kinds;
-    for (const LayerTypes& layer : layers)
-        kinds.push_back(static_cast<int>(std::find(layers.begin(), layers.end(), layer) - layers.begin()));
-    return repeating_groups(kinds);
-}
-
 void add_layers(Step& step, ValueId& x) {
-    const std::vector<LayerGroup> groups = groups_of(step.spec.layers);
+    const std::vector<LayerGroup> groups = group_layers(step.spec.layers);
     for (size_t i = 0; i < groups.size(); ++i) {
         Block block{.name = groups.size() == 1 ? "layer" : fmt::format("layer_{}", i + 1),
                     .repeat = groups[i].repeats,
@@ -202,6 +195,13 @@ void add_head(Step& step, ValueId x, ValueId embedding) {
 }
 
 }  // namespace
+
+std::vector<LayerGroup> group_layers(const std::vector<LayerTypes>& layers) {
+    std::vector<int> kinds;
+    for (const LayerTypes& layer : layers)
+        kinds.push_back(static_cast<int>(std::find(layers.begin(), layers.end(), layer) - layers.begin()));
+    return repeating_groups(kinds);
+}
 
 Graph build_decoder(const DecoderSpec& spec, const StepLimits& limits) {
     StepInputs inputs;

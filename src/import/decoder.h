@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "import/decoder_tensors.h"
+#include "import/repeating_groups.h"
 #include "import/step.h"
 #include "ir/graph.h"
 #include "ops/rope.h"
@@ -30,6 +31,9 @@ struct DecoderSpec {
 /// Sources of the rotary tables, f32[context, head_width / 2].
 inline constexpr const char* kRopeCosSource = "rope.cos";
 inline constexpr const char* kRopeSinSource = "rope.sin";
+
+/// Layers are of one kind if they have the same tensors of the same types.
+std::vector<LayerGroup> group_layers(const std::vector<LayerTypes>& layers);
 
 /// Blocks "embed", one for each group of layers ("layer", or "layer_1", "layer_2", ..), and "head", which
 /// computes the logits of the wanted rows only. Output: logits f32[R, vocabulary].

@@ -1,0 +1,115 @@
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
+
+#include "cli/verb.h"
+#include "import/import_model.h"
+#include "import/repeating_groups.h"
+#include "llm/load_tokenizer.h"
+#include "support/error.h"
+
+namespace tessera::cli {
+namespace {
+
+template <typename... Arguments>
+void row(std::string_view label, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::print("{:<14}{}\n", label, fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+std::string rope_text(const DecoderConfig& config) {
+    std::string text = fmt::format(
+        "{}, base {}", config.rope_form == ops::RopeForm::kPairs ? "pairs" : "halves", config.rope.base);
+    if (config.rope.scaling == RopeConfig::Scaling::kLinear)
+        text += fmt::format(", linear factor {}", config.rope.factor);
+    if (config.rope.scaling == RopeConfig::Scaling::kLlama3)
+        text += fmt::format(", llama3 factor {} from {} positions", config.rope.factor,
+                            config.rope.original_context);
+    return text;
+}
+
+void print_config(const DecoderConfig& config) {
+    const DecoderSize& size = config.size;
+    row("layers", "{}", size.layers);
+    row("hidden", "{}, feed-forward {}", size.hidden, size.feed_forward);
+    row("heads", "{} of {}, {} in the cache", size.heads, size.head_width, size.cache_heads);
+    row("vocabulary", "{}", size.vocabulary);
+    row("positions", "{}", config.max_positions);
+    row("rope", "{}", rope_text(config));
+    row("epsilon", "{}", config.epsilon);
+}
+
+void print_spec(const DecoderSpec& spec) {
+    std::string groups;
+    for (const LayerGroup& group : group_layers(spec.layers))
+        groups += fmt::format("{}{} kind{} x {}", groups.empty() ? "" : ", ", group.period,
+                              group.period == 1 ? "" : "s", group.repeats);
+    row("groups", "{}", groups);
+    row("head", "{}", spec.is_tied ? "tied to the embedding" : "of its own");
+}
+
+void print_tensors(const WeightSource& weights) {
+    std::map<std::string, int64_t> types;
+    double bytes = 0;
+    for (const std::string& name : weights.names()) {
+        const StoredTensor& tensor = *weights.find(name);
+        ++types[tensor.type];
+        bytes += static_cast<double>(tensor.bytes.size());
+    }
+    std::string counts;
+    for (const auto& [type, count] : types)
+        counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, type);
+    row("tensors", "{}; {:.1f} MB", counts.empty() ? "none" : counts, bytes / 1e6);
+}
+
+/// What is there; a tokenizer that cannot be used is one more unsupported thing.
+std::string check_tokenizer(const Checkpoint& checkpoint, Findings& findings) {
+    if (checkpoint.tokenizer.empty()) return "none: `run` needs tokenizer.json, or vocab.json and merges.txt";
+    try {
+        (void)load_tokenizer(checkpoint.path);
+        return checkpoint.tokenizer;
+    } catch (const Error& error) {
+        findings.unsupported.push_back(fmt::format("tokenizer: {}", error.what()));
+        return checkpoint.tokenizer + ", not supported";
+    }
+}
+
+int check(const std::string& model) {
+    ModelReport report = inspect_model(model);
+    Checkpoint& checkpoint = report.checkpoint;
+    row("model", "{} ({})", checkpoint.path, checkpoint.format);
+    row("architecture", "{}", checkpoint.config ? checkpoint.config->architecture : "not supported");
+    if (checkpoint.config) print_config(*checkpoint.config);
+    if (report.spec) print_spec(*report.spec);
+    if (checkpoint.weights)
+        print_tensors(*checkpoint.weights);
+    else
+        row("tensors", "none: settings only");
+    row("tokenizer", "{}", check_tokenizer(checkpoint, checkpoint.findings));
+    for (const std::string& note : checkpoint.findings.notes) row("note", "{}", note);
+    for (const std::string& problem : checkpoint.findings.unsupported) row("unsupported", "{}", problem);
+    if (checkpoint.findings.unsupported.empty()) row("supported", "yes");
+    return checkpoint.findings.unsupported.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+Verb check_verb() {
+    return {.name = "check",
+            .help = "tell what a model is, and all of it that is not supported",
+            .examples = {"tessera check models/Qwen3-0.6B", "tessera check model.gguf",
+                         "tessera check config.json"},
+            .declare = [](CLI::App& app, const Environment&) -> Job {
+                const auto model = std::make_shared<std::string>();
+                app.add_option("MODEL", *model,
+                               "a folder with config.json, a GGUF file, or a config.json alone")
+                    ->required();
+                return [model] { return check(*model); };
+            }};
+}
+
+}  // namespace tessera::cli
