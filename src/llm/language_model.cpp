@@ -1,0 +1,29 @@
+#include "llm/language_model.h"
+
+#include <utility>
+
+#include <sys/utsname.h>
+
+namespace tessera {
+namespace {
+
+std::unique_ptr<LoadedProgram> load(const std::shared_ptr<const Artefact>& artefact,
+                                    const std::set<std::string>& features, const SessionOptions& options) {
+    utsname host{};
+    uname(&host);
+    artefact->check_host(host.machine, features);
+    return std::make_unique<LoadedProgram>(artefact, Session::state_symbols(artefact->manifest(), options));
+}
+
+}  // namespace
+
+LanguageModel::LanguageModel(std::shared_ptr<const Artefact> artefact, const std::set<std::string>& features,
+                             const SessionOptions& options)
+    : artefact_(std::move(artefact)),
+      program_(load(artefact_, features, options)),
+      session_(artefact_->manifest(), options,
+               [program = program_.get()](auto symbols, auto inputs, auto outputs) {
+                   program->run_step(symbols, inputs, outputs);
+               }) {}
+
+}  // namespace tessera

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "llm/session.h"
+#include "runtime/artefact.h"
+#include "runtime/program.h"
+
+namespace tessera {
+
+/// A compiled language model, ready to run: artefact, loaded code with its cache, and sequences over it.
+class LanguageModel {
+public:
+    /// @throws Error if the artefact holds no language model, was made for another machine (`features`: those
+    /// of this CPU, machine/probe.h), or does not allow the options.
+    LanguageModel(std::shared_ptr<const Artefact> artefact, const std::set<std::string>& features,
+                  const SessionOptions& options);
+
+    const Artefact& artefact() const { return *artefact_; }
+    Session& session() { return session_; }
+    /// Cache and intermediate buffers.
+    int64_t memory_bytes() const { return program_->state_bytes() + program_->arena_bytes(); }
+
+private:
+    std::shared_ptr<const Artefact> artefact_;
+    std::unique_ptr<LoadedProgram> program_;
+    Session session_;
+};
+
+}  // namespace tessera

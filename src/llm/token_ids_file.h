@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "llm/tokenizer.h"
+
+namespace tessera {
+
+/// Token ids from a JSON file: a list of them, or an object that has one under the first of these keys.
+/// @throws Error if the file is neither, or an id is none.
+std::vector<TokenId> read_token_ids(const std::filesystem::path& path,
+                                    std::span<const std::string_view> keys);
+
+}  // namespace tessera
