@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Installs the packages of scripts/packages.txt that are missing. Debian 12; with sudo where it does not run as root.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+mapfile -t packages < <(grep -v '^#' scripts/packages.txt)
+
+if ! command -v apt-get >/dev/null; then
+    echo "This is no Debian. Install what these packages hold, then run the script again with SKIP_INSTALL=1:" >&2
+    printf '  %s\n' "${packages[@]}" >&2
+    exit 1
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+    status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+    [[ $status == "install ok installed" ]] || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then
+    exit 0
+fi
+
+as_root=()
+if (($(id -u) != 0)); then
+    if ! command -v sudo >/dev/null; then
+        echo "These packages are missing, and installing them needs root or sudo: ${missing[*]}" >&2
+        exit 1
+    fi
+    as_root=(sudo)
+fi
+
+echo "Installing ${missing[*]}" >&2
+"${as_root[@]}" apt-get update -qq >&2
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2

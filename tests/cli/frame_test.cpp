@@ -1,0 +1,134 @@
+// What every verb has in common, tried on the program itself.
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/subprocess.h"
+#include "support/temporary_folder.h"
+
+namespace tessera {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+ProcessResult tessera(std::vector<std::string> arguments) {
+    return run_process({.program = TESSERA_PROGRAM, .arguments = std::move(arguments)});
+}
+
+/// The verbs that `tessera --help` lists.
+std::vector<std::string> verbs() {
+    std::istringstream lines(tessera({"--help"}).output);
+    std::vector<std::string> names;
+    bool is_listing = false;
+    for (std::string line; std::getline(lines, line);) {
+        if (is_listing && line.empty()) break;
+        if (is_listing) {
+            std::istringstream words(line);
+            std::string name;
+            words >> name;
+            names.push_back(name);
+        }
+        is_listing = is_listing || line == "Subcommands:";
+    }
+    return names;
+}
+
+TEST(Frame, VersionGoesToStdout) {
+    const ProcessResult result = tessera({"--version"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.output, ::testing::MatchesRegex("tessera [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+    EXPECT_THAT(result.errors, IsEmpty());
+}
+
+TEST(Frame, HelpShowsExamples) {
+    const ProcessResult result = tessera({"--help"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.output, HasSubstr("Examples:\n  tessera "));
+    EXPECT_THAT(result.errors, IsEmpty());
+}
+
+TEST(Frame, HelpOfEveryVerbShowsExamplesOfThatVerb) {
+    ASSERT_THAT(verbs(), ::testing::Contains("machine"));
+    for (const std::string& verb : verbs()) {
+        const ProcessResult result = tessera({verb, "--help"});
+        EXPECT_EQ(result.exit_code, 0) << verb;
+        EXPECT_THAT(result.output, HasSubstr("Examples:\n  tessera " + verb)) << verb;
+        EXPECT_THAT(result.errors, IsEmpty()) << verb;
+    }
+}
+
+struct Misuse {
+    std::vector<std::string> arguments;
+    std::string errors;
+};
+
+TEST(Frame, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
+    const std::vector<Misuse> misuses = {
+        {{}, "tessera: a verb is required\nSee `tessera --help`.\n"},
+        {{"frobnicate"}, "tessera: there is no verb `frobnicate`\nSee `tessera --help`.\n"},
+        {{"--frobnicate"}, "tessera: unknown flag `--frobnicate`\nSee `tessera --help`.\n"},
+        {{""}, "tessera: there is no verb ``\nSee `tessera --help`.\n"},
+    };
+    for (const Misuse& misuse : misuses) {
+        const ProcessResult result = tessera(misuse.arguments);
+        EXPECT_EQ(result.exit_code, 2) << misuse.errors;
+        EXPECT_EQ(result.errors, misuse.errors);
+        EXPECT_THAT(result.output, IsEmpty());
+    }
+}
+
+TEST(Frame, UnknownFlagOfEveryVerbIsExitCodeTwo) {
+    for (const std::string& verb : verbs()) {
+        const ProcessResult result = tessera({verb, "--no-such-flag"});
+        EXPECT_EQ(result.exit_code, 2) << verb;
+        EXPECT_THAT(result.errors, HasSubstr("tessera " + verb + ": ")) << verb;
+        EXPECT_THAT(result.errors, HasSubstr("See `tessera " + verb + " --help`.")) << verb;
+        EXPECT_THAT(result.output, IsEmpty()) << verb;
+    }
+}
+
+TEST(Frame, FailedJobIsExitCodeOneWithTheVerbInFront) {
+    const ProcessResult result = tessera({"machine", "--out", "/no/such/folder/host.toml"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors,
+                ::testing::StartsWith("tessera machine: /no/such/folder/host.toml: cannot create"));
+    EXPECT_THAT(result.output, IsEmpty());
+}
+
+// Buffered output of a job that succeeded must not vanish unnoticed.
+TEST(Frame, FullDiskBehindStdoutIsAFailure) {
+    if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
+    const ProcessResult result = run_process(
+        {.program = "/bin/sh", .arguments = {"-c", "\"$0\" machine >/dev/full", TESSERA_PROGRAM}});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, HasSubstr("cannot write to the standard output"));
+}
+
+TEST(Frame, PipedErrorsHoldNoControlCharacters) {
+    EXPECT_THAT(tessera({"machine"}).errors, Not(HasSubstr("\x1b")));
+}
+
+TEST(MachineVerb, FileHoldsWhatStdoutShows) {
+    const TemporaryFolder folder;
+    const std::filesystem::path path = folder.path() / "host.toml";
+    const ProcessResult shown = tessera({"machine"});
+    const ProcessResult written = tessera({"machine", "--out", path});
+    EXPECT_EQ(shown.exit_code, 0);
+    EXPECT_EQ(written.exit_code, 0);
+    EXPECT_THAT(written.output, IsEmpty());
+    std::ifstream file(path);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), shown.output);
+    EXPECT_THAT(shown.output, HasSubstr("name = \"host\"\n"));
+}
+
+}  // namespace
+}  // namespace tessera
