@@ -90,7 +90,7 @@ TEST(ContractK, OtherLanes) {
     check_sizes<ContractKTile{.lanes = 64, .rows = 1, .columns = 2}>();
 }
 TEST(ContractK, StaticExtents) {
-    constexpr ContractKTile kTile{.lanes = 8, .rows = 4, .columns = 2};
+    static constexpr ContractKTile kTile{.lanes = 8, .rows = 4, .columns = 2};
     check<kTile>(Int<5>{}, Int<7>{}, Int<40>{}, false);
     check<kTile>(Int<1>{}, Int<16>{}, Int<19>{}, true);
     check<kTile>(int64_t{6}, Int<3>{}, Int<8>{}, false);

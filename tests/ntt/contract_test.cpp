@@ -121,7 +121,7 @@ TEST(Contract, OtherLanes) {
 
 template <int64_t M, int64_t N, int64_t K>
 void check_static() {
-    constexpr ContractTile kTile{.lanes = 16, .rows = 4, .groups = 2, .k_unroll = 2};
+    static constexpr ContractTile kTile{.lanes = 16, .rows = 4, .groups = 2, .k_unroll = 2};
     for (const Form form : {Form::kPacked, Form::kPlain}) {
         check<kTile>({M, N, K, form, false},
                      [](auto a, auto b, auto c) { contract<kTile>(Int<M>{}, Int<N>{}, Int<K>{}, a, b, c); });
@@ -142,8 +142,8 @@ TEST(Contract, StaticExtents) {
 }
 
 TEST(Contract, CuttingKChangesNoBit) {
-    constexpr ContractTile kFirst{.lanes = 8, .rows = 4, .groups = 2};
-    constexpr ContractTile kNext{.lanes = 8, .rows = 4, .groups = 2, .accumulate = true};
+    static constexpr ContractTile kFirst{.lanes = 8, .rows = 4, .groups = 2};
+    static constexpr ContractTile kNext{.lanes = 8, .rows = 4, .groups = 2, .accumulate = true};
     const int64_t m = 5, n = 21, k = 40;
     Random random(1);
     const auto a = random.numbers(m * k), b = random.numbers(k * n);
@@ -172,7 +172,7 @@ struct AddResidual {
 };
 
 TEST(Contract, TransposedRowsAndAnEpilogue) {
-    constexpr ContractTile kTile{.lanes = 8, .rows = 4, .groups = 2};
+    static constexpr ContractTile kTile{.lanes = 8, .rows = 4, .groups = 2};
     const int64_t m = 6, n = 19, k = 11;
     Random random(2);
     const auto a = random.numbers(k * m), b = random.numbers(k * n), residual = random.numbers(m * n);

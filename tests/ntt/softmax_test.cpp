@@ -142,7 +142,7 @@ TEST(Softmax, OtherLanes) {
 }
 
 TEST(Softmax, StaticExtents) {
-    constexpr ContractTile kTile{.lanes = 16, .rows = 4, .groups = 2};
+    static constexpr ContractTile kTile{.lanes = 16, .rows = 4, .groups = 2};
     const Problem p = make(6, 40, 64, 5);
     Buffers<16, Int<64>> b(6, 64, Int<64>{});
     softmax_init<16>(Int<6>{}, Int<64>{}, b.state);
@@ -152,7 +152,7 @@ TEST(Softmax, StaticExtents) {
 }
 
 TEST(Softmax, PartsMergeInEitherOrder) {
-    constexpr ContractTile kTile{.lanes = 8, .rows = 4, .groups = 2};
+    static constexpr ContractTile kTile{.lanes = 8, .rows = 4, .groups = 2};
     for (const int64_t cut : {0, 1, 20, 49, 50}) {
         const Problem p = make(5, 50, 19, 6);
         Buffers<8, int64_t> left(5, 19, 19), right(5, 19, 24);
@@ -171,7 +171,7 @@ TEST(Softmax, PartsMergeInEitherOrder) {
 }
 
 TEST(Softmax, NothingSeenIsTheIdentity) {
-    constexpr ContractTile kTile{.lanes = 8, .rows = 2, .groups = 1};
+    static constexpr ContractTile kTile{.lanes = 8, .rows = 2, .groups = 1};
     Buffers<8, int64_t> b(2, 9, 9);
     softmax_init<8>(2, 9, b.state);
     std::vector<float> scores(6, -kInf);
@@ -186,7 +186,7 @@ TEST(Softmax, NothingSeenIsTheIdentity) {
 }
 
 TEST(Softmax, NanIsNotHidden) {
-    constexpr ContractTile kTile{.lanes = 8, .rows = 2, .groups = 1};
+    static constexpr ContractTile kTile{.lanes = 8, .rows = 2, .groups = 1};
     for (int64_t at = 0; at < 11; ++at) {
         Buffers<8, int64_t> b(1, 4, 4);
         softmax_init<8>(1, 4, b.state);
