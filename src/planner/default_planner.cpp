@@ -85,15 +85,61 @@ public:
           input_(lowering_input(graph, plan, specialisation, constants_)) {}
 
     void run() {
-        for (const Block& block : graph_.blocks) {
-            const BlockView view(graph_, block);
-            const std::vector<Group> groups = group_nodes(view);
-            choose_places(view, groups);
-            for (const Group& group : groups) out_.kernels.push_back({block.name, choose_nest(view, group)});
-        }
+        for (const Block& block : graph_.blocks) plan_block(block);
     }
 
 private:
+    /// A group whose operators lower in no nest is taken apart, and the block is planned again.
+    void plan_block(const Block& block) {
+        const BlockView view(graph_, block);
+        std::vector<Group> groups = group_nodes(view);
+        for (bool is_done = false; !is_done;) {
+            choose_places(view, groups);
+            if (const auto group = group_in_the_way(view, groups)) {
+                groups = taken_apart(groups, *group, block);
+                continue;
+            }
+            std::vector<KernelPlan> kernels;
+            is_done = true;
+            for (auto group = groups.begin(); group != groups.end() && is_done; ++group) {
+                if (std::optional<Nest> nest = choose_nest(view, *group)) {
+                    kernels.push_back({block.name, std::move(*nest)});
+                } else {
+                    groups = taken_apart(groups, group - groups.begin(), block);
+                    is_done = false;
+                }
+            }
+            if (is_done) out_.kernels.insert(out_.kernels.end(), kernels.begin(), kernels.end());
+        }
+    }
+
+    /// The group of several that keeps the carried value from staying in its place.
+    std::optional<ptrdiff_t> group_in_the_way(const BlockView& view, const std::vector<Group>& groups) const {
+        const Block& block = view.block();
+        if (block.repeat == 1 || !block.carried_in || !block.carried_out) return std::nullopt;
+        const Storage storage(input_, block);
+        if (storage.base(*block.carried_in) == storage.base(*block.carried_out)) return std::nullopt;
+        const Node* producer = view.producer(*block.carried_out);
+        for (size_t g = 0; g < groups.size(); ++g) {
+            const auto& nodes = groups[g].nodes;
+            if (nodes.size() > 1 && std::find(nodes.begin(), nodes.end(), producer) != nodes.end()) return static_cast<ptrdiff_t>(g);
+        }
+        return std::nullopt;
+    }
+
+    static std::vector<Group> taken_apart(const std::vector<Group>& groups, ptrdiff_t which, const Block& block) {
+        std::vector<Group> result;
+        for (const Group& group : groups) {
+            if (&group - groups.data() != which) {
+                result.push_back(group);
+                continue;
+            }
+            for (const Node* node : group.nodes) result.push_back({{node}, nullptr, nullptr});
+        }
+        in_order_of_execution(result, block);
+        return result;
+    }
+
     void choose_places(const BlockView& view, const std::vector<Group>& groups) {
         const Block& block = view.block();
         std::map<const Node*, size_t> kernel_of;
@@ -103,18 +149,29 @@ private:
         const auto is_output = [&](ValueId v) {
             return std::find(graph_.outputs.begin(), graph_.outputs.end(), v) != graph_.outputs.end();
         };
+        // Who shares storage by views is known before anything is taken over.
         for (const Node& node : block.nodes) {
             for (const ValueId result : node.results) {
                 if (is_output(result)) continue;
                 TensorPlan& tensor = out_.tensors[graph_[result].name];
+                tensor = {};
                 if (node.previous) {
-                    tensor = {Place::kInPlace, graph_[*node.previous].name, {}, {}};
+                    tensor = {Place::kInPlace, graph_[*node.previous].name, {}, 0, {}};
                 } else if (is_view(*node.definition())) {
-                    tensor = {Place::kView, graph_[node.operands.front()].name, {}, {}};
-                } else if (const Group& group = groups[kernel_of.at(&node)]; view.is_private(node, group.nodes)) {
-                    tensor.place = Place::kTile;
-                } else if (const auto operand = replaced_operand(view, node, kernel_of)) {
-                    tensor = {Place::kInPlace, graph_[*operand].name, {}, {}};
+                    tensor = {Place::kView, graph_[node.operands.front()].name, {}, 0, {}};
+                } else if (const Group& group = groups[kernel_of.at(&node)];
+                           &node != group.nodes.back() && view.is_private(node, group.nodes)) {
+                    tensor = {Place::kTile, {}, {}, 0, {}};
+                }
+            }
+        }
+        for (const Node& node : block.nodes) {
+            for (const ValueId result : node.results) {
+                if (is_output(result)) continue;
+                TensorPlan& tensor = out_.tensors[graph_[result].name];
+                if (tensor.place != Place::kArena) continue;
+                if (const auto operand = replaced_operand(view, node, kernel_of)) {
+                    tensor = {Place::kInPlace, graph_[*operand].name, {}, 0, {}};
                 }
             }
         }
@@ -191,9 +248,10 @@ private:
 
     static Leaf plain(const Node& node) { return {node.name, "loops", {}}; }
 
-    Nest choose_nest(const BlockView& view, const Group& group) {
+    /// Nothing if the group has several operators and no nest of them lowers.
+    std::optional<Nest> choose_nest(const BlockView& view, const Group& group) {
         if (group.softmax && group.scores) {
-            if (auto nest = softmax_nest(view, group)) return *nest;
+            if (auto nest = softmax_nest(view, group)) return nest;
         }
         if (group.nodes.size() > 1) {
             Nest nest;
@@ -201,8 +259,7 @@ private:
             for (const int x : shared) nest.loops.push_back({group.nodes.back()->definition()->iterators[static_cast<size_t>(x)].name, 1});
             for (const Node* node : group.nodes) nest.children.emplace_back(plain(*node));
             if (improve(view.block(), nest, nest)) return nest;
-            throw Error(group.nodes.back()->name, "default plan", "no plan of the fused operators lowers",
-                        "give a plan that takes them apart");
+            return std::nullopt;
         }
         const Node& node = *group.nodes.front();
         Nest nest{{}, {plain(node)}};

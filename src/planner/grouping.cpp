@@ -146,10 +146,13 @@ std::vector<Group> group_nodes(const BlockView& view) {
         }
         groups.push_back(std::move(group));
     }
-    // A group runs where its root stands, after all that it reads.
-    const auto position = [&](const Group& g) { return g.nodes.back() - view.block().nodes.data(); };
-    std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) { return position(a) < position(b); });
+    in_order_of_execution(groups, view.block());
     return groups;
+}
+
+void in_order_of_execution(std::vector<Group>& groups, const Block& block) {
+    const auto position = [&](const Group& g) { return g.nodes.back() - block.nodes.data(); };
+    std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) { return position(a) < position(b); });
 }
 
 std::vector<int> shared_iterators(const Group& group, const BlockView& view) {

@@ -42,6 +42,9 @@ private:
 /// Views are in no group.
 std::vector<Group> group_nodes(const BlockView& view);
 
+/// A group runs where its root stands in the block, after all that it reads.
+void in_order_of_execution(std::vector<Group>& groups, const Block& block);
+
 /// The iterators of `root` (with the axis they run along) that every operator of the group shares one for one, so that
 /// loops over them can stand around all of them.
 std::vector<int> shared_iterators(const Group& group, const BlockView& view);

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ir/graph_interpreter.h"
+
+namespace tessera::testing {
+
+/// A graph drawn from a seed, with contents for every input, constant and state. It has a symbol T (1 to 23), a block that
+/// repeats and carries a value, and draws from all that a definition can say: maps, reductions of every monoid, sums of
+/// products, streaming softmax, windows, views, indirect reads and writes, predicates, and updated state, at extents around
+/// `lanes` (1, lanes - 1, lanes, lanes + 1, primes).
+struct RandomGraph {
+    Graph graph;
+    uint64_t seed;
+
+    GraphCall call(int64_t tokens) const;
+};
+
+RandomGraph random_graph(uint64_t seed, int64_t lanes);
+
+}  // namespace tessera::testing
