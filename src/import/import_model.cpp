@@ -1,6 +1,7 @@
 #include "import/import_model.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,6 +27,15 @@ void check_stated_type(const DecoderConfig& config, Findings& findings) {
             fmt::format("tensors of type {}: expected float32", config.stated_type));
 }
 
+/// Where the architecture does not tell which tensors are needed: all of them.
+void check_types(const WeightSource& weights, Findings& findings) {
+    std::map<std::string, int64_t> counts;
+    for (const std::string& name : weights.names()) ++counts[weights.find(name)->type];
+    for (const auto& [type, count] : counts)
+        if (type != "F32")
+            findings.unsupported.push_back(fmt::format("{} tensors of type {}: expected F32", count, type));
+}
+
 int64_t context_of(const DecoderConfig& config, const ImportOptions& options, const std::string& path) {
     if (options.context == 0) return std::min(config.max_positions, kDefaultContext);
     if (options.context < 1 || options.context > config.max_positions)
@@ -41,7 +51,10 @@ int64_t context_of(const DecoderConfig& config, const ImportOptions& options, co
 ModelReport inspect_model(const std::filesystem::path& path) {
     ModelReport report{.checkpoint = open_checkpoint(path)};
     Checkpoint& checkpoint = report.checkpoint;
-    if (!checkpoint.config) return report;
+    if (!checkpoint.config) {
+        if (checkpoint.weights) check_types(*checkpoint.weights, checkpoint.findings);
+        return report;
+    }
     if (checkpoint.weights)
         report.spec = resolve_tensors(checkpoint, model_name(path));
     else

@@ -43,9 +43,9 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
     const int64_t table = graph_[*graph_.find("page")].type.shape[1].factor;
     TensorData page{.shape = {1, table}, .values = {}};
     for (int64_t i = 0; i < table; ++i) page.values.push_back(static_cast<double>(page_of(i)));
-    call.inputs = {{"tokens", row(tokens)}, {"position", row(position)}, {"slot", row(slot)},
-                   {"rows", row(rows)},     {"first", row({0})},         {"length", row({count})},
-                   {"start", row({cached_})}, {"page", page}};
+    call.inputs = {
+        {"tokens", row(tokens)}, {"position", row(position)}, {"slot", row(slot)},       {"rows", row(rows)},
+        {"first", row({0})},     {"length", row({count})},    {"start", row({cached_})}, {"page", page}};
     call.constant = [&](const Value& constant, int64_t repetition) {
         return constant_data(*model_.weights, constant, repetition);
     };

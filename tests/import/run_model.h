@@ -8,8 +8,8 @@
 
 namespace tessera::testing {
 
-/// Feeds a sequence to an imported model by the interpreter, chunk by chunk, as the run time does: pages are handed out in an
-/// order of the test's own, so that a mistake of the page table shows.
+/// Feeds a sequence to an imported model by the interpreter, chunk by chunk, as the run time does: pages are
+/// handed out in an order of the test's own, so that a mistake of the page table shows.
 class InterpretedSession {
 public:
     /// `capacity`: tokens that the cache holds.

@@ -9,7 +9,8 @@
 #include "import/import_model.h"
 #include "import/run_model.h"
 
-// Checkpoints and logits of others (../shared/data): the prompt as one chunk, then greedy tokens in chunks of 7 and 1.
+// Checkpoints and logits of others (../shared/data): the prompt as one chunk, then greedy tokens in chunks of
+// 7 and 1.
 
 namespace tessera {
 namespace {

@@ -1,0 +1,212 @@
+#include "import/random_checkpoint.h"
+
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include "import/gguf_builder.h"
+
+namespace tessera::testing {
+namespace {
+
+std::string bytes_of(const std::vector<float>& values) {
+    std::string bytes(values.size() * sizeof(float), '\0');
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return bytes;
+}
+
+/// transformers' halves (d, d + width / 2) become llama.cpp's pairs (2 i, 2 i + 1) within each head.
+std::vector<float> permuted(const std::vector<float>& rows, int64_t heads, int64_t width, int64_t columns) {
+    std::vector<float> result(rows.size());
+    for (int64_t h = 0; h < heads; ++h)
+        for (int64_t d = 0; d < width; ++d)
+            for (int64_t c = 0; c < columns; ++c) {
+                const int64_t from = d % 2 * (width / 2) + d / 2;
+                result[static_cast<size_t>((h * width + d) * columns + c)] =
+                    rows[static_cast<size_t>((h * width + from) * columns + c)];
+            }
+    return result;
+}
+
+const std::map<std::string, std::string>& gguf_names() {
+    static const std::map<std::string, std::string> names = {
+        {"input_layernorm.weight", "attn_norm.weight"},
+        {"self_attn.q_proj", "attn_q"},
+        {"self_attn.k_proj", "attn_k"},
+        {"self_attn.v_proj", "attn_v"},
+        {"self_attn.o_proj", "attn_output"},
+        {"self_attn.q_norm.weight", "attn_q_norm.weight"},
+        {"self_attn.k_norm.weight", "attn_k_norm.weight"},
+        {"post_attention_layernorm.weight", "ffn_norm.weight"},
+        {"mlp.gate_proj", "ffn_gate"},
+        {"mlp.up_proj", "ffn_up"},
+        {"mlp.down_proj", "ffn_down"},
+        {"model.layers.", "blk."},
+        {"model.embed_tokens", "token_embd"},
+        {"model.norm", "output_norm"},
+        {"lm_head", "output"},
+    };
+    return names;
+}
+
+std::string gguf_name(std::string name) {
+    for (const auto& [from, to] : gguf_names())
+        if (const size_t at = name.find(from); at != std::string::npos) name.replace(at, from.size(), to);
+    return name;
+}
+
+class GgufWriter {
+public:
+    explicit GgufWriter(const RandomDecoder& model) : model_(model) {}
+
+    std::string run() {
+        const auto key = [&](const char* suffix) { return model_.architecture + "." + suffix; };
+        const auto u32 = [&](const char* suffix, int64_t value) {
+            builder_.u32(key(suffix), static_cast<uint32_t>(value));
+        };
+        builder_.string("general.architecture", model_.architecture);
+        u32("block_count", model_.layers);
+        u32("context_length", 64);
+        u32("embedding_length", model_.hidden);
+        u32("feed_forward_length", model_.feed_forward);
+        u32("attention.head_count", model_.heads);
+        u32("attention.head_count_kv", model_.cache_heads);
+        u32("attention.key_length", model_.width);
+        u32("attention.value_length", model_.width);
+        builder_.f32(key("attention.layer_norm_rms_epsilon"), static_cast<float>(model_.epsilon));
+        builder_.f32(key("rope.freq_base"), static_cast<float>(model_.theta));
+        scaling(key("rope.scaling.type"), key("rope.scaling.factor"));
+        for (const auto& [name, tensor] : model_.tensors)
+            add(gguf_name(name), values_of(name, tensor), tensor.shape);
+        return builder_.data(data_).build();
+    }
+
+private:
+    void scaling(const std::string& type_key, const std::string& factor_key) {
+        if (model_.rope_scaling.is_null()) return;
+        const std::string type = model_.rope_scaling.at("rope_type");
+        if (type == "linear") {
+            builder_.string(type_key, "linear");
+            builder_.f32(factor_key, model_.rope_scaling.at("factor").get<float>());
+            return;
+        }
+        RandomDecoder plain = model_;
+        plain.rope_scaling = nullptr;
+        const std::vector<double> unscaled = naive_frequencies(plain), scaled = naive_frequencies(model_);
+        std::vector<float> factors;
+        for (size_t i = 0; i < scaled.size(); ++i)
+            factors.push_back(static_cast<float>(unscaled[i] / scaled[i]));
+        add("rope_freqs.weight", factors, {model_.width / 2});
+    }
+
+    std::vector<float> values_of(const std::string& name, const NamedTensor& tensor) const {
+        const int64_t columns = tensor.shape.size() == 2 ? tensor.shape[1] : 1;
+        if (model_.architecture != "llama") return tensor.values;
+        if (name.find("q_proj") != std::string::npos)
+            return permuted(tensor.values, model_.heads, model_.width, columns);
+        if (name.find("k_proj") != std::string::npos)
+            return permuted(tensor.values, model_.cache_heads, model_.width, columns);
+        return tensor.values;
+    }
+
+    void add(const std::string& name, const std::vector<float>& values, const std::vector<int64_t>& shape) {
+        data_.resize((data_.size() + 31) / 32 * 32, '\0');
+        builder_.tensor(name, {shape.rbegin(), shape.rend()}, 0, data_.size());
+        data_ += bytes_of(values);
+    }
+
+    const RandomDecoder& model_;
+    test::GgufBuilder builder_;
+    std::string data_;
+};
+
+}  // namespace
+
+void RandomDecoder::fill(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    // std::uniform_real_distribution differs between libraries; this does not.
+    const auto uniform = [&] {
+        return static_cast<float>(static_cast<double>(random() >> 40) / (1 << 24) - 0.5);
+    };
+    const auto add = [&](const std::string& name, std::vector<int64_t> shape, float center, float scale) {
+        NamedTensor tensor{.shape = std::move(shape), .values = {}};
+        int64_t count = 1;
+        for (const int64_t extent : tensor.shape) count *= extent;
+        for (int64_t i = 0; i < count; ++i) tensor.values.push_back(center + scale * uniform());
+        tensors[name] = std::move(tensor);
+    };
+    const int64_t query = heads * width, cached = cache_heads * width;
+    add("model.embed_tokens.weight", {vocabulary, hidden}, 0, 1);
+    add("model.norm.weight", {hidden}, 1, 0.5);
+    if (!tied) add("lm_head.weight", {vocabulary, hidden}, 0, 1);
+    for (int64_t i = 0; i < layers; ++i) {
+        const std::string layer = "model.layers." + std::to_string(i) + ".";
+        const auto linear = [&](const std::string& name, int64_t outputs, int64_t inputs, bool bias) {
+            add(layer + name + ".weight", {outputs, inputs}, 0, 1);
+            if (bias) add(layer + name + ".bias", {outputs}, 0, 1);
+        };
+        add(layer + "input_layernorm.weight", {hidden}, 1, 0.5);
+        add(layer + "post_attention_layernorm.weight", {hidden}, 1, 0.5);
+        linear("self_attn.q_proj", query, hidden, qkv_bias);
+        linear("self_attn.k_proj", cached, hidden, qkv_bias);
+        linear("self_attn.v_proj", cached, hidden, qkv_bias);
+        linear("self_attn.o_proj", hidden, query, output_bias);
+        linear("mlp.gate_proj", feed_forward, hidden, feed_forward_bias);
+        linear("mlp.up_proj", feed_forward, hidden, feed_forward_bias);
+        linear("mlp.down_proj", hidden, feed_forward, feed_forward_bias);
+        if (!head_norms) continue;
+        add(layer + "self_attn.q_norm.weight", {width}, 1, 0.5);
+        add(layer + "self_attn.k_norm.weight", {width}, 1, 0.5);
+    }
+}
+
+nlohmann::json config_of(const RandomDecoder& model) {
+    nlohmann::json config = {{"model_type", model.architecture},
+                             {"num_hidden_layers", model.layers},
+                             {"hidden_size", model.hidden},
+                             {"intermediate_size", model.feed_forward},
+                             {"num_attention_heads", model.heads},
+                             {"num_key_value_heads", model.cache_heads},
+                             {"head_dim", model.width},
+                             {"vocab_size", model.vocabulary},
+                             {"max_position_embeddings", 64},
+                             {"rms_norm_eps", model.epsilon},
+                             {"rope_theta", model.theta},
+                             {"hidden_act", "silu"},
+                             {"tie_word_embeddings", model.tied},
+                             {"rope_scaling", model.rope_scaling},
+                             {"eos_token_id", 2}};
+    if (model.output_bias) config["attention_bias"] = true;
+    if (model.feed_forward_bias) config["mlp_bias"] = true;
+    return config;
+}
+
+std::string safetensors_of(const std::map<std::string, NamedTensor>& tensors) {
+    nlohmann::json header;
+    std::string data;
+    for (const auto& [name, tensor] : tensors) {
+        const size_t begin = data.size();
+        data += bytes_of(tensor.values);
+        header[name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, data.size()}}};
+    }
+    const std::string text = header.dump();
+    std::string file(sizeof(uint64_t), '\0');
+    const uint64_t length = text.size();
+    std::memcpy(file.data(), &length, sizeof(length));
+    return file + text + data;
+}
+
+void write_file(const std::filesystem::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
+
+void write_hugging_face(const RandomDecoder& model, const std::filesystem::path& folder) {
+    write_file(folder / "config.json", config_of(model).dump(2));
+    write_file(folder / "model.safetensors", safetensors_of(model.tensors));
+}
+
+void write_gguf(const RandomDecoder& model, const std::filesystem::path& file) {
+    write_file(file, GgufWriter(model).run());
+}
+
+}  // namespace tessera::testing

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+/// Small random checkpoints of every architecture, with their logits computed by plain loops in float64 that
+/// share no code with the product.
+namespace tessera::testing {
+
+struct NamedTensor {
+    std::vector<int64_t> shape;
+    std::vector<float> values;
+};
+
+struct RandomDecoder {
+    std::string architecture = "llama";
+    int64_t layers = 2, hidden = 20, feed_forward = 13, heads = 6, cache_heads = 2, width = 6,
+            vocabulary = 23;
+    double epsilon = 1e-5;
+    double theta = 10000;
+    bool tied = false, qkv_bias = false, output_bias = false, feed_forward_bias = false, head_norms = false;
+    nlohmann::json rope_scaling;                 ///< as in config.json; null without
+    std::map<std::string, NamedTensor> tensors;  ///< by the names of HuggingFace
+
+    /// Fills `tensors` with values that depend on the seed only.
+    void fill(uint64_t seed);
+    const std::vector<float>& at(const std::string& name) const { return tensors.at(name).values; }
+    const std::vector<float>& layer(int64_t layer, const std::string& name) const {
+        return at("model.layers." + std::to_string(layer) + "." + name);
+    }
+};
+
+nlohmann::json config_of(const RandomDecoder& model);
+/// config.json and model.safetensors.
+void write_hugging_face(const RandomDecoder& model, const std::filesystem::path& folder);
+/// As llama.cpp's converter writes it: rows of Q and K of "llama" permuted, factors of "llama3" scaling as a
+/// tensor.
+void write_gguf(const RandomDecoder& model, const std::filesystem::path& file);
+
+/// A safetensors file of these F32 tensors.
+std::string safetensors_of(const std::map<std::string, NamedTensor>& tensors);
+void write_file(const std::filesystem::path& path, const std::string& bytes);
+
+/// Radians for each position, of each pair of a head.
+std::vector<double> naive_frequencies(const RandomDecoder& model);
+/// Logits after each token, [tokens, vocabulary].
+std::vector<double> naive_logits(const RandomDecoder& model, const std::vector<int64_t>& tokens);
+
+}  // namespace tessera::testing
