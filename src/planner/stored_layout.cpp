@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "movement/storage.h"
 #include "planner/leaf_choice.h"
 
 namespace tessera {
