@@ -70,8 +70,9 @@ bool divides_by_zero(const Algebra& algebra, const Polynomial& p) {
     });
 }
 
-// Whether the post-expression is a number for every partial result. What is none whatever the partial result, like the
-// logarithm of an operand, is none in the whole as well.
+// Whether the post-expression is a number for every partial result for which that of the whole is one. What is none
+// whatever the partial result, like the logarithm of an operand, is none in the whole as well; so is the square root of
+// the least value if that of any partial result is none.
 bool is_defined(const BoundDefinition& bound) {
     AlgebraOptions options;
     options.folded = folded_range(bound, ExecutedIterations(bound, whole_box(bound)));
@@ -83,7 +84,10 @@ bool is_defined(const BoundDefinition& bound) {
                       call->function != Function::kLog))
             return defined;
         const Polynomial argument = algebra.normal_form(call->arguments[0]);
-        if (holds_folded(algebra, argument) && algebra.range_of(argument).low < 0) defined = false;
+        if (!holds_folded(algebra, argument) || algebra.range_of(argument).low >= 0) return defined;
+        const Direction moves = direction(algebra, argument);
+        defined = defined && ((bound.definition.monoid == Monoid::kMin && moves == Direction::kIncreasing) ||
+                              (bound.definition.monoid == Monoid::kMax && moves == Direction::kDecreasing));
         return defined;
     });
     return defined;

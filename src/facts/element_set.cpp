@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "facts/image.h"
 #include "support/error.h"
@@ -152,7 +153,21 @@ int64_t ElementSet::count() const {
     std::ranges::sort(products);
     products.erase(std::unique(products.begin(), products.end()), products.end());
     ElementSet distinct(rank_);
-    distinct.sets_ = sets_;
+    for (size_t axis = 0; axis < rank_; ++axis) {
+        int64_t stride = 1;
+        for (const auto& product : products)
+            stride = std::lcm(stride, sets_[static_cast<size_t>(product[axis])].stride());
+        if (stride >= kLargestStride)
+            throw Error("facts", "", fmt::format("the accesses of one axis have a common stride of {}", stride),
+                        "give the definition smaller factors");
+        std::map<int, int> renamed;
+        for (auto& product : products) {
+            const auto [place, is_new] = renamed.emplace(product[axis], static_cast<int>(distinct.sets_.size()));
+            const IntegerSet& set = sets_[static_cast<size_t>(product[axis])];
+            if (is_new) distinct.sets_.push_back(stride == 1 ? set : set.by_residue(stride));
+            product[axis] = place->second;
+        }
+    }
     distinct.products_ = std::move(products);
     std::vector<int> alive(distinct.products_.size());
     for (size_t i = 0; i < alive.size(); ++i) alive[i] = static_cast<int>(i);

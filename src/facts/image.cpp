@@ -49,9 +49,16 @@ IntegerSet enumerated_values(const std::vector<Term>& terms, const std::vector<i
 }
 
 IntegerSet value_set(const Form& form, const Space& space) {
-    IntegerSet values({form.constant, form.constant + 1});
+    // Multiples of a common factor are counted in steps of it.
+    int64_t stride = 0;
+    for (const Term& term : form.terms) stride = std::gcd(stride, term.factor);
+    if (stride == 0 || stride >= kLargestStride) stride = 1;
+    Form steps{0, form.terms};
+    for (Term& term : steps.terms) term.factor /= stride;
+
+    IntegerSet values({0, 1});
     std::vector<Term> progressions;
-    for (const TermGroup& group : independent_groups(form)) {
+    for (const TermGroup& group : independent_groups(steps)) {
         if (group.terms.size() == 1 && std::holds_alternative<Variable>(group.terms[0].atom->node))
             progressions.push_back(group.terms[0]);
         else
@@ -62,7 +69,7 @@ IntegerSet value_set(const Form& form, const Space& space) {
         const auto v = static_cast<size_t>(std::get<Variable>(term.atom->node).id);
         values = sum_progression(values, term.factor, space.extents[v]);
     }
-    return values;
+    return values.strided(stride, form.constant);
 }
 
 // Variables that stand in several axes, ascending.

@@ -7,6 +7,11 @@
 namespace tessera::facts {
 namespace {
 
+// Residues of renamed elements lie this far apart: beyond every quotient.
+constexpr int64_t kResidueBlock = int64_t{1} << 48;
+
+int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
 // Joins sorted ranges that overlap or touch.
 void append(std::vector<Range>& to, Range next) {
     if (next.empty()) return;
@@ -46,16 +51,47 @@ int64_t IntegerSet::size() const {
     return total;
 }
 
+IntegerSet IntegerSet::strided(int64_t stride, int64_t offset) const {
+    TESSERA_CHECK(stride_ == 1 && stride >= 1, "stride {} of a set of stride {}", stride, stride_);
+    IntegerSet set = *this;
+    if (size() == 1) return IntegerSet({stride * min() + offset, stride * min() + offset + 1});
+    set.stride_ = stride;
+    return set.shifted(offset);
+}
+
+IntegerSet IntegerSet::by_residue(int64_t stride) const {
+    const int64_t parts = stride / stride_;
+    TESSERA_CHECK(stride % stride_ == 0 && stride < kLargestStride, "stride {} by {}", stride_, stride);
+    std::vector<Range> renamed;
+    check_size(parts * static_cast<int64_t>(ranges_.size()));
+    for (const Range& range : ranges_)
+        for (int64_t part = 0; part < parts; ++part) {  // v = parts * quotient + part
+            const int64_t residue = stride_ * part + residue_;
+            const int64_t first = floor_quotient(range.first - part + parts - 1, parts);
+            const int64_t last = floor_quotient(range.last - part + parts - 1, parts);
+            renamed.push_back({residue * kResidueBlock + first, residue * kResidueBlock + last});
+        }
+    return of_ranges(std::move(renamed));
+}
+
 IntegerSet IntegerSet::shifted(int64_t by) const {
     IntegerSet set = *this;
-    for (Range& range : set.ranges_) range = {range.first + by, range.last + by};
+    const int64_t moved = residue_ + by;
+    const int64_t steps = floor_quotient(moved, stride_);
+    set.residue_ = moved - steps * stride_;
+    for (Range& range : set.ranges_) range = {range.first + steps, range.last + steps};
     return set;
 }
 
 IntegerSet IntegerSet::clipped(Range to) const {
     IntegerSet set;
+    set.stride_ = stride_;
+    set.residue_ = residue_;
+    const Range within{floor_quotient(to.first - residue_ + stride_ - 1, stride_),
+                       floor_quotient(to.last - residue_ + stride_ - 1, stride_)};
     for (const Range& range : ranges_)
-        append(set.ranges_, {std::max(range.first, to.first), std::min(range.last, to.last)});
+        append(set.ranges_, {std::max(range.first, within.first), std::min(range.last, within.last)});
+    if (set.ranges_.empty()) return {};
     return set;
 }
 

@@ -23,10 +23,13 @@ enum class Lanes { kBroadcast, kConsecutive, kOther };
 int64_t common_residue(const TermGroup& group, int64_t lanes, const Space& space) {
     if (group.terms.size() == 1 && std::holds_alternative<Variable>(group.terms[0].atom->node))
         return group.terms[0].factor % lanes == 0 ? 0 : -1;
-    const Form form{0, group.terms};
+    Form form;
+    for (const Term& term : group.terms) form = add(form, Form{0, {term}}, space);
+    form = remainder(form, lanes, space);
+    if (form.is_constant()) return form.constant;
     int64_t residue = -1;
-    const bool is_common = for_each_point(group.variables, space, [&](const std::vector<int64_t>& point) {
-        const int64_t next = floor_mod(evaluate(form, point, space), lanes);
+    const bool is_common = for_each_point(variables_in(form), space, [&](const std::vector<int64_t>& point) {
+        const int64_t next = evaluate(form, point, space);
         if (residue < 0) residue = next;
         return next == residue;
     });

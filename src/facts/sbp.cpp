@@ -55,7 +55,7 @@ public:
         }
         for (const int result : definition_.results()) {
             const Sbp& placed = signature[static_cast<size_t>(result)];
-            if (placed.kind == Sbp::Kind::kPartial && !partial_is_right(result, boxes)) return std::nullopt;
+            if (placed.kind == Sbp::Kind::kPartial && !partial_is_right(result, iterator, boxes)) return std::nullopt;
             if (placed.kind == Sbp::Kind::kBroadcast && !copies_are_right(result, iterator, boxes))
                 return std::nullopt;
         }
@@ -86,17 +86,41 @@ private:
         return first == good.end() ? -1 : static_cast<int>(first - good.begin());
     }
 
-    bool partial_is_right(int result, const HalfBoxes& boxes) {
+    bool partial_is_right(int result, int iterator, const HalfBoxes& boxes) {
         if (definition_.monoid == Monoid::kNone) return false;
+        if (definition_.monoid == Monoid::kSoftmaxSum) return weighted_sums_have_one_maximum();
         if (!definition_.post) return true;
         if (!commutes_) commutes_ = post_commutes(bound_);
         if (!*commutes_ || !definition_.where) return *commutes_;
         if (!executed_.is_exact()) return post_takes_identity(bound_);
+        if (!is_named_in({definition_.where}, iterator) && !is_named_in(bound_.tensor(result).map, iterator))
+            return true;
         // A device may fold nothing into an element of which the other one makes a number.
         const int64_t whole = folded_elements(result, whole_box(bound_));
         for (const IterationBox& box : boxes)
             if (folded_elements(result, box) != whole) return post_takes_identity(bound_);
         return true;
+    }
+
+    // Partial sums are rescaled by how far their M is below that of the whole: each element of A must have one M.
+    bool weighted_sums_have_one_maximum() const {
+        const std::vector<int> results = definition_.results();
+        std::vector<ExprPtr> coordinates = bound_.tensor(results[2]).map;
+        std::vector<Range> within = ranges_of(bound_.shape(results[2]));
+        const auto reach = [&] {
+            ElementSet reached(coordinates.size());
+            add_image(reached, bound_, coordinates, whole_box(bound_), within);
+            return reached.count();
+        };
+        const int64_t sums = reach();
+        int64_t iterations = 1;
+        for (const int x : iterators_in(coordinates)) iterations *= bound_.extents.iterators[static_cast<size_t>(x)];
+        if (sums == iterations) return true;
+        const std::vector<ExprPtr>& maxima = bound_.tensor(results[0]).map;
+        const std::vector<Range> shape = ranges_of(bound_.shape(results[0]));
+        coordinates.insert(coordinates.end(), maxima.begin(), maxima.end());
+        within.insert(within.end(), shape.begin(), shape.end());
+        return reach() == sums;
     }
 
     int64_t folded_elements(int result, const IterationBox& within) const {
