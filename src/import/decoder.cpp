@@ -61,7 +61,7 @@ public:
     ValueId build(ValueId x) {
         const DecoderSize& size = step_.spec.size;
         const ValueId attended = attention(norm("attention_normed", LayerTensor::kAttentionNorm, x));
-        const ValueId projected = linear("o", attended, LayerTensor::kOutput, LayerTensor::kOutputBias);
+        const ValueId projected = linear("output", attended, LayerTensor::kOutput, LayerTensor::kOutputBias);
         const ValueId middle = add("attention_residual", x, projected);
         const ValueId normed = norm("feed_forward_normed", LayerTensor::kFeedForwardNorm, middle);
         const ValueId gate = linear("gate", normed, LayerTensor::kGate, LayerTensor::kGateBias);

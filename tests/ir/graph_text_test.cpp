@@ -1,0 +1,118 @@
+#include "ir/graph_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/graph.h"
+#include "ir/graph_fixture.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+TEST(GraphText, PrintsWhatItHasParsed) {
+    EXPECT_EQ(print(parse_graph(testing::kSmallGraph, "small")), testing::kSmallGraph);
+}
+
+TEST(GraphText, ParsesEveryField) {
+    const Graph graph = parse_graph(testing::kSmallGraph, "small");
+    EXPECT_EQ(graph.name, "small \"one\"");
+    EXPECT_EQ(graph.symbols[1], (DimSymbol{"P", 2, 6, 2}));
+    EXPECT_EQ(graph.points[0].weight, 2.5);
+    EXPECT_EQ(graph.points[1].values.at("T"), 8);
+    const Value& scale = graph[*graph.find("scale")];
+    EXPECT_EQ(scale.kind, ValueKind::kConstant);
+    EXPECT_THAT(scale.sources, ElementsAre("layers.0.scale", "layers.2.scale", "layers.4.scale"));
+    const TensorType& normed = graph[*graph.find("normed")].type;
+    EXPECT_EQ(normed.shape, (std::vector<Dim>{Dim("T"), Dim(3)}));
+    EXPECT_EQ(normed.layout, (Layout{.order = {1, 0}, .lanes = {{1, 4}}}));
+    EXPECT_EQ(normed.accumulator, ElementType::kI32);
+    const Block& layer = graph.blocks[0];
+    EXPECT_EQ(layer.repeat, 3);
+    EXPECT_EQ(layer.carried_out, graph.find("scaled"));
+    EXPECT_EQ(layer.states, (std::vector<StateUpdate>{{*graph.find("sums"), *graph.find("sums_new")}}));
+    EXPECT_EQ(layer.nodes[1].previous, graph.find("sums"));
+    EXPECT_EQ(layer.nodes[1].definition()->monoid, Monoid::kSum);
+    const auto& composite = std::get<Composite>(graph.blocks[1].nodes[1].op);
+    EXPECT_EQ(std::get<int64_t>(composite.attributes.at("count")), 3);
+    EXPECT_EQ(std::get<double>(composite.attributes.at("width")), 2.0);
+    EXPECT_EQ(std::get<std::string>(composite.attributes.at("name")), "a \"b\"");
+    EXPECT_EQ(graph.outputs.size(), 2u);
+}
+
+TEST(GraphText, CommentsAndIndentationDoNotMatter) {
+    std::string text =
+        "# a comment\n\n" + replaced(testing::kSmallGraph, "block tail", "   # here\n\t block tail");
+    EXPECT_EQ(print(parse_graph(text, "small")), testing::kSmallGraph);
+}
+
+struct Wrong {
+    const char* from;
+    const char* to;
+    const char* message;
+};
+
+class GraphTextErrors : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(GraphTextErrors, NameTheLine) {
+    try {
+        (void)parse_graph(replaced(testing::kSmallGraph, GetParam().from, GetParam().to), "small.ir");
+        FAIL() << "was accepted";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr(GetParam().message));
+        EXPECT_THAT(error.what(), HasSubstr("small.ir"));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, GraphTextErrors,
+    ::testing::Values(Wrong{"graph \"", "graf \"", "small.ir:1: found `graf"},
+                      Wrong{"one\\\"\"", "one", "a closing quote"},
+                      Wrong{"in 1..8", "in 1..99999999999999999999", "the upper bound"},
+                      Wrong{"weight 2.5", "weight inf", "a weight"},
+                      Wrong{"P = 2, T = 1", "P = 2, P = 1", "small.ir:4: `one`: gives P two values"},
+                      Wrong{"input id", "input x", "small.ir:8: `x`: names two values"},
+                      Wrong{"i32[T]", "i31[T]", "found `i31[T]`, expected an element type"},
+                      Wrong{"step 2", "step 0", "is no series of names"},
+                      Wrong{"layers.*.scale\" for 0..4", "layers.scale\" for 0..4", "is no series of names"},
+                      Wrong{"for 0..4 step 2", "for 0..99999999999", "is no series of names"},
+                      Wrong{"scaled(x, scale)", "scaled(x, sail)", "`sail`: is no value of the graph"},
+                      Wrong{"    op scaled(t: T, d: 3)\n", "    an operator\n", "expected an operator"},
+                      Wrong{"out Y f32[t, d] = X * W", "out Y f32[t, d] = X * Z", "Z"},
+                      Wrong{"repeat 3", "repeat three", "how often"},
+                      Wrong{"count = 3", "count = three", "a number or text"},
+                      Wrong{"count = 3", "epsilon = 3", "twice"},
+                      Wrong{"lanes <1:4>", "lanes <64:4>", "axis 64 is more than 63"},
+                      Wrong{"output normed, picked", "output normed, picked, ", "expected a value"}));
+
+TEST(GraphText, EmptyTextsAndNodesOutsideBlocksAreErrors) {
+    EXPECT_THROW((void)parse_graph("", "empty"), Error);
+    EXPECT_THROW((void)parse_graph("graph \"g\"\nvalue a: f32[1]\nupdate a -> a\n", "g"), Error);
+    EXPECT_THROW((void)parse_graph("graph \"g\"\nvalue a: f32[1]\nblock b\nnode n() -> a", "g"), Error);
+}
+
+TEST(NameSeries, AreFoundAndExpanded) {
+    const auto series = series_of({"a9.b", "a10.b", "a11.b"});
+    ASSERT_TRUE(series);
+    EXPECT_EQ(series->pattern, "a*.b");
+    EXPECT_EQ(series->first, 9);
+    EXPECT_EQ(series->last, 11);
+    EXPECT_FALSE(series_of({"a"}));
+    EXPECT_FALSE(series_of({"a1", "a2", "a4"})) << "no arithmetic series";
+    EXPECT_FALSE(series_of({"a1", "a1"}));
+    EXPECT_FALSE(series_of({"a01", "a02"})) << "leading zeros would be lost";
+    EXPECT_FALSE(series_of({"*1", "*2"})) << "a star in the name itself";
+    EXPECT_FALSE(series_of({"x", "y"}));
+}
+
+}  // namespace
+}  // namespace tessera
