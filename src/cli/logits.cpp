@@ -1,0 +1,65 @@
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/every_logit.h"
+#include "cli/open_model.h"
+#include "cli/verb.h"
+#include "llm/token_ids_file.h"
+#include "machine/probe.h"
+#include "support/atomic_file.h"
+#include "support/error.h"
+
+namespace tessera::cli {
+namespace {
+
+constexpr std::array<std::string_view, 4> kIdKeys = {"prompt_ids", "ids", "input_ids", "tokens"};
+
+struct Options {
+    std::filesystem::path model, ids, out;
+    int64_t chunk = 0;
+};
+
+int write_logits(const Options& options, const Environment& environment) {
+    const std::vector<TokenId> ids = read_token_ids(options.ids, kIdKeys);
+    if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
+    const auto count = static_cast<int64_t>(ids.size());
+    const auto artefact = open_model(resolve_model(options.model, environment), count, environment);
+    LanguageModel model(artefact, host_features(), {.context = count, .chunk = options.chunk});
+    AtomicFile file(options.out);
+    every_logit(model.session(), ids, environment,
+                [&](std::span<const float> logits) { file.write(std::as_bytes(logits)); });
+    file.commit();
+    return 0;
+}
+
+}  // namespace
+
+Verb logits_verb() {
+    return {
+        .name = "logits",
+        .help = "write the logits after every token of a list of ids",
+        .examples = {"tessera logits models/Qwen3-0.6B --ids ids.json --out logits.bin",
+                     "tessera logits OUT.tsr --ids ids.json --out logits.bin --chunk 1"},
+        .declare = [](CLI::App& app, const Environment& environment) -> Job {
+            const auto options = std::make_shared<Options>();
+            add_model_argument(app, options->model);
+            app.add_option("--ids", options->ids,
+                           "JSON: a list of ids, or an object with one under prompt_ids")
+                ->required()
+                ->type_name("IDS.json");
+            app.add_option("--out", options->out, "raw little-endian F32, [ids, vocabulary]")
+                ->required()
+                ->type_name("FILE.bin");
+            app.add_option(
+                   "--chunk", options->chunk,
+                   "most ids of one step; 1 computes them one by one (default: as many as the code takes)")
+                ->check(CLI::PositiveNumber)
+                ->type_name("N");
+            return [options, &environment] { return write_logits(*options, environment); };
+        }};
+}
+
+}  // namespace tessera::cli

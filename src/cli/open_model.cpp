@@ -1,0 +1,146 @@
+#include "cli/open_model.h"
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "compiler/compiler.h"
+#include "import/import_model.h"
+#include "machine/probe.h"
+#include "support/error.h"
+#include "support/hash.h"
+#include "support/progress.h"
+
+namespace tessera::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Enough of the digest that two models of one user never meet.
+constexpr size_t kDigits = 16;
+
+/// A file counts as changed with its size or its time of modification, as for `make`: reading gigabytes of
+/// weights to find that they are the same would cost more than starting to generate.
+void add_file(Hasher& hasher, const fs::path& file) {
+    std::error_code error;
+    const auto size = fs::file_size(file, error);
+    const auto time = fs::last_write_time(file, error).time_since_epoch().count();
+    hasher.field(file.string()).field(fmt::format("{} {}", size, time));
+}
+
+void add_files_below(Hasher& hasher, const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+        if (entry->is_regular_file(error)) files.push_back(entry->path());
+    std::sort(files.begin(), files.end());
+    for (const fs::path& file : files) add_file(hasher, file);
+}
+
+/// Where the artefact of a model lies in the cache.
+struct CachePlace {
+    fs::path folder;
+    std::string prefix;  ///< of every artefact of this model
+    fs::path artefact;
+};
+
+CachePlace place_in_cache(const fs::path& model, const CompileOptions& options,
+                          const Environment& environment) {
+    const fs::path whole = fs::canonical(model);
+    const std::string context = options.context ? fmt::to_string(*options.context) : "";
+    const std::string identity = Hasher().field(whole.string()).field(context).hex().substr(0, kDigits);
+    Hasher state;
+    if (fs::is_directory(whole))
+        add_files_below(state, whole);
+    else
+        add_file(state, whole);
+    std::error_code error;
+    add_file(state, fs::read_symlink("/proc/self/exe", error));
+    add_files_below(state, environment.include_directory / "tessera");
+    state.field(content_hash(options.machine));
+
+    CachePlace place{
+        environment.cache() / "models", fmt::format("{}-{}-", whole.stem().string(), identity), {}};
+    place.artefact = place.folder / (place.prefix + state.hex().substr(0, kDigits) + ".tsr");
+    return place;
+}
+
+/// Artefacts of the same model as it was before are of no use to anyone.
+void remove_older(const CachePlace& place) {
+    std::error_code error;
+    std::vector<fs::path> older;
+    for (const auto& entry : fs::directory_iterator(place.folder, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(place.prefix) && name.ends_with(".tsr") && entry.path() != place.artefact)
+            older.push_back(entry.path());
+    }
+    for (const fs::path& path : older) fs::remove(path, error);
+}
+
+void compile(const fs::path& model, const CachePlace& place, CompileOptions options,
+             const Environment& environment) {
+    fmt::print(stderr, "compiling {} into {}\n", model.string(), place.artefact.string());
+    fs::create_directories(place.folder);
+    Progress progress(environment.terminal, "compiling " + model.string());
+    options.on_pass = [&](const std::string&) { progress.update(); };
+    compile_model(model, place.artefact, options);
+    remove_older(place);
+}
+
+std::shared_ptr<const Artefact> share(Artefact artefact) {
+    return std::make_shared<const Artefact>(std::move(artefact));
+}
+
+}  // namespace
+
+CLI::Option* add_model_argument(CLI::App& app, fs::path& model) {
+    return app.add_option(
+        "MODEL", model,
+        "artefact of `tessera compile`, or a folder in HuggingFace form or GGUF file, which is compiled "
+        "on first use (default: the model that ships with Tessera)");
+}
+
+fs::path resolve_model(const fs::path& model, const Environment& environment) {
+    std::error_code error;
+    if (!model.empty()) {
+        if (!fs::exists(model, error)) throw Error(model.string(), "", "does not exist");
+        return model;
+    }
+    const fs::path root = environment.include_directory.parent_path();
+    for (const fs::path& models : {root / "share" / "tessera" / "models", root / "models"}) {
+        std::vector<fs::path> found;
+        for (const auto& entry : fs::directory_iterator(models, error))
+            if (fs::exists(entry.path() / "config.json", error)) found.push_back(entry.path());
+        if (!found.empty()) return *std::min_element(found.begin(), found.end());
+    }
+    throw Error("", "MODEL", "is missing, and no model was installed with Tessera",
+                "name an artefact or a model", ErrorKind::kUsage);
+}
+
+std::shared_ptr<const Artefact> open_model(const fs::path& path, int64_t context,
+                                           const Environment& environment) {
+    if (fs::is_regular_file(path) && is_artefact(path)) return share(Artefact::open(path));
+    CompileOptions options;
+    options.machine = probe_host();
+    options.ntt_include = environment.include_directory;
+    options.search_path = environment.search_path;
+    options.cache = environment.cache() / "code";
+    if (context > kDefaultContext) options.context = context;
+
+    const CachePlace place = place_in_cache(path, options, environment);
+    if (fs::exists(place.artefact)) {
+        try {
+            return share(Artefact::open(place.artefact));
+        } catch (const Error& damage) {
+            fmt::print(stderr, "{}\n", damage.what());
+        }
+    }
+    compile(path, place, options, environment);
+    return share(Artefact::open(place.artefact));
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "cli/environment.h"
+#include "runtime/artefact.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace tessera::cli {
+
+/// Declares the argument MODEL, which may be left out.
+CLI::Option* add_model_argument(CLI::App& app, std::filesystem::path& model);
+
+/// What MODEL means: the path itself, or the model that ships with Tessera where it is empty.
+/// @throws Error if there is none, or it does not exist.
+std::filesystem::path resolve_model(const std::filesystem::path& model, const Environment& environment);
+
+/// The artefact at `path`; a folder or GGUF file is compiled into the user's cache on first use, which is
+/// said on stderr. The cache is asked again whenever the model's files, Tessera or the machine have changed.
+/// `context`: positions that one sequence must be able to have.
+std::shared_ptr<const Artefact> open_model(const std::filesystem::path& path, int64_t context,
+                                           const Environment& environment);
+
+}  // namespace tessera::cli
