@@ -30,7 +30,13 @@ struct Verb {
 };
 
 Verb check_verb();
+Verb compile_verb();
+Verb inspect_verb();
+Verb logits_verb();
 Verb machine_verb();
+Verb opt_verb();
+Verb run_verb();
 Verb tokenize_verb();
+Verb verify_verb();
 
 }  // namespace tessera::cli

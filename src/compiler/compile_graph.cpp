@@ -33,6 +33,7 @@ Plan read_plan(const std::filesystem::path& path) {
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
     PassRunner pass(options, report);
     Compiled out;
+    pass.run("import", "ir", [&] { return graph; }, [](const Graph& g) { return print(g); });
     out.graph = pass.run("decompose", "ir", [&] {
         Graph decomposed = decompose(graph);
         verify(decomposed, graph.name);

@@ -52,7 +52,7 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
         report.passes.push_back({pass, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
         return result;
     };
-    const ImportedModel model = timed("import", [&] {
+    const ImportedModel model = timed("read-model", [&] {
         return import_model(model_path, {.context = options.context.value_or(0)});
     });
     const Compiled compiled = compile_graph(model.graph, options, report);
@@ -60,7 +60,8 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
         return compile_shared_object(compiled.code, {.compiler = options.machine.compiler,
                                                      .include_directory = options.ntt_include,
                                                      .cache_directory = options.cache,
-                                                     .search_path = options.search_path});
+                                                     .search_path = options.search_path,
+                                                     .while_waiting = options.while_waiting});
     });
     report.cpp_cpu_seconds = code.cpu_seconds;
     report.code_was_cached = code.was_cached;

@@ -23,6 +23,7 @@ struct CompileOptions {
     std::optional<std::filesystem::path> dump;      ///< write the printed form after every pass into this folder
     std::optional<int64_t> context;                 ///< positions of one sequence; default: the importer's
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
+    std::function<void()> while_waiting;  ///< called about ten times a second while the C++ compiler runs; may be empty
 };
 
 /// What a compilation did, for the verbs to print.

@@ -1,0 +1,50 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/compiling.h"
+#include "cli/verb.h"
+#include "support/error.h"
+
+namespace tessera::cli {
+namespace {
+
+struct Options {
+    std::string model;
+    std::string out;
+    CompileFlags flags;
+    bool is_quiet = false;
+};
+
+void print_report(const Options& options, const CompileReport& report) {
+    for (const CompileReport::Pass& pass : report.passes) fmt::print(stderr, "  {:<16} {:8.3f} s\n", pass.name, pass.seconds);
+    fmt::print(stderr, "{}: {} bytes, {} of them weights; {} bytes of C++, {}\n", options.out, report.artefact_bytes,
+               report.constant_bytes, report.code_bytes,
+               report.code_was_cached ? "compiled before" : fmt::format("compiled in {:.1f} CPU seconds", report.cpp_cpu_seconds));
+}
+
+Job declare(CLI::App& app, const Environment& environment) {
+    const auto options = std::make_shared<Options>();
+    app.add_option("MODEL", options->model, "folder in HuggingFace form, or GGUF file")->required();
+    app.add_option("-o,--out", options->out, "the artefact to write")->required()->type_name("OUT.tsr");
+    app.add_flag("-q,--quiet", options->is_quiet, "no report");
+    add_compile_flags(app, options->flags);
+    return [options, &environment] {
+        const CompileReport report = compile(options->model, options->out, options->flags, environment);
+        if (!options->is_quiet) print_report(*options, report);
+        return 0;
+    };
+}
+
+}  // namespace
+
+Verb compile_verb() {
+    return {.name = "compile",
+            .help = "compile a checkpoint into an artefact with native code",
+            .examples = {"tessera compile models/tessera-tiny -o tiny.tsr",
+                         "tessera compile model.gguf -o model.tsr --machine machines/avx2.toml",
+                         "tessera compile models/tessera-tiny -o tiny.tsr --dump passes",
+                         "tessera compile models/tessera-tiny -o tiny.tsr --plan edited.toml"},
+            .declare = declare};
+}
+
+}  // namespace tessera::cli

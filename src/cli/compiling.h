@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "cli/environment.h"
+#include "compiler/compiler.h"
+
+namespace CLI {
+class App;
+}
+
+/// What the verbs that are told how to compile have in common.
+namespace tessera::cli {
+
+struct CompileFlags {
+    std::string machine;  ///< file; empty: the host
+    std::string plan;     ///< file; empty: the default planner's
+    std::string dump;     ///< folder; empty: no dump
+    int64_t context = 0;  ///< 0: the importer's choice
+};
+
+/// --machine, --context, --plan and --dump. `flags` must outlive the parsing.
+void add_compile_flags(CLI::App& app, CompileFlags& flags);
+
+/// The machine of a file, or the host. @throws Error.
+Machine read_machine(const std::string& file);
+
+/// Compiles with progress on the terminal.
+CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out, const CompileFlags& flags,
+                      const Environment& environment);
+
+}  // namespace tessera::cli

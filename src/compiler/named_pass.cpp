@@ -1,0 +1,60 @@
+#include "compiler/named_pass.h"
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/compiler.h"
+#include "ops/decompose.h"
+#include "planner/default_planner.h"
+
+namespace tessera {
+namespace {
+
+std::string run_verify(const Graph& graph, const Machine&) {
+    verify(graph, graph.name);
+    return print(graph);
+}
+
+std::string run_decompose(const Graph& graph, const Machine&) {
+    const Graph result = decompose(graph);
+    verify(result, graph.name);
+    return print(result);
+}
+
+Compiled compiled(const Graph& graph, const Machine& machine) {
+    CompileOptions options;
+    options.machine = machine;
+    CompileReport report;
+    return compile_graph(graph, options, report);
+}
+
+std::string run_plan(const Graph& graph, const Machine& machine) { return print(compiled(graph, machine).plan); }
+
+std::string run_lower(const Graph& graph, const Machine& machine) {
+    std::string text;
+    for (const Program& program : compiled(graph, machine).programs) text += print(program);
+    return text;
+}
+
+std::string run_emit(const Graph& graph, const Machine& machine) { return compiled(graph, machine).code; }
+
+}  // namespace
+
+std::span<const NamedPass> named_passes() {
+    static constexpr std::array kPasses = {
+        NamedPass{"verify", "types, names, order; prints the graph", run_verify},
+        NamedPass{"decompose", "composites become structured operators", run_decompose},
+        NamedPass{"plan", "the default planner's plan (TOML)", run_plan},
+        NamedPass{"lower", "loops, addresses and micro-kernel calls under that plan", run_lower},
+        NamedPass{"emit", "the C++ of that plan", run_emit},
+    };
+    return kPasses;
+}
+
+const NamedPass* find_named_pass(std::string_view name) {
+    const auto all = named_passes();
+    const auto at = std::find_if(all.begin(), all.end(), [&](const NamedPass& p) { return p.name == name; });
+    return at == all.end() ? nullptr : &*at;
+}
+
+}  // namespace tessera
