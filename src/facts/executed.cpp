@@ -96,9 +96,14 @@ ExecutedIterations::ExecutedIterations(const BoundDefinition& bound, IterationBo
                 for (size_t d = deciding_.size(); deciding_[d - 1] != i->index; --d)
                     stride *= box_[static_cast<size_t>(deciding_[d - 1])].size();
                 const Range range = box_[static_cast<size_t>(i->index)];
-                for (size_t row = 0; row < rows; ++row)
-                    values[row] = static_cast<double>(
-                        range.first + (first + static_cast<int64_t>(row)) / stride % range.size());
+                int64_t step = first / stride % range.size();
+                int64_t left = stride - first % stride;
+                for (size_t row = 0; row < rows; ++row) {
+                    values[row] = static_cast<double>(range.first + step);
+                    if (--left > 0) continue;
+                    left = stride;
+                    if (++step == range.size()) step = 0;
+                }
                 return values;
             }
             const auto* read = std::get_if<Read>(&expr.node);
@@ -128,6 +133,7 @@ std::vector<IterationBox> ExecutedIterations::project(std::span<const int> itera
     std::vector<int> kept;
     for (const int i : deciding_)
         if (std::ranges::find(iterators, i) != iterators.end()) kept.push_back(i);
+    if (kept == deciding_) return boxes_along(kept, holds_.empty() ? std::vector<bool>{true} : holds_);
     std::vector<bool> projected(static_cast<size_t>(volume(box_, kept)), false);
     // Walks the deciding iterators in order, and beside it the position among the kept ones.
     std::vector<int64_t> index(deciding_.size(), 0);
@@ -149,13 +155,17 @@ std::vector<IterationBox> ExecutedIterations::project(std::span<const int> itera
             index[d - 1] = 0;
         }
     }
-    if (holds_.empty() && deciding_.empty()) projected.assign(1, true);
+    return boxes_along(kept, projected);
+}
+
+std::vector<IterationBox> ExecutedIterations::boxes_along(const std::vector<int>& iterators,
+                                                          const std::vector<bool>& bits) const {
     std::vector<Range> axes;
-    for (const int i : kept) axes.push_back(box_[static_cast<size_t>(i)]);
+    for (const int i : iterators) axes.push_back(box_[static_cast<size_t>(i)]);
     std::vector<IterationBox> result;
-    for (const std::vector<Range>& ranges : boxes_of(projected, 0, axes)) {
+    for (const std::vector<Range>& ranges : boxes_of(bits, 0, axes)) {
         IterationBox box = box_;
-        for (size_t k = 0; k < kept.size(); ++k) box[static_cast<size_t>(kept[k])] = ranges[k];
+        for (size_t k = 0; k < iterators.size(); ++k) box[static_cast<size_t>(iterators[k])] = ranges[k];
         result.push_back(std::move(box));
     }
     return result;

@@ -28,6 +28,8 @@ public:
     ExecutedIterations held(std::span<const int> iterators) const;
 
 private:
+    std::vector<IterationBox> boxes_along(const std::vector<int>& iterators, const std::vector<bool>& bits) const;
+
     const BoundDefinition* bound_;
     IterationBox box_;
     bool is_exact_ = true;

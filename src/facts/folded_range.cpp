@@ -17,6 +17,10 @@ ValueRange folded_range(const BoundDefinition& bound, const ExecutedIterations& 
         if (stays_in_range(bound, executed, read.tensor, read.coordinates)) return std::nullopt;
         return identity(definition.monoid);
     };
+    options.constant_read = [&](const Read& read) -> std::optional<double> {
+        if (reaches_anything(bound, executed, read.tensor, read.coordinates)) return std::nullopt;
+        return identity(definition.monoid);
+    };
     Algebra algebra(bound, options);
     const ValueRange value = algebra.range_of(algebra.normal_form(definition.body[0]));
     const bool is_integer = accumulator_range(definition).is_integer && value.is_integer;

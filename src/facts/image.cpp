@@ -110,21 +110,22 @@ struct Axis {
     }
 };
 
-void add_component(ElementSet& elements, const Component& component, const std::vector<bool>& whole_axis,
-                   std::span<const Range> within) {
+using Visit = std::function<bool(const std::vector<IntegerSet>&)>;
+
+bool visit_component(const Component& component, const std::vector<bool>& whole_axis, std::span<const Range> within,
+                     const Visit& visit) {
     const std::vector<int> shared = shared_variables(component.forms);
     combinations(shared, component.space);
     std::vector<Axis> axes;
     for (const Form& form : component.forms) axes.emplace_back(form, shared, component.space);
     std::vector<IntegerSet> product(axes.size());
-    for_each_point(shared, component.space, [&](const std::vector<int64_t>& point) {
+    return for_each_point(shared, component.space, [&](const std::vector<int64_t>& point) {
         for (size_t a = 0; a < axes.size(); ++a) {
             product[a] = whole_axis[a] ? IntegerSet(within[a])
                                        : axes[a].at(point, shared, component.space).clipped(within[a]);
             if (product[a].empty()) return true;
         }
-        elements.add({product.begin(), product.begin() + static_cast<std::ptrdiff_t>(elements.rank())});
-        return true;
+        return visit(product);
     });
 }
 
@@ -138,6 +139,28 @@ std::vector<Range> ranges_of(std::span<const int64_t> shape) {
 
 void add_image(ElementSet& elements, const BoundDefinition& bound, const std::vector<ExprPtr>& components,
                const IterationBox& box, std::span<const Range> within) {
+    for_each_product(bound, components, box, within, [&](const std::vector<IntegerSet>& product) {
+        elements.add({product.begin(), product.begin() + static_cast<std::ptrdiff_t>(elements.rank())});
+        return true;
+    });
+}
+
+std::optional<std::vector<Range>> image_bounds(const BoundDefinition& bound, const std::vector<ExprPtr>& components,
+                                               const IterationBox& box, std::span<const Range> within) {
+    std::optional<std::vector<Range>> bounds;
+    for_each_product(bound, components, box, within, [&](const std::vector<IntegerSet>& product) {
+        if (!bounds) bounds.emplace(product.size(), Range{INT64_MAX, INT64_MIN});
+        for (size_t a = 0; a < product.size(); ++a) {
+            Range& range = (*bounds)[a];
+            range = {std::min(range.first, product[a].min()), std::max(range.last, product[a].max() + 1)};
+        }
+        return true;
+    });
+    return bounds;
+}
+
+void for_each_product(const BoundDefinition& bound, const std::vector<ExprPtr>& components, const IterationBox& box,
+                      std::span<const Range> within, const Visit& visit) {
     Component component{{&bound, {}}, {}};
     std::vector<Form> iterators;
     for (size_t i = 0; i < box.size(); ++i) {
@@ -154,7 +177,7 @@ void add_image(ElementSet& elements, const BoundDefinition& bound, const std::ve
         component.forms.push_back(whole_axis.back() ? Form{} : std::move(form));
     }
     for (const Component& part : split_into_digits(fuse_variables(std::move(component))))
-        add_component(elements, part, whole_axis, within);
+        if (!visit_component(part, whole_axis, within, visit)) return;
 }
 
 }  // namespace tessera::facts

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -37,6 +38,15 @@ private:
 /// @throws Error for an out-of-range read of an index operand, and beyond the enumeration limit.
 void add_image(ElementSet& elements, const BoundDefinition& bound, const std::vector<ExprPtr>& components,
                const IterationBox& box, std::span<const Range> within);
+
+/// Calls visit(product) for products of sets, one for each component, whose union is that image, until it returns false.
+void for_each_product(const BoundDefinition& bound, const std::vector<ExprPtr>& components, const IterationBox& box,
+                      std::span<const Range> within,
+                      const std::function<bool(const std::vector<IntegerSet>&)>& visit);
+
+/// The bounding box of that image, without keeping it.
+std::optional<std::vector<Range>> image_bounds(const BoundDefinition& bound, const std::vector<ExprPtr>& components,
+                                               const IterationBox& box, std::span<const Range> within);
 
 /// [0, extent) for each axis.
 std::vector<Range> ranges_of(std::span<const int64_t> shape);

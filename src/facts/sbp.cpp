@@ -73,9 +73,8 @@ private:
             for (size_t a = 0; a < shape.size(); ++a) good[a] = good[a] && !is_indirect(coordinates[a]);
             for (int device = 0; device < 2; ++device) {
                 if (std::ranges::find(good, true) == good.end()) return -1;
-                ElementSet reached(shape.size());
-                add_image(reached, bound_, coordinates, boxes[static_cast<size_t>(device)], ranges_of(shape));
-                const auto box = reached.bounding_box();
+                const auto box =
+                    image_bounds(bound_, coordinates, boxes[static_cast<size_t>(device)], ranges_of(shape));
                 for (size_t a = 0; box && a < shape.size(); ++a) {
                     const Range mine = half(shape[a], device);
                     good[a] = good[a] && mine.first <= (*box)[a].first && (*box)[a].last <= mine.last;
@@ -92,9 +91,9 @@ private:
         if (!definition_.post) return true;
         if (!commutes_) commutes_ = post_commutes(bound_);
         if (!*commutes_ || !definition_.where) return *commutes_;
-        if (!executed_.is_exact()) return post_takes_identity(bound_);
         if (!is_named_in({definition_.where}, iterator) && !is_named_in(bound_.tensor(result).map, iterator))
             return true;
+        if (!executed_.is_exact()) return post_takes_identity(bound_);
         // A device may fold nothing into an element of which the other one makes a number.
         const int64_t whole = folded_elements(result, whole_box(bound_));
         for (const IterationBox& box : boxes)

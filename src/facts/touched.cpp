@@ -31,10 +31,13 @@ bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& ex
                       const std::vector<ExprPtr>& coordinates) {
     if (executed.none()) return false;
     const std::vector<Range> within = ranges_of(bound.shape(tensor));
+    bool any = false;
     for (const IterationBox& box : executed.project(iterators_in(coordinates))) {
-        ElementSet reached(static_cast<size_t>(bound.rank(tensor)));
-        add_image(reached, bound, coordinates, box, within);
-        if (!reached.empty()) return true;
+        for_each_product(bound, coordinates, box, within, [&](const std::vector<IntegerSet>&) {
+            any = true;
+            return false;
+        });
+        if (any) return true;
     }
     return false;
 }
@@ -45,9 +48,7 @@ bool stays_in_range(const BoundDefinition& bound, const ExecutedIterations& exec
     const std::vector<Range> anywhere(shape.size(), Range{-(int64_t{1} << 60), int64_t{1} << 60});
     if (executed.none()) return true;
     for (const IterationBox& box : executed.project(iterators_in(coordinates))) {
-        ElementSet reached(shape.size());
-        add_image(reached, bound, coordinates, box, anywhere);
-        const auto around = reached.bounding_box();
+        const auto around = image_bounds(bound, coordinates, box, anywhere);
         for (size_t a = 0; around && a < shape.size(); ++a)
             if ((*around)[a].first < 0 || (*around)[a].last > shape[a]) return false;
     }
