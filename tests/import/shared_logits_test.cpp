@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -64,6 +66,34 @@ TEST_P(SharedLogits, AreThoseOfLlamaCpp) {
 INSTANTIATE_TEST_SUITE_P(TinyRandom, SharedLogits,
                          ::testing::Values("llama/hf", "llama/model.gguf", "llama3/hf", "llama3/model.gguf",
                                            "qwen2/hf", "qwen2/model.gguf", "qwen3/hf", "qwen3/model.gguf"));
+
+/// Of the 256 positions: enough that the second page and the growing softmax are in use.
+constexpr size_t kStoryPositions = 80;
+
+class Stories : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Stories, LogitsAndGreedyIdsAreThoseOfNumpy) {
+    const fs::path folder = kData / "stories260K";
+    if (!fs::exists(folder)) GTEST_SKIP() << folder << " is not there";
+    const auto document = nlohmann::json::parse(std::ifstream(folder / "expected_greedy_numpy_f64.json"));
+    const auto greedy = document.at("greedy_ids").get<std::vector<int64_t>>();
+    std::vector<double> expected = read_floats(folder / "expected_greedy_numpy_f64_logits_f32.bin");
+    const ImportedModel model = import_model(folder / GetParam());
+    const auto vocabulary = static_cast<size_t>(model.facts.size.vocabulary);
+    expected.resize(kStoryPositions * vocabulary);
+
+    std::vector<int64_t> tokens = {1};
+    tokens.insert(tokens.end(), greedy.begin(), greedy.begin() + kStoryPositions - 1);
+    const std::vector<double> found = testing::InterpretedSession(model, 128).step(tokens);
+    EXPECT_LT(testing::distance_of_range(found, expected), kTolerance);
+    for (size_t i = 0; i < kStoryPositions; ++i) {
+        const auto row = found.begin() + static_cast<std::ptrdiff_t>(i * vocabulary);
+        const auto best = std::max_element(row, row + static_cast<std::ptrdiff_t>(vocabulary)) - row;
+        EXPECT_EQ(best, greedy[i]) << "position " << i;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, Stories, ::testing::Values("hf", "stories260K.gguf"));
 
 }  // namespace
 }  // namespace tessera

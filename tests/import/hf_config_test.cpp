@@ -1,0 +1,213 @@
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "import/hf/config.h"
+#include "import/import_model.h"
+#include "import/random_checkpoint.h"
+#include "support/error.h"
+#include "support/temporary_folder.h"
+
+namespace tessera {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Read {
+    std::optional<DecoderConfig> config;
+    Findings findings;
+};
+
+Read read_text(const std::string& text) {
+    const TemporaryFolder folder;
+    testing::write_file(folder.path() / "config.json", text);
+    Read result;
+    result.config = read_hf_config((folder.path() / "config.json").string(), result.findings);
+    return result;
+}
+
+/// The settings of a small model, changed by a JSON merge patch (null removes).
+Read read(const json& patch = json::object(), const std::string& architecture = "llama") {
+    testing::RandomDecoder model;
+    model.architecture = architecture;
+    json config = testing::config_of(model);
+    config.merge_patch(patch);
+    return read_text(config.dump());
+}
+
+TEST(HfConfig, ReadsAllSettings) {
+    const Read found = read({{"eos_token_id", {7, 9}}, {"torch_dtype", "bfloat16"}, {"rms_norm_eps", 1e-6}});
+    ASSERT_TRUE(found.config);
+    EXPECT_EQ(found.config->architecture, "llama");
+    EXPECT_EQ(found.config->size.cache_heads, 2);
+    EXPECT_EQ(found.config->size.head_width, 6);
+    EXPECT_EQ(found.config->epsilon, 1e-6);
+    EXPECT_EQ(found.config->max_positions, 64);
+    EXPECT_EQ(found.config->rope, RopeConfig{});
+    EXPECT_EQ(found.config->is_tied, false);
+    EXPECT_THAT(found.config->end_ids, ElementsAre(7, 9));
+    EXPECT_EQ(found.config->stated_type, "bfloat16");
+    EXPECT_THAT(found.findings.unsupported, IsEmpty());
+    EXPECT_THAT(found.findings.notes, IsEmpty());
+}
+
+TEST(HfConfig, DefaultsAreThoseOfTransformers) {
+    const Read found = read({{"num_key_value_heads", nullptr},
+                             {"head_dim", nullptr},
+                             {"num_attention_heads", 5},
+                             {"rms_norm_eps", nullptr},
+                             {"rope_theta", nullptr},
+                             {"tie_word_embeddings", nullptr}});
+    ASSERT_TRUE(found.config);
+    EXPECT_EQ(found.config->size.cache_heads, 5);
+    EXPECT_EQ(found.config->size.head_width, 4);
+    EXPECT_EQ(found.config->epsilon, 1e-6);
+    EXPECT_EQ(found.config->rope.base, 10000);
+    EXPECT_EQ(found.config->is_tied, false);
+    EXPECT_EQ(read({{"head_dim", nullptr}}, "qwen3").config->size.head_width, 128);
+}
+
+TEST(HfConfig, ArchitectureMayBeNamedByItsClass) {
+    const Read found = read({{"model_type", nullptr}, {"architectures", {"Qwen2ForCausalLM"}}});
+    ASSERT_TRUE(found.config);
+    EXPECT_EQ(found.config->architecture, "qwen2");
+    EXPECT_THAT(read({{"architectures", {"LlamaForSequenceClassification"}}}).findings.unsupported,
+                ElementsAre(HasSubstr("expected LlamaForCausalLM")));
+}
+
+TEST(HfConfig, RopeScalingIsReadInBothSpellings) {
+    const json llama3 = {{"rope_type", "llama3"},
+                         {"factor", 8},
+                         {"low_freq_factor", 1.0},
+                         {"high_freq_factor", 4.0},
+                         {"original_max_position_embeddings", 32}};
+    const RopeConfig expected{.base = 10000,
+                              .scaling = RopeConfig::Scaling::kLlama3,
+                              .factor = 8,
+                              .low_frequency_factor = 1,
+                              .high_frequency_factor = 4,
+                              .original_context = 32};
+    EXPECT_EQ(read({{"rope_scaling", llama3}}).config->rope, expected);
+    json parameters = llama3;
+    parameters["rope_theta"] = 500000;
+    RopeConfig with_base = expected;
+    with_base.base = 500000;
+    EXPECT_EQ(read({{"rope_parameters", parameters}}).config->rope, with_base);
+    const RopeConfig linear = read({{"rope_scaling", {{"type", "linear"}, {"factor", 2.5}}}}).config->rope;
+    EXPECT_EQ(linear.scaling, RopeConfig::Scaling::kLinear);
+    EXPECT_EQ(linear.factor, 2.5);
+    EXPECT_EQ(read({{"rope_scaling", {{"rope_type", "default"}}}}).config->rope, RopeConfig{});
+}
+
+TEST(HfConfig, GenerationConfigAddsTokensThatEndAText) {
+    const TemporaryFolder folder;
+    testing::write_file(folder.path() / "config.json", testing::config_of({}).dump());
+    testing::write_file(folder.path() / "generation_config.json", R"({"eos_token_id": [2, 5]})");
+    Findings findings;
+    const auto config = read_hf_config((folder.path() / "config.json").string(), findings);
+    EXPECT_THAT(config->end_ids, ElementsAre(2, 5));
+}
+
+TEST(HfConfig, EverythingUnsupportedIsNamedAtOnce) {
+    const Read found = read({{"hidden_act", "gelu"},
+                             {"rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}}},
+                             {"quantization_config", {{"bits", 4}}},
+                             {"num_experts", 8},
+                             {"sliding_window", 4096},
+                             {"partial_rotary_factor", 0.5},
+                             {"layer_types", {"full_attention", "sliding_attention"}},
+                             {"an_invention", 1}});
+    ASSERT_TRUE(found.config);
+    EXPECT_EQ(found.findings.unsupported.size(), 7u);
+    for (const char* name :
+         {"hidden_act = \"gelu\"", "rope_scaling.rope_type = \"yarn\"", "quantization_config",
+          "num_experts = 8", "sliding_window = 4096", "partial_rotary_factor = 0.5", "layer_types"})
+        EXPECT_THAT(found.findings.unsupported, Contains(HasSubstr(name)));
+    EXPECT_THAT(found.findings.notes, ElementsAre(HasSubstr("an_invention")));
+}
+
+TEST(HfConfig, NeutralSettingsAreAccepted) {
+    const json neutral = {
+        {"sliding_window", nullptr},         {"use_sliding_window", false},  {"num_experts", 0},
+        {"quantization_config", nullptr},    {"partial_rotary_factor", 1.0}, {"hidden_act", "swish"},
+        {"layer_types", {"full_attention"}}, {"rope_scaling", nullptr},      {"pretraining_tp", 1}};
+    EXPECT_THAT(read(neutral).findings.unsupported, IsEmpty());
+    EXPECT_THAT(read({{"sliding_window", 4096}, {"use_sliding_window", false}}, "qwen2").findings.unsupported,
+                IsEmpty())
+        << "Qwen2 has a window only if it uses one";
+    EXPECT_THAT(read({{"use_sliding_window", true}}, "qwen2").findings.unsupported,
+                ElementsAre(HasSubstr("use_sliding_window")));
+}
+
+TEST(HfConfig, UnknownArchitecturesAreNamedWithTheRest) {
+    const Read found = read({{"model_type", "gemma2"}, {"attn_logit_softcapping", 50.0}});
+    EXPECT_FALSE(found.config);
+    EXPECT_THAT(found.findings.unsupported, ElementsAre("architecture gemma2: known are llama, qwen2, qwen3",
+                                                        HasSubstr("attn_logit_softcapping")));
+}
+
+struct Wrong {
+    const char* name;
+    json patch;
+    const char* message;
+};
+
+class HfConfigErrors : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(HfConfigErrors, NameTheField) {
+    try {
+        (void)read(GetParam().patch);
+        FAIL() << "was accepted";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr(GetParam().message), HasSubstr("config.json")));
+    }
+}
+
+const Wrong kWrongs[] = {
+    {"missing", {{"hidden_size", nullptr}}, "`hidden_size`: is missing, expected an integer from 1 to"},
+    {"type", {{"hidden_size", "64"}}, "`hidden_size`: is \"64\", expected an integer"},
+    {"real", {{"hidden_size", 64.5}}, "`hidden_size`: is 64.5, expected an integer"},
+    {"zero", {{"num_hidden_layers", 0}}, "`num_hidden_layers`: is 0, expected"},
+    {"negative", {{"vocab_size", -1}}, "`vocab_size`: is -1, expected"},
+    {"huge", {{"vocab_size", 18446744073709551615u}}, "`vocab_size`: is 18446744073709551615, expected"},
+    {"heads",
+     {{"num_key_value_heads", 4}},
+     "`num_key_value_heads`: is 4, expected a divisor of num_attention_heads = 6"},
+    {"odd_head", {{"head_dim", 7}}, "`head_dim`: is 7, expected an even number"},
+    {"too_many_heads", {{"head_dim", nullptr}, {"hidden_size", 4}}, "`head_dim`: is 0"},
+    {"epsilon", {{"rms_norm_eps", -1e-6}}, "`rms_norm_eps`: is -1e-06, expected a number from 0 to 1"},
+    {"theta", {{"rope_theta", 0}}, "`rope_theta`: is 0, expected"},
+    {"tied", {{"tie_word_embeddings", "yes"}}, "`tie_word_embeddings`: is \"yes\", expected true or false"},
+    {"scaling", {{"rope_scaling", 8}}, "`rope_scaling`: is 8, expected an object"},
+    {"scaling_factor", {{"rope_scaling", {{"type", "linear"}}}}, "`rope_scaling.factor`: is missing"},
+    {"llama3_factors",
+     {{"rope_scaling",
+       {{"rope_type", "llama3"},
+        {"factor", 8},
+        {"low_freq_factor", 4},
+        {"high_freq_factor", 4},
+        {"original_max_position_embeddings", 64}}}},
+     "`rope_scaling.high_freq_factor`: is 4, expected more than"},
+    {"eos", {{"eos_token_id", "</s>"}}, "`eos_token_id`: is \"</s>\", expected an integer"},
+    {"no_architecture", {{"model_type", nullptr}}, "`model_type`: is missing, and so is `architectures`"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, HfConfigErrors, ::testing::ValuesIn(kWrongs),
+                         [](const auto& wrong) { return std::string(wrong.param.name); });
+
+TEST(HfConfig, FilesThatAreNoObjectAreErrors) {
+    for (const char* text : {"", "{", "[]", "3", R"({"a": 1, "a": 2})"})
+        EXPECT_THROW((void)read_text(text), Error) << text;
+    EXPECT_THROW((void)read_text(std::string(100, '[')), Error);
+    EXPECT_THROW((void)read_text(std::string(2 << 20, ' ')), Error) << "longer than any config.json";
+}
+
+}  // namespace
+}  // namespace tessera
