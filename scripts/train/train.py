@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Trains the checkpoint that ships with Tessera.
 
-    /usr/bin/python3 scripts/train/train.py --out models/tessera-tiny
+    scripts/train/train.sh models/tessera-tiny
+    scripts/train/train.sh models/tessera-tiny --stage 2
 
-PyTorch (Debian: python3-torch, with libopenblas0-pthread for its speed), two
+PyTorch (Debian: python3-torch, with libopenblas0-openmp for its speed), two
 threads. Only completions are learnt: prompts are random and would spend the
 model's capacity on noise. The weights that ship are an exponential moving
-average of those that the optimizer walks through. Every `--report` steps the
-average is tried on a development set, which is held out too but shares no
+average of those that the optimizer walks through. Now and then the average
+is tried on a development set, which is held out too but shares no
 problem with the 1,000 that ship; the best is written at once, so the folder
 always holds a usable checkpoint.
 """
@@ -18,6 +19,7 @@ import hashlib
 import json
 import math
 import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
@@ -26,13 +28,49 @@ from torch.nn import functional
 
 import bpe
 import problems
-from qwen3 import Config, Qwen3, save_safetensors
+from qwen3 import Config, Qwen3, load_safetensors, save_safetensors
 
 IGNORED = -100  # cross_entropy's default for targets that do not count
 
-# Problems of each task in one step, each task in parts of similar length.
-BATCH = {"add": 96, "subtract": 128, "sort": 24, "count": 48}
-PARTS = {"add": 1, "subtract": 1, "sort": 1, "count": 3}
+
+@dataclass(frozen=True)
+class Stage:
+    """One run of the optimizer, from a fresh state of Adam."""
+
+    steps: int
+    schedule: int  # steps of the learning rate's half cosine, at least `steps`
+    peak_learning_rate: float
+    warmup: int  # steps
+    trial_every: int  # steps
+    problems_per_step: dict[str, int]  # by source
+    parts: dict[str, int]  # batches per step of a source with uneven lengths
+
+
+BY_ONE = "count by one"  # a source: the counts whose prompt names no step
+
+# The first stage learns everything but the end of a count by one, which nothing
+# but both digits of the last number tells; the second stage is practice in it.
+STAGES = {
+    1: Stage(
+        steps=3000,
+        schedule=4000,
+        peak_learning_rate=2e-3,
+        warmup=200,
+        trial_every=500,
+        problems_per_step={"add": 96, "subtract": 128, "sort": 24, "count": 48},
+        parts={"count": 3},
+    ),
+    2: Stage(
+        steps=600,
+        schedule=600,
+        peak_learning_rate=5e-4,
+        warmup=50,
+        trial_every=150,
+        problems_per_step={"add": 32, "subtract": 48, "sort": 12, "count": 16, BY_ONE: 32},
+        parts={"count": 2, BY_ONE: 2},
+    ),
+}
+
 SHIPPED_HELD_OUT = 1000
 LONGEST_ANSWER = 72  # tokens: 21 number words of two tokens, commas, end
 
@@ -83,12 +121,22 @@ def accuracy(
     return score
 
 
-def learning_rate(step: int, steps: int, peak: float, warmup: int = 200) -> float:
+def report(
+    model: Qwen3, tokenizer: bpe.Tokenizer, questions: list[problems.Problem]
+) -> int:
+    """Prints the accuracy and returns the number of right answers."""
+    score = accuracy(model, tokenizer, questions)
+    total = sum(right for right, _ in score.values())
+    print("development:", score, total, flush=True)
+    return total
+
+
+def learning_rate(step: int, stage: Stage) -> float:
     """Linear warm-up, then half a cosine to a hundredth of the peak."""
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    progress = (step - warmup) / max(1, steps - warmup)
-    return peak * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * progress)))
+    if step < stage.warmup:
+        return stage.peak_learning_rate * (step + 1) / stage.warmup
+    progress = (step - stage.warmup) / (stage.schedule - stage.warmup)
+    return stage.peak_learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * progress)))
 
 
 def write_record(options: argparse.Namespace, training: list[problems.Problem]) -> None:
@@ -99,9 +147,7 @@ def write_record(options: argparse.Namespace, training: list[problems.Problem]) 
         "training_text_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "partition_seed": problems.SEED,
         "seed": options.seed,
-        "steps": options.steps,
-        "peak_learning_rate": options.learning_rate,
-        "problems_per_step": BATCH,
+        "stages": [asdict(STAGES[i]) for i in range(1, options.stage + 1)],
     }
     (options.out / "training.json").write_text(json.dumps(record, indent=2) + "\n")
     lines = [
@@ -129,17 +175,22 @@ def train(options: argparse.Namespace) -> None:
 
     write_record(options, training)
 
+    stage = STAGES[options.stage]
     model = Qwen3(config)
+    best = -1
+    if options.stage > 1:
+        model.load_state_dict(load_safetensors(options.out / "model.safetensors"))
+        best = report(model, tokenizer, development)
     average = copy.deepcopy(model).eval()
     sources = {}
-    for position, task in enumerate(problems.TASKS):
+    for position, source in enumerate(stage.problems_per_step):
         sequences = []
         for p in training:
-            if p.task == task:
+            if p.task == source or (source == BY_ONE and p.task == "count" and "by" not in p.prompt):
                 prompt = tokenizer.encode(p.prompt)
                 ids = prompt + tokenizer.encode(p.completion) + [tokenizer.end_of_text]
                 sequences.append((ids, len(prompt)))
-        sources[task] = Shuffled(sequences, tokenizer.end_of_text, options.seed + position)
+        sources[source] = Shuffled(sequences, tokenizer.end_of_text, options.seed + position)
 
     matrices = [p for p in model.parameters() if p.dim() == 2]
     vectors = [p for p in model.parameters() if p.dim() == 1]
@@ -150,13 +201,12 @@ def train(options: argparse.Namespace) -> None:
     size = sum(p.numel() for p in model.parameters())
     print(f"{size} parameters, {len(tokenizer)} tokens, {len(training)} problems", flush=True)
 
-    best = -1
-    for step in range(options.steps):
+    for step in range(stage.steps):
         for group in optimizer.param_groups:
-            group["lr"] = learning_rate(step, options.steps, options.learning_rate)
+            group["lr"] = learning_rate(step, stage)
         loss_of = {}
-        for task, count in BATCH.items():
-            drawn = sources[task].draw(count, PARTS[task])
+        for task, count in stage.problems_per_step.items():
+            drawn = sources[task].draw(count, stage.parts.get(task, 1))
             learnt = sum(int((targets != IGNORED).sum()) for _, targets in drawn)
             loss_of[task] = 0.0
             for ids, targets in drawn:
@@ -178,10 +228,8 @@ def train(options: argparse.Namespace) -> None:
         if (step + 1) % 50 == 0:
             losses = " ".join(f"{task} {loss:.4f}" for task, loss in loss_of.items())
             print(f"{step + 1:6d} {time.monotonic() - started:6.0f} s  {losses}", flush=True)
-        if (step + 1) % options.report == 0 or step + 1 == options.steps:
-            score = accuracy(average, tokenizer, development)
-            total = sum(right for right, _ in score.values())
-            print("development:", score, total, flush=True)
+        if (step + 1) % stage.trial_every == 0 or step + 1 == stage.steps:
+            total = report(average, tokenizer, development)
             if total >= best:  # of equals the later, which has trained longer
                 best = total
                 save_safetensors(options.out / "model.safetensors", average.state_dict())
@@ -191,9 +239,9 @@ def train(options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, required=True, help="folder of the checkpoint")
-    parser.add_argument("--steps", type=int, default=4000)
-    parser.add_argument("--learning-rate", type=float, default=2e-3, help="peak (2e-3)")
-    parser.add_argument("--report", type=int, default=500, help="steps between trials (500)")
+    parser.add_argument(
+        "--stage", type=int, choices=sorted(STAGES), default=1, help="above 1: goes on from OUT"
+    )
     parser.add_argument("--seed", type=int, default=6, help="of initial weights and order (6)")
     parser.add_argument("--threads", type=int, default=2)
     train(parser.parse_args())

@@ -9,6 +9,6 @@ here=$(dirname "$0")
 out=${1:-$here/../../models/tessera-tiny}
 [ $# -eq 0 ] || shift
 export LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu/openblas-openmp
-export OMP_NUM_THREADS=2 GOMP_SPINCOUNT=20000
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-2} GOMP_SPINCOUNT=20000
 export MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000
 exec nice -n 10 /usr/bin/python3 "$here/train.py" --out "$out" "$@"
