@@ -114,6 +114,8 @@ private:
         const std::string where = place(source_, line_of(tensor));
         const QuasiAffine form = quasi_affine(component, extents_.dims, extents_.iterators, where);
         if (!is_indirect(form)) {
+            const IntegerInterval outer = enclosing_range(form, extents_.iterators, where);
+            if (outer.low >= 0 && outer.high < extent) return std::nullopt;
             const IntegerInterval range = exact_range(form, extents_.iterators, where);
             if (range.low >= 0 && range.high < extent) return std::nullopt;
             if (!only_executed) return range.low < 0 ? range.low : range.high;

@@ -215,8 +215,7 @@ private:
             if (!read) return true;
             const TensorDecl& decl = d_.tensors[static_cast<size_t>(read->tensor)];
             for (const ExprPtr& coordinate : read->coordinates) {
-                if (!read->declared_map)
-                    verify_component(d_, coordinate, true, {place(source_, line), decl.name});
+                verify_component(d_, coordinate, true, {place(source_, line), decl.name});
             }
             return false;
         });
