@@ -34,6 +34,7 @@ Verb compile_verb();
 Verb inspect_verb();
 Verb logits_verb();
 Verb machine_verb();
+Verb op_verb();
 Verb opt_verb();
 Verb run_verb();
 Verb tokenize_verb();

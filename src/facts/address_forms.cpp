@@ -12,8 +12,9 @@ struct Reader {
     IndexElements elements;
 
     [[noreturn]] void refuse(const std::string& what) const {
-        throw Error(space.bound->where, space.bound->definition.name, what,
-                    "a map holds sums of iterators with constant factors, and div and mod of such by constants");
+        throw Error(
+            space.bound->where, space.bound->definition.name, what,
+            "a map holds sums of iterators with constant factors, and div and mod of such by constants");
     }
 
     Form floor_by(const Form& form, int64_t divisor, bool is_quotient) const {
@@ -23,7 +24,8 @@ struct Reader {
             return is_quotient ? negated : scale(negated, -1, space);
         }
         if (form.is_constant())
-            return constant_form(is_quotient ? floor_div(form.constant, divisor) : floor_mod(form.constant, divisor));
+            return constant_form(is_quotient ? floor_div(form.constant, divisor)
+                                             : floor_mod(form.constant, divisor));
         if (simplify == Simplify::kYes)
             return is_quotient ? quotient(form, divisor, space) : remainder(form, divisor, space);
         return is_quotient ? raw_quotient(form, divisor) : raw_remainder(form, divisor);
@@ -35,8 +37,10 @@ struct Reader {
         if (call.arguments.size() != 2) refuse(fmt::format("an access map holds {}", name(call.function)));
         const Form b = form_of(call.arguments[1]);
         switch (call.function) {
-            case Function::kAdd: return add(a, b, space);
-            case Function::kSub: return add(a, scale(b, -1, space), space);
+            case Function::kAdd:
+                return add(a, b, space);
+            case Function::kSub:
+                return add(a, scale(b, -1, space), space);
             case Function::kMul:
                 if (a.is_constant()) return scale(b, a.constant, space);
                 if (b.is_constant()) return scale(a, b.constant, space);
@@ -57,7 +61,8 @@ struct Reader {
         }
         if (const auto* d = std::get_if<DimRef>(&expr->node))
             return constant_form(space.bound->extents.dims[static_cast<size_t>(d->index)]);
-        if (const auto* i = std::get_if<IteratorRef>(&expr->node)) return iterators[static_cast<size_t>(i->index)];
+        if (const auto* i = std::get_if<IteratorRef>(&expr->node))
+            return iterators[static_cast<size_t>(i->index)];
         if (const auto* r = std::get_if<Read>(&expr->node)) {
             if (elements == IndexElements::kZero) return {};
             std::vector<Form> coordinates;

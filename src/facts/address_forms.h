@@ -11,13 +11,13 @@ enum class Simplify : bool { kNo, kYes };
 enum class IndexElements : bool { kZero, kKeep };
 
 /// The form of a component of a map, iterator i being `iterators[i]`, a form over `space`.
-/// With IndexElements::kZero every read of an index operand counts as 0: what is left is the address computation of the
-/// component itself. @throws Error for what is no quasi-affine expression.
+/// With IndexElements::kZero every read of an index operand counts as 0: what is left is the address
+/// computation of the component itself. @throws Error for what is no quasi-affine expression.
 Form to_form(const ExprPtr& component, std::span<const Form> iterators, const Space& space,
              Simplify simplify = Simplify::kYes, IndexElements elements = IndexElements::kKeep);
 
-/// The numbers that decide a coordinate (zoo notation, depends and packs): the component itself, or, for an indirect
-/// one, what it adds to the elements that it reads, and the coordinates at which it reads them.
+/// The numbers that decide a coordinate (zoo notation, depends and packs): the component itself, or, for an
+/// indirect one, what it adds to the elements that it reads, and the coordinates at which it reads them.
 struct AddressForms {
     bool indirect = false;
     std::vector<Form> forms;

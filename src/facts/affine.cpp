@@ -7,9 +7,9 @@
 #include "ir/checked_arithmetic.h"
 #include "support/error.h"
 
-// floor((16 a + b) / 32) with b in [0, 16) is floor(a / 2): the low part b never carries over a multiple of 16. Together
-// with taking whole multiples of the divisor out, that rule resolves every split of an iterator into aligned digits
-// (digits.h), which leaves affine forms where the notation has div and mod.
+// floor((16 a + b) / 32) with b in [0, 16) is floor(a / 2): the low part b never carries over a multiple
+// of 16. Together with taking whole multiples of the divisor out, that rule resolves every split of an
+// iterator into aligned digits (digits.h), which leaves affine forms where the notation has div and mod.
 
 namespace tessera::facts {
 namespace {
@@ -83,17 +83,15 @@ struct HighLow {
 // The largest low part that cannot carry within the divisor; factor 1 if there is none.
 HighLow split_low_part(const Form& form, int64_t divisor, const Space& space) {
     std::vector<Term> by_factor = form.terms;
-    std::stable_sort(by_factor.begin(), by_factor.end(), [](const Term& a, const Term& b) {
-        return std::abs(a.factor) > std::abs(b.factor);
-    });
+    std::stable_sort(by_factor.begin(), by_factor.end(),
+                     [](const Term& a, const Term& b) { return std::abs(a.factor) > std::abs(b.factor); });
     int64_t factor = divisor;
     for (size_t kept = 0; kept <= by_factor.size(); ++kept) {
         if (kept > 0) factor = std::gcd(factor, by_factor[kept - 1].factor);
         if (kept == 0) continue;
         if (factor == 1) break;
         Form low{floor_mod(form.constant, factor), {}};
-        for (size_t i = kept; i < by_factor.size(); ++i)
-            low = add(low, Form{0, {by_factor[i]}}, space);
+        for (size_t i = kept; i < by_factor.size(); ++i) low = add(low, Form{0, {by_factor[i]}}, space);
         const Bounds within = facts::bounds(low, space);
         if (within.low < 0 || within.high >= factor) continue;
         Form high{floor_div(form.constant, factor), {}};
@@ -131,12 +129,20 @@ std::vector<int> sorted_unique(std::vector<int> values) {
 
 }  // namespace
 
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-int64_t floor_mod(int64_t a, int64_t b) { return a % b < 0 ? a % b + b : a % b; }
+int64_t floor_div(int64_t a, int64_t b) {
+    return a / b - (a % b < 0);
+}
+int64_t floor_mod(int64_t a, int64_t b) {
+    return a % b < 0 ? a % b + b : a % b;
+}
 
-Form constant_form(int64_t value) { return {value, {}}; }
+Form constant_form(int64_t value) {
+    return {value, {}};
+}
 
-Form variable_form(int id, int64_t factor) { return atom_form({Variable{id}}, factor); }
+Form variable_form(int id, int64_t factor) {
+    return atom_form({Variable{id}}, factor);
+}
 
 Form lookup_form(int tensor, std::vector<Form> coordinates) {
     return atom_form({Lookup{tensor, std::move(coordinates)}});
@@ -184,8 +190,12 @@ Bounds bounds(const Form& form, const Space& space) {
     return total;
 }
 
-Form raw_quotient(const Form& form, int64_t divisor) { return atom_form({Quotient{form, divisor}}); }
-Form raw_remainder(const Form& form, int64_t divisor) { return atom_form({Remainder{form, divisor}}); }
+Form raw_quotient(const Form& form, int64_t divisor) {
+    return atom_form({Quotient{form, divisor}});
+}
+Form raw_remainder(const Form& form, int64_t divisor) {
+    return atom_form({Remainder{form, divisor}});
+}
 
 Form quotient(const Form& form, int64_t divisor, const Space& space) {
     if (divisor == 1) return form;
@@ -225,8 +235,8 @@ Form remainder(const Form& form, int64_t divisor, const Space& space) {
         return add(rest, constant_form(-checked_mul(first, divisor, space.bound->where)), space);
     const HighLow parts = split_low_part(rest, divisor, space);
     if (parts.factor > 1)
-        return add(scale(remainder(parts.high, divisor / parts.factor, space), parts.factor, space), parts.low,
-                   space);
+        return add(scale(remainder(parts.high, divisor / parts.factor, space), parts.factor, space),
+                   parts.low, space);
     if (rest.terms.size() == 1 && rest.terms[0].factor == 1 && rest.constant == 0)
         if (const auto* inner = std::get_if<Remainder>(&rest.terms[0].atom->node);
             inner && inner->divisor % divisor == 0)
@@ -279,7 +289,9 @@ int64_t evaluate(const Atom& atom, std::span<const int64_t> point, const Space& 
 int64_t evaluate(const Form& form, std::span<const int64_t> point, const Space& space) {
     int64_t value = form.constant;
     for (const Term& term : form.terms)
-        value = checked_add(value, checked_mul(term.factor, evaluate(*term.atom, point, space), space.bound->where), space.bound->where);
+        value = checked_add(value,
+                            checked_mul(term.factor, evaluate(*term.atom, point, space), space.bound->where),
+                            space.bound->where);
     return value;
 }
 

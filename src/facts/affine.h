@@ -8,8 +8,9 @@
 
 #include "facts/bound_definition.h"
 
-/// Quasi-affine forms: constant + sum of factor * atom, where an atom is a variable, a floor quotient or a remainder
-/// of another form by a positive constant, or an element of an index operand. Forms are values; atoms are shared.
+/// Quasi-affine forms: constant + sum of factor * atom, where an atom is a variable, a floor quotient or a
+/// remainder of another form by a positive constant, or an element of an index operand. Forms are values;
+/// atoms are shared.
 namespace tessera::facts {
 
 struct Atom;

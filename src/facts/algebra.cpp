@@ -8,9 +8,9 @@
 #include "support/error.h"
 
 // X * (scale * q) + X - X       one monomial, X scale q: linear in each factor
-// select(c, X, Y)               c X + Y - c Y, with c c = c: a choice that does not read X keeps its linearity
-// X * X / X                     powers add up: X
-// max(X * X, 0)                 an atom of its own, unless the ranges of the arguments decide it
+// select(c, X, Y)               c X + Y - c Y, with c c = c: a choice that does not read X keeps its
+// linearity X * X / X                     powers add up: X max(X * X, 0)                 an atom of its own,
+// unless the ranges of the arguments decide it
 
 namespace tessera::facts {
 namespace {
@@ -19,7 +19,9 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 // Products of sums beyond this stay products: no body of a sane operator comes near.
 constexpr size_t kLargestProduct = 1024;
 
-bool is_boolean(const AlgebraAtom& atom) { return atom.range.is_integer && atom.range.low >= 0 && atom.range.high <= 1; }
+bool is_boolean(const AlgebraAtom& atom) {
+    return atom.range.is_integer && atom.range.low >= 0 && atom.range.high <= 1;
+}
 
 bool same_coordinates(const std::vector<ExprPtr>& a, const std::vector<ExprPtr>& b) {
     return std::ranges::equal(a, b, [](const ExprPtr& x, const ExprPtr& y) { return same(x, y); });
@@ -27,7 +29,9 @@ bool same_coordinates(const std::vector<ExprPtr>& a, const std::vector<ExprPtr>&
 
 }  // namespace
 
-Polynomial constant_polynomial(double value) { return value == 0 ? Polynomial{} : Polynomial{{Monomial{}, value}}; }
+Polynomial constant_polynomial(double value) {
+    return value == 0 ? Polynomial{} : Polynomial{{Monomial{}, value}};
+}
 
 std::optional<double> constant_value(const Polynomial& p) {
     if (p.empty()) return 0.0;
@@ -164,7 +168,8 @@ Polynomial Algebra::simplified_call(Function function, std::vector<Polynomial>& 
             if (constant_value(arguments[1]) == 1.0 && first.is_integer) return arguments[0];
             break;
         case Function::kMod:
-            if (const auto divisor = constant_value(arguments[1]); divisor && first.low >= 0 && first.high < *divisor)
+            if (const auto divisor = constant_value(arguments[1]);
+                divisor && first.low >= 0 && first.high < *divisor)
                 return arguments[0];
             break;
         case Function::kExp:
@@ -176,7 +181,8 @@ Polynomial Algebra::simplified_call(Function function, std::vector<Polynomial>& 
                         return inner.arguments[0];
             }
             break;
-        case Function::kRsqrt: return inverse(call(Function::kSqrt, {arguments[0]}));
+        case Function::kRsqrt:
+            return inverse(call(Function::kSqrt, {arguments[0]}));
         default:
             if (is_comparison(function))
                 if (const auto known = decided(function, range_of(add(arguments[0], arguments[1], -1))))
@@ -211,25 +217,32 @@ Polynomial Algebra::apply(const Apply& node) {
     std::vector<Polynomial> a;
     for (const ExprPtr& argument : node.arguments) a.push_back(normal_form(argument));
     switch (node.function) {
-        case Function::kAdd: return add(a[0], a[1]);
-        case Function::kSub: return add(a[0], a[1], -1);
-        case Function::kNegate: return add({}, a[0], -1);
-        case Function::kMul: return multiply(a[0], a[1]);
+        case Function::kAdd:
+            return add(a[0], a[1]);
+        case Function::kSub:
+            return add(a[0], a[1], -1);
+        case Function::kNegate:
+            return add({}, a[0], -1);
+        case Function::kMul:
+            return multiply(a[0], a[1]);
         case Function::kDivide:
             if (a[1].empty()) return call(Function::kDivide, std::move(a));
             return multiply(a[0], inverse(a[1]));
-        case Function::kAnd: return multiply(indicator(a[0]), indicator(a[1]));
+        case Function::kAnd:
+            return multiply(indicator(a[0]), indicator(a[1]));
         case Function::kOr: {
             const Polynomial left = indicator(a[0]);
             const Polynomial right = indicator(a[1]);
             return add(add(left, right), multiply(left, right), -1);
         }
-        case Function::kNot: return add(constant_polynomial(1), indicator(a[0]), -1);
+        case Function::kNot:
+            return add(constant_polynomial(1), indicator(a[0]), -1);
         case Function::kSelect: {
             const Polynomial condition = indicator(a[0]);
             return add(a[2], multiply(condition, add(a[1], a[2], -1)));
         }
-        default: return call(node.function, std::move(a));
+        default:
+            return call(node.function, std::move(a));
     }
 }
 
@@ -265,7 +278,8 @@ Polynomial Algebra::normal_form(const ExprPtr& expr) {
         atom.range = r->tensor == options_.real_tensor ? ValueRange{-kInf, kInf, false}
                                                        : type_range(bound_.tensor(r->tensor).type);
         if (options_.finite_reads)
-            atom.range = {std::max(atom.range.low, -1e30), std::min(atom.range.high, 1e30), atom.range.is_integer};
+            atom.range = {std::max(atom.range.low, -1e30), std::min(atom.range.high, 1e30),
+                          atom.range.is_integer};
         if (options_.outside)
             if (const auto value = options_.outside(*r))
                 atom.range = {std::min(atom.range.low, *value), std::max(atom.range.high, *value),
@@ -287,9 +301,11 @@ Polynomial Algebra::normal_form(const ExprPtr& expr) {
 
 ElementType counted_type(const Definition& definition, const ExprPtr& expr) {
     if (std::holds_alternative<Folded>(expr->node)) return definition.accumulator;
-    if (const auto* r = std::get_if<Read>(&expr->node)) return definition.tensors[static_cast<size_t>(r->tensor)].type;
+    if (const auto* r = std::get_if<Read>(&expr->node))
+        return definition.tensors[static_cast<size_t>(r->tensor)].type;
     if (const auto* c = std::get_if<Cast>(&expr->node)) return c->to;
-    if (const auto* n = std::get_if<Number>(&expr->node)) return n->is_integer ? ElementType::kI32 : ElementType::kF32;
+    if (const auto* n = std::get_if<Number>(&expr->node))
+        return n->is_integer ? ElementType::kI32 : ElementType::kF32;
     if (std::holds_alternative<Infinity>(expr->node)) return ElementType::kF32;
     const auto* call = std::get_if<Apply>(&expr->node);
     if (!call) return ElementType::kI32;  // iterators and dims

@@ -9,9 +9,9 @@
 #include "facts/bound_definition.h"
 #include "facts/value_range.h"
 
-/// Normal forms of bodies and post-expressions: Laurent polynomials over reads, iterators, the folded value, and calls
-/// of functions on such polynomials. What a normal form shows (a factor, a degree, a cancellation) holds for every
-/// contents of the operands.
+/// Normal forms of bodies and post-expressions: Laurent polynomials over reads, iterators, the folded value,
+/// and calls of functions on such polynomials. What a normal form shows (a factor, a degree, a cancellation)
+/// holds for every contents of the operands.
 namespace tessera::facts {
 
 /// Atoms with their powers (not 0), ascending by atom.
@@ -73,8 +73,8 @@ Polynomial constant_polynomial(double value);
 std::optional<double> constant_value(const Polynomial& p);
 Polynomial add(const Polynomial& a, const Polynomial& b, double times = 1);
 
-/// The element type that an expression counts as (zoo notation, facts sbp and linear): casts, operands and the
-/// accumulator have theirs; integers alone make i32, anything else f32.
+/// The element type that an expression counts as (zoo notation, facts sbp and linear): casts, operands and
+/// the accumulator have theirs; integers alone make i32, anything else f32.
 ElementType counted_type(const Definition& definition, const ExprPtr& expr);
 
 /// How a value depends on something that is split into summands.

@@ -7,7 +7,8 @@
 namespace tessera::facts {
 namespace {
 
-void append_accesses(std::vector<Access>& found, const std::vector<ExprPtr>& roots, int tensor, bool in_predicate) {
+void append_accesses(std::vector<Access>& found, const std::vector<ExprPtr>& roots, int tensor,
+                     bool in_predicate) {
     for (Read& read : reads_in(roots))
         if (read.tensor == tensor) found.push_back({std::move(read.coordinates), in_predicate});
 }
@@ -17,7 +18,8 @@ std::vector<double> filled(const BoundDefinition& bound, int tensor, const ExprP
     for (const int64_t extent : bound.shape(tensor)) count *= extent;
     const auto position = [&](const Expr& leaf) {
         if (!std::holds_alternative<FillPosition>(leaf.node))
-            throw Error(bound.where, bound.tensor(tensor).name, "its fill reads something other than i and dims");
+            throw Error(bound.where, bound.tensor(tensor).name,
+                        "its fill reads something other than i and dims");
         Column positions(static_cast<size_t>(count));
         for (size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<double>(i);
         return positions;
@@ -29,20 +31,14 @@ std::vector<double> filled(const BoundDefinition& bound, int tensor, const ExprP
 
 BoundDefinition bind_unfilled(const Definition& definition, const std::vector<int64_t>& dims,
                               const std::string& where) {
-    return {definition, bind(definition, dims, where), std::vector<std::vector<double>>(definition.tensors.size()),
-            where};
+    return {definition, bind(definition, dims, where),
+            std::vector<std::vector<double>>(definition.tensors.size()), where};
 }
 
 BoundDefinition bind_test(const DefinitionFile& file, const std::string& where) {
     const Definition& definition = file.definition;
-    std::vector<int64_t> dims;
-    for (const DimSymbol& dim : definition.dims) {
-        const auto value = file.test.bind.find(dim.name);
-        if (value == file.test.bind.end())
-            throw Error(where, dim.name, "has no value", "add it to the line 'bind' of the test part");
-        dims.push_back(value->second);
-    }
-    BoundDefinition bound = bind_unfilled(definition, dims, where);
+    BoundDefinition bound{definition, bind(file, where),
+                          std::vector<std::vector<double>>(definition.tensors.size()), where};
     for (size_t t = 0; t < definition.tensors.size(); ++t) {
         const TensorDecl& tensor = definition.tensors[t];
         if (tensor.role != Role::kIndex) continue;
@@ -51,7 +47,8 @@ BoundDefinition bind_test(const DefinitionFile& file, const std::string& where) 
             throw Error(where, tensor.name, "has no contents", "add a line 'fill' to the test part");
         bound.contents[t] = filled(bound, static_cast<int>(t), fill->second);
     }
-    // A predicate on an operand's elements: which iterations are executed is then a fact of the test's contents.
+    // A predicate on an operand's elements: which iterations are executed is then a fact of the test's
+    // contents.
     if (definition.where) {
         std::vector<TensorData> data;
         for (const Read& read : reads_in({definition.where})) {

@@ -6,7 +6,8 @@
 
 #include "ir/definition.h"
 
-/// What every derivation starts from: a definition, the values of its dims, and what is known of its index operands.
+/// What every derivation starts from: a definition, the values of its dims, and what is known of its index
+/// operands.
 namespace tessera::facts {
 
 /// Half-open: [first, last).
@@ -22,13 +23,15 @@ struct Range {
 struct BoundDefinition {
     Definition definition;
     BoundExtents extents;
-    /// Row-major contents for each tensor; empty where they are not known. Only index operands, and operands that the
-    /// predicate reads, may have some: no other contents decide a fact. Facts about an index operand of unknown
-    /// contents hold for all of them: an address that it gives may be any.
+    /// Row-major contents for each tensor; empty where they are not known. Only index operands, and operands
+    /// that the predicate reads, may have some: no other contents decide a fact. Facts about an index operand
+    /// of unknown contents hold for all of them: an address that it gives may be any.
     std::vector<std::vector<double>> contents;
     std::string where;  ///< names the source in errors
 
-    int rank(int tensor) const { return static_cast<int>(extents.shapes[static_cast<size_t>(tensor)].size()); }
+    int rank(int tensor) const {
+        return static_cast<int>(extents.shapes[static_cast<size_t>(tensor)].size());
+    }
     const TensorDecl& tensor(int t) const { return definition.tensors[static_cast<size_t>(t)]; }
     const std::vector<int64_t>& shape(int t) const { return extents.shapes[static_cast<size_t>(t)]; }
     bool is_result(int t) const { return tensor(t).role == Role::kOut || tensor(t).role == Role::kUpdate; }
@@ -41,7 +44,8 @@ BoundDefinition bind_test(const DefinitionFile& file, const std::string& where);
 BoundDefinition bind_unfilled(const Definition& definition, const std::vector<int64_t>& dims,
                               const std::string& where);
 
-/// The same where contents of operands that the predicate reads are not known: what then holds, holds for all of them.
+/// The same where contents of operands that the predicate reads are not known: what then holds, holds for all
+/// of them.
 BoundDefinition for_all_contents(BoundDefinition bound);
 
 /// One access of a tensor: a read of an operand, or the write of a result.

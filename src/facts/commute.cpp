@@ -10,15 +10,17 @@
 #include "facts/folded_range.h"
 #include "facts/monotone.h"
 
-// Under sum the normal form decides: every monomial holds the folded value once, as a factor. Under prod it is a product
-// of powers of it, free of anything else. Under max and min the signs of factors decide most cases; for the rest
-// (`select(y > 0, y, 0.1 * y)`) a counterexample is sought at many points: folded values of all magnitudes and around
-// the numbers that stand in the expression, and elements anywhere in the range of their type.
+// Under sum the normal form decides: every monomial holds the folded value once, as a factor. Under prod it
+// is a product of powers of it, free of anything else. Under max and min the signs of factors decide most
+// cases; for the rest
+// (`select(y > 0, y, 0.1 * y)`) a counterexample is sought at many points: folded values of all magnitudes
+// and around the numbers that stand in the expression, and elements anywhere in the range of their type.
 
 namespace tessera::facts {
 namespace {
 
-// Points at which an undecided post-expression is compared with itself; a fold and a rise both show in a few percent.
+// Points at which an undecided post-expression is compared with itself; a fold and a rise both show in a few
+// percent.
 constexpr size_t kTrials = 1 << 14;
 
 // Narrows the folded value to where the square roots and logarithms of it are numbers.
@@ -54,25 +56,29 @@ bool holds_folded(const Algebra& algebra, const Polynomial& p) {
            }) != Dependence::kNone;
 }
 
-// Whether this divides by what may be 0 for some contents. Reals are not counted as 0: they are that almost never.
+// Whether this divides by what may be 0 for some contents. Reals are not counted as 0: they are that almost
+// never.
 bool divides_by_zero(const Algebra& algebra, const Polynomial& p) {
     return std::ranges::any_of(p, [&](const auto& term) {
         return std::ranges::any_of(term.first, [&](const auto& power) {
             const AlgebraAtom& atom = algebra.atom(power.first);
-            const auto may_be_zero = [](const ValueRange& r) { return r.is_integer && r.low <= 0 && r.high >= 0; };
+            const auto may_be_zero = [](const ValueRange& r) {
+                return r.is_integer && r.low <= 0 && r.high >= 0;
+            };
             if (atom.kind == AlgebraAtom::Kind::kFolded) return false;
             if (power.second < 0 && may_be_zero(atom.range)) return true;
             if (atom.kind == AlgebraAtom::Kind::kInverse && may_be_zero(algebra.range_of(atom.arguments[0])))
                 return true;
-            return std::ranges::any_of(atom.arguments,
-                                       [&](const Polynomial& argument) { return divides_by_zero(algebra, argument); });
+            return std::ranges::any_of(atom.arguments, [&](const Polynomial& argument) {
+                return divides_by_zero(algebra, argument);
+            });
         });
     });
 }
 
-// Whether the post-expression is a number for every partial result for which that of the whole is one. What is none
-// whatever the partial result, like the logarithm of an operand, is none in the whole as well; so is the square root of
-// the least value if that of any partial result is none.
+// Whether the post-expression is a number for every partial result for which that of the whole is one. What
+// is none whatever the partial result, like the logarithm of an operand, is none in the whole as well; so is
+// the square root of the least value if that of any partial result is none.
 bool is_defined(const BoundDefinition& bound) {
     AlgebraOptions options;
     options.folded = folded_range(bound, ExecutedIterations(bound, whole_box(bound)));
@@ -132,7 +138,8 @@ public:
         for (size_t i = 0; i < kTrials; ++i) {
             lower[i] = folded_value();
             upper[i] = i % 2 == 0 ? folded_value() : lower[i] + std::abs(lower[i]) * 0.01 + 1e-3;
-            if (is_integer(bound_.definition.accumulator)) upper[i] = std::floor(upper[i]) + static_cast<double>(i % 2);
+            if (is_integer(bound_.definition.accumulator))
+                upper[i] = std::floor(upper[i]) + static_cast<double>(i % 2);
             if (upper[i] < lower[i]) std::swap(lower[i], upper[i]);
         }
         const Column below = evaluate_at(lower);
@@ -145,7 +152,9 @@ public:
     }
 
 private:
-    double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_); }
+    double uniform(double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random_);
+    }
 
     double any_real() { return (uniform(0, 1) < 0.5 ? -1 : 1) * std::pow(10.0, uniform(-3, 4)); }
 
@@ -175,7 +184,8 @@ private:
             for (double& value : values) {
                 if (const auto* i = std::get_if<IteratorRef>(&expr.node))
                     value = static_cast<double>(
-                        random_() % static_cast<uint64_t>(bound_.extents.iterators[static_cast<size_t>(i->index)]));
+                        random_() %
+                        static_cast<uint64_t>(bound_.extents.iterators[static_cast<size_t>(i->index)]));
                 else
                     value = element(bound_.tensor(std::get<Read>(expr.node).tensor).type);
             }
@@ -212,18 +222,23 @@ bool post_commutes(const BoundDefinition& bound) {
     switch (definition.monoid) {
         case Monoid::kSum:
             return post.empty() || dependence(algebra, post, depends_on_folded) == Dependence::kLinear;
-        case Monoid::kProd: return is_multiplicative(algebra, post);
+        case Monoid::kProd:
+            return is_multiplicative(algebra, post);
         case Monoid::kMax:
         case Monoid::kMin:
             switch (direction(algebra, post)) {
                 case Direction::kConstant:
-                case Direction::kIncreasing: return true;
-                case Direction::kDecreasing: return false;
-                case Direction::kUnknown: return !Sampler(bound).finds_a_fall();
+                case Direction::kIncreasing:
+                    return true;
+                case Direction::kDecreasing:
+                    return false;
+                case Direction::kUnknown:
+                    return !Sampler(bound).finds_a_fall();
             }
             return false;
         case Monoid::kNone:
-        case Monoid::kSoftmaxSum: break;
+        case Monoid::kSoftmaxSum:
+            break;
     }
     return false;
 }

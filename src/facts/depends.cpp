@@ -5,9 +5,10 @@
 #include "facts/address_forms.h"
 #include "facts/term_groups.h"
 
-// In the simplified form of a component only the terms that hold the iterator matter. If it stands in one linear term,
-// it counts. If it stands under a div or mod, those terms alone are evaluated along the iterator until two values
-// differ; what never differs has usually vanished in the simplification already (`k div 100` with k below 100).
+// In the simplified form of a component only the terms that hold the iterator matter. If it stands in one
+// linear term, it counts. If it stands under a div or mod, those terms alone are evaluated along the iterator
+// until two values differ; what never differs has usually vanished in the simplification already (`k div 100`
+// with k below 100).
 
 namespace tessera::facts {
 namespace {

@@ -6,8 +6,9 @@
 
 namespace tessera::facts {
 
-/// For each tensor the iterators, ascending, of which changing one alone changes an address of the tensor somewhere in
-/// the box. For an indirect component, the addresses at which it reads index operands count, not the values there.
+/// For each tensor the iterators, ascending, of which changing one alone changes an address of the tensor
+/// somewhere in the box. For an indirect component, the addresses at which it reads index operands count, not
+/// the values there.
 std::vector<std::vector<int>> derive_depends(const BoundDefinition& bound);
 
 /// The same for one access.

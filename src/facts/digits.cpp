@@ -40,7 +40,8 @@ void meet_within(const Form& form, int64_t modulus, Meetings& found) {
             meet_within(r->inner, r->divisor, found);
             if (r->divisor % steps == 0) meet_within(r->inner, steps, found);
         } else {
-            for (const Form& coordinate : std::get<Lookup>(term.atom->node).coordinates) meet(coordinate, found);
+            for (const Form& coordinate : std::get<Lookup>(term.atom->node).coordinates)
+                meet(coordinate, found);
         }
     }
 }
@@ -57,7 +58,8 @@ void meet(const Form& form, Meetings& found) {
     }
 }
 
-// Ascending, each dividing the next. Moduli that do not fit in between are served by a common multiple on top.
+// Ascending, each dividing the next. Moduli that do not fit in between are served by a common multiple on
+// top.
 std::vector<int64_t> divisor_chain(std::vector<int64_t> moduli, int64_t extent) {
     std::sort(moduli.begin(), moduli.end());
     std::vector<int64_t> chain;
@@ -87,8 +89,10 @@ struct DigitBox {
     std::vector<Digit> digits;
 };
 
-// The numbers [range) as boxes of digits: up to the first multiple of the largest divisor, the full blocks, the rest.
-void split_range(Range range, std::span<const int64_t> chain, int64_t constant, std::vector<DigitBox>& boxes) {
+// The numbers [range) as boxes of digits: up to the first multiple of the largest divisor, the full blocks,
+// the rest.
+void split_range(Range range, std::span<const int64_t> chain, int64_t constant,
+                 std::vector<DigitBox>& boxes) {
     if (range.empty()) return;
     if (chain.empty()) {
         boxes.push_back({constant + range.first, {{1, range.size()}}});
@@ -213,7 +217,8 @@ Component fuse_variables(Component component) {
         Space& space = component.space;
         const int64_t reach = std::abs(pair.times) * (space.extents[larger] - 1);
         std::vector<Form> values;
-        for (size_t v = 0; v < space.extents.size(); ++v) values.push_back(variable_form(static_cast<int>(v)));
+        for (size_t v = 0; v < space.extents.size(); ++v)
+            values.push_back(variable_form(static_cast<int>(v)));
         values[larger] = constant_form(0);
         // A negative proportion counts the other variable from its end.
         if (pair.times < 0) values[smaller].constant = -reach;
@@ -250,7 +255,8 @@ std::vector<Component> split_into_digits(const Component& component) {
             Form value = constant_form(digits.constant);
             for (const Digit& digit : digits.digits) {
                 if (digit.extent == 1) continue;
-                value = add(value, variable_form(static_cast<int>(box.space.extents.size()), digit.weight), box.space);
+                value = add(value, variable_form(static_cast<int>(box.space.extents.size()), digit.weight),
+                            box.space);
                 box.space.extents.push_back(digit.extent);
             }
             values[static_cast<size_t>(variables[i])] = std::move(value);

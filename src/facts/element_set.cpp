@@ -6,11 +6,10 @@
 
 // Counting a union of products, here of two boxes on two axes:
 //
-//      axis 1                     Axis 0 falls into segments on which the same products are alive: {A}, {A, B}, {B}.
-//     7 |    +-----+              The count is the sum over segments of their length times the count of the union of
-//     5 | +--+--+ B|              what is alive, on the remaining axes.
-//     3 | |A +--+--+
-//     1 | +-----+
+//      axis 1                     Axis 0 falls into segments on which the same products are alive: {A}, {A,
+//      B}, {B}.
+//     7 |    +-----+              The count is the sum over segments of their length times the count of the
+//     union of 5 | +--+--+ B|              what is alive, on the remaining axes. 3 | |A +--+--+ 1 | +-----+
 //       +--1--2--4--5-- axis 0
 
 namespace tessera::facts {
@@ -127,7 +126,8 @@ private:
             if (!now.empty()) length_of[now] += events[i].at - at;
         }
         int64_t total = 0;
-        for (const auto& [products, length] : length_of) total += length * count(distinct(products, others), others);
+        for (const auto& [products, length] : length_of)
+            total += length * count(distinct(products, others), others);
         return total;
     }
 
@@ -158,11 +158,13 @@ int64_t ElementSet::count() const {
         for (const auto& product : products)
             stride = std::lcm(stride, sets_[static_cast<size_t>(product[axis])].stride());
         if (stride >= kLargestStride)
-            throw Error("facts", "", fmt::format("the accesses of one axis have a common stride of {}", stride),
+            throw Error("facts", "",
+                        fmt::format("the accesses of one axis have a common stride of {}", stride),
                         "give the definition smaller factors");
         std::map<int, int> renamed;
         for (auto& product : products) {
-            const auto [place, is_new] = renamed.emplace(product[axis], static_cast<int>(distinct.sets_.size()));
+            const auto [place, is_new] =
+                renamed.emplace(product[axis], static_cast<int>(distinct.sets_.size()));
             const IntegerSet& set = sets_[static_cast<size_t>(product[axis])];
             if (is_new) distinct.sets_.push_back(stride == 1 ? set : set.by_residue(stride));
             product[axis] = place->second;

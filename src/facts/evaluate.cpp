@@ -8,7 +8,9 @@ namespace tessera::facts {
 namespace {
 
 // A column of one entry stands for as many equal ones.
-double at(const Column& column, size_t row) { return column.size() == 1 ? column[0] : column[row]; }
+double at(const Column& column, size_t row) {
+    return column.size() == 1 ? column[0] : column[row];
+}
 
 template <typename Operation>
 bool combine(const Column& a, const Column& b, Column& result, Operation operation) {
@@ -16,18 +18,28 @@ bool combine(const Column& a, const Column& b, Column& result, Operation operati
     return true;
 }
 
-// What predicates are made of, a loop for each operation: they may be evaluated hundreds of millions of times.
+// What predicates are made of, a loop for each operation: they may be evaluated hundreds of millions of
+// times.
 bool evaluate_fast(Function function, const Column& a, const Column& b, Column& result) {
     switch (function) {
-        case Function::kAdd: return combine(a, b, result, [](double x, double y) { return x + y; });
-        case Function::kSub: return combine(a, b, result, [](double x, double y) { return x - y; });
-        case Function::kMul: return combine(a, b, result, [](double x, double y) { return x * y; });
-        case Function::kLess: return combine(a, b, result, [](double x, double y) { return x < y; });
-        case Function::kLessEqual: return combine(a, b, result, [](double x, double y) { return x <= y; });
-        case Function::kGreater: return combine(a, b, result, [](double x, double y) { return x > y; });
-        case Function::kGreaterEqual: return combine(a, b, result, [](double x, double y) { return x >= y; });
-        case Function::kAnd: return combine(a, b, result, [](double x, double y) { return x != 0 && y != 0; });
-        default: return false;
+        case Function::kAdd:
+            return combine(a, b, result, [](double x, double y) { return x + y; });
+        case Function::kSub:
+            return combine(a, b, result, [](double x, double y) { return x - y; });
+        case Function::kMul:
+            return combine(a, b, result, [](double x, double y) { return x * y; });
+        case Function::kLess:
+            return combine(a, b, result, [](double x, double y) { return x < y; });
+        case Function::kLessEqual:
+            return combine(a, b, result, [](double x, double y) { return x <= y; });
+        case Function::kGreater:
+            return combine(a, b, result, [](double x, double y) { return x > y; });
+        case Function::kGreaterEqual:
+            return combine(a, b, result, [](double x, double y) { return x >= y; });
+        case Function::kAnd:
+            return combine(a, b, result, [](double x, double y) { return x != 0 && y != 0; });
+        default:
+            return false;
     }
 }
 
@@ -49,7 +61,8 @@ Column evaluate(const ExprPtr& expr, size_t rows, const std::vector<int64_t>& di
             if (arguments.back().size() > 1) height = rows;
         }
         Column result(height);
-        if (arguments.size() == 2 && evaluate_fast(a->function, arguments[0], arguments[1], result)) return result;
+        if (arguments.size() == 2 && evaluate_fast(a->function, arguments[0], arguments[1], result))
+            return result;
         std::vector<double> values(arguments.size());
         for (size_t row = 0; row < height; ++row) {
             for (size_t i = 0; i < values.size(); ++i) values[i] = at(arguments[i], row);
@@ -62,7 +75,8 @@ Column evaluate(const ExprPtr& expr, size_t rows, const std::vector<int64_t>& di
 
 }  // namespace
 
-Column evaluate_column(const ExprPtr& expr, size_t rows, const std::vector<int64_t>& dims, const LeafColumn& leaf) {
+Column evaluate_column(const ExprPtr& expr, size_t rows, const std::vector<int64_t>& dims,
+                       const LeafColumn& leaf) {
     Column column = evaluate(expr, rows, dims, leaf);
     if (column.size() != rows) column.assign(rows, column.at(0));
     return column;

@@ -18,7 +18,8 @@ int64_t volume(const IterationBox& box, std::span<const int> iterators) {
 }
 
 // The elements that a read reaches, row by row.
-Column gather(const BoundDefinition& bound, const Read& read, const std::vector<Column>& coordinates, size_t rows) {
+Column gather(const BoundDefinition& bound, const Read& read, const std::vector<Column>& coordinates,
+              size_t rows) {
     const auto t = static_cast<size_t>(read.tensor);
     const auto& shape = bound.shape(read.tensor);
     Column values(rows);
@@ -31,7 +32,8 @@ Column gather(const BoundDefinition& bound, const Read& read, const std::vector<
             position = position * shape[axis] + at;
         }
         if (!inside && bound.tensor(read.tensor).role == Role::kIndex)
-            throw Error(bound.where, bound.tensor(read.tensor).name, "is read outside its shape by the predicate",
+            throw Error(bound.where, bound.tensor(read.tensor).name,
+                        "is read outside its shape by the predicate",
                         "an index operand must be read within its shape in the whole box");
         values[row] = inside ? bound.contents[t][static_cast<size_t>(position)] : 0.0;
     }
@@ -81,9 +83,10 @@ ExecutedIterations::ExecutedIterations(const BoundDefinition& bound, IterationBo
     for (const int i : deciding_) {
         const int64_t extent = box_[static_cast<size_t>(i)].size();
         if (__builtin_mul_overflow(total, extent, &total) || total > kPredicateLimit)
-            throw Error(bound.where, bound.definition.name,
-                        fmt::format("its predicate has more than {} combinations of iterators", kPredicateLimit),
-                        "bind smaller extents");
+            throw Error(
+                bound.where, bound.definition.name,
+                fmt::format("its predicate has more than {} combinations of iterators", kPredicateLimit),
+                "bind smaller extents");
     }
     holds_.assign(static_cast<size_t>(total), true);
     if (!where) return;

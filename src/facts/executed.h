@@ -5,13 +5,15 @@
 
 #include "facts/bound_definition.h"
 
-/// The executed iterations: those for which the predicate holds. Only iterators that the predicate names are enumerated.
+/// The executed iterations: those for which the predicate holds. Only iterators that the predicate names are
+/// enumerated.
 namespace tessera::facts {
 
 class ExecutedIterations {
 public:
-    /// Within the box. Without a predicate, and where it reads contents that are not known, every iteration counts as
-    /// executed. @throws Error if the predicate's iterators have more combinations than kPredicateLimit.
+    /// Within the box. Without a predicate, and where it reads contents that are not known, every iteration
+    /// counts as executed. @throws Error if the predicate's iterators have more combinations than
+    /// kPredicateLimit.
     ExecutedIterations(const BoundDefinition& bound, IterationBox box);
 
     /// Whether the predicate could be evaluated; if not, these are more than the executed iterations.
@@ -20,15 +22,16 @@ public:
     bool none() const { return count() == 0; }
     const IterationBox& box() const { return box_; }
 
-    /// The values of these iterators for which some executed iteration exists, as disjoint boxes; the ranges of the
-    /// other iterators are meaningless and taken as whole.
+    /// The values of these iterators for which some executed iteration exists, as disjoint boxes; the ranges
+    /// of the other iterators are meaningless and taken as whole.
     std::vector<IterationBox> project(std::span<const int> iterators) const;
 
     /// The same with each of these iterators held at its first value in an executed iteration.
     ExecutedIterations held(std::span<const int> iterators) const;
 
 private:
-    std::vector<IterationBox> boxes_along(const std::vector<int>& iterators, const std::vector<bool>& bits) const;
+    std::vector<IterationBox> boxes_along(const std::vector<int>& iterators,
+                                          const std::vector<bool>& bits) const;
 
     const BoundDefinition* bound_;
     IterationBox box_;

@@ -7,7 +7,9 @@
 
 namespace tessera::facts {
 
-ValueRange accumulator_range(const Definition& definition) { return type_range(definition.accumulator); }
+ValueRange accumulator_range(const Definition& definition) {
+    return type_range(definition.accumulator);
+}
 
 ValueRange folded_range(const BoundDefinition& bound, const ExecutedIterations& executed) {
     constexpr double kInf = std::numeric_limits<double>::infinity();

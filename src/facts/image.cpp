@@ -12,10 +12,12 @@
 //
 //   1. variables that stand everywhere in one proportion become one (fuse_variables)
 //   2. the others are split into digits of the divisors that they meet (split_into_digits)
-//   3. variables that two axes still share are enumerated; what is left of an axis is a sum of independent terms, whose
+//   3. variables that two axes still share are enumerated; what is left of an axis is a sum of independent
+//   terms, whose
 //      values are the sum of their sets: progressions, or the enumerated values of what is not affine
 //
-// No step looks at a form's meaning; where the first two resolve everything, no iteration is enumerated at all.
+// No step looks at a form's meaning; where the first two resolve everything, no iteration is enumerated at
+// all.
 
 namespace tessera::facts {
 namespace {
@@ -24,7 +26,8 @@ bool intersects(const std::vector<int>& a, const std::vector<int>& b) {
     return std::ranges::any_of(a, [&](int v) { return std::ranges::binary_search(b, v); });
 }
 
-IntegerSet enumerated_values(const std::vector<Term>& terms, const std::vector<int>& variables, const Space& space) {
+IntegerSet enumerated_values(const std::vector<Term>& terms, const std::vector<int>& variables,
+                             const Space& space) {
     const int64_t count = combinations(variables, space);
     const Form form{0, terms};
     const Bounds within = bounds(form, space);
@@ -101,19 +104,22 @@ struct Axis {
         if (splits) free_part = value_set(free, space);
     }
 
-    IntegerSet at(const std::vector<int64_t>& point, const std::vector<int>& shared, const Space& space) const {
+    IntegerSet at(const std::vector<int64_t>& point, const std::vector<int>& shared,
+                  const Space& space) const {
         if (splits) return free_part.shifted(evaluate(shared_part, point, space));
         std::vector<Form> values;
-        for (size_t v = 0; v < space.extents.size(); ++v) values.push_back(variable_form(static_cast<int>(v)));
-        for (const int v : shared) values[static_cast<size_t>(v)] = constant_form(point[static_cast<size_t>(v)]);
+        for (size_t v = 0; v < space.extents.size(); ++v)
+            values.push_back(variable_form(static_cast<int>(v)));
+        for (const int v : shared)
+            values[static_cast<size_t>(v)] = constant_form(point[static_cast<size_t>(v)]);
         return value_set(substitute(form, values, space), space);
     }
 };
 
 using Visit = std::function<bool(const std::vector<IntegerSet>&)>;
 
-bool visit_component(const Component& component, const std::vector<bool>& whole_axis, std::span<const Range> within,
-                     const Visit& visit) {
+bool visit_component(const Component& component, const std::vector<bool>& whole_axis,
+                     std::span<const Range> within, const Visit& visit) {
     const std::vector<int> shared = shared_variables(component.forms);
     combinations(shared, component.space);
     std::vector<Axis> axes;
@@ -145,7 +151,8 @@ void add_image(ElementSet& elements, const BoundDefinition& bound, const std::ve
     });
 }
 
-std::optional<std::vector<Range>> image_bounds(const BoundDefinition& bound, const std::vector<ExprPtr>& components,
+std::optional<std::vector<Range>> image_bounds(const BoundDefinition& bound,
+                                               const std::vector<ExprPtr>& components,
                                                const IterationBox& box, std::span<const Range> within) {
     std::optional<std::vector<Range>> bounds;
     for_each_product(bound, components, box, within, [&](const std::vector<IntegerSet>& product) {
@@ -159,8 +166,8 @@ std::optional<std::vector<Range>> image_bounds(const BoundDefinition& bound, con
     return bounds;
 }
 
-void for_each_product(const BoundDefinition& bound, const std::vector<ExprPtr>& components, const IterationBox& box,
-                      std::span<const Range> within, const Visit& visit) {
+void for_each_product(const BoundDefinition& bound, const std::vector<ExprPtr>& components,
+                      const IterationBox& box, std::span<const Range> within, const Visit& visit) {
     Component component{{&bound, {}}, {}};
     std::vector<Form> iterators;
     for (size_t i = 0; i < box.size(); ++i) {

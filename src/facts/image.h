@@ -34,18 +34,21 @@ private:
 
 /// Adds the coordinates that these components take over the box, and that lie within `shape`.
 /// A component that reads an index operand of unknown contents takes every coordinate within its axis.
-/// If the set has fewer axes than there are components, the further ones only restrict which iterations count.
+/// If the set has fewer axes than there are components, the further ones only restrict which iterations
+/// count.
 /// @throws Error for an out-of-range read of an index operand, and beyond the enumeration limit.
 void add_image(ElementSet& elements, const BoundDefinition& bound, const std::vector<ExprPtr>& components,
                const IterationBox& box, std::span<const Range> within);
 
-/// Calls visit(product) for products of sets, one for each component, whose union is that image, until it returns false.
-void for_each_product(const BoundDefinition& bound, const std::vector<ExprPtr>& components, const IterationBox& box,
-                      std::span<const Range> within,
+/// Calls visit(product) for products of sets, one for each component, whose union is that image, until it
+/// returns false.
+void for_each_product(const BoundDefinition& bound, const std::vector<ExprPtr>& components,
+                      const IterationBox& box, std::span<const Range> within,
                       const std::function<bool(const std::vector<IntegerSet>&)>& visit);
 
 /// The bounding box of that image, without keeping it.
-std::optional<std::vector<Range>> image_bounds(const BoundDefinition& bound, const std::vector<ExprPtr>& components,
+std::optional<std::vector<Range>> image_bounds(const BoundDefinition& bound,
+                                               const std::vector<ExprPtr>& components,
                                                const IterationBox& box, std::span<const Range> within);
 
 /// [0, extent) for each axis.

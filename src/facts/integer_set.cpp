@@ -10,7 +10,9 @@ namespace {
 // Residues of renamed elements lie this far apart: beyond every quotient.
 constexpr int64_t kResidueBlock = int64_t{1} << 48;
 
-int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+int64_t floor_quotient(int64_t a, int64_t b) {
+    return a / b - (a % b < 0);
+}
 
 // Joins sorted ranges that overlap or touch.
 void append(std::vector<Range>& to, Range next) {
@@ -29,7 +31,9 @@ void check_size(int64_t ranges) {
 
 }  // namespace
 
-IntegerSet::IntegerSet(Range range) { append(ranges_, range); }
+IntegerSet::IntegerSet(Range range) {
+    append(ranges_, range);
+}
 
 IntegerSet IntegerSet::of_values(std::vector<int64_t> values) {
     std::sort(values.begin(), values.end());
@@ -117,7 +121,8 @@ IntegerSet sum_progression(const IntegerSet& set, int64_t factor, int64_t count)
     if (set.empty() || count <= 0 || factor == 0) return count <= 0 ? IntegerSet{} : set;
     if (set.ranges().size() == 1 && set.size() >= std::abs(factor)) {  // the copies join
         const int64_t reach = factor * (count - 1);
-        return IntegerSet({set.min() + std::min<int64_t>(reach, 0), set.max() + 1 + std::max<int64_t>(reach, 0)});
+        return IntegerSet(
+            {set.min() + std::min<int64_t>(reach, 0), set.max() + 1 + std::max<int64_t>(reach, 0)});
     }
     // Doubling: copies 0 .. 2m-1 are copies 0 .. m-1 and those moved by m.
     IntegerSet all = set;

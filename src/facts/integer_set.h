@@ -4,7 +4,8 @@
 
 #include "facts/bound_definition.h"
 
-/// Sets of integers as sorted, disjoint, not touching half-open ranges, or as multiples of a stride in such ranges.
+/// Sets of integers as sorted, disjoint, not touching half-open ranges, or as multiples of a stride in such
+/// ranges.
 namespace tessera::facts {
 
 class IntegerSet {
@@ -18,16 +19,16 @@ public:
 
     bool empty() const { return ranges_.empty(); }
     int64_t size() const;
-    int64_t min() const { return stride_ * ranges_.front().first + residue_; }       ///< @pre !empty()
-    int64_t max() const { return stride_ * (ranges_.back().last - 1) + residue_; }   ///< @pre !empty()
+    int64_t min() const { return stride_ * ranges_.front().first + residue_; }      ///< @pre !empty()
+    int64_t max() const { return stride_ * (ranges_.back().last - 1) + residue_; }  ///< @pre !empty()
     int64_t stride() const { return stride_; }
     /// The v of the elements stride * v + residue, residue in [0, stride).
     const std::vector<Range>& ranges() const { return ranges_; }
 
     /// {stride * x + offset : x in set}. @pre the set has stride 1
     IntegerSet strided(int64_t stride, int64_t offset) const;
-    /// The set with its elements renamed: sorted by their residue by `stride`, then by their quotient. Sets of many
-    /// strides that divide this one all become few ranges, and the same elements get the same name.
+    /// The set with its elements renamed: sorted by their residue by `stride`, then by their quotient. Sets
+    /// of many strides that divide this one all become few ranges, and the same elements get the same name.
     IntegerSet by_residue(int64_t stride) const;
 
     IntegerSet shifted(int64_t by) const;

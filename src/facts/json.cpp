@@ -1,4 +1,5 @@
 #include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "facts/depends.h"
@@ -10,6 +11,7 @@
 #include "facts/touched.h"
 #include "facts/units.h"
 #include "facts/work.h"
+#include "support/error.h"
 
 namespace tessera {
 namespace {
@@ -117,6 +119,23 @@ Json derive_facts(const DefinitionFile& file, const FactOptions& options, const 
         json["units"].push_back(to_json(definition, assignment, file.test.unit));
     if (options.values) json["values"] = values_of(file, bound.extents, where);
     return json;
+}
+
+std::string facts_text(const Json& facts) {
+    std::string text = "{\n";
+    for (const auto& [key, value] : facts.items()) {
+        text += fmt::format("{}  {}: ", text.size() > 2 ? ",\n" : "", Json(key).dump());
+        if (!value.is_object() || value.empty() || !value.begin()->is_object()) {
+            text += value.dump();
+            continue;
+        }
+        std::string entries;
+        for (const auto& [name, entry] : value.items())
+            entries +=
+                fmt::format("{}    {}: {}", entries.empty() ? "" : ",\n", Json(name).dump(), entry.dump());
+        text += "{\n" + entries + "\n  }";
+    }
+    return text + "\n}\n";
 }
 
 }  // namespace tessera

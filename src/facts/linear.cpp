@@ -9,9 +9,9 @@
 #include "facts/image.h"
 #include "facts/touched.h"
 
-// A sum of values that are linear in X is linear in X; so is what a post-expression makes of it, if each of its monomials
-// holds the folded value or X once. Under max and prod that only holds where nothing is really folded: where all values
-// that meet in one element are the same, or there is only one.
+// A sum of values that are linear in X is linear in X; so is what a post-expression makes of it, if each of
+// its monomials holds the folded value or X once. Under max and prod that only holds where nothing is really
+// folded: where all values that meet in one element are the same, or there is only one.
 
 namespace tessera::facts {
 namespace {
@@ -56,14 +56,17 @@ private:
         Dependence folded = Dependence::kOther;
         if (body == Dependence::kNone)
             folded = Dependence::kNone;
-        else if (body == Dependence::kLinear && (definition_.monoid == Monoid::kSum || folds_one_value(result, tensor)))
+        else if (body == Dependence::kLinear &&
+                 (definition_.monoid == Monoid::kSum || folds_one_value(result, tensor)))
             folded = Dependence::kLinear;
         if (is_update) {  // its previous contents are split too
-            const bool keeps_linear = definition_.monoid == Monoid::kSum && (is_zero || body == Dependence::kLinear);
+            const bool keeps_linear =
+                definition_.monoid == Monoid::kSum && (is_zero || body == Dependence::kLinear);
             return {keeps_linear ? Dependence::kLinear : Dependence::kOther};
         }
         if (!definition_.post) return {folded};
-        return {of(tensor, definition_.post, 0.0, ExecutedIterations(without_predicate(), whole_box(bound_)), folded)};
+        return {of(tensor, definition_.post, 0.0, ExecutedIterations(without_predicate(), whole_box(bound_)),
+                   folded)};
     }
 
     // M, L, A.
@@ -75,7 +78,8 @@ private:
         const Dependence none = Dependence::kNone;
         if (score == none) return {none, none, value};
         // With one score for each element, M is that score and its weight is 1.
-        if (score == Dependence::kLinear && folds_one_value(definition_.results()[0], tensor)) return {score, none, value};
+        if (score == Dependence::kLinear && folds_one_value(definition_.results()[0], tensor))
+            return {score, none, value};
         return {Dependence::kOther, Dependence::kOther, Dependence::kOther};
     }
 
@@ -100,7 +104,7 @@ private:
         return dependence(algebra, p, [&](const AlgebraAtom& atom) {
             if (atom.kind == AlgebraAtom::Kind::kFolded) return folded;
             return atom.kind == AlgebraAtom::Kind::kRead && atom.index == tensor ? Dependence::kLinear
-                                                                                  : Dependence::kNone;
+                                                                                 : Dependence::kNone;
         });
     }
 
@@ -128,8 +132,8 @@ private:
         return executed_.is_exact() && elements_reached(result) == all;
     }
 
-    // Whether all values that are folded into one element are the same value (one of them, under prod), and no element
-    // keeps an identity that does not add up.
+    // Whether all values that are folded into one element are the same value (one of them, under prod), and
+    // no element keeps an identity that does not add up.
     bool folds_one_value(int result, int tensor) {
         const int64_t reached = elements_reached(result);
         if (definition_.monoid == Monoid::kProd)
@@ -146,7 +150,8 @@ private:
         if (combinations != reached) return false;
         for (size_t i = 0; i < definition_.iterators.size(); ++i) {
             const int x = static_cast<int>(i);
-            if (bound_.extents.iterators[i] > 1 && !std::ranges::binary_search(determining, x) && body_changes(x))
+            if (bound_.extents.iterators[i] > 1 && !std::ranges::binary_search(determining, x) &&
+                body_changes(x))
                 return false;
         }
         return true;

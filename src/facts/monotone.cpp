@@ -60,19 +60,24 @@ Direction of_call(const Algebra& algebra, const AlgebraAtom& atom) {
         case Function::kTanh:
         case Function::kErf:
         case Function::kSigmoid:
-        case Function::kRound: return first;
+        case Function::kRound:
+            return first;
         case Function::kMin:
-        case Function::kMax: return together(first, second);
+        case Function::kMax:
+            return together(first, second);
         case Function::kGreater:
-        case Function::kGreaterEqual: return together(first, flipped(second));
+        case Function::kGreaterEqual:
+            return together(first, flipped(second));
         case Function::kLess:
-        case Function::kLessEqual: return together(flipped(first), second);
+        case Function::kLessEqual:
+            return together(flipped(first), second);
         case Function::kFloorDiv: {
             const ValueRange divisor = algebra.range_of(atom.arguments[1]);
             if (second != Direction::kConstant) return Direction::kUnknown;
             return divisor.low >= 0 ? first : divisor.high <= 0 ? flipped(first) : Direction::kUnknown;
         }
-        default: return Direction::kUnknown;
+        default:
+            return Direction::kUnknown;
     }
 }
 
@@ -86,7 +91,8 @@ Factor of_atom(const Algebra& algebra, int id, int exponent) {
     } else if (atom.kind == AlgebraAtom::Kind::kInverse) {
         const ValueRange of = algebra.range_of(atom.arguments[0]);
         base.direction = flipped(direction(algebra, atom.arguments[0]));
-        if (base.direction != Direction::kConstant && of.low < 0 && of.high > 0) base.direction = Direction::kUnknown;
+        if (base.direction != Direction::kConstant && of.low < 0 && of.high > 0)
+            base.direction = Direction::kUnknown;
     } else if (atom.kind == AlgebraAtom::Kind::kCall) {
         base.direction = of_call(algebra, atom);
     }
@@ -107,7 +113,8 @@ Factor of_atom(const Algebra& algebra, int id, int exponent) {
 Direction direction(const Algebra& algebra, const Polynomial& p) {
     Direction total = Direction::kConstant;
     for (const auto& [monomial, coefficient] : p) {
-        // Constant factors first: together they may have a sign that they do not have alone (w * w is one atom squared).
+        // Constant factors first: together they may have a sign that they do not have alone (w * w is one
+        // atom squared).
         Factor constant{Direction::kConstant, {coefficient, coefficient, false}};
         Factor moving{Direction::kConstant, {1, 1, true}};
         for (const auto& [id, exponent] : monomial) {

@@ -10,9 +10,9 @@
 //
 //     c = f(x0, x1, ...) + g(others)       f: the terms connected with x0, g: the rest
 //
-// Lanes broadcast if f does not change with x0. They run through an aligned group of the axis if f(x0) = f(0) + x0 and
-// both f(0) and g have one residue by L each, the two adding up to 0: aligned digits make f = x0 + L (...) in the usual
-// cases, and only what div and mod still couple with x0 is enumerated.
+// Lanes broadcast if f does not change with x0. They run through an aligned group of the axis if f(x0) = f(0)
+// + x0 and both f(0) and g have one residue by L each, the two adding up to 0: aligned digits make f = x0 + L
+// (...) in the usual cases, and only what div and mod still couple with x0 is enumerated.
 
 namespace tessera::facts {
 namespace {
@@ -94,8 +94,9 @@ Lanes lanes_of(const Form& form, int lane, int64_t lanes, const Space& space) {
 
 // The packed axis of one access, or none; the outer optional is empty if the access forbids the pack.
 std::optional<std::optional<int>> packed_axis(const BoundDefinition& bound, const Access& access,
-                                              const std::vector<int64_t>& shape, const std::vector<Form>& iterators,
-                                              int lane, int64_t lanes, const Space& space) {
+                                              const std::vector<int64_t>& shape,
+                                              const std::vector<Form>& iterators, int lane, int64_t lanes,
+                                              const Space& space) {
     std::optional<int> axis;
     for (size_t a = 0; a < shape.size(); ++a) {
         const AddressForms address = address_forms(access.coordinates[a], iterators, space);
@@ -105,7 +106,8 @@ std::optional<std::optional<int>> packed_axis(const BoundDefinition& bound, cons
                             "give the index operands contents");
             const Lanes kind = lanes_of(form, lane, lanes, space);
             if (kind == Lanes::kBroadcast) continue;
-            if (address.indirect || kind == Lanes::kOther || shape[a] % lanes != 0 || axis) return std::nullopt;
+            if (address.indirect || kind == Lanes::kOther || shape[a] % lanes != 0 || axis)
+                return std::nullopt;
             axis = static_cast<int>(a);
         }
     }
@@ -129,7 +131,8 @@ std::optional<Pack> derive_pack(const BoundDefinition& bound, int iterator, int6
     for (size_t t = 0; t < pack.size(); ++t) {
         bool is_first = true;
         for (const Access& access : accesses_of(bound.definition, static_cast<int>(t))) {
-            const auto axis = packed_axis(bound, access, bound.extents.shapes[t], iterators, lane, lanes, space);
+            const auto axis =
+                packed_axis(bound, access, bound.extents.shapes[t], iterators, lane, lanes, space);
             if (!axis || (!is_first && *axis != pack[t])) return std::nullopt;
             pack[t] = *axis;
             is_first = false;

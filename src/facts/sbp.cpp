@@ -12,12 +12,15 @@
 #include "facts/touched.h"
 #include "support/error.h"
 
-// A tensor is split on an axis if the elements that each device reaches lie in its half: the bounding boxes of the
-// images of the two half boxes show that. Then nothing that a device lacks is ever read, and
+// A tensor is split on an axis if the elements that each device reaches lie in its half: the bounding boxes
+// of the images of the two half boxes show that. Then nothing that a device lacks is ever read, and
 //
-//   - a result that is split is right: every iteration that reaches an element runs on the device that holds it;
-//   - a result of a split reduction is P(monoid): each device folds its iterations, if what follows the fold commutes;
-//   - any other result must be the same on both devices, which half of the iterations give only where the other half
+//   - a result that is split is right: every iteration that reaches an element runs on the device that holds
+//   it;
+//   - a result of a split reduction is P(monoid): each device folds its iterations, if what follows the fold
+//   commutes;
+//   - any other result must be the same on both devices, which half of the iterations give only where the
+//   other half
 //     adds nothing new: to max and min when nothing depends on the iterator, and to the weights' M and L.
 
 namespace tessera::facts {
@@ -55,7 +58,8 @@ public:
         }
         for (const int result : definition_.results()) {
             const Sbp& placed = signature[static_cast<size_t>(result)];
-            if (placed.kind == Sbp::Kind::kPartial && !partial_is_right(result, iterator, boxes)) return std::nullopt;
+            if (placed.kind == Sbp::Kind::kPartial && !partial_is_right(result, iterator, boxes))
+                return std::nullopt;
             if (placed.kind == Sbp::Kind::kBroadcast && !copies_are_right(result, iterator, boxes))
                 return std::nullopt;
         }
@@ -101,7 +105,8 @@ private:
         return true;
     }
 
-    // Partial sums are rescaled by how far their M is below that of the whole: each element of A must have one M.
+    // Partial sums are rescaled by how far their M is below that of the whole: each element of A must have
+    // one M.
     bool weighted_sums_have_one_maximum() const {
         const std::vector<int> results = definition_.results();
         std::vector<ExprPtr> coordinates = bound_.tensor(results[2]).map;
@@ -113,7 +118,8 @@ private:
         };
         const int64_t sums = reach();
         int64_t iterations = 1;
-        for (const int x : iterators_in(coordinates)) iterations *= bound_.extents.iterators[static_cast<size_t>(x)];
+        for (const int x : iterators_in(coordinates))
+            iterations *= bound_.extents.iterators[static_cast<size_t>(x)];
         if (sums == iterations) return true;
         const std::vector<ExprPtr>& maxima = bound_.tensor(results[0]).map;
         const std::vector<Range> shape = ranges_of(bound_.shape(results[0]));
@@ -141,7 +147,8 @@ private:
         bool found = false;
         for (const ExprPtr& expr : exprs)
             walk(expr, [&](const Expr& node) {
-                if (const auto* i = std::get_if<IteratorRef>(&node.node)) found = found || i->index == iterator;
+                if (const auto* i = std::get_if<IteratorRef>(&node.node))
+                    found = found || i->index == iterator;
                 if (const auto* read = std::get_if<Read>(&node.node)) {
                     found = found || address_depends(bound_, read->coordinates, iterator);
                     return false;
@@ -155,7 +162,8 @@ private:
         const std::vector<ExprPtr>& map = bound_.tensor(result).map;
         // M and L of softmax_sum, computed once for the iterators that they do not use: see weights_agree.
         if (definition_.monoid == Monoid::kSoftmaxSum && !is_named_in(map, iterator)) return true;
-        if ((executed_.is_exact() && executed_.none()) || contributes_nothing()) return !definition_.post || same_reach(map, boxes);
+        if ((executed_.is_exact() && executed_.none()) || contributes_nothing())
+            return !definition_.post || same_reach(map, boxes);
         const bool folds_twice = definition_.monoid == Monoid::kMax || definition_.monoid == Monoid::kMin;
         std::vector<ExprPtr> values = definition_.body;
         if (definition_.post) values.push_back(definition_.post);
@@ -166,7 +174,8 @@ private:
     // Whether every iteration folds the identity, or stores the 0 that stands there anyway.
     bool contributes_nothing() const {
         if (definition_.monoid == Monoid::kSoftmaxSum) return false;
-        if (definition_.monoid == Monoid::kNone && bound_.tensor(definition_.results()[0]).role == Role::kUpdate)
+        if (definition_.monoid == Monoid::kNone &&
+            bound_.tensor(definition_.results()[0]).role == Role::kUpdate)
             return false;
         AlgebraOptions options;
         options.constant_read = [&](const Read& read) -> std::optional<double> {
@@ -188,8 +197,8 @@ private:
         return reach(boxes[0]) == whole && reach(boxes[1]) == whole;
     }
 
-    // M and L are computed with the parallel iterators that they do not use held at their first executed value. That
-    // each device takes the same weights is a question to the predicate alone.
+    // M and L are computed with the parallel iterators that they do not use held at their first executed
+    // value. That each device takes the same weights is a question to the predicate alone.
     bool weights_agree(int iterator, const HalfBoxes& boxes) const {
         const std::vector<ExprPtr>& map = bound_.tensor(definition_.results()[0]).map;
         if (definition_.iterators[static_cast<size_t>(iterator)].is_reduction && !scores_agree(map, boxes))
@@ -211,7 +220,8 @@ private:
                 if (weights(share, free) != weights(whole, free)) return false;
             } else if (!share.none()) {
                 for (const int x : held)
-                    if (share.box()[static_cast<size_t>(x)] != whole.box()[static_cast<size_t>(x)]) return false;
+                    if (share.box()[static_cast<size_t>(x)] != whole.box()[static_cast<size_t>(x)])
+                        return false;
             }
         }
         return true;
@@ -229,8 +239,8 @@ private:
         return std::isinf(score.low) || std::isinf(score.high);
     }
 
-    // Where all scores of an element are read out of range they are -inf, and its weights are no numbers: that must not
-    // happen on one device alone.
+    // Where all scores of an element are read out of range they are -inf, and its weights are no numbers:
+    // that must not happen on one device alone.
     bool scores_agree(const std::vector<ExprPtr>& map, const HalfBoxes& boxes) const {
         std::vector<ExprPtr> joint = map;
         std::vector<Range> within = ranges_of(bound_.shape(definition_.results()[0]));
@@ -279,9 +289,12 @@ private:
 
 std::string text(const Sbp& sbp) {
     switch (sbp.kind) {
-        case Sbp::Kind::kSplit: return fmt::format("S({})", sbp.axis);
-        case Sbp::Kind::kBroadcast: return "B";
-        case Sbp::Kind::kPartial: return fmt::format("P({})", name(sbp.monoid));
+        case Sbp::Kind::kSplit:
+            return fmt::format("S({})", sbp.axis);
+        case Sbp::Kind::kBroadcast:
+            return "B";
+        case Sbp::Kind::kPartial:
+            return fmt::format("P({})", name(sbp.monoid));
     }
     return "";
 }

@@ -31,16 +31,18 @@ std::vector<TermGroup> independent_groups(const Form& form) {
 }
 
 void too_many_combinations(const Space& space) {
-    throw Error(space.bound->where, space.bound->definition.name,
-                fmt::format("an access map couples iterators so that more than {} combinations must be enumerated",
-                            kEnumerationLimit),
-                "give the definition smaller extents");
+    throw Error(
+        space.bound->where, space.bound->definition.name,
+        fmt::format("an access map couples iterators so that more than {} combinations must be enumerated",
+                    kEnumerationLimit),
+        "give the definition smaller extents");
 }
 
 int64_t combinations(const std::vector<int>& variables, const Space& space) {
     int64_t count = 1;
     for (const int v : variables)
-        if (__builtin_mul_overflow(count, space.extents[static_cast<size_t>(v)], &count) || count > kEnumerationLimit)
+        if (__builtin_mul_overflow(count, space.extents[static_cast<size_t>(v)], &count) ||
+            count > kEnumerationLimit)
             too_many_combinations(space);
     return count;
 }

@@ -12,8 +12,10 @@ Footprint footprint(const BoundDefinition& bound, int tensor, const IterationBox
     const auto& shape = bound.shape(tensor);
     const std::vector<Access> accesses = accesses_of(bound.definition, tensor);
     ElementSet reached(shape.size());
-    for (const Access& access : accesses) add_image(reached, bound, access.coordinates, tile, ranges_of(shape));
-    Footprint fact{std::vector<int64_t>(shape.size(), 0), std::vector<int64_t>(shape.size(), 0), reached.count()};
+    for (const Access& access : accesses)
+        add_image(reached, bound, access.coordinates, tile, ranges_of(shape));
+    Footprint fact{std::vector<int64_t>(shape.size(), 0), std::vector<int64_t>(shape.size(), 0),
+                   reached.count()};
     const auto box = reached.bounding_box();
     for (size_t axis = 0; box && axis < shape.size(); ++axis) {
         const bool whole = std::ranges::any_of(
@@ -45,9 +47,10 @@ IterationBox interior_tile(const BoundDefinition& bound, const std::map<std::str
     for (const auto& [name, at] : tile) {
         Range& range = box[tiled_iterator(bound, name, at)];
         if (at.origin < 0 || at.origin % at.size != 0 || at.origin > range.last - at.size)
-            throw Error(bound.where, name,
-                        fmt::format("its tile {} at {} is not interior to [0, {})", at.size, at.origin, range.last),
-                        "an interior tile is full, its origin a multiple of its size");
+            throw Error(
+                bound.where, name,
+                fmt::format("its tile {} at {} is not interior to [0, {})", at.size, at.origin, range.last),
+                "an interior tile is full, its origin a multiple of its size");
         range = {at.origin, at.origin + at.size};
     }
     return box;

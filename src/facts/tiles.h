@@ -15,7 +15,8 @@ struct Footprint {
     bool operator==(const Footprint&) const = default;
 };
 
-/// For each tensor, the in-range elements of all its accesses in this box, whether the predicate holds or not.
+/// For each tensor, the in-range elements of all its accesses in this box, whether the predicate holds or
+/// not.
 std::vector<Footprint> tile_footprints(const BoundDefinition& bound, const IterationBox& tile);
 
 /// Full tiles at these origins. @throws Error if one is not full, or not at a multiple of its size.

@@ -13,15 +13,16 @@ struct Touched {
     bool operator==(const Touched&) const = default;
 };
 
-/// Distinct in-range elements of each tensor that its accesses reach in executed iterations (reads of the predicate: in
-/// the whole box). An upper bound where contents are not known.
+/// Distinct in-range elements of each tensor that its accesses reach in executed iterations (reads of the
+/// predicate: in the whole box). An upper bound where contents are not known.
 std::vector<Touched> derive_touched(const BoundDefinition& bound);
 
 /// Whether this access reaches an element of the tensor in some executed iteration.
 bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
                       const std::vector<ExprPtr>& coordinates);
 
-/// Whether this access stays within the tensor in every executed iteration. False where unknown contents decide.
+/// Whether this access stays within the tensor in every executed iteration. False where unknown contents
+/// decide.
 bool stays_in_range(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
                     const std::vector<ExprPtr>& coordinates);
 

@@ -73,8 +73,9 @@ std::vector<UnitAxis> unit_axes(const std::vector<UnitOperand>& unit, const std:
                 axis = axes.end() - 1;
             }
             if (axis->lanes != lanes)
-                throw Error(where, name, fmt::format("has {} lanes in one operand of the unit and {} in another",
-                                                     axis->lanes, lanes));
+                throw Error(where, name,
+                            fmt::format("has {} lanes in one operand of the unit and {} in another",
+                                        axis->lanes, lanes));
             axis->listed[o] = true;
         }
     }
@@ -83,7 +84,8 @@ std::vector<UnitAxis> unit_axes(const std::vector<UnitOperand>& unit, const std:
 
 class Assigner {
 public:
-    Assigner(const BoundDefinition& bound, std::vector<UnitAxis> axes) : bound_(bound), axes_(std::move(axes)) {}
+    Assigner(const BoundDefinition& bound, std::vector<UnitAxis> axes)
+        : bound_(bound), axes_(std::move(axes)) {}
 
     void assign(const std::vector<int>& operands, std::vector<UnitAssignment>& found) {
         UnitAssignment partial{operands, {}};
@@ -100,8 +102,8 @@ private:
         const UnitAxis& axis = axes_[partial.axes.size()];
         for (size_t i = 0; i < bound_.definition.iterators.size(); ++i) {
             const int iterator = static_cast<int>(i);
-            const bool taken =
-                std::ranges::any_of(partial.axes, [&](const auto& chosen) { return chosen.second == iterator; });
+            const bool taken = std::ranges::any_of(
+                partial.axes, [&](const auto& chosen) { return chosen.second == iterator; });
             if (taken || !fits(axis, iterator, partial.operands)) continue;
             partial.axes.emplace_back(axis.name, iterator);
             extend(partial, found);
@@ -114,10 +116,12 @@ private:
         if (is_reduction == axis.listed.back()) return false;
         const auto key = std::pair(iterator, axis.lanes);
         auto known = packs_.find(key);
-        if (known == packs_.end()) known = packs_.emplace(key, derive_pack(bound_, iterator, axis.lanes)).first;
+        if (known == packs_.end())
+            known = packs_.emplace(key, derive_pack(bound_, iterator, axis.lanes)).first;
         if (!known->second) return false;
         for (size_t o = 0; o < operands.size(); ++o)
-            if ((*known->second)[static_cast<size_t>(operands[o])].has_value() != axis.listed[o]) return false;
+            if ((*known->second)[static_cast<size_t>(operands[o])].has_value() != axis.listed[o])
+                return false;
         return true;
     }
 

@@ -10,13 +10,15 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // 0 * inf is 0 here: bounds are limits, and a factor that is 0 is exactly 0.
-double bound_product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
+double bound_product(double a, double b) {
+    return a == 0 || b == 0 ? 0 : a * b;
+}
 
 }  // namespace
 
 ValueRange product(const ValueRange& a, const ValueRange& b) {
-    const double corners[] = {bound_product(a.low, b.low), bound_product(a.low, b.high), bound_product(a.high, b.low),
-                              bound_product(a.high, b.high)};
+    const double corners[] = {bound_product(a.low, b.low), bound_product(a.low, b.high),
+                              bound_product(a.high, b.low), bound_product(a.high, b.high)};
     return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4),
             a.is_integer && b.is_integer};
 }
@@ -32,12 +34,13 @@ ValueRange power_range(const ValueRange& base, int exponent) {
     if (exponent % 2 != 0) {
         ValueRange result = base;
         for (int i = 1; i < exponent; ++i)
-            result = {bound_product(result.low, std::abs(base.low)), bound_product(result.high, std::abs(base.high)),
-                      base.is_integer};
+            result = {bound_product(result.low, std::abs(base.low)),
+                      bound_product(result.high, std::abs(base.high)), base.is_integer};
         return result;
     }
     const double largest = std::max(std::abs(base.low), std::abs(base.high));
-    const double least = base.low <= 0 && base.high >= 0 ? 0 : std::min(std::abs(base.low), std::abs(base.high));
+    const double least =
+        base.low <= 0 && base.high >= 0 ? 0 : std::min(std::abs(base.low), std::abs(base.high));
     return {std::pow(least, exponent), std::pow(largest, exponent), base.is_integer};
 }
 
@@ -47,7 +50,9 @@ ValueRange type_range(ElementType type) {
     return {static_cast<double>(r.low), static_cast<double>(r.high), true};
 }
 
-ValueRange negated(const ValueRange& a) { return {-a.high, -a.low, a.is_integer}; }
+ValueRange negated(const ValueRange& a) {
+    return {-a.high, -a.low, a.is_integer};
+}
 
 bool is_comparison(Function function) {
     return function >= Function::kLess && function <= Function::kNotEqual;
@@ -56,12 +61,16 @@ bool is_comparison(Function function) {
 // The range of a call by what is known of its arguments.
 ValueRange call_range(Function function, std::span<const ValueRange> a) {
     switch (function) {
-        case Function::kMin: return {std::min(a[0].low, a[1].low), std::min(a[0].high, a[1].high),
-                                     a[0].is_integer && a[1].is_integer};
-        case Function::kMax: return {std::max(a[0].low, a[1].low), std::max(a[0].high, a[1].high),
-                                     a[0].is_integer && a[1].is_integer};
-        case Function::kAbs: return {0, std::max(std::abs(a[0].low), std::abs(a[0].high)), a[0].is_integer};
-        case Function::kRound: return {std::floor(a[0].low), std::ceil(a[0].high), true};
+        case Function::kMin:
+            return {std::min(a[0].low, a[1].low), std::min(a[0].high, a[1].high),
+                    a[0].is_integer && a[1].is_integer};
+        case Function::kMax:
+            return {std::max(a[0].low, a[1].low), std::max(a[0].high, a[1].high),
+                    a[0].is_integer && a[1].is_integer};
+        case Function::kAbs:
+            return {0, std::max(std::abs(a[0].low), std::abs(a[0].high)), a[0].is_integer};
+        case Function::kRound:
+            return {std::floor(a[0].low), std::ceil(a[0].high), true};
         case Function::kFloorDiv:
             if (a[1].low == a[1].high && a[1].low > 0)
                 return {std::floor(a[0].low / a[1].low), std::floor(a[0].high / a[1].low), true};
@@ -70,18 +79,23 @@ ValueRange call_range(Function function, std::span<const ValueRange> a) {
             if (a[1].low > 0) return {0, a[1].high, a[0].is_integer && a[1].is_integer};
             return {-kInf, kInf, a[0].is_integer && a[1].is_integer};
         case Function::kExp:
-        case Function::kSqrt: return {0, kInf, false};
-        case Function::kSigmoid: return {0, 1, false};
+        case Function::kSqrt:
+            return {0, kInf, false};
+        case Function::kSigmoid:
+            return {0, 1, false};
         case Function::kTanh:
-        case Function::kErf: return {-1, 1, false};
+        case Function::kErf:
+            return {-1, 1, false};
         case Function::kLess:
         case Function::kLessEqual:
         case Function::kGreater:
         case Function::kGreaterEqual:
         case Function::kEqual:
         case Function::kNotEqual:
-        case Function::kNot: return {0, 1, true};
-        default: return {-kInf, kInf, false};
+        case Function::kNot:
+            return {0, 1, true};
+        default:
+            return {-kInf, kInf, false};
     }
 }
 
@@ -115,7 +129,8 @@ std::optional<bool> decided(Function function, const ValueRange& difference) {
             if (zero) return false;
             if (positive || negative) return true;
             break;
-        default: break;
+        default:
+            break;
     }
     return std::nullopt;
 }

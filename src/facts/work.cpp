@@ -9,7 +9,8 @@
 namespace tessera::facts {
 namespace {
 
-// Whether the value depends on a tensor's elements or on what was folded; anything else can be hoisted for free.
+// Whether the value depends on a tensor's elements or on what was folded; anything else can be hoisted for
+// free.
 bool varies(const ExprPtr& expr) {
     bool found = false;
     walk(expr, [&](const Expr& node) {
@@ -19,7 +20,9 @@ bool varies(const ExprPtr& expr) {
     return found;
 }
 
-bool is_flop(Function function) { return function <= Function::kRound; }
+bool is_flop(Function function) {
+    return function <= Function::kRound;
+}
 
 void count(const ExprPtr& expr, OperationCount& total) {
     if (std::holds_alternative<Read>(expr->node) || !varies(expr)) return;
@@ -52,7 +55,8 @@ Work derive_work(const BoundDefinition& bound) {
         const std::vector<int> used = iterators_in(bound.tensor(definition.results()[1]).map);
         std::vector<int> unused;
         for (size_t i = 0; i < definition.iterators.size(); ++i)
-            if (!definition.iterators[i].is_reduction && !std::ranges::binary_search(used, static_cast<int>(i)))
+            if (!definition.iterators[i].is_reduction &&
+                !std::ranges::binary_search(used, static_cast<int>(i)))
                 unused.push_back(static_cast<int>(i));
         charge(executed.held(unused).count(), {body.flops + 3, body.special + 1});
         const OperationCount value = count_operations(definition.body[1]);

@@ -20,8 +20,8 @@ struct Work {
 /// Of one evaluation; what reads no tensor is free, and so is the arithmetic of maps. Null counts nothing.
 OperationCount count_operations(const ExprPtr& expr);
 
-/// Operations of the whole definition (zoo notation, work). Where the predicate reads contents that are not known,
-/// every iteration counts: an upper bound. @throws Error on overflow.
+/// Operations of the whole definition (zoo notation, work). Where the predicate reads contents that are not
+/// known, every iteration counts: an upper bound. @throws Error on overflow.
 Work derive_work(const BoundDefinition& bound);
 
 }  // namespace tessera::facts
