@@ -12,7 +12,7 @@
 ///
 ///     out Y[slot[t] div 16, slot[t] mod 16, 8 h + d]      both parts of slot[t] determine slot[t];
 ///                                                         slot holds distinct values, so it determines t;
-///                                                         8 h + d with d < 8 is a mixed radix: h and d
+///                                                         8 h + d with d < 8: h, and then d
 ///
 /// In a component only what is not determined yet matters, since the rest is constant. What is left falls
 /// into groups of components without a common iterator: each is enumerated by itself, and without a predicate
@@ -32,6 +32,7 @@ public:
     Determination(const Definition& definition, const BoundExtents& extents, BodyValue& point,
                   const std::string& where)
         : extents_(extents),
+          where_(where),
           point_(point),
           has_predicate_(definition.where != nullptr),
           is_determined_(extents.iterators.size()) {
@@ -74,27 +75,20 @@ private:
         return found;
     }
 
+    /// An iterator whose stride is larger than all that the other terms span together is determined: in 8 h +
+    /// d with d < 8 first h, then d.
     bool use(const QuasiAffine& form) {
-        if (form.terms.empty() || !is_mixed_radix(form)) return false;
-        for (int iterator : iterators_in(form)) is_determined_[static_cast<size_t>(iterator)] = true;
-        return true;
-    }
-
-    /// Every stride is larger than all that the smaller ones reach together.
-    bool is_mixed_radix(const QuasiAffine& form) const {
-        std::vector<std::pair<int64_t, int64_t>> strides;
-        for (const QuasiTerm& term : form.terms) {
-            if (term.atom.kind != Kind::kIterator) return false;
-            strides.emplace_back(std::abs(term.coefficient),
-                                 extents_.iterators[static_cast<size_t>(term.atom.iterator)]);
+        for (size_t i = 0; i < form.terms.size(); ++i) {
+            const QuasiTerm& term = form.terms[i];
+            if (term.atom.kind != Kind::kIterator) continue;
+            QuasiAffine others = form;
+            others.terms.erase(others.terms.begin() + static_cast<std::ptrdiff_t>(i));
+            const IntegerInterval span = enclosing_range(others, extents_.iterators, where_);
+            if (std::abs(term.coefficient) <= span.high - span.low) continue;
+            is_determined_[static_cast<size_t>(term.atom.iterator)] = true;
+            return true;
         }
-        std::ranges::sort(strides);
-        int64_t reached = 0;
-        for (const auto& [stride, count] : strides) {
-            if (stride <= reached) return false;
-            reached += stride * (count - 1);  // within the range of the form, which fits
-        }
-        return true;
+        return false;
     }
 
     /// What is left of the components, in groups that share no free iterator.
@@ -203,6 +197,7 @@ private:
     }
 
     const BoundExtents& extents_;
+    const std::string& where_;
     BodyValue& point_;
     bool has_predicate_;
     std::vector<bool> is_determined_;
