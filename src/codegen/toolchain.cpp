@@ -147,7 +147,7 @@ std::vector<std::string> arguments_for(const ToolchainOptions& options, const fs
 SharedObject compile_shared_object(std::string_view code, const ToolchainOptions& options) {
     const fs::path compiler = find_compiler(options);
     const std::string key = key_of(code, compiler, options);
-    const fs::path folder = options.cache_directory / "code";
+    const fs::path& folder = options.cache_directory;
     create_folder(folder);
     const fs::path entry = folder / (key + ".so");
     if (auto cached = read_file(entry)) return {.bytes = std::move(*cached), .was_cached = true};

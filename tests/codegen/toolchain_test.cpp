@@ -67,7 +67,7 @@ protected:
     fs::path header() const { return folder_.path() / "include/tessera/ntt/ntt.h"; }
     std::set<std::string> cache_entries() const {
         std::set<std::string> names;
-        for (const auto& entry : fs::directory_iterator(options_.cache_directory / "code"))
+        for (const auto& entry : fs::directory_iterator(options_.cache_directory))
             names.insert(entry.path().extension());
         return names;
     }
