@@ -18,6 +18,8 @@ public:
     /// @throws Error if that tensor holds factors that are not positive.
     ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config,
                  int64_t positions);
+    ModelWeights(const ModelWeights&) = delete;  // generated tensors point into the tables
+    ModelWeights& operator=(const ModelWeights&) = delete;
 
     const StoredTensor* find(std::string_view name) const override;
     std::vector<std::string> names() const override;
