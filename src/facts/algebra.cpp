@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "ir/body_value.h"
 #include "support/error.h"
@@ -285,10 +286,11 @@ Polynomial Algebra::normal_form(const ExprPtr& expr) {
                 atom.range = {std::min(atom.range.low, *value), std::max(atom.range.high, *value),
                               atom.range.is_integer};
     } else if (const auto* i = std::get_if<IteratorRef>(&expr->node)) {
-        const int64_t extent = bound_.extents.iterators[static_cast<size_t>(i->index)];
+        const auto x = static_cast<size_t>(i->index);
+        const Range values = options_.iterators.empty() ? Range{0, bound_.extents.iterators[x]} : options_.iterators[x];
         atom.kind = AlgebraAtom::Kind::kIterator;
         atom.index = i->index;
-        atom.range = {0, static_cast<double>(extent - 1), true};
+        atom.range = {static_cast<double>(values.first), static_cast<double>(values.last - 1), true};
     } else if (std::holds_alternative<Folded>(expr->node)) {
         atom.kind = AlgebraAtom::Kind::kFolded;
         atom.range = options_.folded.value_or(type_range(bound_.definition.accumulator));
@@ -297,6 +299,20 @@ Polynomial Algebra::normal_form(const ExprPtr& expr) {
         atom.range = {kInf, kInf, false};
     }
     return atom_polynomial(std::move(atom));
+}
+
+std::vector<int> atoms_in(const Algebra& algebra, const Polynomial& p) {
+    std::set<int> found;
+    std::vector<const Polynomial*> open = {&p};
+    while (!open.empty()) {
+        const Polynomial& next = *open.back();
+        open.pop_back();
+        for (const auto& [monomial, coefficient] : next)
+            for (const auto& [id, exponent] : monomial)
+                if (found.insert(id).second)
+                    for (const Polynomial& argument : algebra.atom(id).arguments) open.push_back(&argument);
+    }
+    return {found.begin(), found.end()};
 }
 
 ElementType counted_type(const Definition& definition, const ExprPtr& expr) {

@@ -34,6 +34,7 @@ struct AlgebraOptions {
     int real_tensor = -1;  ///< a tensor whose elements may be any real numbers, whatever its type
     /// sqrt(p) sqrt(p) = p and exp(log(p)) = p, which hold where the left side is a number.
     bool only_where_defined = false;
+    std::vector<Range> iterators;      ///< their executed values; whole extents if empty
     std::optional<ValueRange> folded;  ///< otherwise that of the accumulator's type
     /// The value of a read that never reaches an element.
     std::function<std::optional<double>(const Read&)> constant_read;
@@ -68,6 +69,9 @@ private:
     AlgebraOptions options_;
     std::vector<AlgebraAtom> atoms_;
 };
+
+/// Every atom that occurs in the polynomial, also within others, each once.
+std::vector<int> atoms_in(const Algebra& algebra, const Polynomial& p);
 
 Polynomial constant_polynomial(double value);
 std::optional<double> constant_value(const Polynomial& p);

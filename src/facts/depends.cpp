@@ -46,6 +46,17 @@ bool address_depends(const BoundDefinition& bound, const std::vector<ExprPtr>& c
     return false;
 }
 
+bool element_depends(const BoundDefinition& bound, const std::vector<ExprPtr>& coordinates, int iterator) {
+    if (!address_depends(bound, coordinates, iterator)) return false;
+    const Space space{&bound, bound.extents.iterators};
+    const std::vector<Form> iterators = iterator_variables(space);
+    for (const ExprPtr& component : coordinates) {
+        const Form form = to_form(component, iterators, space);
+        if (has_unknown_lookup(form, space) || changes_along(form, iterator, space)) return true;
+    }
+    return false;
+}
+
 std::vector<std::vector<int>> derive_depends(const BoundDefinition& bound) {
     std::vector<std::vector<int>> facts(bound.definition.tensors.size());
     for (size_t t = 0; t < facts.size(); ++t) {

@@ -174,6 +174,18 @@ std::vector<IterationBox> ExecutedIterations::boxes_along(const std::vector<int>
     return result;
 }
 
+std::vector<Range> ExecutedIterations::ranges() const {
+    std::vector<Range> found = box_;
+    if (holds_.empty()) return found;
+    for (const int i : deciding_) {
+        const int one[] = {i};
+        const std::vector<IterationBox> values = project(one);
+        const auto x = static_cast<size_t>(i);
+        if (!values.empty()) found[x] = {values.front()[x].first, values.back()[x].last};
+    }
+    return found;
+}
+
 ExecutedIterations ExecutedIterations::held(std::span<const int> iterators) const {
     IterationBox narrow = box_;
     for (const int i : iterators) {

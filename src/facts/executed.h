@@ -26,6 +26,9 @@ public:
     /// of the other iterators are meaningless and taken as whole.
     std::vector<IterationBox> project(std::span<const int> iterators) const;
 
+    /// The smallest range of each iterator that holds its executed values; whole if nothing is executed.
+    std::vector<Range> ranges() const;
+
     /// The same with each of these iterators held at its first value in an executed iteration.
     ExecutedIterations held(std::span<const int> iterators) const;
 

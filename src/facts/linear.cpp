@@ -1,6 +1,7 @@
 #include "facts/linear.h"
 
 #include <algorithm>
+#include <set>
 
 #include "facts/algebra.h"
 #include "facts/depends.h"
@@ -73,8 +74,8 @@ private:
     std::vector<Dependence> of_weights_and_values(int tensor) {
         if (executed_.none()) return std::vector<Dependence>(3, Dependence::kNone);
         bool is_zero = false;
-        const Dependence score = of_body(tensor, 0, is_zero);
         const Dependence value = of_body(tensor, 1, is_zero);
+        const Dependence score = of_body(tensor, 0, is_zero);
         const Dependence none = Dependence::kNone;
         if (score == none) return {none, none, value};
         // With one score for each element, M is that score and its weight is 1.
@@ -93,6 +94,7 @@ private:
                   Dependence folded, bool* is_zero = nullptr) {
         AlgebraOptions options;
         options.real_tensor = tensor;
+        options.iterators = iterations.ranges();
         if (folded == Dependence::kNone) options.folded = folded_values();
         options.constant_read = [&](const Read& read) -> std::optional<double> {
             if (reaches_anything(bound_, iterations, read.tensor, read.coordinates)) return std::nullopt;
@@ -101,6 +103,7 @@ private:
         Algebra algebra(bound_, options);
         const Polynomial p = algebra.normal_form(expr);
         if (is_zero) *is_zero = p.empty();
+        if (&iterations == &executed_) changing_ = iterators_that_change(algebra, p);
         return dependence(algebra, p, [&](const AlgebraAtom& atom) {
             if (atom.kind == AlgebraAtom::Kind::kFolded) return folded;
             return atom.kind == AlgebraAtom::Kind::kRead && atom.index == tensor ? Dependence::kLinear
@@ -139,34 +142,37 @@ private:
         if (definition_.monoid == Monoid::kProd)
             return executed_.count() == reached && all_written(result) && stays_inside(tensor);
         if (executed_.count() == reached) return true;
-        // The result's iterators determine the element, and nothing else changes the value.
+        // The result's iterators determine the element, and each value of them one value of what else changes the body.
         const std::vector<int> determining = iterators_in(bound_.tensor(result).map);
-        int64_t combinations = 0;
-        for (const IterationBox& box : executed_.project(determining)) {
-            int64_t volume = 1;
-            for (const int i : determining) volume *= box[static_cast<size_t>(i)].size();
-            combinations += volume;
-        }
-        if (combinations != reached) return false;
-        for (size_t i = 0; i < definition_.iterators.size(); ++i) {
-            const int x = static_cast<int>(i);
-            if (bound_.extents.iterators[i] > 1 && !std::ranges::binary_search(determining, x) &&
-                body_changes(x))
-                return false;
-        }
-        return true;
+        if (executed_combinations(determining) != reached) return false;
+        std::vector<int> all = determining;
+        all.insert(all.end(), changing_.begin(), changing_.end());
+        return executed_combinations(all) == reached;
     }
 
-    bool body_changes(int iterator) {
-        bool found = false;
-        walk(definition_.body[0], [&](const Expr& node) {
-            if (const auto* i = std::get_if<IteratorRef>(&node.node)) found = found || i->index == iterator;
-            if (const auto* read = std::get_if<Read>(&node.node)) {
-                found = found || address_depends(bound_, read->coordinates, iterator);
-                return false;
-            }
-            return !found;
-        });
+    int64_t executed_combinations(const std::vector<int>& iterators) const {
+        int64_t combinations = 0;
+        for (const IterationBox& box : executed_.project(iterators)) {
+            int64_t volume = 1;
+            for (const int i : std::set<int>(iterators.begin(), iterators.end()))
+                volume *= box[static_cast<size_t>(i)].size();
+            combinations += volume;
+        }
+        return combinations;
+    }
+
+    // Iterators with which the value of a normal form may change.
+    std::vector<int> iterators_that_change(const Algebra& algebra, const Polynomial& p) const {
+        std::vector<int> found;
+        for (size_t i = 0; i < definition_.iterators.size(); ++i) {
+            const int x = static_cast<int>(i);
+            if (bound_.extents.iterators[i] > 1 && std::ranges::any_of(atoms_in(algebra, p), [&](int id) {
+                    const AlgebraAtom& atom = algebra.atom(id);
+                    if (atom.kind == AlgebraAtom::Kind::kIterator) return atom.index == x;
+                    return atom.kind == AlgebraAtom::Kind::kRead && element_depends(bound_, atom.coordinates, x);
+                }))
+                found.push_back(x);
+        }
         return found;
     }
 
@@ -189,6 +195,7 @@ private:
     const BoundDefinition& bound_;
     const Definition& definition_;
     ExecutedIterations executed_;
+    std::vector<int> changing_;  ///< iterators that change the body analysed last
     std::optional<BoundDefinition> unconditional_;
 };
 

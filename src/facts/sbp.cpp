@@ -150,7 +150,7 @@ private:
                 if (const auto* i = std::get_if<IteratorRef>(&node.node))
                     found = found || i->index == iterator;
                 if (const auto* read = std::get_if<Read>(&node.node)) {
-                    found = found || address_depends(bound_, read->coordinates, iterator);
+                    found = found || element_depends(bound_, read->coordinates, iterator);
                     return false;
                 }
                 return !found;
@@ -167,7 +167,7 @@ private:
         const bool folds_twice = definition_.monoid == Monoid::kMax || definition_.monoid == Monoid::kMin;
         std::vector<ExprPtr> values = definition_.body;
         if (definition_.post) values.push_back(definition_.post);
-        return folds_twice && !address_depends(bound_, map, iterator) && !value_depends(values, iterator) &&
+        return folds_twice && !element_depends(bound_, map, iterator) && !value_depends(values, iterator) &&
                !(definition_.where && is_named_in({definition_.where}, iterator));
     }
 
@@ -253,18 +253,23 @@ private:
             within.insert(within.end(), shape.begin(), shape.end());
         }
         if (all_inside || !score_is_infinite_outside()) return true;
-        const auto scored = [&](const IterationBox& box, const std::vector<ExprPtr>& coordinates) {
+        const auto add_scored = [&](ElementSet& reached, const IterationBox& box,
+                                    const std::vector<ExprPtr>& coordinates) {
             const ExecutedIterations share(bound_, box);
-            ElementSet reached(map.size());
-            if (share.none()) return int64_t{0};
+            if (share.none()) return;
             for (const IterationBox& part : share.project(iterators_in(coordinates)))
                 add_image(reached, bound_, coordinates, part, std::span(within).first(coordinates.size()));
-            return reached.count();
         };
-        const int64_t whole = scored(whole_box(bound_), joint);
+        ElementSet in_whole(map.size());
+        add_scored(in_whole, whole_box(bound_), joint);
         return std::ranges::all_of(boxes, [&](const IterationBox& box) {
-            const int64_t share = scored(box, joint);
-            return share == whole || share == scored(box, map);
+            ElementSet in_share(map.size());
+            add_scored(in_share, box, joint);
+            ElementSet executed(map.size());
+            add_scored(executed, box, map);
+            ElementSet either = in_whole;
+            add_scored(either, box, map);
+            return in_share.count() == in_whole.count() + executed.count() - either.count();
         });
     }
 
