@@ -130,6 +130,7 @@ private:
             if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !may_be_in_place(d, t)) continue;
             const ValueId operand = value_of(node, t);
             const ValueId base = storage.base(operand);
+            if (shows_elements_twice(operand)) continue;
             if (graph_[base].kind != ValueKind::kIntermediate || storage.plan_of(base).place != Place::kArena) continue;
             if (!(graph_[operand].type.shape == graph_[node.results.front()].type.shape)) continue;
             const bool is_carried = block.carried_in && base == storage.base(*block.carried_in);
@@ -139,6 +140,20 @@ private:
             if (!best) best = operand;
         }
         return best;
+    }
+
+    bool shows_elements_twice(ValueId value) const {
+        for (ValueId at = value; out_.tensors.contains(graph_[at].name);) {
+            const TensorPlan& tensor = out_.tensors.at(graph_[at].name);
+            if (tensor.place != Place::kView && tensor.place != Place::kInPlace) break;
+            for (const Block& block : graph_.blocks) {
+                for (const Node& node : block.nodes) {
+                    if (tensor.place == Place::kView && node.results.front() == at && !is_one_to_one(*node.definition())) return true;
+                }
+            }
+            at = *graph_.find(tensor.of);
+        }
+        return false;
     }
 
     bool is_used_later(const BlockView& view, const Node& node, ValueId base, const std::map<const Node*, size_t>& kernel_of,

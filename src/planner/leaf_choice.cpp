@@ -56,6 +56,23 @@ void add_loops(std::vector<Leaf>& out, const Node& node, const PlannerOptions& o
     out.push_back({node.name, "loops", {}});
 }
 
+struct RegisterBlock {
+    int64_t rows;
+    int64_t columns;  ///< groups of lanes along n, or columns of a product with lanes along k
+};
+
+/// The block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and one element of A are
+/// in registers (32 registers: 12 x 2, 16: 6 x 2). One row: enough sums in flight to hide the latency of the additions.
+RegisterBlock register_block(int64_t registers, int64_t rows, bool along_n) {
+    const bool has_many_registers = registers >= 32;
+    if (along_n) {
+        if (rows == 1) return {1, has_many_registers ? 4 : 8};
+        return {std::min(rows, std::min<int64_t>(12, (registers - 3) / 2)), 2};
+    }
+    if (rows == 1) return {1, has_many_registers ? 8 : 4};
+    return {std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4};
+}
+
 void add_contractions(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,
                       const PlannerOptions& options) {
     const Definition& d = *node.definition();
@@ -69,12 +86,10 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
                         Leaf leaf{node.name, kernel, {{"n", iterator_name(d, n)}, {"k", iterator_name(d, k)}, {"lanes", std::to_string(lanes)}}};
                         if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
-                        // One row: many groups hide the latency of the additions. More: a block that fills the registers.
-                        const int64_t block = options.vector_registers >= 32 ? 8 : 4;
-                        leaf.parameters["rows"] = std::to_string(std::min(rows, along_n ? block : block / 2));
-                        const int64_t groups = rows == 1 ? block / 2 : options.vector_registers >= 32 ? 3 : 2;
+                        const RegisterBlock block = register_block(options.vector_registers, rows, along_n);
                         const int64_t needed = (largest_extent(d, n, specialisation) + lanes - 1) / lanes;
-                        leaf.parameters[along_n ? "groups" : "columns"] = std::to_string(along_n ? std::min(groups, needed) : 4);
+                        leaf.parameters["rows"] = std::to_string(block.rows);
+                        leaf.parameters[along_n ? "groups" : "columns"] = std::to_string(along_n ? std::min(block.columns, needed) : block.columns);
                         out.push_back(std::move(leaf));
                     }
                 }

@@ -220,8 +220,48 @@ private:
                         }
                     }
                 }
+                check_other_blocks(block, result, taken);
                 if (block.carried_out && base(*block.carried_out) == base(taken) && !comes_from(block, *block.carried_out, result)) {
                     fail(graph_[result].name, fmt::format("takes over {}, which leaves the block", t->of));
+                }
+            }
+        }
+    }
+
+    /// What another block, or this one's next repetition, reads again must not be overwritten.
+    void check_other_blocks(const Block& block, ValueId result, ValueId taken) const {
+        const ValueId storage = base(taken);
+        bool is_later = false;
+        for (const Block& other : graph_.blocks) {
+            is_later = is_later || &other == &block;
+            if (!is_later || &other == &block) continue;
+            for (const Node& reader : other.nodes) {
+                for (const ValueId operand : reader.operands) {
+                    if (base(operand) == storage && !comes_from(block, operand, result)) {
+                        fail(graph_[result].name, fmt::format("takes over {}, which {} of block {} still reads", graph_[taken].name, reader.name, other.name));
+                    }
+                }
+            }
+        }
+        const bool is_made_here = std::any_of(block.nodes.begin(), block.nodes.end(), [&](const Node& n) {
+            return std::find(n.results.begin(), n.results.end(), storage) != n.results.end();
+        });
+        const bool is_carried = block.carried_in && base(*block.carried_in) == storage;
+        if (block.repeat > 1 && graph_[storage].kind == ValueKind::kIntermediate && !is_made_here && !is_carried) {
+            fail(graph_[result].name, fmt::format("takes over {}, which the next repetition of block {} reads again", graph_[taken].name, block.name));
+        }
+    }
+
+    /// Views between a value and its storage must not show one element twice, or writing one would change another.
+    void check_written_views(ValueId result, ValueId taken) const {
+        for (ValueId at = taken; tensor(at) && (tensor(at)->place == Place::kView || tensor(at)->place == Place::kInPlace);
+             at = *graph_.find(tensor(at)->of)) {
+            if (tensor(at)->place != Place::kView) continue;
+            for (const Block& block : graph_.blocks) {
+                for (const Node& node : block.nodes) {
+                    if (node.results.front() == at && !is_one_to_one(*node.definition())) {
+                        fail(graph_[result].name, fmt::format("takes over {}, which shows some elements more than once", graph_[at].name));
+                    }
                 }
             }
         }
@@ -230,6 +270,10 @@ private:
     void check_elementwise(const Node& node, ValueId result, ValueId taken) const {
         const ValueKind kind = graph_[base(taken)].kind;
         if (kind != ValueKind::kIntermediate) fail(graph_[result].name, fmt::format("takes over {}, which is not the step's own", graph_[taken].name));
+        if (std::find(graph_.outputs.begin(), graph_.outputs.end(), base(taken)) != graph_.outputs.end()) {
+            fail(graph_[result].name, fmt::format("takes over {}, which is an output", graph_[taken].name));
+        }
+        check_written_views(result, taken);
         const Definition& d = *node.definition();
         for (int i = 0; i < static_cast<int>(d.tensors.size()); ++i) {
             if (d.tensors[static_cast<size_t>(i)].role != Role::kIn || !(value_of(node, i) == taken)) continue;
