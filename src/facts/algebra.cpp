@@ -287,7 +287,8 @@ Polynomial Algebra::normal_form(const ExprPtr& expr) {
                               atom.range.is_integer};
     } else if (const auto* i = std::get_if<IteratorRef>(&expr->node)) {
         const auto x = static_cast<size_t>(i->index);
-        const Range values = options_.iterators.empty() ? Range{0, bound_.extents.iterators[x]} : options_.iterators[x];
+        const Range values =
+            options_.iterators.empty() ? Range{0, bound_.extents.iterators[x]} : options_.iterators[x];
         atom.kind = AlgebraAtom::Kind::kIterator;
         atom.index = i->index;
         atom.range = {static_cast<double>(values.first), static_cast<double>(values.last - 1), true};

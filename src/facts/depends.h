@@ -14,8 +14,9 @@ std::vector<std::vector<int>> derive_depends(const BoundDefinition& bound);
 /// The same for one access.
 bool address_depends(const BoundDefinition& bound, const std::vector<ExprPtr>& coordinates, int iterator);
 
-/// Whether changing the iterator alone changes which element is accessed. Unlike an address, an element is that of the
-/// contents: `X[id[t]]` does not depend on t if all ids are equal. Unknown contents count as different.
+/// Whether changing the iterator alone changes which element is accessed. Unlike an address, an element is
+/// that of the contents: `X[id[t]]` does not depend on t if all ids are equal. Unknown contents count as
+/// different.
 bool element_depends(const BoundDefinition& bound, const std::vector<ExprPtr>& coordinates, int iterator);
 
 }  // namespace tessera::facts

@@ -2,8 +2,7 @@
 
 #include <limits>
 
-#include "facts/algebra.h"
-#include "facts/touched.h"
+#include "facts/body_form.h"
 
 namespace tessera::facts {
 
@@ -14,17 +13,9 @@ ValueRange accumulator_range(const Definition& definition) {
 ValueRange folded_range(const BoundDefinition& bound, const ExecutedIterations& executed) {
     constexpr double kInf = std::numeric_limits<double>::infinity();
     const Definition& definition = bound.definition;
-    AlgebraOptions options;
-    options.outside = [&](const Read& read) -> std::optional<double> {
-        if (stays_in_range(bound, executed, read.tensor, read.coordinates)) return std::nullopt;
-        return identity(definition.monoid);
-    };
-    options.constant_read = [&](const Read& read) -> std::optional<double> {
-        if (reaches_anything(bound, executed, read.tensor, read.coordinates)) return std::nullopt;
-        return identity(definition.monoid);
-    };
-    Algebra algebra(bound, options);
-    const ValueRange value = algebra.range_of(algebra.normal_form(definition.body[0]));
+    const BodyForm form(bound, definition.body[0], executed,
+                        {-1, std::nullopt, identity(definition.monoid), true});
+    const ValueRange value = form.algebra.range_of(form.value);
     const bool is_integer = accumulator_range(definition).is_integer && value.is_integer;
     if (definition.monoid == Monoid::kSum)
         return {value.low >= 0 ? 0 : -kInf, value.high <= 0 ? 0 : kInf, is_integer};

@@ -121,7 +121,6 @@ using Visit = std::function<bool(const std::vector<IntegerSet>&)>;
 bool visit_component(const Component& component, const std::vector<bool>& whole_axis,
                      std::span<const Range> within, const Visit& visit) {
     const std::vector<int> shared = shared_variables(component.forms);
-    combinations(shared, component.space);
     std::vector<Axis> axes;
     for (const Form& form : component.forms) axes.emplace_back(form, shared, component.space);
     std::vector<IntegerSet> product(axes.size());

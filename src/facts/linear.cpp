@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "facts/algebra.h"
+#include "facts/body_form.h"
 #include "facts/depends.h"
 #include "facts/executed.h"
 #include "facts/folded_range.h"
@@ -92,16 +92,11 @@ private:
 
     Dependence of(int tensor, const ExprPtr& expr, double outside, const ExecutedIterations& iterations,
                   Dependence folded, bool* is_zero = nullptr) {
-        AlgebraOptions options;
-        options.real_tensor = tensor;
-        options.iterators = iterations.ranges();
+        BodyFormOptions options{tensor, std::nullopt, outside};
         if (folded == Dependence::kNone) options.folded = folded_values();
-        options.constant_read = [&](const Read& read) -> std::optional<double> {
-            if (reaches_anything(bound_, iterations, read.tensor, read.coordinates)) return std::nullopt;
-            return outside;
-        };
-        Algebra algebra(bound_, options);
-        const Polynomial p = algebra.normal_form(expr);
+        const BodyForm form(bound_, expr, iterations, options);
+        const Algebra& algebra = form.algebra;
+        const Polynomial& p = form.value;
         if (is_zero) *is_zero = p.empty();
         if (&iterations == &executed_) changing_ = iterators_that_change(algebra, p);
         return dependence(algebra, p, [&](const AlgebraAtom& atom) {
@@ -142,7 +137,8 @@ private:
         if (definition_.monoid == Monoid::kProd)
             return executed_.count() == reached && all_written(result) && stays_inside(tensor);
         if (executed_.count() == reached) return true;
-        // The result's iterators determine the element, and each value of them one value of what else changes the body.
+        // The result's iterators determine the element, and each value of them one value of what else changes
+        // the body.
         const std::vector<int> determining = iterators_in(bound_.tensor(result).map);
         if (executed_combinations(determining) != reached) return false;
         std::vector<int> all = determining;
@@ -169,7 +165,8 @@ private:
             if (bound_.extents.iterators[i] > 1 && std::ranges::any_of(atoms_in(algebra, p), [&](int id) {
                     const AlgebraAtom& atom = algebra.atom(id);
                     if (atom.kind == AlgebraAtom::Kind::kIterator) return atom.index == x;
-                    return atom.kind == AlgebraAtom::Kind::kRead && element_depends(bound_, atom.coordinates, x);
+                    return atom.kind == AlgebraAtom::Kind::kRead &&
+                           element_depends(bound_, atom.coordinates, x);
                 }))
                 found.push_back(x);
         }

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "facts/algebra.h"
+#include "facts/body_form.h"
 #include "facts/commute.h"
 #include "facts/depends.h"
 #include "facts/executed.h"
@@ -177,12 +177,9 @@ private:
         if (definition_.monoid == Monoid::kNone &&
             bound_.tensor(definition_.results()[0]).role == Role::kUpdate)
             return false;
-        AlgebraOptions options;
-        options.constant_read = [&](const Read& read) -> std::optional<double> {
-            if (reaches_anything(bound_, executed_, read.tensor, read.coordinates)) return std::nullopt;
-            return identity(definition_.monoid);
-        };
-        const auto value = constant_value(Algebra(bound_, options).normal_form(definition_.body[0]));
+        const BodyForm form(bound_, definition_.body[0], executed_,
+                            {-1, std::nullopt, identity(definition_.monoid)});
+        const auto value = constant_value(form.value);
         return value && *value == identity(definition_.monoid);
     }
 

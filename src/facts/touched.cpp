@@ -42,6 +42,33 @@ bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& ex
     return false;
 }
 
+bool reach_together(const BoundDefinition& bound, const ExecutedIterations& executed,
+                    const std::vector<Read>& reads) {
+    constexpr int64_t kCombinations = int64_t{1} << 20;
+    std::vector<ExprPtr> coordinates;
+    std::vector<Range> within;
+    for (const Read& read : reads) {
+        const std::vector<Range> shape = ranges_of(bound.shape(read.tensor));
+        coordinates.insert(coordinates.end(), read.coordinates.begin(), read.coordinates.end());
+        within.insert(within.end(), shape.begin(), shape.end());
+    }
+    int64_t combinations = 1;
+    for (const int i : iterators_in(coordinates))
+        if (__builtin_mul_overflow(combinations, bound.extents.iterators[static_cast<size_t>(i)],
+                                   &combinations) ||
+            combinations > kCombinations)
+            return true;
+    bool any = false;
+    for (const IterationBox& box : executed.project(iterators_in(coordinates))) {
+        for_each_product(bound, coordinates, box, within, [&](const std::vector<IntegerSet>&) {
+            any = true;
+            return false;
+        });
+        if (any) return true;
+    }
+    return false;
+}
+
 bool stays_in_range(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
                     const std::vector<ExprPtr>& coordinates) {
     const std::vector<int64_t>& shape = bound.shape(tensor);

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "facts/algebra.h"
+#include "facts/executed.h"
+
+namespace tessera::facts {
+
+/// How a part of the body is looked at.
+struct BodyFormOptions {
+    int real_tensor = -1;  ///< as in AlgebraOptions
+    std::optional<ValueRange> folded;
+    double outside = 0;              ///< what an out-of-range read gives
+    bool outside_in_ranges = false;  ///< ranges of reads that may leave their tensor hold `outside`
+};
+
+/// The normal form of an expression over these iterations: reads that never reach an element are what
+/// out-of-range reads give, iterators have their executed values, and, where that is 0, products of reads
+/// that never reach their elements together have vanished.
+struct BodyForm {
+    Algebra algebra;
+    Polynomial value;
+
+    BodyForm(const BoundDefinition& bound, const ExprPtr& expr, const ExecutedIterations& iterations,
+             const BodyFormOptions& options);
+};
+
+}  // namespace tessera::facts
