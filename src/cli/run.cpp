@@ -39,6 +39,7 @@ Tokenizer tokenizer_of(const std::filesystem::path& path) {
 /// allowed.
 int64_t needed_context(const Manifest& manifest, int64_t prompt, const Options& options) {
     const int64_t largest = StepInterface(manifest).context;
+    if (options.context > largest) return options.context;  // refused by the session
     const int64_t allowed = options.context == 0 ? largest : options.context;
     // The last token of the text takes no position: nothing is computed after it.
     const int64_t needed = prompt + options.tokens.value_or(kDefaultTokens) - 1;

@@ -1,0 +1,69 @@
+// A bare model is compiled into the user's cache, once.
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "cli/toy_bench.h"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ModelCache : public ToyBench {
+protected:
+    void SetUp() override {
+        fs::copy(TESSERA_SOURCE_DIR "/models/tessera-tiny", path("model"), fs::copy_options::recursive);
+    }
+
+    std::set<fs::path> artefacts() const {
+        std::set<fs::path> found;
+        for (const auto& entry : fs::directory_iterator(path("cache/tessera/models")))
+            found.insert(entry.path());
+        return found;
+    }
+    ProcessResult verify() const {
+        return tessera({"verify", "model", "--ids", "model/reference/ids.json", "--logits",
+                        "model/reference/logits.bin", "--greedy", "model/reference/greedy.json"});
+    }
+};
+
+TEST_F(ModelCache, FirstUseCompilesAndSaysSo) {
+    ProcessResult result = verify();
+    EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+    EXPECT_THAT(result.errors, HasSubstr("compiling model into " + path("cache/tessera/models/model-")));
+    ASSERT_EQ(artefacts().size(), 1U);
+
+    result = verify();
+    EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+    EXPECT_THAT(result.errors, Not(HasSubstr("compiling")));
+
+    const fs::path before = *artefacts().begin();
+    fs::last_write_time(path("model/config.json"),
+                        fs::last_write_time(path("model/config.json")) + std::chrono::seconds(5));
+    EXPECT_THAT(verify().errors, HasSubstr("compiling model into "));
+    ASSERT_EQ(artefacts().size(), 1U) << "the older one has gone";
+    EXPECT_NE(*artefacts().begin(), before);
+
+    fs::resize_file(*artefacts().begin(), 1000);
+    result = verify();
+    EXPECT_EQ(result.exit_code, 0) << "a damaged cache is made anew";
+    EXPECT_THAT(result.errors, HasSubstr("compiling model into "));
+}
+
+TEST_F(ModelCache, WithoutModelTheShippedOneRuns) {
+    const ProcessResult result = tessera({"run", "-p", "12 + 34 ="});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(result.output, " 46\n");
+    EXPECT_THAT(result.errors, HasSubstr("compiling "));
+    EXPECT_THAT(result.errors, HasSubstr("models/tessera-tiny into "));
+}
+
+}  // namespace
+}  // namespace tessera
