@@ -1,7 +1,7 @@
 // Emitted code against the interpreter, on random graphs at ragged sizes.
 #include <gtest/gtest.h>
 
-#include "codegen/compiled_step.h"
+#include "codegen/compiled_plans.h"
 #include "codegen/random_graph.h"
 #include "planner/default_planner.h"
 #include "planner/verify_plan.h"
@@ -22,10 +22,12 @@ TEST_P(Differential, DefaultPlanComputesWhatTheInterpreterDoes) {
     verify(random.graph, "random graph");
     const Plan plan = default_plan(random.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 2048});
     verify_plan(random.graph, plan, "default plan");
-    const CompiledStep step(random.graph, plan, lanes);
+    CompiledPlans compiled(lanes);
+    compiled.add(random.graph, plan);
+    compiled.compile();
     for (const int64_t tokens : {1, 2, 7, 17, 23}) {
         const GraphCall call = random.call(tokens);
-        const Difference worst = difference(step.run(call), interpret_graph(random.graph, call));
+        const Difference worst = difference(compiled.run(0, call), interpret_graph(random.graph, call));
         ASSERT_LE(worst.relative, kTolerance) << "T = " << tokens << ": " << worst.where << "\n" << print(random.graph) << print(plan);
     }
 }

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph_interpreter.h"
+#include "movement/program.h"
+#include "plan/plan.h"
+
+/// Code of plans, compiled and called in this process: the emitted side of the differential tests.
+namespace tessera::testing {
+
+/// Compiler flags under which this many F32 lanes are one register of the host, or none if it has no such registers.
+std::vector<std::string> flags_for_lanes(int64_t lanes);
+/// Lane counts that the host can run, widest first; 4 lanes are always there.
+std::vector<int64_t> host_lanes();
+
+/// Many plans, of one graph or of several, in one translation unit: the compiler reads NTT once for all of them.
+class CompiledPlans {
+public:
+    explicit CompiledPlans(int64_t lanes);
+    CompiledPlans(CompiledPlans&&) noexcept;
+    ~CompiledPlans();
+
+    /// Lowers the plan; its place in the unit is returned. @throws Error where the plan does not lower.
+    size_t add(const Graph& graph, const Plan& plan);
+    /// What `add` lowered, a program for each specialisation.
+    const std::vector<Program>& programs(size_t index) const;
+    /// Emits and compiles all plans. @throws Error with the compiler's first complaints; the source is kept then.
+    void compile();
+
+    /// Calls the first specialisation whose bounds hold, with the inputs of an interpreter's call. Outputs and states come
+    /// back in row-major order, whatever the plan's layouts. What the step may not read, and what it has not written yet,
+    /// is NaN; what it may not write is watched. @throws Error for a write outside.
+    GraphResult run(size_t index, const GraphCall& call) const;
+
+private:
+    struct Entry;
+    struct Library;
+    int64_t lanes_;
+    std::vector<Entry> entries_;
+    std::unique_ptr<Library> library_;
+};
+
+/// The largest difference of two results over outputs and states, divided by the range of the expected values (at least
+/// 1e-3), and where it is.
+struct Difference {
+    double relative = 0;
+    std::string where;
+};
+Difference difference(const GraphResult& got, const GraphResult& expected);
+
+}  // namespace tessera::testing

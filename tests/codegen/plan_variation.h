@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/plan.h"
+
+/// Plans that a person might write: a legal plan, edited at random.
+namespace tessera::testing {
+
+/// What became of one edit.
+struct Edit {
+    std::string what;     ///< "loop t:4 around y"
+    std::string refused;  ///< the reason; empty if the plan stayed legal
+};
+
+struct Variation {
+    Plan plan;
+    std::vector<Edit> edits;
+};
+
+/// What the compiler does with a plan file: structure, placement of buffers, everything else. @throws Error
+Plan placed_and_verified(const Graph& graph, Plan plan);
+
+/// `plan` after `accepted` random edits that left it legal (fewer if `attempts` were made): layouts of constants, states
+/// and intermediates, places, loops, tiles, micro-kernels and their parameters, fusion, fission, inner nests.
+Variation vary(const Graph& graph, const Plan& plan, int accepted, int attempts, std::mt19937_64& random);
+
+/// The names of all kinds of edits, as `what` begins.
+std::vector<std::string> edit_kinds();
+
+}  // namespace tessera::testing

@@ -1,0 +1,163 @@
+#include "codegen/step_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plan/constants.h"
+#include "support/error.h"
+
+namespace tessera::testing {
+namespace {
+
+constexpr size_t kGuard = 256;
+constexpr unsigned char kCanary = 0xA5;
+
+void put(unsigned char* to, ElementType type, int64_t at, double value) {
+    if (type == ElementType::kI32) {
+        const auto v = static_cast<int32_t>(value);
+        std::memcpy(to + at * 4, &v, 4);
+    } else {
+        TESSERA_CHECK(type == ElementType::kF32);
+        const auto v = static_cast<float>(value);
+        std::memcpy(to + at * 4, &v, 4);
+    }
+}
+
+double get(const unsigned char* from, int64_t at) {
+    float v = 0;
+    std::memcpy(&v, from + at * 4, 4);
+    return v;
+}
+
+template <typename Visit>
+void for_each_element(const std::vector<int64_t>& shape, Visit&& visit) {
+    int64_t count = 1;
+    for (const int64_t extent : shape) count *= extent;
+    std::vector<int64_t> at(shape.size());
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t rest = i;
+        for (size_t axis = shape.size(); axis-- > 0;) {
+            at[axis] = rest % shape[axis];
+            rest /= shape[axis];
+        }
+        visit(static_cast<size_t>(i), at);
+    }
+}
+
+/// Padding holds zeros, as the packer writes it.
+void pack_into(unsigned char* to, ElementType type, const Layout& layout, const TensorData& data) {
+    std::memset(to, 0, static_cast<size_t>(stored_elements(layout, data.shape)) * 4);
+    for_each_element(data.shape, [&](size_t i, const std::vector<int64_t>& at) {
+        put(to, type, offset_of(layout, data.shape, at), data.values[i]);
+    });
+}
+
+TensorData unpacked(const unsigned char* from, const Layout& layout, std::vector<int64_t> shape) {
+    TensorData data{std::move(shape), {}};
+    for_each_element(data.shape, [&](size_t, const std::vector<int64_t>& at) {
+        data.values.push_back(get(from, offset_of(layout, data.shape, at)));
+    });
+    return data;
+}
+
+template <typename To>
+std::vector<To> addresses(const std::vector<GuardedMemory>& memory) {
+    std::vector<To> result;
+    for (const GuardedMemory& m : memory) result.push_back(m.data());
+    return result;
+}
+
+}  // namespace
+
+GuardedMemory::GuardedMemory(size_t bytes) : bytes_(bytes), storage_(bytes + 3 * kGuard, kCanary) {
+    const auto begin = reinterpret_cast<uintptr_t>(storage_.data()) + kGuard;
+    data_ = storage_.data() + ((begin + 63) / 64 * 64 - reinterpret_cast<uintptr_t>(storage_.data()));
+    std::memset(data_, 0xFF, bytes);  // F32 and I32 that nobody takes for a result
+}
+
+bool GuardedMemory::is_intact() const {
+    const auto is_canary = [](unsigned char c) { return c == kCanary; };
+    const unsigned char* begin = storage_.data();
+    return std::all_of(begin, static_cast<const unsigned char*>(data_), is_canary) &&
+           std::all_of(static_cast<const unsigned char*>(data_ + bytes_), begin + storage_.size(), is_canary);
+}
+
+StepMemory::StepMemory(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation, const GraphCall& call)
+    : graph_(graph), plan_(plan), values_of_symbols_(call.symbols),
+      constants_(static_cast<size_t>(constant_section(graph, plan).bytes)), arena_(static_cast<size_t>(specialisation.arena_bytes)) {
+    for (const DimSymbol& s : graph.symbols) symbols_.push_back(call.symbols.at(s.name));
+    add_constants(call);
+    for (const Value& value : graph.values) {
+        if (value.kind == ValueKind::kInput) add_input(value, call.inputs.at(value.name));
+        if (value.kind == ValueKind::kState) add_state(value, call.states.at(value.name));
+    }
+    for (const ValueId output : graph.outputs) {
+        outputs_.emplace_back(static_cast<size_t>(stored_elements({}, evaluate(graph[output].type.shape, call.symbols))) * 4);
+    }
+}
+
+void StepMemory::add_constants(const GraphCall& call) {
+    const ConstantSection section = constant_section(graph_, plan_);
+    for (const Value& value : graph_.values) {
+        if (value.kind != ValueKind::kConstant) continue;
+        const StoredConstant& stored = section.constants.at(value.name);
+        for (int64_t r = 0; r < stored.repetitions; ++r) {
+            pack_into(constants_.data() + stored.offset + r * stored.stride, value.type.element, stored_layout(plan_, value.name),
+                      call.constant(value, r));
+        }
+    }
+}
+
+void StepMemory::add_input(const Value& value, const TensorData& data) {
+    inputs_.emplace_back(data.values.size() * 4);
+    pack_into(inputs_.back().data(), value.type.element, {}, data);
+}
+
+void StepMemory::add_state(const Value& value, const std::vector<TensorData>& before) {
+    const Layout& layout = stored_layout(plan_, value.name);
+    const int64_t elements = stored_elements(layout, evaluate(value.type.shape, values_of_symbols_));
+    states_.emplace_back(static_cast<size_t>(elements) * before.size() * 4);
+    for (size_t r = 0; r < before.size(); ++r) {
+        pack_into(states_.back().data() + static_cast<int64_t>(r) * elements * 4, value.type.element, layout, before[r]);
+    }
+}
+
+void StepMemory::run(TesseraStepFunction entry) {
+    const auto inputs = addresses<const void*>(inputs_);
+    const auto outputs = addresses<void*>(outputs_);
+    const auto states = addresses<unsigned char*>(states_);
+    const TesseraStep step{symbols_.data(), inputs.data(), outputs.data(), constants_.data(), states.data(), arena_.data()};
+    entry(&step);
+}
+
+GraphResult StepMemory::results() const {
+    for (const auto* group : {&inputs_, &states_, &outputs_}) {
+        for (const GuardedMemory& m : *group) {
+            if (!m.is_intact()) throw Error("emitted code", {}, "wrote outside an input, a state or an output");
+        }
+    }
+    if (!arena_.is_intact()) throw Error("emitted code", {}, "wrote outside the arena");
+    if (!constants_.is_intact()) throw Error("emitted code", {}, "wrote outside the constants");
+    GraphResult result;
+    for (size_t o = 0; o < graph_.outputs.size(); ++o) {
+        result.outputs.push_back(unpacked(outputs_[o].data(), {}, evaluate(graph_[graph_.outputs[o]].type.shape, values_of_symbols_)));
+    }
+    auto state = states_.begin();
+    for (const Value& value : graph_.values) {
+        if (value.kind != ValueKind::kState) continue;
+        const Layout& layout = stored_layout(plan_, value.name);
+        const std::vector<int64_t> shape = evaluate(value.type.shape, values_of_symbols_);
+        const int64_t bytes = stored_elements(layout, shape) * 4;
+        int64_t repetitions = 1;
+        for (const Block& block : graph_.blocks) {
+            for (const StateUpdate& update : block.states) {
+                if (graph_[update.before].name == value.name) repetitions = block.repeat;
+            }
+        }
+        for (int64_t r = 0; r < repetitions; ++r) result.states[value.name].push_back(unpacked(state->data() + r * bytes, layout, shape));
+        ++state;
+    }
+    return result;
+}
+
+}  // namespace tessera::testing

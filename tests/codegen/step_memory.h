@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph_interpreter.h"
+#include "plan/plan.h"
+#include "tessera/step.h"
+
+/// All memory of one call of an emitted step, laid out as its plan says.
+namespace tessera::testing {
+
+/// 64-byte aligned bytes that begin as NaN, with canaries around them that show a write outside.
+class GuardedMemory {
+public:
+    explicit GuardedMemory(size_t bytes);
+    unsigned char* data() const { return data_; }
+    bool is_intact() const;
+
+private:
+    size_t bytes_;
+    std::vector<unsigned char> storage_;
+    unsigned char* data_;
+};
+
+class StepMemory {
+public:
+    /// Packs constants, states and inputs of the call.
+    StepMemory(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation, const GraphCall& call);
+
+    void run(TesseraStepFunction entry);
+    /// @throws Error if the step wrote outside of what it was given.
+    GraphResult results() const;
+
+private:
+    void add_constants(const GraphCall& call);
+    void add_input(const Value& value, const TensorData& data);
+    void add_state(const Value& value, const std::vector<TensorData>& before);
+
+    const Graph& graph_;
+    const Plan& plan_;
+    std::map<std::string, int64_t> values_of_symbols_;
+    std::vector<int64_t> symbols_;
+    GuardedMemory constants_, arena_;
+    std::vector<GuardedMemory> inputs_, states_, outputs_;
+};
+
+}  // namespace tessera::testing
