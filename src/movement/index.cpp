@@ -62,10 +62,10 @@ std::string Index::Atom::text() const {
         case AtomKind::kRead: return "int64_t{" + buffer + "[" + argument(0) + "]}";
         case AtomKind::kFloorDiv:
             return arguments[0].bounds().low >= 0 ? fmt::format("({}) / {}", argument(0), modulus)
-                                                  : fmt::format("ntt::floor_div({}, {})", argument(0), modulus);
+                                                  : fmt::format("ntt::floor_div<int64_t>({}, {})", argument(0), modulus);
         case AtomKind::kMod:
             return arguments[0].bounds().low >= 0 ? fmt::format("({}) % {}", argument(0), modulus)
-                                                  : fmt::format("ntt::floor_mod({}, {})", argument(0), modulus);
+                                                  : fmt::format("ntt::floor_mod<int64_t>({}, {})", argument(0), modulus);
         case AtomKind::kProduct: return fmt::format("({}) * ({})", argument(0), argument(1));
         case AtomKind::kMin: return fmt::format("ntt::min<int64_t>({}, {})", argument(0), argument(1));
         case AtomKind::kMax: return fmt::format("ntt::max<int64_t>({}, {})", argument(0), argument(1));

@@ -36,6 +36,12 @@ int64_t number_parameter(const LeafScope& scope, const std::string& name, int64_
     return value;
 }
 
+int64_t lanes_parameter(const LeafScope& scope) {
+    const int64_t lanes = number_parameter(scope, "lanes", 1, 64);
+    if ((lanes & (lanes - 1)) != 0) throw Error(scope.node.name, "lanes", fmt::format("is {}, expected a power of two", lanes));
+    return lanes;
+}
+
 LeafLoops::LeafLoops(const LeafScope& scope, const std::vector<int>& iterators) {
     const Definition& definition = *scope.node.definition();
     for (const Range& range : scope.ranges) values_.push_back(range.begin);
@@ -120,7 +126,7 @@ Body lower_post(const LeafScope& scope) {
         values.folded = load_result(tensor, values);
         return loops.around({{store_to(tensor, to_value(definition.post, values), values)}});
     }
-    const LaneLoop lanes = lane_loop(scope, x, number_parameter(scope, "lanes", 1, 64));
+    const LaneLoop lanes = lane_loop(scope, x, lanes_parameter(scope));
     values.iterators[static_cast<size_t>(x)] = lanes.value;
     values.folded = load_result(tensor, values);
     return loops.around({lanes.around({{store_to(tensor, to_value(definition.post, values), values)}})});

@@ -51,6 +51,9 @@ int iterator_parameter(const LeafScope& scope, const std::string& name);
 /// The positive integer of a parameter, or the default. @throws Error beyond `largest`.
 int64_t number_parameter(const LeafScope& scope, const std::string& name, int64_t otherwise, int64_t largest);
 
+/// The lanes of a leaf: a power of two. @throws Error
+int64_t lanes_parameter(const LeafScope& scope);
+
 /// Loops over some iterators of a leaf, outermost first: the others are set by the caller.
 class LeafLoops {
 public:

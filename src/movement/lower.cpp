@@ -47,7 +47,7 @@ public:
 
 private:
     static std::set<std::string> reserved_names(const LoweringInput& input) {
-        std::set<std::string> names;
+        std::set<std::string> names = reserved_identifiers();
         for (const Value& value : input.graph.values) names.insert(identifier(value.name));
         for (const auto& [name, variable] : input.symbols) names.insert(name);
         return names;
@@ -103,9 +103,11 @@ private:
             Variable variable;
             Index begin, end;
             int64_t step;
+            bool is_lone;  ///< one tile holds all, so the body does not name the variable
             Body before, inside, after;
         };
         std::vector<Open> open;
+        const size_t outer_loops = open_loops_.size();
         for (const LoopTile& loop : nest.loops) {
             const int x = definition.iterator(loop.iterator);
             if (x < 0) {
@@ -126,7 +128,10 @@ private:
                 is_partial = true;
             }
             Index end = range.end;
-            for (const Index& bound : bounds_by_predicate(root_node, x, ranges, storage_)) end = min(end, bound);
+            if (is_reduction || may_skip(root_node)) {
+                for (const Index& bound : bounds_by_predicate(root_node, x, ranges, storage_)) end = min(end, bound);
+            }
+            const bool is_stopped = !(end == range.end);
             const int64_t tile = std::min(loop.tile, std::max<int64_t>(range.largest, 1));
             const int64_t divisor = range.begin.divisor();
             level.variable = {names_.fresh(loop.iterator + "_tile"),
@@ -136,11 +141,15 @@ private:
             end = named(end, loop.iterator + "_stop", level.before);
             level.end = end;
             level.step = tile;
-            const Index start = range.largest <= tile ? range.begin : Index::variable(level.variable);
+            level.is_lone = range.largest <= tile;
+            const Index start = level.is_lone ? range.begin : Index::variable(level.variable);
+            if (!level.is_lone) open_loops_.push_back(level.variable.name);
+            if (!level.is_lone && !is_reduction && is_partial) check_folds_once(root_node, x);
             // A tile that always fits keeps its constant extent.
             const bool divides = (range.end - range.begin).divisor() % tile == 0 && end == range.end;
             const Index next = start + Index(tile);
-            range = {start, divides || tile == 1 ? next : named(min(next, end), loop.iterator + "_end", level.inside), tile};
+            const std::optional<Index> covered = is_stopped ? std::nullopt : range.covered;
+            range = {start, divides || tile == 1 ? next : named(min(next, end), loop.iterator + "_end", level.inside), tile, covered};
             open.push_back(std::move(level));
         }
 
@@ -150,10 +159,13 @@ private:
         for (const auto& child : nest.children) {
             if (const auto* inner = std::get_if<Nest>(&child)) {
                 const Node& inner_root = node_of(root(*inner), storage_.block());
+                if (&inner_root != &root_node) check_part(inner_root, needed.at(&inner_root));
+                check_hidden(*inner);
                 append(body, lower_nest(*inner, needed.at(&inner_root), is_partial && &inner_root == &root_node));
             } else {
                 const Leaf& leaf = std::get<Leaf>(child);
                 const Node& node = node_of(leaf, storage_.block());
+                if (&node != &root_node) check_part(node, needed.at(&node));
                 append(body, lower_leaf(leaf, node, needed.at(&node), is_partial && &node == &root_node));
             }
         }
@@ -162,7 +174,7 @@ private:
             append(level->inside, std::move(body));
             body = std::move(level->inside);
             const auto extent = (level->end - level->begin).as_constant();
-            if (extent && *extent > 0 && *extent <= level->step) {
+            if (level->is_lone && extent && *extent > 0 && *extent <= level->step) {
                 append(outer, std::move(body));  // a loop of one trip is none
             } else {
                 outer.push_back({For{level->variable, level->begin, level->end, level->step, std::move(body)}});
@@ -170,7 +182,85 @@ private:
             append(outer, std::move(level->after));
             body = std::move(outer);
         }
+        open_loops_.resize(outer_loops);
         return body;
+    }
+
+    bool is_tile(ValueId value) const { return storage_.plan_of(storage_.base(value)).place == Place::kTile; }
+
+    /// Whether the loops over a nest's root may leave out iterations for which its predicate does not hold: what they would
+    /// have set is set already, is kept, or is never seen.
+    bool may_skip(const Node& node) const {
+        const Definition& definition = *node.definition();
+        const int result = definition.results().front();
+        if (definition.tensors[static_cast<size_t>(result)].role == Role::kUpdate) return true;
+        if (definition.monoid == Monoid::kNone && !is_tile(value_of(node, result))) return true;  // fill_gaps
+        return readers_imply_predicate(node, nodes_, storage_);
+    }
+
+    /// Inside a loop over the reduction every trip folds into what the results hold, so a result that iterator x does not
+    /// index would fold the same tile in every trip over x.
+    static void check_folds_once(const Node& node, int x) {
+        const Definition& definition = *node.definition();
+        for (const int t : definition.results()) {
+            const TensorDecl& result = definition.tensors[static_cast<size_t>(t)];
+            const std::vector<int> used = iterators_in(result.map);
+            if (std::find(used.begin(), used.end(), x) != used.end()) continue;
+            const std::string& name = definition.iterators[static_cast<size_t>(x)].name;
+            throw Error(node.name, name, fmt::format("does not index {}, which a loop over it inside the reduction would fold again", result.name),
+                        fmt::format("put the loop over {} outside of the reduction's, or leave it whole", name));
+        }
+    }
+
+    /// A producer computes what the rest of a nest reads. That must be all of it where others read it too, and no element
+    /// twice where the second time would start from what the first one left.
+    void check_part(const Node& node, const Ranges& ranges) const {
+        const Definition& definition = *node.definition();
+        const std::vector<Index> extents = iterator_extents(node, storage_.input());
+        for (const int t : definition.results()) {
+            const TensorDecl& result = definition.tensors[static_cast<size_t>(t)];
+            const ValueId value = value_of(node, t);
+            bool folds_into_memory = result.role == Role::kUpdate && definition.monoid != Monoid::kNone;
+            for (const int x : iterators_in(result.map)) {
+                const auto at = static_cast<size_t>(x);
+                if (definition.iterators[at].is_reduction) {
+                    folds_into_memory = true;
+                } else if (!is_tile(value) && !(ranges[at].covered && *ranges[at].covered == extents[at])) {
+                    throw Error(node.name, storage_.input().graph[value].name,
+                                fmt::format("is stored whole, but this kernel may compute a part of it along {}", definition.iterators[at].name),
+                                "place it as a tile, or take the operator into a kernel of its own");
+                }
+            }
+            const bool is_replaced = result.role == Role::kOut && storage_.plan_of(value).place == Place::kInPlace;
+            for (const std::string& loop : open_loops_) {
+                if (!is_replaced && !folds_into_memory) break;
+                if (std::any_of(ranges.begin(), ranges.end(), [&](const Range& r) { return r.begin.uses(loop); })) continue;
+                throw Error(node.name, storage_.input().graph[value].name,
+                            fmt::format("is made from what it replaces, but every trip of the loop {} makes it again", loop),
+                            "give it storage of its own, or take the operator out of that loop");
+            }
+        }
+    }
+
+    /// Behind an inner nest only the results of its root are known whole.
+    void check_hidden(const Nest& inner) const {
+        const std::vector<const Leaf*> made = leaves(inner);
+        for (const Leaf* leaf : made) {
+            if (leaf == made.back()) continue;
+            const Node& node = node_of(*leaf, storage_.block());
+            const Node& inner_root = node_of(*made.back(), storage_.block());
+            if (storage_.base(node.results.front()) == storage_.base(inner_root.results.front())) continue;  // replaced by it
+            for (const Node* reader : nodes_) {
+                const bool is_inside = std::any_of(made.begin(), made.end(), [&](const Leaf* l) { return l->node == reader->name; });
+                const bool reads = std::any_of(reader->operands.begin(), reader->operands.end(), [&](ValueId o) {
+                    return std::any_of(node.results.begin(), node.results.end(),
+                                       [&](ValueId result) { return storage_.base(o) == storage_.base(result); });
+                });
+                if (is_inside || !reads) continue;
+                throw Error(node.name, reader->name, "reads it outside of the inner nest that makes it tile by tile",
+                            "move it to the nest of its reader");
+            }
+        }
     }
 
     Body lower_leaf(const Leaf& leaf, const Node& node, const Ranges& ranges, bool is_partial) {
@@ -222,6 +312,7 @@ private:
     Storage storage_;
     Names names_;
     std::vector<const Node*> nodes_;
+    std::vector<std::string> open_loops_;  ///< variables of the loops around the current place that have several trips
 };
 
 }  // namespace

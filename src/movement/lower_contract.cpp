@@ -151,7 +151,7 @@ void refuse_reads_outside(const LeafScope& scope, const Roles& roles, const std:
 
 Body lower_contract(const LeafScope& scope) {
     const Roles roles = roles_of(scope);
-    const int64_t lanes = number_parameter(scope, "lanes", 1, 64);
+    const int64_t lanes = lanes_parameter(scope);
     Tile tile = surrounding(scope, roles);
     std::vector<Index> at = tile.loops.values();
     refuse_reads_outside(scope, roles, at);
@@ -190,7 +190,7 @@ Body lower_contract(const LeafScope& scope) {
 
 Body lower_dot(const LeafScope& scope) {
     const Roles roles = roles_of(scope);
-    const int64_t lanes = number_parameter(scope, "lanes", 1, 64);
+    const int64_t lanes = lanes_parameter(scope);
     Tile tile = surrounding(scope, roles);
     std::vector<Index> at = tile.loops.values();
     refuse_reads_outside(scope, roles, at);

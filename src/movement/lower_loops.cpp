@@ -23,8 +23,7 @@ LoopPlan loop_plan(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     LoopPlan plan;
     plan.x = iterator_parameter(scope, "x");
-    plan.lanes = number_parameter(scope, "lanes", 1, 64);
-    if ((plan.lanes & (plan.lanes - 1)) != 0) throw Error(scope.node.name, "lanes", "must be a power of two");
+    plan.lanes = lanes_parameter(scope);
     if (plan.x < 0 && plan.lanes > 1) {
         throw Error(scope.node.name, "lanes", "there are lanes but no iterator for them", "give x=ITERATOR");
     }

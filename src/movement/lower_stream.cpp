@@ -72,7 +72,7 @@ TileView view(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& ma
 Body lower_stream(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     const StreamRoles roles = roles_of(scope);
-    const int64_t lanes = number_parameter(scope, "lanes", 1, 64);
+    const int64_t lanes = lanes_parameter(scope);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
     const Range& steps = range(roles.s);
@@ -117,6 +117,11 @@ Body lower_stream(const LeafScope& scope) {
         range(roles.d).begin + Index::variable({kGroup, {0, (range(roles.d).largest + lanes - 1) / lanes - 1}}) * Index(lanes) +
         Index::variable({kLane, {0, lanes - 1}});
     const std::vector<int> results = definition.results();
+    const auto loaded = to_value(definition.body[1], {scope.node, scope.storage, loops.values(), 0, nullptr});
+    if (!std::get<Load>(loaded->node).guards.empty()) {
+        throw Error(scope.node.name, definition.tensors[static_cast<size_t>(value->tensor)].name, "may be read out of range",
+                    "use the micro-kernel loops");
+    }
     const TileView v = view(scope, value->tensor, value->coordinates, at, false);
     const auto result = [&](size_t i) {
         return view(scope, results[i], definition.tensors[static_cast<size_t>(results[i])].map, at, true);

@@ -52,7 +52,7 @@ std::vector<Range> needed_by(const Node& reader, const Ranges& ranges, ValueId v
         if (const auto x = single_iterator(component); x && *x < ranges.size()) {
             region.push_back(ranges[*x]);
         } else if (!uses_any_refined(component, ranges, whole)) {
-            region.push_back({Index(0), extents[axis], extents[axis].bounds().high});
+            region.push_back({Index(0), extents[axis], extents[axis].bounds().high, extents[axis]});
         } else {
             throw Error(reader.name, storage.input().graph[target].name,
                         fmt::format("axis {} is read at {}, which is not one tiled iterator", axis, component.text()),
@@ -66,7 +66,7 @@ std::vector<Range> needed_by(const Node& reader, const Ranges& ranges, ValueId v
 
 Ranges whole_ranges(const Node& node, const LoweringInput& input) {
     Ranges result;
-    for (const Index& extent : iterator_extents(node, input)) result.push_back({Index(0), extent, extent.bounds().high});
+    for (const Index& extent : iterator_extents(node, input)) result.push_back({Index(0), extent, extent.bounds().high, extent});
     return result;
 }
 
@@ -81,6 +81,7 @@ std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& no
         std::vector<bool> is_known(ranges.size());
         for (const int t : definition.results()) {
             const ValueId made = storage.base(value_of(producer, t));
+            const bool has_own_axes = storage.replaced(value_of(producer, t)) == made;
             for (size_t r = p + 1; r < nodes.size(); ++r) {
                 const Node& reader = *nodes[r];
                 const Definition& d = *reader.definition();
@@ -88,6 +89,11 @@ std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& no
                     const Role role = d.tensors[static_cast<size_t>(o)].role;
                     if (role == Role::kOut || role == Role::kUpdate) continue;
                     if (!(storage.base(value_of(reader, o)) == made)) continue;
+                    if (!has_own_axes) {
+                        throw Error(producer.name, storage.input().graph[value_of(producer, t)].name,
+                                    "takes over a view, so it cannot be computed by tiles",
+                                    "give it storage of its own, or take the operator into a kernel of its own");
+                    }
                     for (const auto& coordinates : accesses(d, o)) {
                         const auto region = needed_by(reader, result.at(&reader), value_of(reader, o), coordinates, made, storage);
                         for (size_t axis = 0; axis < region.size(); ++axis) {
@@ -98,6 +104,11 @@ std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& no
                                             "take the operator into a kernel of its own");
                             }
                             const auto at = static_cast<size_t>(x->index);
+                            if (!(iterator_extents(producer, storage.input())[at] == storage.extents(made)[axis])) {
+                                throw Error(producer.name, storage.input().graph[made].name,
+                                            fmt::format("axis {} is longer than what is written, so it cannot be computed by tiles", axis),
+                                            "take the operator into a kernel of its own");
+                            }
                             if (is_known[at] && !same_range(ranges[at], region[axis])) {
                                 ranges[at] = whole_ranges(producer, storage.input())[at];
                             } else if (!is_known[at]) {
@@ -191,6 +202,11 @@ bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& k
                 const ValueId value = value_of(*reader, o);
                 if (!(storage.base(value) == made)) continue;
                 if (!(value == made) || accesses(d, o).size() != 1) return false;  // through a view: not followed here
+                // A streaming softmax multiplies its values by weights of 0 where the predicate does not hold.
+                if (d.monoid == Monoid::kSoftmaxSum) {
+                    const auto values = reads_in({d.body[1]});
+                    if (std::any_of(values.begin(), values.end(), [&](const Read& v) { return v.tensor == o; })) return false;
+                }
                 // The reader's iterator for each of the node's, then its conjuncts over the same operands by name.
                 std::map<int, int> renamed;
                 for (size_t axis = 0; axis < read.map.size(); ++axis) {

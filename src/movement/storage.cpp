@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <set>
 
 #include "support/error.h"
 
@@ -13,7 +14,7 @@ LoweringInput lowering_input(const Graph& graph, const Plan& plan, const Special
     LoweringInput input{graph, plan, specialisation, constants, {}};
     for (const DimSymbol& symbol : graph.symbols) {
         const SymbolBounds& bounds = specialisation.bounds.at(symbol.name);
-        input.symbols[symbol.name] = {symbol.name, {bounds.low, bounds.high}, symbol.multiple_of};
+        input.symbols[symbol.name] = {identifier(symbol.name), {bounds.low, bounds.high}, symbol.multiple_of};
     }
     return input;
 }
@@ -31,10 +32,29 @@ ValueId value_of(const Node& node, int tensor) {
     return {};
 }
 
+const std::set<std::string>& reserved_identifiers() {
+    static const std::set<std::string> words = {
+        "alignas",   "alignof",   "and",      "and_eq",   "asm",       "auto",      "bitand",   "bitor",      "bool",      "break",
+        "case",      "catch",     "char",     "class",    "compl",     "concept",   "const",    "consteval",  "constexpr", "constinit",
+        "continue",  "decltype",  "default",  "delete",   "do",        "double",    "else",     "enum",       "explicit",  "export",
+        "extern",    "false",     "float",    "for",      "friend",    "goto",      "if",       "inline",     "int",       "long",
+        "mutable",   "namespace", "new",      "noexcept", "not",       "not_eq",    "nullptr",  "operator",   "or",        "or_eq",
+        "private",   "protected", "public",   "register", "requires",  "return",    "short",    "signed",     "sizeof",    "static",
+        "struct",    "switch",    "template", "this",     "throw",     "true",      "try",      "typedef",    "typeid",    "typename",
+        "union",     "unsigned",  "using",    "virtual",  "void",      "volatile",  "while",    "xor",        "xor_eq",    "char8_t",
+        "char16_t",  "char32_t",  "wchar_t",  "co_await", "co_return", "co_yield",  "int32_t",  "int64_t",    "at",        "group",
+        "ntt",       "step",      "tessera",  "repetition"};
+    return words;
+}
+
 std::string identifier(const std::string& name) {
     std::string out;
     for (const char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    return out.empty() || std::isdigit(static_cast<unsigned char>(out[0])) ? "v" + out : out;
+    if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) return "v" + out;
+    // `float` becomes `float_`, and so that they stay two, `float_` becomes `float__`.
+    const size_t end = out.find_last_not_of('_');
+    const std::string word = end == std::string::npos ? "" : out.substr(0, end + 1);
+    return word.empty() || word[0] == '_' || reserved_identifiers().contains(word) ? out + "_" : out;
 }
 
 namespace {
@@ -208,6 +228,11 @@ ValueId Storage::base(ValueId value) const {
     }
 }
 
+ValueId Storage::replaced(ValueId value) const {
+    while (plan_of(value).place == Place::kInPlace) value = *input_.graph.find(plan_of(value).of);
+    return value;
+}
+
 std::vector<Index> Storage::extents(ValueId value) const {
     std::vector<Index> result;
     for (const Dim& dim : input_.graph[value].type.shape) result.push_back(dim_index(dim, input_));
@@ -237,6 +262,9 @@ ProgramBuffer Storage::describe(ValueId id) const {
     const Value& value = input_.graph[id];
     ProgramBuffer buffer{.name = identifier(value.name), .value = value.name, .element = value.type.element,
                          .repetition_stride = {}};
+    for (const auto& [symbol, variable] : input_.symbols) {
+        if (buffer.name == variable.name) buffer.name += "_value";
+    }
     const auto position_among = [&](ValueKind kind) {
         int64_t position = 0;
         for (const Value& other : input_.graph.values) {

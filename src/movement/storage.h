@@ -1,6 +1,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,10 +15,12 @@
 /// offsets into buffers.
 namespace tessera {
 
-/// Values begin <= x < end of one iterator or axis; `largest` bounds end - begin at compile time.
+/// Values begin <= x < end of one iterator or axis; `largest` bounds end - begin at compile time. All trips of the loops
+/// around it together run over 0 <= x < `covered`; nothing where a predicate may end them earlier.
 struct Range {
     Index begin, end;
     int64_t largest = 1;
+    std::optional<Index> covered = std::nullopt;
     bool is_single() const { return largest == 1; }
 };
 
@@ -45,6 +49,8 @@ public:
     /// Follows views (their access maps are composed) and in-place results.
     Resolved resolve(ValueId value, std::vector<Index> coordinates) const;
     ValueId base(ValueId value) const;
+    /// The value whose storage this one takes over, view or not; itself if it takes over none.
+    ValueId replaced(ValueId value) const;
     /// The element at these coordinates. The buffer becomes one of the kernel's.
     Address locate(ValueId value, const std::vector<Index>& coordinates, bool is_written);
     /// Extents of a value as Index.
@@ -77,7 +83,9 @@ Index to_index(const ExprPtr& expr, const Node& node, const std::vector<Index>& 
 std::vector<Index> iterator_extents(const Node& node, const LoweringInput& input);
 /// The value bound to a tensor of the node's definition.
 ValueId value_of(const Node& node, int tensor);
-/// The graph's name as an identifier of the emitted code.
+/// The graph's name as an identifier of the emitted code; different names stay different.
 std::string identifier(const std::string& name);
+/// Words that mean something else in the emitted code.
+const std::set<std::string>& reserved_identifiers();
 
 }  // namespace tessera

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+
+#include "movement/index.h"
+#include "support/error.h"
 
 namespace tessera {
 namespace {
@@ -73,6 +77,50 @@ bool is_inside(const Definition& definition, const ExprPtr& component, const Exp
     return values && limit && values->low >= 0 && values->high < *limit;
 }
 
+Index quasi_affine(const ExprPtr& expr, const Definition& definition, const std::vector<Index>& iterators) {
+    if (const auto* n = std::get_if<Number>(&expr->node)) return {static_cast<int64_t>(n->value)};
+    if (const auto* x = std::get_if<IteratorRef>(&expr->node)) return iterators.at(static_cast<size_t>(x->index));
+    if (const auto* d = std::get_if<DimRef>(&expr->node)) {
+        const DimSymbol& dim = definition.dims[static_cast<size_t>(d->index)];
+        return Index::variable({dim.name, {dim.low, dim.high}, dim.multiple_of});
+    }
+    const auto* call = std::get_if<Apply>(&expr->node);
+    TESSERA_CHECK(call != nullptr, "a coordinate of {}", definition.name);
+    const auto argument = [&](size_t i) { return quasi_affine(call->arguments[i], definition, iterators); };
+    switch (call->function) {
+        case Function::kAdd: return argument(0) + argument(1);
+        case Function::kSub: return argument(0) - argument(1);
+        case Function::kNegate: return Index(0) - argument(0);
+        case Function::kMul: return argument(0) * argument(1);
+        case Function::kMin: return min(argument(0), argument(1));
+        case Function::kMax: return max(argument(0), argument(1));
+        case Function::kFloorDiv:
+        case Function::kMod: {
+            const auto divisor = argument(1).as_constant();
+            if (!divisor) return argument(0) * argument(1);  // an atom that determines nothing
+            return call->function == Function::kMod ? mod(argument(0), *divisor) : floor_div(argument(0), *divisor);
+        }
+        default: TESSERA_CHECK(false, "a coordinate of {}", definition.name); return {};
+    }
+}
+
+/// The atoms of a sum that its value determines: all, if they are digits of a mixed radix (8 h + e with 0 <= e < 8), else
+/// none.
+std::vector<std::string> digits_of(const Index& sum) {
+    std::vector<std::pair<int64_t, std::string>> digits;
+    for (const auto& [text, term] : sum.terms()) digits.emplace_back(std::abs(term.coefficient), text);
+    std::sort(digits.begin(), digits.end());
+    std::vector<std::string> atoms;
+    int64_t below = 0;  // the most that the smaller digits make together
+    for (const auto& [weight, text] : digits) {
+        if (weight <= below) return {};
+        const Bounds bounds = atom_index(*sum.terms().at(text).atom).bounds();
+        below += weight * (bounds.high - bounds.low);
+        atoms.push_back(text);
+    }
+    return atoms;
+}
+
 }  // namespace
 
 bool is_view(const Definition& definition) {
@@ -92,12 +140,37 @@ bool is_view(const Definition& definition) {
     return true;
 }
 
+bool is_one_to_one(const Definition& view) {
+    const auto* source = std::get_if<Read>(&view.body.front()->node);
+    if (!source) return false;
+    std::vector<Index> iterators;
+    for (size_t x = 0; x < view.iterators.size(); ++x) {
+        const int64_t last = std::max<int64_t>(quasi_affine(view.iterators[x].extent, view, {}).bounds().high - 1, 0);
+        iterators.push_back(Index::variable({fmt::format("#{}", x), {0, last}}));
+    }
+    std::set<std::string> known;
+    for (const ExprPtr& component : source->coordinates) {
+        for (const std::string& atom : digits_of(quasi_affine(component, view, iterators))) known.insert(atom);
+    }
+    return std::all_of(iterators.begin(), iterators.end(), [&](const Index& x) {
+        if (x.as_constant() || known.contains(x.text())) return true;
+        return std::any_of(known.begin(), known.end(), [&](const std::string& atom) {  // x div c and x mod c
+            const std::string quotient = fmt::format("({}) / ", x.text());
+            return atom.starts_with(quotient) && known.contains(fmt::format("({}) % {}", x.text(), atom.substr(quotient.size())));
+        });
+    });
+}
+
 bool may_be_in_place(const Definition& definition, int tensor) {
     if (definition.monoid != Monoid::kNone || definition.where) return false;
     const TensorDecl& result = definition.tensors[static_cast<size_t>(definition.results().front())];
     const TensorDecl& operand = definition.tensors[static_cast<size_t>(tensor)];
     if (result.role != Role::kOut || operand.role != Role::kIn || operand.type != result.type) return false;
     if (!is_one_iterator_an_axis(result.map)) return false;
+    for (size_t axis = 0; result.shape && axis < result.map.size(); ++axis) {  // elements that nothing writes would be kept
+        const auto& x = std::get<IteratorRef>(result.map[axis]->node);
+        if (!same(definition.iterators[static_cast<size_t>(x.index)].extent, (*result.shape)[axis])) return false;
+    }
     const auto all = accesses(definition, tensor);
     return std::all_of(all.begin(), all.end(), [&](const std::vector<ExprPtr>& access) {
         return std::equal(access.begin(), access.end(), result.map.begin(), result.map.end(),

@@ -10,6 +10,10 @@ namespace tessera {
 /// read the operand under the composed map.
 bool is_view(const Definition& definition);
 
+/// Whether no two elements of a view are the same element of its operand. A view that repeats elements can be read, but
+/// not written through.
+bool is_one_to_one(const Definition& view);
+
 /// Whether the result may take over the storage of operand `tensor`: every access of it is the element that the same
 /// iteration writes, so each element is read before it is overwritten.
 bool may_be_in_place(const Definition& definition, int tensor);

@@ -62,7 +62,13 @@ private:
         if (depth > kDeepest) fail("nested too deeply");
         Nest nest;
         do {
-            nest.children.push_back(item(depth));
+            auto child = item(depth);
+            auto* inner = std::get_if<Nest>(&child);
+            if (inner && inner->loops.empty()) {  // braces without loops are only braces
+                for (auto& grandchild : inner->children) nest.children.push_back(std::move(grandchild));
+            } else {
+                nest.children.push_back(std::move(child));
+            }
         } while (take(';'));
         if (nest.children.size() == 1) {
             if (auto* only = std::get_if<Nest>(&nest.children.front())) return Nest(std::move(*only));

@@ -32,7 +32,7 @@ std::string place_text(const TensorPlan& tensor) {
         case Place::kInPlace: text = "in place of " + tensor.of; break;
     }
     if (tensor.offset) text += fmt::format(" at {} for {}", *tensor.offset, tensor.bytes);
-    if (!tensor.layout.is_row_major()) text += ", " + print(tensor.layout);
+    if (!(tensor.layout == Layout{})) text += ", " + print(tensor.layout);
     return text;
 }
 
