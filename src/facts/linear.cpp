@@ -139,7 +139,10 @@ private:
         if (executed_.count() == reached) return true;
         // The result's iterators determine the element, and each value of them one value of what else changes
         // the body.
-        const std::vector<int> determining = iterators_in(bound_.tensor(result).map);
+        std::vector<int> determining;
+        for (size_t i = 0; i < definition_.iterators.size(); ++i)
+            if (element_depends(bound_, bound_.tensor(result).map, static_cast<int>(i)))
+                determining.push_back(static_cast<int>(i));
         if (executed_combinations(determining) != reached) return false;
         std::vector<int> all = determining;
         all.insert(all.end(), changing_.begin(), changing_.end());
