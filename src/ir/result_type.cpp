@@ -17,10 +17,10 @@ bool reads_dims(const ExprPtr& root) {
 }
 
 std::optional<Dim> product(const Dim& a, const Dim& b) {
-    if (!a.is_constant() && !b.is_constant()) return std::nullopt;
-    Dim result = a.is_constant() ? b : a;
-    result.factor = a.factor * b.factor;
-    return result;
+    if (a.is_constant())
+        return b.is_constant() ? Dim(a.factor * b.factor) : Dim(*b.symbol, a.factor * b.factor);
+    if (b.is_constant()) return Dim(*a.symbol, a.factor * b.factor);
+    return std::nullopt;
 }
 
 /// A number, a dim, or a product of which at most one factor is a dim.

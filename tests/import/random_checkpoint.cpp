@@ -11,7 +11,7 @@ namespace {
 
 std::string bytes_of(const std::vector<float>& values) {
     std::string bytes(values.size() * sizeof(float), '\0');
-    std::memcpy(bytes.data(), values.data(), bytes.size());
+    if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
     return bytes;
 }
 
