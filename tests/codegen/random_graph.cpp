@@ -111,7 +111,9 @@ private:
         static constexpr Step kSteps[] = {&Generator::unary,  &Generator::binary,   &Generator::norm,     &Generator::product,
                                           &Generator::fold,   &Generator::attend,   &Generator::window,   &Generator::views,
                                           &Generator::gather, &Generator::masked,   &Generator::state,    &Generator::rotate,
-                                          &Generator::heads,  &Generator::product2d, &Generator::scatter};
+                                          &Generator::heads,  &Generator::product2d, &Generator::scatter, &Generator::padded,
+                                          &Generator::repeated, &Generator::add_rows, &Generator::few, &Generator::columns,
+                                          &Generator::grouped};
         (this->*kSteps[pick(0, static_cast<int64_t>(std::size(kSteps)) - 1)])();
     }
 
@@ -229,6 +231,62 @@ private:
         const Matrix x = any();
         const ValueId sums = in_block(1).add(fresh("scatter"), op("scatter(t*: T, n: {0})\nindex slot i32[t]\nin X f32[t, n]\nout S f32[slot[t] mod 8, n] of [8, {0}] = sum(X * 0.2)\n", x.width), {slot_, x.value});
         keep(add("spread", op("spread(t: T, n: {0})\nin S f32[t mod 8, n] of [8, {0}], X f32[t, n]\nout Y f32[t, n] = S + X * 0.5\n", x.width), {sums, x.value}, x.width));
+    }
+
+    /// A result with elements that nothing writes, from an operand of its shape.
+    void padded() {
+        const Matrix x = any();
+        const int64_t written = pick(1, x.width);
+        keep(add("padded", op("padded(t: T, n: {0})\nin X f32[t, n] of [T, {1}]\nout Y f32[t, n] of [T, {1}] = X + 2\n", written, x.width), {x.value}, x.width));
+        const Matrix y = live_.back();
+        keep(add("map", op("map(t: T, n: {})\nin X f32[t, n], Y f32[t, n]\nout Z f32[t, n] = X + Y * 0.5\n", x.width), {x.value, y.value}, x.width));
+    }
+
+    /// A view that shows elements several times, and something that might take over its storage.
+    void repeated() {
+        const Matrix x = any();
+        const int64_t period = pick(1, x.width);
+        const Matrix y = add("map", op("map(t: T, n: {})\nin X f32[t, n]\nout Y f32[t, n] = X * 0.5 + n * 0.1\n", x.width), {x.value}, x.width);
+        const Matrix again = add("repeat", op("repeat(t: T, n: {0})\nin X f32[t, n mod {1}] of [T, {0}]\nout Y f32[t, n] = X\n", x.width, period), {y.value}, x.width);
+        keep(add("map", op("map(t: T, n: {})\nin X f32[t, n]\nout Y f32[t, n] = X - n * 0.2\n", x.width), {again.value}, x.width));
+    }
+
+    /// A state that is added to.
+    void add_rows() {
+        const Matrix x = any();
+        const ValueId before = add_value(fresh("sums"), ValueKind::kState, ElementType::kF32, {8, x.width});
+        const ValueId after = in_block(1).update(fresh("add"), op("add_rows(t*: T, n: {0})\nindex slot i32[t]\nin X f32[t, n]\nupdate C f32[slot[t] mod 8, n] of [8, {0}] = sum(X * 0.1)\n", x.width), {slot_, x.value}, before);
+        keep(add("pick", op("pick(t: T, n: {0})\nin C f32[t mod 8, n] of [8, {0}], X f32[t, n]\nout Y f32[t, n] = C * 0.5 - X\n", x.width), {after, x.value}, x.width));
+    }
+
+    /// Predicates that bound iterators by constants and by others.
+    void few() {
+        const Matrix x = any();
+        static constexpr const char* kWhere[] = {"n < 5", "t < 3 and n >= 2", "n < t", "n <= t and t < 9"};
+        keep(add("few", op(fmt::format("few(t: T, n: {{}})\nin X f32[t, n]\nout Y f32[t, n] = X - 1\nwhere {}\n", kWhere[pick(0, 3)]), x.width), {x.value}, x.width));
+        const Matrix y = live_.back();
+        keep(add("few", op(fmt::format("few(t: T, n: {{0}}, j*: {{0}})\nin X f32[t, j], Z f32[t, n]\nout Y f32[t, n] = sum(X * 0.1 + Z * 0.05) - 0.5\nwhere {}{}\n", pick(0, 1) == 1 ? "j < 4 and " : "", kWhere[pick(0, 3)]), x.width), {y.value, x.value}, x.width));
+    }
+
+    /// Folds over the tokens, and over everything.
+    void columns() {
+        const Matrix x = any();
+        const ValueId sums = in_block(1).add(fresh("columns"), op("columns(t*: T, n: {})\nin X f32[t, n]\nout S f32[n] = sum(X) * 0.05\n", x.width), {x.value});
+        const ValueId all = in_block(1).add(fresh("largest"), op("largest(u: 1, n*: {})\nin S f32[n]\nout R f32[u] = max(S)\n", x.width), {sums});
+        keep(add("apply", op("apply(t: T, n: {})\nin X f32[t, n], S f32[n], R f32[0] of [1]\nout Y f32[t, n] = X - S + R * 0.1\n", x.width), {x.value, sums, all}, x.width));
+    }
+
+    /// Attention of several heads over a state, as transformers have it: four iterators, some rows without a position.
+    void grouped() {
+        const Matrix x = any();
+        const int64_t heads = x.width % 2 == 0 ? 2 : 1, e = x.width / heads, positions = kSlots;
+        const ValueId before = add_value(fresh("cache"), ValueKind::kState, ElementType::kF32, {positions, e});
+        const ValueId cache = in_block(1).update(fresh("update"), op("store_rows(t: T, e: {0})\nindex slot i32[t]\nin X f32[t, e] of [T, {1}]\nupdate C f32[slot[t], e] of [{2}, {0}] = X\n", e, x.width, positions), {slot_, x.value}, before);
+        const ValueId split = in_block(1).add(fresh("split"), op("split(t: T, h: {0}, e: {1})\nin X f32[t, h * {1} + e]\nout Y f32[t, h, e] = X\n", heads, e), {x.value});
+        const ValueId p = in_block(1).add(fresh("scores"), op("scores(h: {0}, t: T, s: {1}, e*: {2})\nindex position i32[t]\nin Q f32[t, h, e], K f32[s, e]\nout P f32[h, t, s] = sum(Q * K) * 0.2\nwhere s < position[t]\n", heads, positions, e), {position_, split, cache});
+        const std::vector<ValueId> mla = in_block(1).add_all(fresh("attend"), op("attend(h: {0}, t: T, e: {2}, s*: {1})\nindex position i32[t]\nin P f32[h, t, s], V f32[s, e]\nout M f32[h, t], L f32[h, t], A f32[h, t, e] = softmax_sum(P, V)\nwhere s < position[t]\n", heads, positions, e), {position_, p, cache});
+        const ValueId y = in_block(1).add(fresh("normalise"), op("normalise(t: T, h: {0}, e: {1})\nin A f32[h, t, e], L f32[h, t]\nout Y f32[t, h, e] = A / (L + 0.1)\n", heads, e), {mla[2], mla[1]});
+        keep(add("merge", op("merge(t: T, n: {0})\nin X f32[t, n div {1}, n mod {1}] of [T, {2}, {1}]\nout Y f32[t, n] = X\n", heads * e, e, heads), {y}, heads * e));
     }
 
     std::mt19937_64 random_;
