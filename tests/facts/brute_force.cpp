@@ -33,9 +33,9 @@ Count operations(const ExprPtr& expr) {
         const auto* call = std::get_if<Apply>(&node.node);
         if (!call) return true;
         const bool varies = std::any_of(call->arguments.begin(), call->arguments.end(), reads_or_folds);
-        static const std::set<Function> kPlain = {Function::kAdd,      Function::kSub,    Function::kMul,
-                                                  Function::kDivide,   Function::kMod,    Function::kNegate,
-                                                  Function::kFloorDiv, Function::kMin,    Function::kMax,
+        static const std::set<Function> kPlain = {Function::kAdd,      Function::kSub,  Function::kMul,
+                                                  Function::kDivide,   Function::kMod,  Function::kNegate,
+                                                  Function::kFloorDiv, Function::kMin,  Function::kMax,
                                                   Function::kAbs,      Function::kRound};
         total.flops += varies && kPlain.contains(call->function);
         total.special += varies && is_special(call->function);
@@ -44,7 +44,8 @@ Count operations(const ExprPtr& expr) {
     return total;
 }
 
-std::set<Point> elements(const Enumerated& run, int tensor, const std::vector<ExprPtr>& map, const std::vector<Point>& points) {
+std::set<Point> elements(const Enumerated& run, int tensor, const std::vector<ExprPtr>& map,
+                         const std::vector<Point>& points) {
     std::set<Point> found;
     const auto& shape = run.extents().shapes[static_cast<size_t>(tensor)];
     for (const Point& point : points) {
@@ -70,7 +71,8 @@ json work(const Enumerated& run) {
         const std::vector<int> used = iterators_in(d.tensors[static_cast<size_t>(d.results()[1])].map);
         std::vector<Point> once = executed;
         for (size_t i = 0; i < d.iterators.size(); ++i) {
-            if (d.iterators[i].is_reduction || std::count(used.begin(), used.end(), static_cast<int>(i)) > 0) continue;
+            if (d.iterators[i].is_reduction || std::count(used.begin(), used.end(), static_cast<int>(i)) > 0)
+                continue;
             int64_t first = INT64_MAX;
             for (const Point& p : executed) first = std::min(first, p[i]);
             std::erase_if(once, [&](const Point& p) { return p[i] != first; });
@@ -162,7 +164,8 @@ json brute_force_facts(const DefinitionFile& file, const std::string& where) {
     facts["depends"] = for_tensors([&](int t) { return depends(run, t); });
     for (const bool last : {false, true}) {
         const std::vector<Point> tile = tile_points(run, file.test, last);
-        facts["tiles"][last ? "last" : "interior"] = for_tensors([&](int t) { return footprint(run, t, tile); });
+        facts["tiles"][last ? "last" : "interior"] =
+            for_tensors([&](int t) { return footprint(run, t, tile); });
     }
     facts["packs"] = run.packs(file.test.lanes);
     facts["units"] = run.units(file.test.unit);

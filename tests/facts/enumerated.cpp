@@ -36,7 +36,8 @@ std::vector<int> factors(const Definition& d) {
 }
 
 // All ways to give `count` places distinct numbers below `n`.
-void arrangements(size_t n, size_t count, std::vector<size_t>& chosen, std::vector<std::vector<size_t>>& all) {
+void arrangements(size_t n, size_t count, std::vector<size_t>& chosen,
+                  std::vector<std::vector<size_t>>& all) {
     if (chosen.size() == count) {
         all.push_back(chosen);
         return;
@@ -52,7 +53,11 @@ void arrangements(size_t n, size_t count, std::vector<size_t>& chosen, std::vect
 }  // namespace
 
 Enumerated::Enumerated(const DefinitionFile& file, const std::string& where)
-    : file_(file), where_(where), extents_(bind(file, where)), data_(test_contents(file, extents_, where)), zeros_(data_) {
+    : file_(file),
+      where_(where),
+      extents_(bind(file, where)),
+      data_(test_contents(file, extents_, where)),
+      zeros_(data_) {
     for (TensorData& tensor : zeros_) std::fill(tensor.values.begin(), tensor.values.end(), 0.0);
     at_ = std::make_unique<BodyValue>(file_.definition, extents_, data_, where_);
     at_zeros_ = std::make_unique<BodyValue>(file_.definition, extents_, zeros_, where_);
@@ -101,8 +106,8 @@ std::vector<Point> Enumerated::addresses(const std::vector<ExprPtr>& map, const 
     return axes;
 }
 
-std::optional<int> Enumerated::packed_axis(const EnumeratedAccess& access, const Point& shape, size_t iterator,
-                                           int64_t lanes) const {
+std::optional<int> Enumerated::packed_axis(const EnumeratedAccess& access, const Point& shape,
+                                           size_t iterator, int64_t lanes) const {
     std::vector<bool> constant(shape.size(), true);
     std::vector<bool> runs(shape.size(), true);
     for (const Point& start : box_) {
@@ -181,9 +186,11 @@ json Enumerated::units(const std::vector<UnitOperand>& unit) const {
                     if (operand.contains(axes[i])) lanes = operand.at(axes[i]);
                 const auto key = std::pair(chosen[i], lanes);
                 if (!known.contains(key)) known[key] = pack(chosen[i], lanes);
-                good = known[key] && definition().iterators[chosen[i]].is_reduction != total[2].contains(axes[i]);
+                good = known[key] &&
+                       definition().iterators[chosen[i]].is_reduction != total[2].contains(axes[i]);
                 for (size_t o = 0; o < 3 && good; ++o)
-                    good = ((*known[key])[static_cast<size_t>(operands[o])] >= 0) == total[o].contains(axes[i]);
+                    good =
+                        ((*known[key])[static_cast<size_t>(operands[o])] >= 0) == total[o].contains(axes[i]);
                 fact[axes[i]] = definition().iterators[chosen[i]].name;
             }
             if (good) facts.push_back(fact);

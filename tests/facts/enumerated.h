@@ -1,10 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "ir/body_value.h"
 #include "ir/definition.h"
@@ -41,7 +42,8 @@ public:
 private:
     /// Packed axis of each tensor, -1 for broadcast; nothing if the iterator cannot be packed.
     std::optional<std::vector<int>> pack(size_t iterator, int64_t lanes) const;
-    std::optional<int> packed_axis(const EnumeratedAccess& access, const Point& shape, size_t iterator, int64_t lanes) const;
+    std::optional<int> packed_axis(const EnumeratedAccess& access, const Point& shape, size_t iterator,
+                                   int64_t lanes) const;
 
     DefinitionFile file_;
     std::string where_;

@@ -41,15 +41,18 @@ bool values_agree(const json& got, const json& want, const std::string& type, do
     if (got["first"].size() != want["first"].size()) return false;
     for (size_t i = 0; i < want["first"].size(); ++i) {
         const double element = number_of(want["first"][i]);
-        if (!near(number_of(got["first"][i]), element, tolerance * std::max(std::abs(element), rms))) return false;
+        if (!near(number_of(got["first"][i]), element, tolerance * std::max(std::abs(element), rms)))
+            return false;
     }
     return near(number_of(got["sum"]), number_of(want["sum"]), tolerance * rms * count) &&
            near(number_of(got["sum_squares"]), squares, 2 * tolerance * squares);
 }
 
-void compare_entries(const std::string& fact, const json& got, const json& want, std::vector<std::string>& found) {
+void compare_entries(const std::string& fact, const json& got, const json& want,
+                     std::vector<std::string>& found) {
     if (!want.is_object()) {
-        if (got != want) found.push_back(fmt::format("{}: got {}, expected {}", fact, got.dump(), want.dump()));
+        if (got != want)
+            found.push_back(fmt::format("{}: got {}, expected {}", fact, got.dump(), want.dump()));
         return;
     }
     for (const auto& [entry, value] : want.items())
@@ -63,9 +66,13 @@ void compare_entries(const std::string& fact, const json& got, const json& want,
 
 }  // namespace
 
-std::filesystem::path own_definitions() { return std::filesystem::path(TESSERA_SOURCE_DIR) / "tests/facts/definitions"; }
+std::filesystem::path own_definitions() {
+    return std::filesystem::path(TESSERA_SOURCE_DIR) / "tests/facts/definitions";
+}
 
-std::filesystem::path zoo() { return std::filesystem::path(TESSERA_SOURCE_DIR) / "../shared/zoo"; }
+std::filesystem::path zoo() {
+    return std::filesystem::path(TESSERA_SOURCE_DIR) / "../shared/zoo";
+}
 
 std::vector<std::filesystem::path> definitions_in(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
@@ -83,10 +90,13 @@ std::string read_text(const std::filesystem::path& file) {
     return text.str();
 }
 
-json read_json(const std::filesystem::path& file) { return json::parse(read_text(file)); }
+json read_json(const std::filesystem::path& file) {
+    return json::parse(read_text(file));
+}
 
 json facts_of(const std::string& text, const std::string& where, bool values) {
-    return json::parse(facts_text(derive_facts(parse_definition_file(text, where), {.values = values}, where)));
+    return json::parse(
+        facts_text(derive_facts(parse_definition_file(text, where), {.values = values}, where)));
 }
 
 std::vector<std::string> differences(const json& got, const json& want) {

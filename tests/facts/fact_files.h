@@ -1,14 +1,15 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 namespace tessera {
 
-/// tests/facts/definitions: definitions of the project's own, each with the facts that the zoo's oracle (an enumeration
-/// of all iterations, which shares no code with the derivation) gave for it.
+/// tests/facts/definitions: definitions of the project's own, each with the facts that the zoo's oracle (an
+/// enumeration of all iterations, which shares no code with the derivation) gave for it.
 std::filesystem::path own_definitions();
 /// The operator zoo beside the checkout; it need not be there.
 std::filesystem::path zoo();
@@ -21,8 +22,8 @@ nlohmann::json read_json(const std::filesystem::path& file);
 /// The facts of a definition's text, as its JSON says them.
 nlohmann::json facts_of(const std::string& text, const std::string& where, bool values);
 
-/// The entries in which two sets of facts differ, as lines; by the zoo's rules of agreement (order of lists that have
-/// none, tolerance of values). Facts that `want` does not hold are not compared.
+/// The entries in which two sets of facts differ, as lines; by the zoo's rules of agreement (order of lists
+/// that have none, tolerance of values). Facts that `want` does not hold are not compared.
 std::vector<std::string> differences(const nlohmann::json& got, const nlohmann::json& want);
 
 }  // namespace tessera

@@ -3,8 +3,8 @@
 
 #include "facts/fact_files.h"
 
-// Every fact of every definition with known facts: the project's own, and those of the zoo where it is beside the
-// checkout.
+// Every fact of every definition with known facts: the project's own, and those of the zoo where it is beside
+// the checkout.
 namespace tessera {
 namespace {
 
@@ -19,7 +19,9 @@ void expect_all_agree(const std::filesystem::path& folder, size_t at_least) {
     }
 }
 
-TEST(GoldenFacts, OfOwnDefinitions) { expect_all_agree(own_definitions(), 29); }
+TEST(GoldenFacts, OfOwnDefinitions) {
+    expect_all_agree(own_definitions(), 29);
+}
 
 TEST(GoldenFacts, OfTheZoo) {
     if (!std::filesystem::exists(zoo())) GTEST_SKIP() << "no ../shared/zoo";

@@ -35,7 +35,8 @@ TEST(RandomFacts, SignaturesAreTrueWhenRun) {
     int checked = 0;
     for (const auto& file : definitions_in(own_definitions())) {
         SCOPED_TRACE(file.filename().string());
-        const SignatureRun run = run_signatures(parse_definition_file(read_text(file), file.string()), file.string());
+        const SignatureRun run =
+            run_signatures(parse_definition_file(read_text(file), file.string()), file.string());
         EXPECT_THAT(run.broken, testing::IsEmpty());
         checked += run.checked;
     }
