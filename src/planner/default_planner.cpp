@@ -193,7 +193,7 @@ private:
             const auto node = std::find_if(block.nodes.begin(), block.nodes.end(), [&](const Node& n) { return n.name == leaf.node; });
             const Leaf before = leaf;
             bool found = false;
-            for (Leaf& candidate : leaf_candidates(*node, graph_, out_, options_)) {
+            for (Leaf& candidate : leaf_candidates(*node, out_, options_)) {
                 leaf = std::move(candidate);
                 if ((found = lowers(block, whole))) break;
             }
@@ -257,7 +257,7 @@ private:
             bool is_row = false;
             for (size_t axis = 0; axis < weighted.size() && value; ++axis) {
                 const auto* mine = std::get_if<IteratorRef>(&weighted[axis]->node);
-                if (!mine || !reads_axis(view, group, x, axis)) continue;
+                if (!mine || !reads_axis(group, x, axis)) continue;
                 is_row = std::none_of(value->coordinates.begin(), value->coordinates.end(),
                                       [&](const ExprPtr& c) { return uses(c, mine->index); });
             }
@@ -272,7 +272,7 @@ private:
             Nest nest{loops, {}};
             for (const Node* node : group.nodes) {
                 if (node == group.scores || node == group.softmax) {
-                    inner.children.emplace_back(node == group.softmax ? leaf_candidates(*node, graph_, out_, options_).front() : plain(*node));
+                    inner.children.emplace_back(node == group.softmax ? leaf_candidates(*node, out_, options_).front() : plain(*node));
                     if (node == group.softmax) nest.children.emplace_back(inner);
                 } else {
                     nest.children.emplace_back(plain(*node));
@@ -288,7 +288,7 @@ private:
     bool choose_softmax_leaves(const BlockView& view, const Group& group, Nest& nest) {
         const auto inner = std::find_if(nest.children.begin(), nest.children.end(), [](const auto& c) { return std::holds_alternative<Nest>(c); });
         auto& children = std::get<Nest>(*inner).children;
-        for (Leaf& candidate : leaf_candidates(*group.softmax, graph_, out_, options_)) {
+        for (Leaf& candidate : leaf_candidates(*group.softmax, out_, options_)) {
             if (candidate.micro_kernel != "stream") break;
             children.back() = std::move(candidate);
             Nest attempt = nest;
@@ -305,7 +305,7 @@ private:
     }
 
     /// Whether iterator x of the root runs along this axis of the weighted sums.
-    static bool reads_axis(const BlockView&, const Group& group, int x, size_t axis) {
+    static bool reads_axis(const Group& group, int x, size_t axis) {
         const Node& root = *group.nodes.back();
         if (&root == group.softmax) {
             const Definition& d = *root.definition();

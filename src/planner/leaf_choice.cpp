@@ -146,8 +146,7 @@ std::vector<ContractionRoles> contraction_roles(const Definition& definition) {
     return result;
 }
 
-std::vector<Leaf> leaf_candidates(const Node& node, const Graph&, const SpecialisationPlan& specialisation,
-                                  const PlannerOptions& options) {
+std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation, const PlannerOptions& options) {
     std::vector<Leaf> result;
     if (node.definition()->monoid == Monoid::kSoftmaxSum) add_streams(result, node, specialisation, options);
     if (factors_of(*node.definition())) add_contractions(result, node, specialisation, options);
