@@ -100,6 +100,22 @@ TEST(GraphText, EmptyTextsAndNodesOutsideBlocksAreErrors) {
     EXPECT_THROW((void)parse_graph("graph \"g\"\nvalue a: f32[1]\nblock b\nnode n() -> a", "g"), Error);
 }
 
+// A text with one character changed is a graph, or refused by parser or verifier; it never crashes.
+TEST(GraphText, DamageIsRefusedOrHarmless) {
+    int refused = 0;
+    for (size_t at = 0; at < testing::kSmallGraph.size(); ++at)
+        for (const char changed : {'0', '9', 'T', '"', '\n', '-', ']'}) {
+            std::string damaged = testing::kSmallGraph;
+            damaged[at] = changed;
+            try {
+                verify(parse_graph(damaged, "damaged"), "damaged");
+            } catch (const Error&) {
+                ++refused;
+            }
+        }
+    EXPECT_GT(refused, 1000);
+}
+
 TEST(NameSeries, AreFoundAndExpanded) {
     const auto series = series_of({"a9.b", "a10.b", "a11.b"});
     ASSERT_TRUE(series);
