@@ -111,7 +111,7 @@ std::vector<std::string> check(const std::vector<LiveBuffer>& buffers, const std
             const auto other = offsets.find(b.value);
             if (other == offsets.end()) continue;
             const bool same_time = std::max(a.first, b.first) < std::min(a.last, b.last);
-            const bool same_place = std::max(at->second, other->second) < std::min(at->second + a.bytes, other->second + b.bytes);
+            const bool same_place = at->second <= other->second ? other->second - at->second < a.bytes : at->second - other->second < b.bytes;
             if (same_time && same_place) violations.push_back(fmt::format("{} and {} overlap while both are alive", b.value, a.value));
         }
     }

@@ -1,0 +1,53 @@
+#include "plan/layout_text.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+std::string error_of(const std::string& text) {
+    try {
+        (void)parse_layout(text, "plan.toml:3");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(LayoutText, EveryFormIsRead) {
+    EXPECT_EQ(parse_layout("row-major", ""), Layout{});
+    EXPECT_EQ(parse_layout("order [1, 0]", ""), (Layout{{1, 0}, {}}));
+    EXPECT_EQ(parse_layout("lanes <1:16, 0:4, 1:2>", ""), (Layout{{}, {{1, 16}, {0, 4}, {1, 2}}}));
+    EXPECT_EQ(parse_layout(" order [ 2,0,1 ]lanes < 1:16 > ", ""), (Layout{{2, 0, 1}, {{1, 16}}}));
+}
+
+TEST(LayoutText, WhatIsNoLayoutIsNamedWithItsPosition) {
+    EXPECT_EQ(error_of(""), "plan.toml:3: is no layout: expected row-major, order [..] or lanes <..> at position 1");
+    EXPECT_EQ(error_of("column-major"),
+              "plan.toml:3: `column-major`: is no layout: expected row-major, order [..] or lanes <..> at position 1");
+    EXPECT_EQ(error_of("order []"), "plan.toml:3: `order []`: is no layout: expected a number up to 64 at position 8");
+    EXPECT_EQ(error_of("order [0, -1]"), "plan.toml:3: `order [0, -1]`: is no layout: expected a number up to 64 at position 11");
+    EXPECT_EQ(error_of("order [99999999999]"), "plan.toml:3: `order [99999999999]`: is no layout: expected a number up to 64 at position 8");
+    EXPECT_EQ(error_of("lanes <1>"), "plan.toml:3: `lanes <1>`: is no layout: expected : at position 9");
+    EXPECT_EQ(error_of("lanes <1:5000>"), "plan.toml:3: `lanes <1:5000>`: is no layout: expected a number up to 4096 at position 10");
+    EXPECT_EQ(error_of("lanes <1:2"), "plan.toml:3: `lanes <1:2`: is no layout: expected > at position 11");
+    EXPECT_EQ(error_of("row-major x"), "plan.toml:3: `row-major x`: is no layout: expected the end at position 11");
+    EXPECT_EQ(error_of("lanes <1:2> order [0]"), "plan.toml:3: `lanes <1:2> order [0]`: is no layout: expected the end at position 13");
+}
+
+TEST(LayoutText, WhatIsPrintedParsesBack) {
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 300; ++i) {
+        Layout layout;
+        for (uint64_t axes = random() % 4; axes > 0; --axes) layout.order.push_back(static_cast<int>(random() % 8));
+        for (uint64_t lanes = random() % 3; lanes > 0; --lanes) layout.lanes.push_back({static_cast<int>(random() % 8), static_cast<int64_t>(2 + random() % 31)});
+        EXPECT_EQ(parse_layout(print(layout), ""), layout) << print(layout);
+    }
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,139 @@
+#include "plan/nest.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+std::string error_of(const std::string& text) {
+    try {
+        (void)parse_nest(text, "plan.toml:7");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(Nest, OneOperatorWithoutLoops) {
+    const Nest nest = parse_nest("y[loops]", "");
+    EXPECT_TRUE(nest.loops.empty());
+    EXPECT_EQ(root(nest), (Leaf{"y", "loops", {}}));
+    EXPECT_EQ(print(nest), "y[loops]");
+}
+
+TEST(Nest, AttentionAsInTheHeader) {
+    const std::string text =
+        "b:1 i:8 h:1 { gather[loops x=e]; s:16 { scores[contract k=e m=i n=s]; attend[stream d=e] }; normalise[loops x=d] }";
+    const Nest nest = parse_nest(text, "");
+    EXPECT_EQ(nest.loops, (std::vector<LoopTile>{{"b", 1}, {"i", 8}, {"h", 1}}));
+    ASSERT_EQ(nest.children.size(), 3U);
+    const Nest& inner = std::get<Nest>(nest.children[1]);
+    EXPECT_EQ(root(inner).parameters, (std::map<std::string, std::string>{{"d", "e"}}));
+    EXPECT_EQ(root(nest).node, "normalise");
+    std::vector<std::string> order;
+    for (const Leaf* leaf : leaves(nest)) order.push_back(leaf->node);
+    EXPECT_EQ(order, (std::vector<std::string>{"gather", "scores", "attend", "normalise"}));
+    EXPECT_EQ(print(nest), text);
+}
+
+TEST(Nest, SpaceAndBracesThatSayNothing) {
+    const Nest nest = parse_nest("x:8 { a[loops]; b[loops] }", "");
+    EXPECT_EQ(parse_nest("  x:8{a[loops];b[ loops ]}  ", ""), nest);
+    EXPECT_EQ(parse_nest("{ x:8 { { a[loops] }; { b[loops] } } }", ""), nest);
+    EXPECT_EQ(parse_nest("x : 8 { { { a[loops]; b[loops] } } }", ""), nest);
+}
+
+TEST(Nest, LoopsInLoopsAreOneListOfLoops) {
+    EXPECT_EQ(parse_nest("x:8 { y:2 { a[loops] } }", ""), parse_nest("x:8 y:2 { a[loops] }", ""));
+}
+
+TEST(Nest, WhatIsNoTilingExpressionIsNamedWithItsPosition) {
+    const std::string advice = " (a nest reads `x:8 y:1 { producer[kernel key=value]; root[kernel] }`)";
+    const auto expected = [&](const std::string& text, const std::string& problem) {
+        EXPECT_EQ(error_of(text), "plan.toml:7: `" + text + "`: " + problem + advice);
+    };
+    EXPECT_EQ(error_of(""), "plan.toml:7: expected a name at position 1" + advice);
+    expected("a", "expected [micro-kernel] at position 2");
+    expected("a[]", "expected a name at position 3");
+    expected("a[loops", "expected a name at position 8");
+    expected("a[loops x]", "expected = or ] at position 10");
+    expected("a[loops x=]", "expected a name at position 11");
+    expected("a[loops x=n x=t]", "a parameter is given twice at position 16");
+    expected("a[loops] b[loops]", "expected the end at position 10");
+    expected("a[loops];", "expected a name at position 10");
+    expected("x:8 a[loops]", "expected { after the loops at position 6");
+    expected("x:0 { a[loops] }", "expected a tile size at position 4");
+    expected("x:-1 { a[loops] }", "expected a tile size at position 5");
+    expected("x:8k { a[loops] }", "expected a tile size at position 5");
+    expected("x:99999999999999999999 { a[loops] }", "expected a tile size at position 23");
+    expected("x:8 { a[loops]", "expected } or ; at position 15");
+    expected("x:8 { }", "expected a name at position 7");
+    expected("a[loops] }", "expected the end at position 10");
+}
+
+TEST(Nest, DeepNestingIsRefused) {
+    std::string text;
+    for (int i = 0; i < 100000; ++i) text += "x:1 { ";
+    EXPECT_NE(error_of(text).find("nested too deeply"), std::string::npos);
+}
+
+Nest random_nest(std::mt19937_64& random, int depth) {
+    const auto pick = [&](int count) { return static_cast<int>(random() % static_cast<uint64_t>(count)); };
+    const auto leaf = [&] {
+        Leaf made{fmt::format("node_{}", pick(9)), fmt::format("kernel{}", pick(3)), {}};
+        for (int p = pick(3); p > 0; --p) made.parameters[fmt::format("p{}", pick(4))] = fmt::format("{}", pick(100));
+        return made;
+    };
+    // The normal form: a nest has loops, save the outermost, and several children where an only one would be a nest.
+    Nest nest;
+    for (int l = depth == 0 ? pick(3) : 1 + pick(2); l > 0; --l) nest.loops.push_back({fmt::format("x{}", pick(5)), 1 + pick(64)});
+    nest.children.emplace_back(leaf());
+    for (int c = pick(3); c > 0; --c) {
+        if (depth < 3 && pick(2) == 0) {
+            nest.children.emplace_back(random_nest(random, depth + 1));
+        } else {
+            nest.children.emplace_back(leaf());
+        }
+    }
+    return nest;
+}
+
+TEST(Nest, WhatIsPrintedParsesBack) {
+    std::mt19937_64 random(5);
+    for (int i = 0; i < 500; ++i) {
+        const Nest nest = random_nest(random, 0);
+        EXPECT_EQ(parse_nest(print(nest), ""), nest) << print(nest);
+    }
+}
+
+TEST(Nest, DamagedTextsAreErrorsOrPrintAsTheyRead) {
+    std::mt19937_64 random(6);
+    const std::string alphabet = "ab:18 {}[];=-_.\n\"";
+    int parsed = 0;
+    for (int i = 0; i < 5000; ++i) {
+        std::string text = print(random_nest(random, 0));
+        for (uint64_t edits = 1 + random() % 3; edits > 0; --edits) {
+            const size_t at = random() % (text.size() + 1);
+            if (random() % 2 == 0 && at < text.size()) {
+                text.erase(at, 1 + random() % 3);
+            } else {
+                text.insert(at, 1, alphabet[random() % alphabet.size()]);
+            }
+        }
+        try {
+            const Nest nest = parse_nest(text, "");
+            EXPECT_EQ(parse_nest(print(nest), ""), nest) << text;
+            ++parsed;
+        } catch (const Error&) {
+        }
+    }
+    EXPECT_GT(parsed, 100);
+    EXPECT_LT(parsed, 4900);
+}
+
+}  // namespace
+}  // namespace tessera
