@@ -109,6 +109,7 @@ ElementType TextScanner::element_type() {
 Layout TextScanner::layout() {
     Layout layout;
     constexpr int64_t kMostAxes = 64;
+    constexpr int64_t kLargestFactor = 4096;
     const auto axis = [&] {
         const int64_t found = integer("an axis");
         if (found >= kMostAxes)
@@ -126,7 +127,10 @@ Layout TextScanner::layout() {
         do {
             const int lane = axis();
             expect(":");
-            layout.lanes.push_back({lane, integer("the factor of a lane")});
+            const int64_t factor = integer("the factor of a lane");
+            if (factor < 1 || factor > kLargestFactor)
+                throw Error(where_, "", fmt::format("a lane has {} elements, expected 1 to {}", factor, kLargestFactor));
+            layout.lanes.push_back({lane, factor});
         } while (take(","));
         expect(">");
     }

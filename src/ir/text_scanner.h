@@ -32,9 +32,11 @@ public:
     /// Not yet read, without leading blanks.
     std::string_view rest();
 
+    /// "order [1, 0] lanes <1:16>"; the empty text is row-major.
+    Layout layout();
+
 private:
     ElementType element_type();
-    Layout layout();
 
     std::string_view line_;
     std::string where_;

@@ -109,7 +109,7 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
             Leaf leaf{node.name, "stream", {{"d", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}};
             const int64_t groups = (largest_extent(d, x, specialisation) + lanes - 1) / lanes;
             leaf.parameters["groups"] = std::to_string(std::min<int64_t>(groups, 4));
-            leaf.parameters["rows"] = "1";
+            leaf.parameters["rows"] = std::to_string(1);
             for (int m = 0; m < static_cast<int>(d.iterators.size()); ++m) {
                 const bool indexes_value =
                     std::any_of(values.begin(), values.end(), [&](const Read& r) { return uses(r.coordinates, m); });

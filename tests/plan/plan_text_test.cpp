@@ -69,7 +69,7 @@ TEST(PlanText, MistakesAreNamedWithTheirLine) {
     EXPECT_EQ(error_of(edited("version = 1\n", "")), "plan.toml:1: `version`: is missing");
     EXPECT_EQ(error_of(edited("machine = 'avx512'", "machine = 512")), "plan.toml:4: `machine`: is not a string");
     EXPECT_EQ(error_of(edited("machine =", "device = 'x'\nmachine =")), "plan.toml:4: `device`: is not known here");
-    EXPECT_EQ(error_of(edited("'lanes <0:16>'", "'lanes <0:16'")), "plan.toml:9: `lanes <0:16`: is no layout: expected > at position 12");
+    EXPECT_EQ(error_of(edited("'lanes <0:16>'", "'lanes <0:16'")), "plan.toml:9: ends, expected `>`");
     EXPECT_EQ(error_of(edited("T = [1, 1]", "T = 1")), "plan.toml:15: `T`: is not [low, high]");
     EXPECT_EQ(error_of(edited("T = [1, 1]", "T = [1, 'x']")), "plan.toml:15: `T`: is not [low, high]");
     EXPECT_EQ(error_of(edited("arena_bytes = 8192", "arena_bytes = 'all'")), "plan.toml:13: `arena_bytes`: is not an integer");
