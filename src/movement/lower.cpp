@@ -108,6 +108,7 @@ private:
         };
         std::vector<Open> open;
         const size_t outer_loops = open_loops_.size();
+        const int outer_stopped_loops = stopped_loops_;
         for (const LoopTile& loop : nest.loops) {
             const int x = definition.iterator(loop.iterator);
             if (x < 0) {
@@ -132,6 +133,7 @@ private:
                 for (const Index& bound : bounds_by_predicate(root_node, x, ranges, storage_)) end = min(end, bound);
             }
             const bool is_stopped = !(end == range.end);
+            if (is_stopped) ++stopped_loops_;
             const int64_t tile = std::min(loop.tile, std::max<int64_t>(range.largest, 1));
             const int64_t divisor = range.begin.divisor();
             level.variable = {names_.fresh(loop.iterator + "_tile"),
@@ -183,6 +185,7 @@ private:
             body = std::move(outer);
         }
         open_loops_.resize(outer_loops);
+        stopped_loops_ = outer_stopped_loops;
         return body;
     }
 
@@ -220,6 +223,11 @@ private:
         for (const int t : definition.results()) {
             const TensorDecl& result = definition.tensors[static_cast<size_t>(t)];
             const ValueId value = value_of(node, t);
+            if (!is_tile(value) && stopped_loops_ > 0) {
+                throw Error(node.name, storage_.input().graph[value].name,
+                            "is stored whole, but stands in a loop that a predicate of the nest's last operator ends early",
+                            "place it as a tile, or take the operator out of that loop");
+            }
             bool folds_into_memory = result.role == Role::kUpdate && definition.monoid != Monoid::kNone;
             for (const int x : iterators_in(result.map)) {
                 const auto at = static_cast<size_t>(x);
@@ -313,6 +321,7 @@ private:
     Names names_;
     std::vector<const Node*> nodes_;
     std::vector<std::string> open_loops_;  ///< variables of the loops around the current place that have several trips
+    int stopped_loops_ = 0;                ///< loops around the current place that a predicate ends, maybe at once
 };
 
 }  // namespace
