@@ -147,6 +147,11 @@ LaneAddress result_address(int tensor, bool is_written, const ValueScope& scope)
 
 Store store_to(int tensor, ValuePtr value, const ValueScope& scope) {
     const LaneAddress at = result_address(tensor, true, scope);
+    const bool is_group = std::any_of(scope.iterators.begin(), scope.iterators.end(), [](const Index& x) { return x.uses(kLane); });
+    if (is_group && at.stride == 0 && has_lanes(*value)) {  // an axis of one element, read by an expression of its iterator
+        throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
+                    "all lanes of it lie in one place", "choose another iterator for the lanes, or scalars");
+    }
     return {at.address, at.stride, std::move(value)};
 }
 
