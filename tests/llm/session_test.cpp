@@ -156,6 +156,24 @@ TEST(Session, FewerRowsThanTokensCutTheChunk) {
     EXPECT_EQ(chunk_lengths(fake), (std::vector<int64_t>{4, 4}));
 }
 
+TEST(Session, SequencesShareTheRowsOfAStep) {
+    Manifest manifest = ToyModel().manifest();
+    manifest.symbols[1].high = 3;
+    for (auto& specialisation : manifest.specialisations)
+        specialisation.bounds["R"].high = std::min<int64_t>(3, specialisation.bounds["R"].high);
+    const ToyModel toy;
+    FakeStep fake(toy, 16);
+    Session session(manifest, {.sequences = 2}, fake.function());
+    const std::vector<int32_t> prompt = tokens(3);
+    std::vector<int32_t> rows[2];
+    const std::vector<Addition> batch = {{session.open(), prompt, {1, 2}}, {session.open(), prompt, {0, 2}}};
+    session.add(batch, [&](size_t i, int32_t row, std::span<const float>) { rows[i].push_back(row); });
+    EXPECT_THAT(rows[0], ElementsAre(1, 2));
+    EXPECT_THAT(rows[1], ElementsAre(0, 2));
+    EXPECT_EQ(chunk_lengths(fake), (std::vector<int64_t>{5, 1}));
+    for (const FakeStep::Call& call : fake.calls()) EXPECT_LE(call.R, 3);
+}
+
 TEST(Session, PrefillAndDecodeShareAStep) {
     Bench bench({.sequences = 3});
     const SequenceId a = bench.open(), b = bench.open(), c = bench.open();
