@@ -6,12 +6,17 @@
 namespace tessera {
 namespace {
 
-/// The operand below casts that hold every value; nothing if there is something else.
-const Read* operand_below_casts(const ExprPtr& expr) {
+/// What stands below casts to F32, in which compiled code computes; other casts round.
+const Expr* below_casts(const ExprPtr& expr) {
     const Expr* e = expr.get();
-    while (const auto* cast = std::get_if<Cast>(&e->node)) e = cast->argument.get();
-    return std::get_if<Read>(&e->node);
+    for (const auto* cast = std::get_if<Cast>(&e->node); cast && cast->to == ElementType::kF32; cast = std::get_if<Cast>(&e->node)) {
+        e = cast->argument.get();
+    }
+    return e;
 }
+
+/// The operand below casts; nothing if there is something else.
+const Read* operand_below_casts(const ExprPtr& expr) { return std::get_if<Read>(&below_casts(expr)->node); }
 
 std::string anything(const Definition&) { return {}; }
 
@@ -29,9 +34,7 @@ std::string streaming_softmax(const Definition& definition) {
 
 std::optional<Factors> factors_of(const Definition& definition) {
     if (definition.monoid != Monoid::kSum) return std::nullopt;
-    const Expr* e = definition.body.front().get();
-    while (const auto* cast = std::get_if<Cast>(&e->node)) e = cast->argument.get();
-    const auto* product = std::get_if<Apply>(&e->node);
+    const auto* product = std::get_if<Apply>(&below_casts(definition.body.front())->node);
     if (!product || product->function != Function::kMul) return std::nullopt;
     const Read* left = operand_below_casts(product->arguments[0]);
     const Read* right = operand_below_casts(product->arguments[1]);
