@@ -278,6 +278,10 @@ Polynomial Algebra::normal_form(const ExprPtr& expr) {
         atom.coordinates = r->coordinates;
         atom.range = r->tensor == options_.real_tensor ? ValueRange{-kInf, kInf, false}
                                                        : type_range(bound_.tensor(r->tensor).type);
+        if (const auto& known = bound_.contents[static_cast<size_t>(r->tensor)]; !known.empty()) {
+            const auto [low, high] = std::minmax_element(known.begin(), known.end());
+            atom.range = {*low, *high, is_integer(bound_.tensor(r->tensor).type)};
+        }
         if (options_.finite_reads)
             atom.range = {std::max(atom.range.low, -1e30), std::min(atom.range.high, 1e30),
                           atom.range.is_integer};

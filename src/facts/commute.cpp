@@ -56,26 +56,6 @@ bool holds_folded(const Algebra& algebra, const Polynomial& p) {
            }) != Dependence::kNone;
 }
 
-// Whether this divides by what may be 0 for some contents. Reals are not counted as 0: they are that almost
-// never.
-bool divides_by_zero(const Algebra& algebra, const Polynomial& p) {
-    return std::ranges::any_of(p, [&](const auto& term) {
-        return std::ranges::any_of(term.first, [&](const auto& power) {
-            const AlgebraAtom& atom = algebra.atom(power.first);
-            const auto may_be_zero = [](const ValueRange& r) {
-                return r.is_integer && r.low <= 0 && r.high >= 0;
-            };
-            if (atom.kind == AlgebraAtom::Kind::kFolded) return false;
-            if (power.second < 0 && may_be_zero(atom.range)) return true;
-            if (atom.kind == AlgebraAtom::Kind::kInverse && may_be_zero(algebra.range_of(atom.arguments[0])))
-                return true;
-            return std::ranges::any_of(atom.arguments, [&](const Polynomial& argument) {
-                return divides_by_zero(algebra, argument);
-            });
-        });
-    });
-}
-
 // Whether the post-expression is a number for every partial result for which that of the whole is one. What
 // is none whatever the partial result, like the logarithm of an operand, is none in the whole as well; so is
 // the square root of the least value if that of any partial result is none.
@@ -83,7 +63,7 @@ bool is_defined(const BoundDefinition& bound) {
     AlgebraOptions options;
     options.folded = folded_range(bound, ExecutedIterations(bound, whole_box(bound)));
     Algebra algebra(bound, options);
-    bool defined = !divides_by_zero(algebra, algebra.normal_form(bound.definition.post));
+    bool defined = true;
     walk(bound.definition.post, [&](const Expr& expr) {
         const auto* call = std::get_if<Apply>(&expr.node);
         if (!call || (call->function != Function::kSqrt && call->function != Function::kRsqrt &&
@@ -128,7 +108,7 @@ public:
         for (double& y : anywhere) y = folded_value();
         const Column elsewhere = evaluate_at(anywhere);
         for (size_t i = 0; i < kTrials; ++i)
-            if (std::isnan(at_identity[i]) && !std::isnan(elsewhere[i])) return false;
+            if (std::isnan(at_identity[i]) && std::isfinite(elsewhere[i])) return false;
         return true;
     }
 
@@ -167,7 +147,10 @@ private:
         return is_integer(bound_.definition.accumulator) ? std::floor(y) : y;
     }
 
-    double element(ElementType type) {
+    double element(int tensor) {
+        const std::vector<double>& known = bound_.contents[static_cast<size_t>(tensor)];
+        if (!known.empty()) return known[random_() % known.size()];
+        const ElementType type = bound_.tensor(tensor).type;
         if (!is_integer(type)) return any_real();
         if (uniform(0, 1) < 0.1) return 0;
         const IntegerRange r = range(type);
@@ -187,7 +170,7 @@ private:
                         random_() %
                         static_cast<uint64_t>(bound_.extents.iterators[static_cast<size_t>(i->index)]));
                 else
-                    value = element(bound_.tensor(std::get<Read>(expr.node).tensor).type);
+                    value = element(std::get<Read>(expr.node).tensor);
             }
             drawn_.emplace_back(std::make_shared<const Expr>(expr), values);
             return values;
