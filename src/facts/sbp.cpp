@@ -91,7 +91,7 @@ private:
 
     bool partial_is_right(int result, int iterator, const HalfBoxes& boxes) {
         if (definition_.monoid == Monoid::kNone) return false;
-        if (definition_.monoid == Monoid::kSoftmaxSum) return weighted_sums_have_one_maximum();
+        if (definition_.monoid == Monoid::kSoftmaxSum) return weighted_sums_have_one_maximum(iterator);
         if (!definition_.post) return true;
         if (!commutes_) commutes_ = post_commutes(bound_);
         if (!*commutes_ || !definition_.where) return *commutes_;
@@ -107,7 +107,11 @@ private:
 
     // Partial sums are rescaled by how far their M is below that of the whole: each element of A must have
     // one M.
-    bool weighted_sums_have_one_maximum() const {
+    bool weighted_sums_have_one_maximum(int iterator) const {
+        // Or the same M on both devices.
+        if (!value_depends({definition_.body[0]}, iterator) &&
+            !(definition_.where && is_named_in({definition_.where}, iterator)))
+            return true;
         const std::vector<int> results = definition_.results();
         std::vector<ExprPtr> coordinates = bound_.tensor(results[2]).map;
         std::vector<Range> within = ranges_of(bound_.shape(results[2]));
