@@ -1,0 +1,95 @@
+#include "acceptance/shipped_model.h"
+
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "compiler/compiler.h"
+#include "import/import_model.h"
+#include "llm/language_model.h"
+#include "llm/token_ids_file.h"
+#include "machine/machine_text.h"
+#include "machine/probe.h"
+#include "plan/plan.h"
+#include "runtime/artefact.h"
+#include "support/error.h"
+
+namespace tessera::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    TESSERA_CHECK(file.good(), "{}", path.string());
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+CompileOptions options_for(const fs::path& folder) {
+    CompileOptions options;
+    options.machine = common_machine();
+    options.ntt_include = fs::path(TESSERA_SOURCE_DIR) / "include";
+    options.search_path = "/usr/local/bin:/usr/bin:/bin";
+    options.cache = folder / "cache";
+    return options;
+}
+
+}  // namespace
+
+fs::path shipped_model() { return fs::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny"; }
+
+Machine common_machine() {
+#if defined(__aarch64__)
+    const char* name = "neon.toml";
+#else
+    const char* name = "generic-x86-64.toml";
+#endif
+    return read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / name);
+}
+
+fs::path compile_with(const std::string& plan, const fs::path& folder) {
+    CompileOptions options = options_for(folder);
+    if (!plan.empty()) {
+        options.plan = folder / "plan.toml";
+        std::ofstream(*options.plan) << plan;
+    }
+    const fs::path artefact = folder / "model.tsr";
+    (void)compile_model(shipped_model(), artefact, options);
+    return artefact;
+}
+
+std::string default_plan_text(const fs::path& folder) {
+    CompileReport report;
+    return print(compile_graph(import_model(shipped_model()).graph, options_for(folder), report).plan);
+}
+
+LogitsComparison compared_with_reference(const fs::path& artefact, int64_t chunk) {
+    constexpr std::array<std::string_view, 1> kKeys = {"ids"};
+    const fs::path reference = shipped_model() / "reference";
+    std::vector<TokenId> ids = read_token_ids(reference / "ids.json", kKeys);
+    const std::vector<TokenId> greedy = read_token_ids(reference / "greedy.json", kKeys);
+    ids.insert(ids.end(), greedy.begin(), greedy.end());
+    const std::string expected = read(reference / "logits.bin");
+
+    LanguageModel model(std::make_shared<const Artefact>(Artefact::open(artefact)), host_features(), {.chunk = chunk});
+    Session& session = model.session();
+    const size_t row_bytes = static_cast<size_t>(session.vocabulary()) * sizeof(float);
+    TESSERA_CHECK(expected.size() % row_bytes == 0 && expected.size() / row_bytes <= ids.size(), "{} bytes", expected.size());
+    ids.resize(expected.size() / row_bytes);
+
+    LogitsComparison comparison(session.vocabulary());
+    const std::vector<int32_t> tokens(ids.begin(), ids.end());
+    const Addition addition{session.open(), tokens, every_row(tokens)};
+    session.add({&addition, 1}, [&](size_t, int32_t row, std::span<const float> logits) {
+        std::vector<float> wanted(logits.size());
+        std::memcpy(wanted.data(), expected.data() + static_cast<size_t>(row) * row_bytes, row_bytes);
+        comparison.add(wanted, logits);
+    });
+    return comparison;
+}
+
+}  // namespace tessera::testing

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "llm/compare_logits.h"
+#include "machine/machine.h"
+
+/// The model that ships with the project, compiled by plans that a test wrote.
+namespace tessera::testing {
+
+std::filesystem::path shipped_model();
+/// The described machine of the smallest instruction set that this architecture has everywhere, so that plans are the same
+/// on every host.
+Machine common_machine();
+
+/// Compiles it through `--plan`'s way: the text goes to a file, the file to the compiler. Empty: the default plan.
+/// @returns the artefact. @throws Error for an illegal plan.
+std::filesystem::path compile_with(const std::string& plan, const std::filesystem::path& folder);
+/// The printed default plan.
+std::string default_plan_text(const std::filesystem::path& folder);
+
+/// Logits of the shipped ids against the shipped reference, in steps of at most `chunk` tokens.
+LogitsComparison compared_with_reference(const std::filesystem::path& artefact, int64_t chunk);
+
+}  // namespace tessera::testing
