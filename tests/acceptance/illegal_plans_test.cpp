@@ -42,7 +42,7 @@ const std::vector<IllegalPlan>& illegal_plans() {
         {"ViewOfWhatComputes", [](PlanDocument& p) { p.tensor("layer_up", "view of layer_feed_forward_normed"); },
          "PLAN: specialisation decode: `layer_up`: computes something, so its result is no view"},
         {"TakenOverWhileStillRead", [](PlanDocument& p) { p.tensor("layer_feed_forward_normed", "in place of layer_attention_residual"); },
-         "PLAN: specialisation decode: `layer_feed_forward_normed`: takes over layer_attention_residual, which layer_feed_forward_residual still reads"},
+         "PLAN: specialisation decode: `layer_feed_forward_normed`: takes over layer_attention_residual, which layer_feed_forward_normed_reciprocal still reads"},
         {"CarriedValueElsewhere", [](PlanDocument& p) { p.tensor("layer_feed_forward_residual", "in place of layer_down"); },
          "PLAN: specialisation decode: `layer_feed_forward_residual`: must end in the storage of embedded, where the next repetition of block layer reads it "
          "(place it, or what it is made from, `in place of` the carried value)"},
