@@ -1,10 +1,12 @@
-// Times the steps of an artefact: `step ARTEFACT PREFILL DECODE PASSES`. One JSON object on stdout with the seconds of every
-// prefill of PREFILL tokens and of every decoded token after it (no sampling: the next token is fixed).
+// Times the steps of an artefact: `step ARTEFACT PREFILL DECODE PASSES`. One JSON object on stdout with the
+// seconds of every prefill of PREFILL tokens and of every decoded token after it (no sampling: the next token
+// is fixed).
 #include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "llm/language_model.h"
 #include "machine/probe.h"
@@ -26,7 +28,8 @@ nlohmann::ordered_json measure(const char* path, int64_t prefill, int64_t decode
     Session& session = model.session();
     const auto ignore = [](size_t, int32_t, std::span<const float>) {};
     std::vector<int32_t> prompt;
-    for (int64_t i = 0; i < prefill; ++i) prompt.push_back(static_cast<int32_t>((i * 7919 + 13) % session.vocabulary()));
+    for (int64_t i = 0; i < prefill; ++i)
+        prompt.push_back(static_cast<int32_t>((i * 7919 + 13) % session.vocabulary()));
     const std::vector<int32_t> next = {static_cast<int32_t>(17 % session.vocabulary())};
 
     nlohmann::ordered_json result;
@@ -53,7 +56,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     try {
-        fmt::print("{}\n", measure(argv[1], std::atoll(argv[2]), std::atoll(argv[3]), std::atoll(argv[4])).dump());
+        fmt::print("{}\n",
+                   measure(argv[1], std::atoll(argv[2]), std::atoll(argv[3]), std::atoll(argv[4])).dump());
         return 0;
     } catch (const Error& error) {
         fmt::print(stderr, "{}\n", error.what());

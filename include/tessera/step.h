@@ -4,12 +4,13 @@
 
 /// What the run time hands to the generated code for one step. All arrays are in the order of the manifest.
 struct TesseraStep {
-    const int64_t* symbols;        ///< values of the graph's symbols, within the bounds of the specialisation
-    const void* const* inputs;     ///< row-major, shapes as in the manifest at these symbols
-    void* const* outputs;          ///< row-major, given by the caller
+    const int64_t* symbols;     ///< values of the graph's symbols, within the bounds of the specialisation
+    const void* const* inputs;  ///< row-major, shapes as in the manifest at these symbols
+    void* const* outputs;       ///< row-major, given by the caller
     const unsigned char* constants;  ///< packed constants, 64-byte aligned, as the plan lays them out
-    unsigned char* const* states;  ///< one buffer for each state: its repetitions one after the other, as laid out
-    unsigned char* arena;          ///< intermediate buffers, 64-byte aligned, arena_bytes of the specialisation
+    unsigned char* const*
+        states;            ///< one buffer for each state: its repetitions one after the other, as laid out
+    unsigned char* arena;  ///< intermediate buffers, 64-byte aligned, arena_bytes of the specialisation
 };
 
 /// One specialisation of the step. It reads what `step` points to and nothing else, and keeps nothing.

@@ -1,5 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <memory>
+
+#include <CLI/CLI.hpp>
 
 #include "cli/compiling.h"
 #include "cli/verb.h"
@@ -16,10 +17,13 @@ struct Options {
 };
 
 void print_report(const Options& options, const CompileReport& report) {
-    for (const CompileReport::Pass& pass : report.passes) fmt::print(stderr, "  {:<16} {:8.3f} s\n", pass.name, pass.seconds);
-    fmt::print(stderr, "{}: {} bytes, {} of them weights; {} bytes of C++, {}\n", options.out, report.artefact_bytes,
-               report.constant_bytes, report.code_bytes,
-               report.code_was_cached ? "compiled before" : fmt::format("compiled in {:.1f} CPU seconds", report.cpp_cpu_seconds));
+    for (const CompileReport::Pass& pass : report.passes)
+        fmt::print(stderr, "  {:<16} {:8.3f} s\n", pass.name, pass.seconds);
+    fmt::print(stderr, "{}: {} bytes, {} of them weights; {} bytes of C++, {}\n", options.out,
+               report.artefact_bytes, report.constant_bytes, report.code_bytes,
+               report.code_was_cached
+                   ? "compiled before"
+                   : fmt::format("compiled in {:.1f} CPU seconds", report.cpp_cpu_seconds));
 }
 
 Job declare(CLI::App& app, const Environment& environment) {

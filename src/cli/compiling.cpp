@@ -1,7 +1,8 @@
 #include "cli/compiling.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
+
+#include <CLI/CLI.hpp>
 
 #include "machine/machine_text.h"
 #include "machine/probe.h"
@@ -13,12 +14,16 @@ namespace tessera::cli {
 namespace fs = std::filesystem;
 
 void add_compile_flags(CLI::App& app, CompileFlags& flags) {
-    app.add_option("--machine", flags.machine, "machine description (TOML); default: this machine")->type_name("FILE");
-    app.add_option("--context", flags.context, "longest sequence in tokens; default: the model's, at most 8192")
+    app.add_option("--machine", flags.machine, "machine description (TOML); default: this machine")
+        ->type_name("FILE");
+    app.add_option("--context", flags.context,
+                   "longest sequence in tokens; default: the model's, at most 8192")
         ->type_name("N")
         ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
-    app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")->type_name("FILE");
-    app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")->type_name("DIR");
+    app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
+        ->type_name("FILE");
+    app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")
+        ->type_name("DIR");
 }
 
 Machine read_machine(const std::string& file) {
@@ -27,8 +32,10 @@ Machine read_machine(const std::string& file) {
     return parse_machine(text.text(), file);
 }
 
-CompileReport compile(const fs::path& model, const fs::path& out, const CompileFlags& flags, const Environment& environment) {
-    if (!fs::exists(model)) throw Error(model.string(), {}, "does not exist", "give a HuggingFace folder or a GGUF file");
+CompileReport compile(const fs::path& model, const fs::path& out, const CompileFlags& flags,
+                      const Environment& environment) {
+    if (!fs::exists(model))
+        throw Error(model.string(), {}, "does not exist", "give a HuggingFace folder or a GGUF file");
     CompileOptions options;
     options.machine = read_machine(flags.machine);
     options.ntt_include = environment.include_directory;

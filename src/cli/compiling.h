@@ -28,7 +28,7 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags);
 Machine read_machine(const std::string& file);
 
 /// Compiles with progress on the terminal.
-CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out, const CompileFlags& flags,
-                      const Environment& environment);
+CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,
+                      const CompileFlags& flags, const Environment& environment);
 
 }  // namespace tessera::cli

@@ -1,6 +1,7 @@
+#include <memory>
+
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
-#include <memory>
 
 #include "cli/verb.h"
 #include "facts/bound_definition.h"
@@ -21,9 +22,11 @@ struct Options {
 constexpr double kMiB = 1024.0 * 1024.0;
 
 void print_overview(const Manifest& m) {
-    fmt::print("model       {}\nmachine     {} ({})\nneeds       {} {}\ncompiled by tessera {}\n", m.model, m.machine, m.machine_hash,
-               m.architecture, fmt::join(m.instruction_sets, " "), m.tessera_version);
-    if (m.text) fmt::print("text        vocabulary {}, context {} tokens\n", m.text->vocabulary, m.text->context);
+    fmt::print("model       {}\nmachine     {} ({})\nneeds       {} {}\ncompiled by tessera {}\n", m.model,
+               m.machine, m.machine_hash, m.architecture, fmt::join(m.instruction_sets, " "),
+               m.tessera_version);
+    if (m.text)
+        fmt::print("text        vocabulary {}, context {} tokens\n", m.text->vocabulary, m.text->context);
     for (const Manifest::Specialisation& s : m.specialisations) {
         fmt::print("code        {}:", s.name);
         for (const auto& [symbol, bounds] : s.bounds) {
@@ -39,10 +42,11 @@ void print_overview(const Manifest& m) {
 
 void print_memory(const Artefact& artefact) {
     const Manifest& m = artefact.manifest();
-    fmt::print("\nconstants   {:10.2f} MiB, mapped from the artefact\n", static_cast<double>(m.constants_bytes) / kMiB);
+    fmt::print("\nconstants   {:10.2f} MiB, mapped from the artefact\n",
+               static_cast<double>(m.constants_bytes) / kMiB);
     for (const Manifest::Constant& c : m.constants) {
-        fmt::print("  {:<36} {} x {:>12} bytes at {:>12}  {} [{}], {}\n", c.name, c.repeat, c.bytes, c.offset, name(c.element),
-                   fmt::join(c.shape, ", "), c.layout);
+        fmt::print("  {:<36} {} x {:>12} bytes at {:>12}  {} [{}], {}\n", c.name, c.repeat, c.bytes, c.offset,
+                   name(c.element), fmt::join(c.shape, ", "), c.layout);
     }
     int64_t state_bytes = 0;
     for (const Manifest::State& state : m.states) {
@@ -51,7 +55,8 @@ void print_memory(const Artefact& artefact) {
         state_bytes += bytes;
     }
     if (m.text && !m.states.empty()) {
-        fmt::print("states      {} bytes for each token, {:.2f} MiB for the whole context\n", state_bytes / m.text->page_size,
+        fmt::print("states      {} bytes for each token, {:.2f} MiB for the whole context\n",
+                   state_bytes / m.text->page_size,
                    static_cast<double>(state_bytes / m.text->page_size * m.text->context) / kMiB);
     }
     for (const Manifest::Specialisation& s : m.specialisations) {
@@ -66,7 +71,8 @@ struct Cost {
 /// From the definition alone: the most that one call can cost at these values of the symbols.
 Cost cost_of(const Node& node, const Point& point) {
     const Definition& definition = *node.definition();
-    const facts::BoundDefinition bound = facts::bind_unfilled(definition, dims_of(definition, point.values), node.name);
+    const facts::BoundDefinition bound =
+        facts::bind_unfilled(definition, dims_of(definition, point.values), node.name);
     const facts::Work work = facts::derive_work(bound);
     Cost cost{work.flops, work.special, 0};
     for (const facts::Touched& tensor : facts::derive_touched(bound)) cost.bytes += tensor.bytes;
@@ -98,12 +104,14 @@ Job declare(CLI::App& app, const Environment&) {
     app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`")->required();
     app.add_flag("--plan", options->plan, "the plan, as --plan of `tessera compile` takes it");
     app.add_flag("--memory", options->memory, "the memory plan: constants, states, arena");
-    app.add_flag("--operators", options->operators, "operators with flops and bytes at the points of the graph");
+    app.add_flag("--operators", options->operators,
+                 "operators with flops and bytes at the points of the graph");
     app.add_flag("--graph", options->graph, "the graph, as `tessera opt` takes it");
     app.add_flag("--manifest", options->manifest, "the manifest as JSON");
     return [options] {
         const Artefact artefact = Artefact::open(options->artefact);
-        const bool is_whole = !options->plan && !options->memory && !options->operators && !options->graph && !options->manifest;
+        const bool is_whole = !options->plan && !options->memory && !options->operators && !options->graph &&
+                              !options->manifest;
         if (is_whole) print_overview(artefact.manifest());
         if (is_whole || options->memory) print_memory(artefact);
         if (is_whole || options->operators) print_operators(artefact);
@@ -120,7 +128,8 @@ Job declare(CLI::App& app, const Environment&) {
 Verb inspect_verb() {
     return {.name = "inspect",
             .help = "show what an artefact holds: plan, memory plan, operators with flops and bytes",
-            .examples = {"tessera inspect tiny.tsr", "tessera inspect tiny.tsr --plan > plan.toml", "tessera inspect tiny.tsr --operators"},
+            .examples = {"tessera inspect tiny.tsr", "tessera inspect tiny.tsr --plan > plan.toml",
+                         "tessera inspect tiny.tsr --operators"},
             .declare = declare};
 }
 

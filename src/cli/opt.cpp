@@ -1,5 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <memory>
+
+#include <CLI/CLI.hpp>
 
 #include "cli/compiling.h"
 #include "cli/verb.h"
@@ -19,19 +20,27 @@ struct Options {
 Job declare(CLI::App& app, const Environment&) {
     const auto options = std::make_shared<Options>();
     std::string names;
-    for (const NamedPass& pass : named_passes()) names += fmt::format("\n  {:<10} {}", pass.name, pass.summary);
-    app.add_option("--pass", options->pass, "the pass to run, one of:" + names)->required()->type_name("NAME");
-    app.add_option("FILE", options->file, "graph in its printed form (.ir), as --dump writes it; - reads standard input")->required();
-    app.add_option("--machine", options->machine, "machine description (TOML); default: this machine")->type_name("FILE");
+    for (const NamedPass& pass : named_passes())
+        names += fmt::format("\n  {:<10} {}", pass.name, pass.summary);
+    app.add_option("--pass", options->pass, "the pass to run, one of:" + names)
+        ->required()
+        ->type_name("NAME");
+    app.add_option("FILE", options->file,
+                   "graph in its printed form (.ir), as --dump writes it; - reads standard input")
+        ->required();
+    app.add_option("--machine", options->machine, "machine description (TOML); default: this machine")
+        ->type_name("FILE");
     return [options] {
         const NamedPass* pass = find_named_pass(options->pass);
-        if (!pass) throw Error("", options->pass, "is no pass", "see `tessera opt --help`", ErrorKind::kUsage);
+        if (!pass)
+            throw Error("", options->pass, "is no pass", "see `tessera opt --help`", ErrorKind::kUsage);
         std::string text;
         std::string where = options->file;
         if (options->file == "-") {
             where = "standard input";
             char buffer[1 << 16];
-            for (size_t count; (count = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;) text.append(buffer, count);
+            for (size_t count; (count = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;)
+                text.append(buffer, count);
         } else {
             text = MappedFile::open(options->file).text();
         }
@@ -46,7 +55,8 @@ Job declare(CLI::App& app, const Environment&) {
 Verb opt_verb() {
     return {.name = "opt",
             .help = "run one pass on a printed graph",
-            .examples = {"tessera opt --pass decompose passes/01-import.ir", "tessera opt --pass plan passes/02-decompose.ir > plan.toml"},
+            .examples = {"tessera opt --pass decompose passes/01-import.ir",
+                         "tessera opt --pass plan passes/02-decompose.ir > plan.toml"},
             .declare = declare};
 }
 

@@ -5,7 +5,9 @@
 #include "ops/decompose.h"
 #include "plan/constants.h"
 #include "planner/default_planner.h"
+#include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
+#include "planner/verify_structure.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 
@@ -18,7 +20,8 @@ PlannerOptions planner_options(const Machine& machine) {
     options.lanes = vector_lanes(machine);
     options.vector_registers = vector_registers(machine);
     // Half of the core's own second level: the other half is for what streams through.
-    if (const MemoryLevel* own = find_memory(machine, "L2")) options.resident_bytes = own->capacity_bytes / own->shared_by_cores / 2;
+    if (const MemoryLevel* own = find_memory(machine, "L2"))
+        options.resident_bytes = own->capacity_bytes / own->shared_by_cores / 2;
     return options;
 }
 
@@ -33,37 +36,55 @@ Plan read_plan(const std::filesystem::path& path) {
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
     PassRunner pass(options, report);
     Compiled out;
-    pass.run("import", "ir", [&] { return graph; }, [](const Graph& g) { return print(g); });
-    out.graph = pass.run("decompose", "ir", [&] {
-        Graph decomposed = decompose(graph);
-        verify(decomposed, graph.name);
-        return decomposed;
-    }, [](const Graph& g) { return print(g); });
+    pass.run(
+        "import", "ir", [&] { return graph; }, [](const Graph& g) { return print(g); });
+    out.graph = pass.run(
+        "decompose", "ir",
+        [&] {
+            Graph decomposed = decompose(graph);
+            verify(decomposed, graph.name);
+            return decomposed;
+        },
+        [](const Graph& g) { return print(g); });
     const auto print_plan = [](const Plan& p) { return print(p); };
     const std::string where = options.plan ? options.plan->string() : "default plan";
-    out.plan = options.plan ? pass.run("read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan)
-                            : pass.run("plan", "toml", [&] { return default_plan(out.graph, planner_options(options.machine)); }, print_plan);
+    out.plan = options.plan ? pass.run(
+                                  "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan)
+                            : pass.run(
+                                  "plan", "toml",
+                                  [&] { return default_plan(out.graph, planner_options(options.machine)); },
+                                  print_plan);
     if (options.plan) {
         // Structure first: buffers are placed by lowering, which relies on it.
         verify_structure(out.graph, out.plan, where);
-        out.plan = pass.run("place-buffers", "toml", [&] { return place_buffers(out.graph, out.plan); }, print_plan);
+        out.plan = pass.run(
+            "place-buffers", "toml", [&] { return place_buffers(out.graph, out.plan); }, print_plan);
     }
     out.plan.machine = options.machine.name;
-    out.plan = pass.run("verify-plan", "toml", [&] {
-        verify_plan(out.graph, out.plan, where);
-        return out.plan;
-    }, print_plan);
-    out.programs = pass.run("lower", "txt", [&] {
-        const ConstantSection constants = constant_section(out.graph, out.plan);
-        std::vector<Program> programs;
-        for (const SpecialisationPlan& s : out.plan.specialisations) programs.push_back(lower(out.graph, out.plan, s, constants));
-        return programs;
-    }, [](const std::vector<Program>& programs) {
-        std::string text;
-        for (const Program& p : programs) text += print(p);
-        return text;
-    });
-    out.code = pass.run("emit", "cpp", [&] { return cpp::emit(out.graph.name, out.programs); }, [](const std::string& code) { return code; });
+    out.plan = pass.run(
+        "verify-plan", "toml",
+        [&] {
+            verify_plan(out.graph, out.plan, where);
+            return out.plan;
+        },
+        print_plan);
+    out.programs = pass.run(
+        "lower", "txt",
+        [&] {
+            const ConstantSection constants = constant_section(out.graph, out.plan);
+            std::vector<Program> programs;
+            for (const SpecialisationPlan& s : out.plan.specialisations)
+                programs.push_back(lower(out.graph, out.plan, s, constants));
+            return programs;
+        },
+        [](const std::vector<Program>& programs) {
+            std::string text;
+            for (const Program& p : programs) text += print(p);
+            return text;
+        });
+    out.code = pass.run(
+        "emit", "cpp", [&] { return cpp::emit(out.graph.name, out.programs); },
+        [](const std::string& code) { return code; });
     report.code_bytes = static_cast<int64_t>(out.code.size());
     return out;
 }

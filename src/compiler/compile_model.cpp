@@ -14,20 +14,24 @@
 namespace tessera {
 namespace {
 
-/// The bytes of one repetition of a constant, after the check that the checkpoint holds what the graph expects.
-std::span<const std::byte> source_bytes(const WeightSource& weights, const Value& value, const std::string& source,
-                                        const std::string& where) {
+/// The bytes of one repetition of a constant, after the check that the checkpoint holds what the graph
+/// expects.
+std::span<const std::byte> source_bytes(const WeightSource& weights, const Value& value,
+                                        const std::string& source, const std::string& where) {
     const StoredTensor* tensor = weights.find(source);
     if (!tensor) throw Error(where, source, "is missing");
     const std::vector<int64_t> shape = evaluate(value.type.shape, {});
     if (tensor->shape != shape || tensor->element != value.type.element) {
-        throw Error(where, source, fmt::format("is {} [{}], the graph expects {} [{}]", tensor->type, fmt::join(tensor->shape, ", "),
-                                               name(value.type.element), fmt::join(shape, ", ")));
+        throw Error(
+            where, source,
+            fmt::format("is {} [{}], the graph expects {} [{}]", tensor->type, fmt::join(tensor->shape, ", "),
+                        name(value.type.element), fmt::join(shape, ", ")));
     }
     return tensor->bytes;
 }
 
-void write_constants(const ImportedModel& model, const Compiled& compiled, const std::string& where, ConstantSink& sink) {
+void write_constants(const ImportedModel& model, const Compiled& compiled, const std::string& where,
+                     ConstantSink& sink) {
     const ConstantSection section = constant_section(compiled.graph, compiled.plan);
     for (const Value& value : compiled.graph.values) {
         if (value.kind != ValueKind::kConstant) continue;
@@ -35,26 +39,28 @@ void write_constants(const ImportedModel& model, const Compiled& compiled, const
         const std::vector<int64_t> shape = evaluate(value.type.shape, {});
         for (size_t r = 0; r < value.sources.size(); ++r) {
             sink.advance_to(stored.offset + static_cast<int64_t>(r) * stored.stride);
-            pack(source_bytes(*model.weights, value, value.sources[r], where), shape, stored_layout(compiled.plan, value.name),
-                 static_cast<size_t>(bits(value.type.element)) / 8, [&](std::span<const std::byte> piece) { sink.write(piece); });
+            pack(source_bytes(*model.weights, value, value.sources[r], where), shape,
+                 stored_layout(compiled.plan, value.name), static_cast<size_t>(bits(value.type.element)) / 8,
+                 [&](std::span<const std::byte> piece) { sink.write(piece); });
         }
     }
 }
 
 }  // namespace
 
-CompileReport compile_model(const std::filesystem::path& model_path, const std::filesystem::path& out, const CompileOptions& options) {
+CompileReport compile_model(const std::filesystem::path& model_path, const std::filesystem::path& out,
+                            const CompileOptions& options) {
     CompileReport report;
     const auto timed = [&](const std::string& pass, const auto& run) {
         if (options.on_pass) options.on_pass(pass);
         const auto begin = std::chrono::steady_clock::now();
         auto result = run();
-        report.passes.push_back({pass, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
+        report.passes.push_back(
+            {pass, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
         return result;
     };
-    const ImportedModel model = timed("read-model", [&] {
-        return import_model(model_path, {.context = options.context.value_or(0)});
-    });
+    const ImportedModel model = timed(
+        "read-model", [&] { return import_model(model_path, {.context = options.context.value_or(0)}); });
     const Compiled compiled = compile_graph(model.graph, options, report);
     const SharedObject code = timed("compile-cpp", [&] {
         return compile_shared_object(compiled.code, {.compiler = options.machine.compiler,
@@ -74,7 +80,9 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
     parts.tokenizer = tokenizer_files(model_path);
     report.constant_bytes = parts.manifest.constants_bytes;
     timed("write-artefact", [&] {
-        write_artefact(out, parts, [&](ConstantSink& sink) { write_constants(model, compiled, model_path.string(), sink); });
+        write_artefact(out, parts, [&](ConstantSink& sink) {
+            write_constants(model, compiled, model_path.string(), sink);
+        });
         return true;
     });
     report.artefact_bytes = static_cast<int64_t>(std::filesystem::file_size(out));

@@ -15,15 +15,16 @@
 namespace tessera {
 
 struct CompileOptions {
-    Machine machine;                                ///< the described machine; code and plan are for it alone
-    std::filesystem::path ntt_include;              ///< folder that holds tessera/ntt/ntt.h
-    std::string search_path;                        ///< PATH, where the C++ compiler is looked for
-    std::filesystem::path cache;                    ///< compiled code by content; created if missing
-    std::optional<std::filesystem::path> plan;      ///< use this plan in place of the default planner's
-    std::optional<std::filesystem::path> dump;      ///< write the printed form after every pass into this folder
-    std::optional<int64_t> context;                 ///< positions of one sequence; default: the importer's
+    Machine machine;                            ///< the described machine; code and plan are for it alone
+    std::filesystem::path ntt_include;          ///< folder that holds tessera/ntt/ntt.h
+    std::string search_path;                    ///< PATH, where the C++ compiler is looked for
+    std::filesystem::path cache;                ///< compiled code by content; created if missing
+    std::optional<std::filesystem::path> plan;  ///< use this plan in place of the default planner's
+    std::optional<std::filesystem::path> dump;  ///< write the printed form after every pass into this folder
+    std::optional<int64_t> context;             ///< positions of one sequence; default: the importer's
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
-    std::function<void()> while_waiting;  ///< called about ten times a second while the C++ compiler runs; may be empty
+    std::function<void()>
+        while_waiting;  ///< called about ten times a second while the C++ compiler runs; may be empty
 };
 
 /// What a compilation did, for the verbs to print.
@@ -35,14 +36,15 @@ struct CompileReport {
     std::vector<Pass> passes;
     double cpp_cpu_seconds = 0;  ///< 0 if the code was in the cache
     bool code_was_cached = false;
-    int64_t code_bytes = 0;      ///< of the emitted C++
+    int64_t code_bytes = 0;  ///< of the emitted C++
     int64_t constant_bytes = 0;
     int64_t artefact_bytes = 0;
 };
 
 /// Compiles a HuggingFace folder or GGUF file into an artefact; `out` appears whole or not at all.
 /// @throws Error naming what is unsupported, illegal or missing.
-CompileReport compile_model(const std::filesystem::path& model, const std::filesystem::path& out, const CompileOptions& options);
+CompileReport compile_model(const std::filesystem::path& model, const std::filesystem::path& out,
+                            const CompileOptions& options);
 
 /// The passes between import and emission, for `tessera opt` and tests.
 struct Compiled {

@@ -15,7 +15,8 @@ std::vector<Dim> stored_extents(const Value& value, const Layout& layout) {
         int64_t lanes = 1;
         for (const Lane& lane : layout.lanes) lanes *= lane.axis == static_cast<int>(axis) ? lane.factor : 1;
         if (!dim.is_constant() && dim.factor % lanes != 0) {
-            throw Error("plan", value.name, fmt::format("has lanes along axis {}, whose extent is only known at run time", axis),
+            throw Error("plan", value.name,
+                        fmt::format("has lanes along axis {}, whose extent is only known at run time", axis),
                         "choose lanes along another axis");
         }
         stored.push_back(dim.is_constant() ? Dim((dim.factor + lanes - 1) / lanes * lanes) : dim);
@@ -55,7 +56,8 @@ Manifest manifest_of(const ImportedModel& model, const Compiled& compiled, const
     manifest.symbols = graph.symbols;
     for (size_t i = 0; i < graph.values.size(); ++i) {
         const Value& value = graph.values[i];
-        if (value.kind == ValueKind::kInput) manifest.inputs.push_back({value.name, value.type.element, value.type.shape});
+        if (value.kind == ValueKind::kInput)
+            manifest.inputs.push_back({value.name, value.type.element, value.type.shape});
         if (value.kind == ValueKind::kState) {
             manifest.states.push_back({value.name, value.type.element, value.type.shape,
                                        stored_extents(value, stored_layout(compiled.plan, value.name)),
@@ -63,7 +65,8 @@ Manifest manifest_of(const ImportedModel& model, const Compiled& compiled, const
         }
     }
     for (const ValueId output : graph.outputs) {
-        manifest.outputs.push_back({graph[output].name, graph[output].type.element, graph[output].type.shape});
+        manifest.outputs.push_back(
+            {graph[output].name, graph[output].type.element, graph[output].type.shape});
     }
     const ConstantSection section = constant_section(graph, compiled.plan);
     manifest.constants_bytes = section.bytes;
@@ -71,13 +74,15 @@ Manifest manifest_of(const ImportedModel& model, const Compiled& compiled, const
         if (value.kind != ValueKind::kConstant) continue;
         const StoredConstant& stored = section.constants.at(value.name);
         manifest.constants.push_back({value.name, value.type.element, evaluate(value.type.shape, {}),
-                                      print(stored_layout(compiled.plan, value.name)), stored.offset, stored.bytes, stored.stride,
-                                      stored.repetitions});
+                                      print(stored_layout(compiled.plan, value.name)), stored.offset,
+                                      stored.bytes, stored.stride, stored.repetitions});
     }
     for (size_t s = 0; s < compiled.programs.size(); ++s) {
         const SpecialisationPlan& plan = compiled.plan.specialisations[s];
-        Manifest::Specialisation specialisation{plan.name, cpp::entry_name(compiled.programs[s]), {}, plan.arena_bytes};
-        for (const auto& [symbol, bounds] : plan.bounds) specialisation.bounds[symbol] = {bounds.low, bounds.high};
+        Manifest::Specialisation specialisation{
+            plan.name, cpp::entry_name(compiled.programs[s]), {}, plan.arena_bytes};
+        for (const auto& [symbol, bounds] : plan.bounds)
+            specialisation.bounds[symbol] = {bounds.low, bounds.high};
         manifest.specialisations.push_back(std::move(specialisation));
     }
     Manifest::Text text;

@@ -28,7 +28,9 @@ Compiled compiled(const Graph& graph, const Machine& machine) {
     return compile_graph(graph, options, report);
 }
 
-std::string run_plan(const Graph& graph, const Machine& machine) { return print(compiled(graph, machine).plan); }
+std::string run_plan(const Graph& graph, const Machine& machine) {
+    return print(compiled(graph, machine).plan);
+}
 
 std::string run_lower(const Graph& graph, const Machine& machine) {
     std::string text;
@@ -36,7 +38,9 @@ std::string run_lower(const Graph& graph, const Machine& machine) {
     return text;
 }
 
-std::string run_emit(const Graph& graph, const Machine& machine) { return compiled(graph, machine).code; }
+std::string run_emit(const Graph& graph, const Machine& machine) {
+    return compiled(graph, machine).code;
+}
 
 }  // namespace
 

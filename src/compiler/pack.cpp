@@ -9,13 +9,19 @@ namespace {
 
 constexpr size_t kPiece = 256 * 1024;
 
-/// Walks the physical axes in the order of storage; each moves the source by its divisor times the axis' stride.
+/// Walks the physical axes in the order of storage; each moves the source by its divisor times the axis'
+/// stride.
 class Packer {
 public:
-    Packer(std::span<const std::byte> source, const std::vector<int64_t>& shape, const Layout& layout, size_t element_bytes,
-           const std::function<void(std::span<const std::byte>)>& write)
-        : source_(source), shape_(shape), element_bytes_(element_bytes), write_(write), axes_(physical_axes(layout, shape)),
-          strides_(shape.size(), 1), coordinates_(shape.size(), 0) {
+    Packer(std::span<const std::byte> source, const std::vector<int64_t>& shape, const Layout& layout,
+           size_t element_bytes, const std::function<void(std::span<const std::byte>)>& write)
+        : source_(source),
+          shape_(shape),
+          element_bytes_(element_bytes),
+          write_(write),
+          axes_(physical_axes(layout, shape)),
+          strides_(shape.size(), 1),
+          coordinates_(shape.size(), 0) {
         for (size_t axis = shape.size(); axis-- > 1;) strides_[axis - 1] = strides_[axis] * shape[axis];
         buffer_.reserve(kPiece + element_bytes);
     }
@@ -56,7 +62,9 @@ private:
     void element(bool exists, int64_t offset) {
         const size_t end = buffer_.size();
         buffer_.resize(end + element_bytes_);
-        if (exists) std::memcpy(buffer_.data() + end, source_.data() + static_cast<size_t>(offset) * element_bytes_, element_bytes_);
+        if (exists)
+            std::memcpy(buffer_.data() + end, source_.data() + static_cast<size_t>(offset) * element_bytes_,
+                        element_bytes_);
         if (buffer_.size() >= kPiece) flush();
     }
 
@@ -77,11 +85,12 @@ private:
 
 }  // namespace
 
-void pack(std::span<const std::byte> source, const std::vector<int64_t>& shape, const Layout& layout, size_t element_bytes,
-          const std::function<void(std::span<const std::byte>)>& write) {
+void pack(std::span<const std::byte> source, const std::vector<int64_t>& shape, const Layout& layout,
+          size_t element_bytes, const std::function<void(std::span<const std::byte>)>& write) {
     size_t elements = 1;
     for (const int64_t extent : shape) elements *= static_cast<size_t>(extent);
-    TESSERA_CHECK(source.size() == elements * element_bytes, "{} bytes for {} elements", source.size(), elements);
+    TESSERA_CHECK(source.size() == elements * element_bytes, "{} bytes for {} elements", source.size(),
+                  elements);
     if (layout.is_row_major()) {
         write(source);
         return;

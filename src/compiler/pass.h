@@ -11,8 +11,8 @@
 
 namespace tessera {
 
-/// Runs passes one after the other: names, times and dumps each. `DIR/03-decompose.ir` is the printed form after a pass,
-/// or the word "unchanged" if it is that of the pass before.
+/// Runs passes one after the other: names, times and dumps each. `DIR/03-decompose.ir` is the printed form
+/// after a pass, or the word "unchanged" if it is that of the pass before.
 class PassRunner {
 public:
     PassRunner(const CompileOptions& options, CompileReport& report) : options_(options), report_(report) {}

@@ -20,8 +20,8 @@ std::optional<ElementType> element_type_of(std::string_view name);
 bool is_integer(ElementType type);
 /// The values of an integer type. @pre is_integer(type)
 IntegerRange range(ElementType type);
-/// The value as an element of this type holds it: integers drop the fraction and saturate, floats round to nearest even
-/// by way of f32 (zoo notation, "casts by type name").
+/// The value as an element of this type holds it: integers drop the fraction and saturate, floats round to
+/// nearest even by way of f32 (zoo notation, "casts by type name").
 double round_to(ElementType type, double value);
 /// Whether a cast holds every value, so that it counts as linear (zoo notation, facts sbp and linear).
 bool is_exact_cast(ElementType from, ElementType to);

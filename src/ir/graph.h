@@ -13,9 +13,9 @@
 #include "ir/definition.h"
 #include "ir/tensor_type.h"
 
-/// The graph of one *step* of a model (docs/design.md, section 3): a sequence of blocks, each called `repeat` times with
-/// its own constants and state. All values are immutable; state is updated functionally (the update's result is a new
-/// value) and becomes in place by alias analysis.
+/// The graph of one *step* of a model (docs/design.md, section 3): a sequence of blocks, each called `repeat`
+/// times with its own constants and state. All values are immutable; state is updated functionally (the
+/// update's result is a new value) and becomes in place by alias analysis.
 namespace tessera {
 
 using DefinitionPtr = std::shared_ptr<const Definition>;
@@ -38,8 +38,8 @@ struct Value {
     std::string name;  ///< unique in the graph
     ValueKind kind = ValueKind::kIntermediate;
     TensorType type;
-    /// Constants: the names under which the checkpoint holds it, one for each repetition of the block (one in all for a
-    /// constant that every repetition shares). Empty otherwise.
+    /// Constants: the names under which the checkpoint holds it, one for each repetition of the block (one in
+    /// all for a constant that every repetition shares). Empty otherwise.
     std::vector<std::string> sources;
 };
 
@@ -50,13 +50,13 @@ struct Composite {
     bool operator==(const Composite&) const = default;
 };
 
-/// One operator. A structured one binds a value to each tensor of its definition, whose dims are symbols of the graph
-/// (by name).
+/// One operator. A structured one binds a value to each tensor of its definition, whose dims are symbols of
+/// the graph (by name).
 struct Node {
     std::string name;  ///< unique in the graph
     std::variant<DefinitionPtr, Composite> op;
-    std::vector<ValueId> operands;  ///< structured: index operands and operands, in the definition's order
-    std::vector<ValueId> results;   ///< structured: results, in the definition's order
+    std::vector<ValueId> operands;    ///< structured: index operands and operands, in the definition's order
+    std::vector<ValueId> results;     ///< structured: results, in the definition's order
     std::optional<ValueId> previous;  ///< contents before an `update`
 
     const Definition* definition() const {
@@ -72,8 +72,9 @@ struct StateUpdate {
     bool operator==(const StateUpdate&) const = default;
 };
 
-/// Nodes in topological order, run `repeat` times. The first repetition reads `carried_in`, each one makes `carried_out`
-/// (same type), which the next one reads in its place; the next block reads carried_out of the last.
+/// Nodes in topological order, run `repeat` times. The first repetition reads `carried_in`, each one makes
+/// `carried_out` (same type), which the next one reads in its place; the next block reads carried_out of the
+/// last.
 struct Block {
     std::string name;
     int64_t repeat = 1;
@@ -112,8 +113,8 @@ std::vector<int64_t> dims_of(const Definition& definition, const std::map<std::s
 /// The textual form (docs/ir.md); parse_graph(print(g)) equals g.
 std::string print(const Graph& graph);
 Graph parse_graph(std::string_view text, const std::string& where);
-/// Types of operands and results agree with the definitions at the bounds of the symbols, nodes are in topological order,
-/// names are unique, carried values and states have one type. @throws Error.
+/// Types of operands and results agree with the definitions at the bounds of the symbols, nodes are in
+/// topological order, names are unique, carried values and states have one type. @throws Error.
 void verify(const Graph& graph, const std::string& where);
 
 }  // namespace tessera

@@ -27,10 +27,10 @@ struct Lane {
     bool operator==(const Lane&) const = default;
 };
 
-/// How the elements of a tensor lie in memory: first the outer axes in `order`, then the lanes, first lane outermost.
-/// An axis may occur in several lanes: B of a matrix unit is `<k16, n16, k2>`, with axis k split as
-/// (k div 32, k div 2 mod 16, k mod 2). A ragged axis is padded to a multiple of its lanes' product.
-/// The default (empty order, no lanes) is row-major.
+/// How the elements of a tensor lie in memory: first the outer axes in `order`, then the lanes, first lane
+/// outermost. An axis may occur in several lanes: B of a matrix unit is `<k16, n16, k2>`, with axis k split
+/// as (k div 32, k div 2 mod 16, k mod 2). A ragged axis is padded to a multiple of its lanes' product. The
+/// default (empty order, no lanes) is row-major.
 struct Layout {
     std::vector<int> order;   ///< permutation of the axes, outermost first; empty: 0, 1, 2, ...
     std::vector<Lane> lanes;  ///< outermost first
@@ -54,8 +54,8 @@ struct TensorType {
     bool operator==(const TensorType&) const = default;
 };
 
-/// One physical axis of a layout, outermost first: coordinate = x[axis] div `divisor` mod `extent` (no mod where
-/// `is_outer`, whose extent is the number of lane groups).
+/// One physical axis of a layout, outermost first: coordinate = x[axis] div `divisor` mod `extent` (no mod
+/// where `is_outer`, whose extent is the number of lane groups).
 struct PhysicalAxis {
     int axis;
     int64_t divisor;
@@ -68,7 +68,8 @@ std::vector<PhysicalAxis> physical_axes(const Layout& layout, const std::vector<
 /// Number of elements that are stored, padding included.
 int64_t stored_elements(const Layout& layout, const std::vector<int64_t>& shape);
 /// Position of an element in memory.
-int64_t offset_of(const Layout& layout, const std::vector<int64_t>& shape, const std::vector<int64_t>& coordinates);
+int64_t offset_of(const Layout& layout, const std::vector<int64_t>& shape,
+                  const std::vector<int64_t>& coordinates);
 /// Why the layout is not one of a tensor of this rank; empty if it is.
 std::string why_illegal(const Layout& layout, size_t rank);
 

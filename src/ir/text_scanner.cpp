@@ -129,7 +129,8 @@ Layout TextScanner::layout() {
             expect(":");
             const int64_t factor = integer("the factor of a lane");
             if (factor < 1 || factor > kLargestFactor)
-                throw Error(where_, "", fmt::format("a lane has {} elements, expected 1 to {}", factor, kLargestFactor));
+                throw Error(where_, "",
+                            fmt::format("a lane has {} elements, expected 1 to {}", factor, kLargestFactor));
             layout.lanes.push_back({lane, factor});
         } while (take(","));
         expect(">");

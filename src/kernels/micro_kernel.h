@@ -8,8 +8,8 @@
 
 #include "ir/definition.h"
 
-/// Micro-kernel declarations: the only source of what exists. A declaration says which definitions a kernel implements,
-/// by their structure and never by their name, and which parameters a plan may give it.
+/// Micro-kernel declarations: the only source of what exists. A declaration says which definitions a kernel
+/// implements, by their structure and never by their name, and which parameters a plan may give it.
 namespace tessera {
 
 struct Parameter {
@@ -33,8 +33,8 @@ std::span<const MicroKernel> micro_kernels();
 /// nullptr if there is none of this name.
 const MicroKernel* find_micro_kernel(std::string_view name);
 
-/// The two operands whose product is summed (casts aside), as positions in the definition; nothing if the body is no
-/// such product.
+/// The two operands whose product is summed (casts aside), as positions in the definition; nothing if the
+/// body is no such product.
 struct Factors {
     Read left, right;
 };

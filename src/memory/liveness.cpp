@@ -30,7 +30,8 @@ std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
     for (const Value& value : graph.values) {
         const auto at = uses.find(value.name);
         if (at == uses.end()) continue;
-        LiveBuffer live{value.name, bytes[value.name], at->second.front().kernel, at->second.back().kernel + 1};
+        LiveBuffer live{value.name, bytes[value.name], at->second.front().kernel,
+                        at->second.back().kernel + 1};
         const bool crosses = at->second.front().block != at->second.back().block;
         for (const Use& use : at->second) {
             if (!crosses || program.blocks[use.block].repeat == 1) continue;

@@ -18,8 +18,8 @@ struct LiveBuffer {
     bool operator==(const LiveBuffer&) const = default;
 };
 
-/// Which kernels each arena buffer of a lowered program is alive in. A buffer that crosses the border of a repeated block
-/// is alive in all of it; one that lies inside is made anew by every repetition.
+/// Which kernels each arena buffer of a lowered program is alive in. A buffer that crosses the border of a
+/// repeated block is alive in all of it; one that lies inside is made anew by every repetition.
 std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program);
 
 }  // namespace tessera

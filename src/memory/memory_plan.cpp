@@ -1,5 +1,5 @@
-// Best fit: buffers in some order; each goes into the smallest gap, between those placed before that are alive at the same
-// time, that holds it, or behind them.
+// Best fit: buffers in some order; each goes into the smallest gap, between those placed before that are
+// alive at the same time, that holds it, or behind them.
 //
 //        kernels ->                        gap of the right size between a and c while b is alive:
 //   a  ############                        the next buffer of that size goes there
@@ -19,9 +19,13 @@ namespace {
 
 constexpr int64_t kLine = 64;
 
-int64_t rounded_up(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+int64_t rounded_up(int64_t bytes) {
+    return (bytes + kLine - 1) / kLine * kLine;
+}
 
-bool meet(const LiveBuffer& a, const LiveBuffer& b) { return a.first < b.last && b.first < a.last; }
+bool meet(const LiveBuffer& a, const LiveBuffer& b) {
+    return a.first < b.last && b.first < a.last;
+}
 
 struct Placed {
     const LiveBuffer* buffer;
@@ -29,7 +33,8 @@ struct Placed {
 };
 
 int64_t best_gap(const LiveBuffer& buffer, std::vector<Placed> neighbours) {
-    std::sort(neighbours.begin(), neighbours.end(), [](const Placed& a, const Placed& b) { return a.offset < b.offset; });
+    std::sort(neighbours.begin(), neighbours.end(),
+              [](const Placed& a, const Placed& b) { return a.offset < b.offset; });
     int64_t free_from = 0, best = -1, best_size = 0;
     for (const Placed& n : neighbours) {
         const int64_t gap = n.offset - free_from;
@@ -61,7 +66,8 @@ int64_t max_live(const std::vector<LiveBuffer>& buffers) {
     int64_t most = 0;
     for (const LiveBuffer& at : buffers) {
         int64_t live = 0;
-        for (const LiveBuffer& b : buffers) live += b.first <= at.first && at.first < b.last ? rounded_up(b.bytes) : 0;
+        for (const LiveBuffer& b : buffers)
+            live += b.first <= at.first && at.first < b.last ? rounded_up(b.bytes) : 0;
         most = std::max(most, live);
     }
     return most;
@@ -92,8 +98,8 @@ MemoryPlan plan_memory(const std::vector<LiveBuffer>& buffers) {
     return best;
 }
 
-std::vector<std::string> check(const std::vector<LiveBuffer>& buffers, const std::map<std::string, int64_t>& offsets,
-                               int64_t arena_bytes) {
+std::vector<std::string> check(const std::vector<LiveBuffer>& buffers,
+                               const std::map<std::string, int64_t>& offsets, int64_t arena_bytes) {
     std::vector<std::string> violations;
     for (size_t i = 0; i < buffers.size(); ++i) {
         const LiveBuffer& a = buffers[i];
@@ -103,16 +109,19 @@ std::vector<std::string> check(const std::vector<LiveBuffer>& buffers, const std
             continue;
         }
         if (at->second < 0 || at->second % kLine != 0 || at->second > arena_bytes - a.bytes) {
-            violations.push_back(fmt::format("{} at {} with {} bytes does not lie on a line inside the arena of {} bytes", a.value,
-                                             at->second, a.bytes, arena_bytes));
+            violations.push_back(
+                fmt::format("{} at {} with {} bytes does not lie on a line inside the arena of {} bytes",
+                            a.value, at->second, a.bytes, arena_bytes));
         }
         for (size_t j = 0; j < i; ++j) {
             const LiveBuffer& b = buffers[j];
             const auto other = offsets.find(b.value);
             if (other == offsets.end()) continue;
             const bool same_time = std::max(a.first, b.first) < std::min(a.last, b.last);
-            const bool same_place = at->second <= other->second ? other->second - at->second < a.bytes : at->second - other->second < b.bytes;
-            if (same_time && same_place) violations.push_back(fmt::format("{} and {} overlap while both are alive", b.value, a.value));
+            const bool same_place = at->second <= other->second ? other->second - at->second < a.bytes
+                                                                : at->second - other->second < b.bytes;
+            if (same_time && same_place)
+                violations.push_back(fmt::format("{} and {} overlap while both are alive", b.value, a.value));
         }
     }
     return violations;

@@ -20,12 +20,18 @@ int64_t clamp_far(Wide value) {
 
 Bounds bounds_of(const Index::Atom& atom) {
     const auto argument = [&](size_t i) { return atom.arguments[i].bounds(); };
-    const auto floored = [&](int64_t x) { return x >= 0 ? x / atom.modulus : -((-x + atom.modulus - 1) / atom.modulus); };
+    const auto floored = [&](int64_t x) {
+        return x >= 0 ? x / atom.modulus : -((-x + atom.modulus - 1) / atom.modulus);
+    };
     switch (atom.kind) {
-        case Index::AtomKind::kVariable: return atom.variable.bounds;
-        case Index::AtomKind::kRead: return atom.bounds;
-        case Index::AtomKind::kFloorDiv: return {floored(argument(0).low), floored(argument(0).high)};
-        case Index::AtomKind::kMod: return {0, atom.modulus - 1};
+        case Index::AtomKind::kVariable:
+            return atom.variable.bounds;
+        case Index::AtomKind::kRead:
+            return atom.bounds;
+        case Index::AtomKind::kFloorDiv:
+            return {floored(argument(0).low), floored(argument(0).high)};
+        case Index::AtomKind::kMod:
+            return {0, atom.modulus - 1};
         case Index::AtomKind::kMin:
             return {std::min(argument(0).low, argument(1).low), std::min(argument(0).high, argument(1).high)};
         case Index::AtomKind::kMax:
@@ -33,8 +39,9 @@ Bounds bounds_of(const Index::Atom& atom) {
         case Index::AtomKind::kProduct: {
             const Bounds a = argument(0), b = argument(1);
             const Wide corners[] = {static_cast<Wide>(a.low) * b.low, static_cast<Wide>(a.low) * b.high,
-                                        static_cast<Wide>(a.high) * b.low, static_cast<Wide>(a.high) * b.high};
-            return {clamp_far(*std::min_element(corners, corners + 4)), clamp_far(*std::max_element(corners, corners + 4))};
+                                    static_cast<Wide>(a.high) * b.low, static_cast<Wide>(a.high) * b.high};
+            return {clamp_far(*std::min_element(corners, corners + 4)),
+                    clamp_far(*std::max_element(corners, corners + 4))};
         }
     }
     return {-kFar, kFar};
@@ -42,13 +49,18 @@ Bounds bounds_of(const Index::Atom& atom) {
 
 int64_t divisor_of(const Index::Atom& atom) {
     switch (atom.kind) {
-        case Index::AtomKind::kVariable: return atom.variable.multiple_of;
-        case Index::AtomKind::kMod: return std::gcd(atom.arguments[0].divisor(), atom.modulus);
-        case Index::AtomKind::kProduct: return atom.arguments[0].divisor() * atom.arguments[1].divisor();
+        case Index::AtomKind::kVariable:
+            return atom.variable.multiple_of;
+        case Index::AtomKind::kMod:
+            return std::gcd(atom.arguments[0].divisor(), atom.modulus);
+        case Index::AtomKind::kProduct:
+            return atom.arguments[0].divisor() * atom.arguments[1].divisor();
         case Index::AtomKind::kMin:
-        case Index::AtomKind::kMax: return std::gcd(atom.arguments[0].divisor(), atom.arguments[1].divisor());
+        case Index::AtomKind::kMax:
+            return std::gcd(atom.arguments[0].divisor(), atom.arguments[1].divisor());
         case Index::AtomKind::kFloorDiv:
-        case Index::AtomKind::kRead: return 1;
+        case Index::AtomKind::kRead:
+            return 1;
     }
     return 1;
 }
@@ -58,17 +70,24 @@ int64_t divisor_of(const Index::Atom& atom) {
 std::string Index::Atom::text() const {
     const auto argument = [&](size_t i) { return arguments[i].text(); };
     switch (kind) {
-        case AtomKind::kVariable: return variable.name;
-        case AtomKind::kRead: return "int64_t{" + buffer + "[" + argument(0) + "]}";
+        case AtomKind::kVariable:
+            return variable.name;
+        case AtomKind::kRead:
+            return "int64_t{" + buffer + "[" + argument(0) + "]}";
         case AtomKind::kFloorDiv:
-            return arguments[0].bounds().low >= 0 ? fmt::format("({}) / {}", argument(0), modulus)
-                                                  : fmt::format("ntt::floor_div<int64_t>({}, {})", argument(0), modulus);
+            return arguments[0].bounds().low >= 0
+                       ? fmt::format("({}) / {}", argument(0), modulus)
+                       : fmt::format("ntt::floor_div<int64_t>({}, {})", argument(0), modulus);
         case AtomKind::kMod:
-            return arguments[0].bounds().low >= 0 ? fmt::format("({}) % {}", argument(0), modulus)
-                                                  : fmt::format("ntt::floor_mod<int64_t>({}, {})", argument(0), modulus);
-        case AtomKind::kProduct: return fmt::format("({}) * ({})", argument(0), argument(1));
-        case AtomKind::kMin: return fmt::format("ntt::min<int64_t>({}, {})", argument(0), argument(1));
-        case AtomKind::kMax: return fmt::format("ntt::max<int64_t>({}, {})", argument(0), argument(1));
+            return arguments[0].bounds().low >= 0
+                       ? fmt::format("({}) % {}", argument(0), modulus)
+                       : fmt::format("ntt::floor_mod<int64_t>({}, {})", argument(0), modulus);
+        case AtomKind::kProduct:
+            return fmt::format("({}) * ({})", argument(0), argument(1));
+        case AtomKind::kMin:
+            return fmt::format("ntt::min<int64_t>({}, {})", argument(0), argument(1));
+        case AtomKind::kMax:
+            return fmt::format("ntt::max<int64_t>({}, {})", argument(0), argument(1));
     }
     return {};
 }
@@ -76,7 +95,8 @@ std::string Index::Atom::text() const {
 Index atom_index(Index::Atom atom) {
     Index result;
     std::string key = atom.text();
-    result.terms_.emplace(std::move(key), Index::Term{std::make_shared<const Index::Atom>(std::move(atom)), 1});
+    result.terms_.emplace(std::move(key),
+                          Index::Term{std::make_shared<const Index::Atom>(std::move(atom)), 1});
     return result;
 }
 
@@ -86,7 +106,8 @@ Index Index::variable(const Variable& variable) {
 }
 
 Index Index::read(const std::string& buffer, const Index& offset, Bounds bounds) {
-    return atom_index({.kind = AtomKind::kRead, .variable = {}, .buffer = buffer, .bounds = bounds, .arguments = {offset}});
+    return atom_index(
+        {.kind = AtomKind::kRead, .variable = {}, .buffer = buffer, .bounds = bounds, .arguments = {offset}});
 }
 
 std::optional<int64_t> Index::as_constant() const {
@@ -105,16 +126,18 @@ Bounds Index::bounds() const {
 
 int64_t Index::divisor() const {
     int64_t result = std::abs(constant_);
-    for (const auto& [key, term] : terms_) result = std::gcd(result, term.coefficient * divisor_of(*term.atom));
+    for (const auto& [key, term] : terms_)
+        result = std::gcd(result, term.coefficient * divisor_of(*term.atom));
     return result;
 }
 
 bool Index::uses(const std::string& variable) const {
     return std::any_of(terms_.begin(), terms_.end(), [&](const auto& entry) {
         const Atom& atom = *entry.second.atom;
-        return atom.kind == AtomKind::kVariable ? atom.variable.name == variable
-                                                : std::any_of(atom.arguments.begin(), atom.arguments.end(),
-                                                              [&](const Index& a) { return a.uses(variable); });
+        return atom.kind == AtomKind::kVariable
+                   ? atom.variable.name == variable
+                   : std::any_of(atom.arguments.begin(), atom.arguments.end(),
+                                 [&](const Index& a) { return a.uses(variable); });
     });
 }
 
@@ -140,13 +163,27 @@ Index Index::substitute(const std::string& variable, const Index& by) const {
         for (const Index& a : atom.arguments) arguments.push_back(a.substitute(variable, by));
         Index replaced;
         switch (atom.kind) {
-            case AtomKind::kVariable: replaced = atom.variable.name == variable ? by : Index::variable(atom.variable); break;
-            case AtomKind::kRead: replaced = read(atom.buffer, arguments[0], atom.bounds); break;
-            case AtomKind::kFloorDiv: replaced = floor_div(arguments[0], atom.modulus); break;
-            case AtomKind::kMod: replaced = mod(arguments[0], atom.modulus); break;
-            case AtomKind::kProduct: replaced = arguments[0] * arguments[1]; break;
-            case AtomKind::kMin: replaced = min(arguments[0], arguments[1]); break;
-            case AtomKind::kMax: replaced = max(arguments[0], arguments[1]); break;
+            case AtomKind::kVariable:
+                replaced = atom.variable.name == variable ? by : Index::variable(atom.variable);
+                break;
+            case AtomKind::kRead:
+                replaced = read(atom.buffer, arguments[0], atom.bounds);
+                break;
+            case AtomKind::kFloorDiv:
+                replaced = floor_div(arguments[0], atom.modulus);
+                break;
+            case AtomKind::kMod:
+                replaced = mod(arguments[0], atom.modulus);
+                break;
+            case AtomKind::kProduct:
+                replaced = arguments[0] * arguments[1];
+                break;
+            case AtomKind::kMin:
+                replaced = min(arguments[0], arguments[1]);
+                break;
+            case AtomKind::kMax:
+                replaced = max(arguments[0], arguments[1]);
+                break;
         }
         result = result + replaced * Index(term.coefficient);
     }
@@ -167,7 +204,8 @@ std::string Index::text() const {
         }
     }
     if (out.empty()) return fmt::format("{}", constant_);
-    if (constant_ != 0) out += constant_ < 0 ? fmt::format(" - {}", -constant_) : fmt::format(" + {}", constant_);
+    if (constant_ != 0)
+        out += constant_ < 0 ? fmt::format(" - {}", -constant_) : fmt::format(" + {}", constant_);
     return out;
 }
 
@@ -184,7 +222,8 @@ Index joined(const Index& index) {
             if (other.coefficient != term.coefficient * c || !(other.atom->arguments[0] == x)) continue;
             Index rest(index.constant());
             for (const auto& [kept_key, kept] : index.terms()) {
-                if (kept_key != key && kept_key != other_key) rest = rest + atom_index(*kept.atom) * Index(kept.coefficient);
+                if (kept_key != key && kept_key != other_key)
+                    rest = rest + atom_index(*kept.atom) * Index(kept.coefficient);
             }
             return rest + x * Index(term.coefficient);
         }
@@ -204,13 +243,16 @@ Index operator+(const Index& a, const Index& b) {
     return joined(result);
 }
 
-Index operator-(const Index& a, const Index& b) { return a + b * Index(-1); }
+Index operator-(const Index& a, const Index& b) {
+    return a + b * Index(-1);
+}
 
 Index operator*(const Index& a, const Index& b) {
     if (!b.terms_.empty() && a.terms_.empty()) return b * a;
     if (!b.terms_.empty()) {
         if (a.text() > b.text()) return b * a;
-        return atom_index({.kind = Index::AtomKind::kProduct, .variable = {}, .buffer = {}, .arguments = {a, b}});
+        return atom_index(
+            {.kind = Index::AtomKind::kProduct, .variable = {}, .buffer = {}, .arguments = {a, b}});
     }
     Index result;
     if (b.constant_ == 0) return result;
@@ -227,15 +269,16 @@ std::pair<Index, Index> split(const Index& a, int64_t divisor) {
     Index whole, rest;
     for (const auto& [key, term] : a.terms()) {
         const Index part = atom_index(*term.atom) * Index(term.coefficient);
-        (part.divisor() % divisor == 0 ? whole : rest) = (part.divisor() % divisor == 0 ? whole : rest) + part;
+        (part.divisor() % divisor == 0 ? whole : rest) =
+            (part.divisor() % divisor == 0 ? whole : rest) + part;
     }
     const int64_t constant = a.constant();
     const int64_t remainder = ((constant % divisor) + divisor) % divisor;
     return {whole + Index(constant - remainder), rest + Index(remainder)};
 }
 
-/// whole / divisor for an index all of whose parts are multiples of it. Atoms that are multiples by what is known of
-/// them (and not by their coefficient) stay divisions.
+/// whole / divisor for an index all of whose parts are multiples of it. Atoms that are multiples by what is
+/// known of them (and not by their coefficient) stay divisions.
 Index exact_quotient(const Index& whole, int64_t divisor) {
     Index result(whole.constant() / divisor);
     for (const auto& [key, term] : whole.terms()) {
@@ -243,8 +286,11 @@ Index exact_quotient(const Index& whole, int64_t divisor) {
             result = result + atom_index(*term.atom) * Index(term.coefficient / divisor);
         } else {
             const Index part = atom_index(*term.atom) * Index(term.coefficient);
-            result = result + atom_index({.kind = Index::AtomKind::kFloorDiv, .variable = {}, .buffer = {},
-                                          .modulus = divisor, .arguments = {part}});
+            result = result + atom_index({.kind = Index::AtomKind::kFloorDiv,
+                                          .variable = {},
+                                          .buffer = {},
+                                          .modulus = divisor,
+                                          .arguments = {part}});
         }
     }
     return result;
@@ -274,16 +320,21 @@ Index floor_div(const Index& a, int64_t divisor) {
     auto [whole, rest] = split(a, divisor);
     const Bounds b = rest.bounds();
     if (b.low >= 0 && b.high < divisor) return exact_quotient(whole, divisor);
-    if (const auto parts = coarse_and_fine(rest, divisor)) return exact_quotient(whole, divisor) + floor_div(parts->first, divisor);
+    if (const auto parts = coarse_and_fine(rest, divisor))
+        return exact_quotient(whole, divisor) + floor_div(parts->first, divisor);
     // (x div c) div d = x div (c d)
     if (rest.terms().size() == 1 && rest.constant() == 0) {
         const auto& term = rest.terms().begin()->second;
         if (term.coefficient == 1 && term.atom->kind == Index::AtomKind::kFloorDiv) {
-            return exact_quotient(whole, divisor) + floor_div(term.atom->arguments[0], term.atom->modulus * divisor);
+            return exact_quotient(whole, divisor) +
+                   floor_div(term.atom->arguments[0], term.atom->modulus * divisor);
         }
     }
-    return exact_quotient(whole, divisor) + atom_index({.kind = Index::AtomKind::kFloorDiv, .variable = {}, .buffer = {},
-                                                        .modulus = divisor, .arguments = {rest}});
+    return exact_quotient(whole, divisor) + atom_index({.kind = Index::AtomKind::kFloorDiv,
+                                                        .variable = {},
+                                                        .buffer = {},
+                                                        .modulus = divisor,
+                                                        .arguments = {rest}});
 }
 
 Index mod(const Index& a, int64_t divisor) {
@@ -293,7 +344,11 @@ Index mod(const Index& a, int64_t divisor) {
     const Bounds b = rest.bounds();
     if (b.low >= 0 && b.high < divisor) return rest;
     if (const auto parts = coarse_and_fine(rest, divisor)) return mod(parts->first, divisor) + parts->second;
-    return atom_index({.kind = Index::AtomKind::kMod, .variable = {}, .buffer = {}, .modulus = divisor, .arguments = {rest}});
+    return atom_index({.kind = Index::AtomKind::kMod,
+                       .variable = {},
+                       .buffer = {},
+                       .modulus = divisor,
+                       .arguments = {rest}});
 }
 
 Index min(const Index& a, const Index& b) {

@@ -9,9 +9,9 @@
 
 /// Integer expressions of a lowered program: loop bounds, coordinates and offsets.
 ///
-/// An Index is kept in normal form, constant + sum of coefficient x atom, where an atom is a variable, a floor division
-/// or remainder by a constant, a product, a minimum or maximum, or an element of an index operand. Constructors simplify
-/// with what is known of the variables (bounds, divisor):
+/// An Index is kept in normal form, constant + sum of coefficient x atom, where an atom is a variable, a
+/// floor division or remainder by a constant, a product, a minimum or maximum, or an element of an index
+/// operand. Constructors simplify with what is known of the variables (bounds, divisor):
 ///
 ///     s = 16 q + l, 0 <= l < 16:    s div 16 = q,   s mod 16 = l,   (c div 32) 32 + c mod 32 = c
 ///
@@ -53,7 +53,8 @@ public:
     /// The largest number that is known to divide every value; 0 for the constant 0.
     int64_t divisor() const;
     bool uses(const std::string& variable) const;
-    /// The factor of a variable that occurs in no other form than as a term; nothing otherwise. 0 if it does not occur.
+    /// The factor of a variable that occurs in no other form than as a term; nothing otherwise. 0 if it does
+    /// not occur.
     std::optional<int64_t> coefficient(const std::string& variable) const;
     Index substitute(const std::string& variable, const Index& by) const;
 
@@ -73,10 +74,10 @@ private:
 
 struct Index::Atom {
     AtomKind kind;
-    Variable variable;       ///< kVariable
-    std::string buffer;      ///< kRead
-    Bounds bounds{};         ///< kRead
-    int64_t modulus = 1;     ///< kFloorDiv, kMod
+    Variable variable;    ///< kVariable
+    std::string buffer;   ///< kRead
+    Bounds bounds{};      ///< kRead
+    int64_t modulus = 1;  ///< kFloorDiv, kMod
     std::vector<Index> arguments;
     std::string text() const;
 };

@@ -19,26 +19,30 @@ int iterator_parameter(const LeafScope& scope, const std::string& name) {
     if (at == scope.leaf.parameters.end()) return -1;
     const int iterator = scope.node.definition()->iterator(at->second);
     if (iterator < 0) {
-        throw Error(scope.node.name, name, fmt::format("names {}, which is no iterator of the operator", at->second));
+        throw Error(scope.node.name, name,
+                    fmt::format("names {}, which is no iterator of the operator", at->second));
     }
     return iterator;
 }
 
-int64_t number_parameter(const LeafScope& scope, const std::string& name, int64_t otherwise, int64_t largest) {
+int64_t number_parameter(const LeafScope& scope, const std::string& name, int64_t otherwise,
+                         int64_t largest) {
     const auto at = scope.leaf.parameters.find(name);
     if (at == scope.leaf.parameters.end()) return otherwise;
     int64_t value = 0;
     const char* end = at->second.data() + at->second.size();
     const auto result = std::from_chars(at->second.data(), end, value);
     if (result.ec != std::errc() || result.ptr != end || value < 1 || value > largest) {
-        throw Error(scope.node.name, name, fmt::format("is {}, expected a number from 1 to {}", at->second, largest));
+        throw Error(scope.node.name, name,
+                    fmt::format("is {}, expected a number from 1 to {}", at->second, largest));
     }
     return value;
 }
 
 int64_t lanes_parameter(const LeafScope& scope) {
     const int64_t lanes = number_parameter(scope, "lanes", 1, 64);
-    if ((lanes & (lanes - 1)) != 0) throw Error(scope.node.name, "lanes", fmt::format("is {}, expected a power of two", lanes));
+    if ((lanes & (lanes - 1)) != 0)
+        throw Error(scope.node.name, "lanes", fmt::format("is {}, expected a power of two", lanes));
     return lanes;
 }
 
@@ -80,7 +84,9 @@ LaneLoop lane_loop(const LeafScope& scope, int x, int64_t lanes) {
     return loop;
 }
 
-Statement LaneLoop::around(Body body) const { return {VectorFor{start, begin, end, lanes, std::move(body)}}; }
+Statement LaneLoop::around(Body body) const {
+    return {VectorFor{start, begin, end, lanes, std::move(body)}};
+}
 
 namespace {
 
@@ -101,10 +107,12 @@ Body lower_identity(const LeafScope& scope) {
     Body body;
     bool is_first = true;
     for (const int tensor : definition.results()) {
-        const double start = definition.monoid == Monoid::kSoftmaxSum && !is_first ? 0 : identity(definition.monoid);
+        const double start =
+            definition.monoid == Monoid::kSoftmaxSum && !is_first ? 0 : identity(definition.monoid);
         LeafLoops loops(scope, iterators_of_result(definition, tensor));
         const ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
-        for (Statement& s : loops.around({{store_to(tensor, number_value(start), values)}})) body.push_back(std::move(s));
+        for (Statement& s : loops.around({{store_to(tensor, number_value(start), values)}}))
+            body.push_back(std::move(s));
         is_first = false;
     }
     return body;
@@ -139,7 +147,8 @@ bool leaves_gaps(const Node& node, const Storage& storage) {
     for (const int tensor : definition.results()) {
         const std::vector<Index> shape = storage.extents(value_of(node, tensor));
         for (size_t axis = 0; axis < shape.size(); ++axis) {
-            const auto* x = std::get_if<IteratorRef>(&definition.tensors[static_cast<size_t>(tensor)].map[axis]->node);
+            const auto* x =
+                std::get_if<IteratorRef>(&definition.tensors[static_cast<size_t>(tensor)].map[axis]->node);
             if (!x || !(extents[static_cast<size_t>(x->index)] == shape[axis])) return true;
         }
     }

@@ -24,8 +24,8 @@ struct LeafScope {
     const Node& node;
     const Leaf& leaf;
     const Ranges& ranges;
-    /// Outer loops tile the reduction: the leaf folds into what the results hold, initialisation and post-expression
-    /// happen outside.
+    /// Outer loops tile the reduction: the leaf folds into what the results hold, initialisation and
+    /// post-expression happen outside.
     bool is_partial;
     Storage& storage;
     const std::vector<const Node*>& kernel;
@@ -44,7 +44,8 @@ Body lower_post(const LeafScope& scope);
 /// Whether some elements of the results are written by no iteration, or only where the predicate holds.
 bool leaves_gaps(const Node& node, const Storage& storage);
 
-// ---- parts that leaves share -----------------------------------------------------------------------------------------
+// ---- parts that leaves share
+// -----------------------------------------------------------------------------------------
 
 /// The iterator that a parameter names; -1 if it is not given. @throws Error if there is no such iterator.
 int iterator_parameter(const LeafScope& scope, const std::string& name);

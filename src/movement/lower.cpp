@@ -1,9 +1,11 @@
-// A kernel's nest becomes loops: each `x:8` a For over the root's iterator x, each producer at its place computes what the
-// rest of the nest reads in one tile, each leaf is lowered by its micro-kernel.
+// A kernel's nest becomes loops: each `x:8` a For over the root's iterator x, each producer at its place
+// computes what the rest of the nest reads in one tile, each leaf is lowered by its micro-kernel.
 //
-//   x:8 y:1 { p[..]; r[..] }   ->   for x in 0..X by 8: for y in 0..Y: p on (region that r reads), r on (x..x+8, y)
+//   x:8 y:1 { p[..]; r[..] }   ->   for x in 0..X by 8: for y in 0..Y: p on (region that r reads), r on
+//   (x..x+8, y)
 //
-// A loop over a reduction of the root starts behind the identity of its results and ends before the post-expression.
+// A loop over a reduction of the root starts behind the identity of its results and ends before the
+// post-expression.
 #include "movement/lower.h"
 
 #include <algorithm>
@@ -54,7 +56,8 @@ private:
     }
 
     static const Node& node_of(const Leaf& leaf, const Block& block) {
-        const auto at = std::find_if(block.nodes.begin(), block.nodes.end(), [&](const Node& n) { return n.name == leaf.node; });
+        const auto at = std::find_if(block.nodes.begin(), block.nodes.end(),
+                                     [&](const Node& n) { return n.name == leaf.node; });
         TESSERA_CHECK(at != block.nodes.end(), "{}", leaf.node);
         return *at;
     }
@@ -69,8 +72,11 @@ private:
         for (const Node* node : nodes_) {
             for (const int t : node->definition()->results()) {
                 const ValueId value = value_of(*node, t);
-                if (node->definition()->tensors[static_cast<size_t>(t)].role != Role::kOut || !leaves_gaps(*node, storage_)) continue;
-                if (storage_.plan_of(value).place == Place::kTile) continue;  // readers are checked where the tile is made
+                if (node->definition()->tensors[static_cast<size_t>(t)].role != Role::kOut ||
+                    !leaves_gaps(*node, storage_))
+                    continue;
+                if (storage_.plan_of(value).place == Place::kTile)
+                    continue;  // readers are checked where the tile is made
                 const std::vector<Index> extents = storage_.extents(value);
                 const Address start = storage_.locate(value, std::vector<Index>(extents.size()), true);
                 body.push_back({Fill{start, stored_elements(storage_.plan_of(value).layout, extents),
@@ -119,10 +125,12 @@ private:
             const bool is_reduction = definition.iterators[static_cast<size_t>(x)].is_reduction;
             if (is_reduction && !is_partial) {
                 if (!find_micro_kernel(root(nest).micro_kernel)->tiles_reductions) {
-                    throw Error(root_node.name, loop.iterator, "is a reduction, and the micro-kernel cannot fold tiles of it");
+                    throw Error(root_node.name, loop.iterator,
+                                "is a reduction, and the micro-kernel cannot fold tiles of it");
                 }
                 const LeafScope here{root_node, root(nest), ranges, false, storage_, nodes_, names_};
-                if (definition.tensors[static_cast<size_t>(definition.results().front())].role == Role::kOut) {
+                if (definition.tensors[static_cast<size_t>(definition.results().front())].role ==
+                    Role::kOut) {
                     level.before = lower_identity(here);
                     level.after = lower_post(here);
                 }
@@ -130,15 +138,17 @@ private:
             }
             Index end = range.end;
             if (is_reduction || may_skip(root_node)) {
-                for (const Index& bound : bounds_by_predicate(root_node, x, ranges, storage_)) end = min(end, bound);
+                for (const Index& bound : bounds_by_predicate(root_node, x, ranges, storage_))
+                    end = min(end, bound);
             }
             const bool is_stopped = !(end == range.end);
             if (is_stopped) ++stopped_loops_;
             const int64_t tile = std::min(loop.tile, std::max<int64_t>(range.largest, 1));
             const int64_t divisor = range.begin.divisor();
-            level.variable = {names_.fresh(loop.iterator + "_tile"),
-                              {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
-                              divisor == 0 ? tile : std::gcd(divisor, tile)};
+            level.variable = {
+                names_.fresh(loop.iterator + "_tile"),
+                {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
+                divisor == 0 ? tile : std::gcd(divisor, tile)};
             level.begin = range.begin;
             end = named(end, loop.iterator + "_stop", level.before);
             level.end = end;
@@ -151,7 +161,10 @@ private:
             const bool divides = (range.end - range.begin).divisor() % tile == 0 && end == range.end;
             const Index next = start + Index(tile);
             const std::optional<Index> covered = is_stopped ? std::nullopt : range.covered;
-            range = {start, divides || tile == 1 ? next : named(min(next, end), loop.iterator + "_end", level.inside), tile, covered};
+            range = {
+                start,
+                divides || tile == 1 ? next : named(min(next, end), loop.iterator + "_end", level.inside),
+                tile, covered};
             open.push_back(std::move(level));
         }
 
@@ -163,7 +176,8 @@ private:
                 const Node& inner_root = node_of(root(*inner), storage_.block());
                 if (&inner_root != &root_node) check_part(inner_root, needed.at(&inner_root));
                 check_hidden(*inner);
-                append(body, lower_nest(*inner, needed.at(&inner_root), is_partial && &inner_root == &root_node));
+                append(body,
+                       lower_nest(*inner, needed.at(&inner_root), is_partial && &inner_root == &root_node));
             } else {
                 const Leaf& leaf = std::get<Leaf>(child);
                 const Node& node = node_of(leaf, storage_.block());
@@ -179,7 +193,8 @@ private:
             if (level->is_lone && extent && *extent > 0 && *extent <= level->step) {
                 append(outer, std::move(body));  // a loop of one trip is none
             } else {
-                outer.push_back({For{level->variable, level->begin, level->end, level->step, std::move(body)}});
+                outer.push_back(
+                    {For{level->variable, level->begin, level->end, level->step, std::move(body)}});
             }
             append(outer, std::move(level->after));
             body = std::move(outer);
@@ -191,8 +206,8 @@ private:
 
     bool is_tile(ValueId value) const { return storage_.plan_of(storage_.base(value)).place == Place::kTile; }
 
-    /// Whether the loops over a nest's root may leave out iterations for which its predicate does not hold: what they would
-    /// have set is set already, is kept, or is never seen.
+    /// Whether the loops over a nest's root may leave out iterations for which its predicate does not hold:
+    /// what they would have set is set already, is kept, or is never seen.
     bool may_skip(const Node& node) const {
         const Definition& definition = *node.definition();
         const int result = definition.results().front();
@@ -201,8 +216,8 @@ private:
         return readers_imply_predicate(node, nodes_, storage_);
     }
 
-    /// Inside a loop over the reduction every trip folds into what the results hold, so a result that iterator x does not
-    /// index would fold the same tile in every trip over x.
+    /// Inside a loop over the reduction every trip folds into what the results hold, so a result that
+    /// iterator x does not index would fold the same tile in every trip over x.
     static void check_folds_once(const Node& node, int x) {
         const Definition& definition = *node.definition();
         for (const int t : definition.results()) {
@@ -210,13 +225,16 @@ private:
             const std::vector<int> used = iterators_in(result.map);
             if (std::find(used.begin(), used.end(), x) != used.end()) continue;
             const std::string& name = definition.iterators[static_cast<size_t>(x)].name;
-            throw Error(node.name, name, fmt::format("does not index {}, which a loop over it inside the reduction would fold again", result.name),
-                        fmt::format("put the loop over {} outside of the reduction's, or leave it whole", name));
+            throw Error(
+                node.name, name,
+                fmt::format("does not index {}, which a loop over it inside the reduction would fold again",
+                            result.name),
+                fmt::format("put the loop over {} outside of the reduction's, or leave it whole", name));
         }
     }
 
-    /// A producer computes what the rest of a nest reads. That must be all of it where others read it too, and no element
-    /// twice where the second time would start from what the first one left.
+    /// A producer computes what the rest of a nest reads. That must be all of it where others read it too,
+    /// and no element twice where the second time would start from what the first one left.
     void check_part(const Node& node, const Ranges& ranges) const {
         const Definition& definition = *node.definition();
         const std::vector<Index> extents = iterator_extents(node, storage_.input());
@@ -225,7 +243,8 @@ private:
             const ValueId value = value_of(node, t);
             if (!is_tile(value) && stopped_loops_ > 0) {
                 throw Error(node.name, storage_.input().graph[value].name,
-                            "is stored whole, but stands in a loop that a predicate of the nest's last operator ends early",
+                            "is stored whole, but stands in a loop that a predicate of the nest's last "
+                            "operator ends early",
                             "place it as a tile, or take the operator out of that loop");
             }
             bool folds_into_memory = result.role == Role::kUpdate && definition.monoid != Monoid::kNone;
@@ -234,18 +253,25 @@ private:
                 if (definition.iterators[at].is_reduction) {
                     folds_into_memory = true;
                 } else if (!is_tile(value) && !(ranges[at].covered && *ranges[at].covered == extents[at])) {
-                    throw Error(node.name, storage_.input().graph[value].name,
-                                fmt::format("is stored whole, but this kernel may compute a part of it along {}", definition.iterators[at].name),
-                                "place it as a tile, or take the operator into a kernel of its own");
+                    throw Error(
+                        node.name, storage_.input().graph[value].name,
+                        fmt::format("is stored whole, but this kernel may compute a part of it along {}",
+                                    definition.iterators[at].name),
+                        "place it as a tile, or take the operator into a kernel of its own");
                 }
             }
-            const bool is_replaced = result.role == Role::kOut && storage_.plan_of(value).place == Place::kInPlace;
+            const bool is_replaced =
+                result.role == Role::kOut && storage_.plan_of(value).place == Place::kInPlace;
             for (const std::string& loop : open_loops_) {
                 if (!is_replaced && !folds_into_memory) break;
-                if (std::any_of(ranges.begin(), ranges.end(), [&](const Range& r) { return r.begin.uses(loop); })) continue;
-                throw Error(node.name, storage_.input().graph[value].name,
-                            fmt::format("is made from what it replaces, but every trip of the loop {} makes it again", loop),
-                            "give it storage of its own, or take the operator out of that loop");
+                if (std::any_of(ranges.begin(), ranges.end(),
+                                [&](const Range& r) { return r.begin.uses(loop); }))
+                    continue;
+                throw Error(
+                    node.name, storage_.input().graph[value].name,
+                    fmt::format("is made from what it replaces, but every trip of the loop {} makes it again",
+                                loop),
+                    "give it storage of its own, or take the operator out of that loop");
             }
         }
     }
@@ -257,15 +283,20 @@ private:
             if (leaf == made.back()) continue;
             const Node& node = node_of(*leaf, storage_.block());
             const Node& inner_root = node_of(*made.back(), storage_.block());
-            if (storage_.base(node.results.front()) == storage_.base(inner_root.results.front())) continue;  // replaced by it
+            if (storage_.base(node.results.front()) == storage_.base(inner_root.results.front()))
+                continue;  // replaced by it
             for (const Node* reader : nodes_) {
-                const bool is_inside = std::any_of(made.begin(), made.end(), [&](const Leaf* l) { return l->node == reader->name; });
-                const bool reads = std::any_of(reader->operands.begin(), reader->operands.end(), [&](ValueId o) {
-                    return std::any_of(node.results.begin(), node.results.end(),
-                                       [&](ValueId result) { return storage_.base(o) == storage_.base(result); });
-                });
+                const bool is_inside = std::any_of(made.begin(), made.end(),
+                                                   [&](const Leaf* l) { return l->node == reader->name; });
+                const bool reads =
+                    std::any_of(reader->operands.begin(), reader->operands.end(), [&](ValueId o) {
+                        return std::any_of(node.results.begin(), node.results.end(), [&](ValueId result) {
+                            return storage_.base(o) == storage_.base(result);
+                        });
+                    });
                 if (is_inside || !reads) continue;
-                throw Error(node.name, reader->name, "reads it outside of the inner nest that makes it tile by tile",
+                throw Error(node.name, reader->name,
+                            "reads it outside of the inner nest that makes it tile by tile",
                             "move it to the nest of its reader");
             }
         }
@@ -285,7 +316,8 @@ private:
         return body;
     }
 
-    /// Gives a region to every tile that is made and read at this level: by a child of the nest, for another one.
+    /// Gives a region to every tile that is made and read at this level: by a child of the nest, for another
+    /// one.
     void set_tiles(const std::vector<const Node*>& nodes, const Ranges& ranges, const Nest& nest) {
         const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
         for (const auto& child : nest.children) {
@@ -296,16 +328,19 @@ private:
                 made = {&std::get<Leaf>(child)};
             }
             const auto is_inside = [&](const Node* node) {
-                return std::any_of(made.begin(), made.end(), [&](const Leaf* l) { return l->node == node->name; });
+                return std::any_of(made.begin(), made.end(),
+                                   [&](const Leaf* l) { return l->node == node->name; });
             };
             for (const Leaf* leaf : made) {
                 const Node& node = node_of(*leaf, storage_.block());
-                const bool is_read_elsewhere = std::any_of(nodes.begin(), nodes.end(), [&](const Node* reader) {
-                    if (is_inside(reader)) return false;
-                    return std::any_of(reader->operands.begin(), reader->operands.end(), [&](ValueId o) {
-                        return std::find(node.results.begin(), node.results.end(), storage_.base(o)) != node.results.end();
+                const bool is_read_elsewhere =
+                    std::any_of(nodes.begin(), nodes.end(), [&](const Node* reader) {
+                        if (is_inside(reader)) return false;
+                        return std::any_of(reader->operands.begin(), reader->operands.end(), [&](ValueId o) {
+                            return std::find(node.results.begin(), node.results.end(), storage_.base(o)) !=
+                                   node.results.end();
+                        });
                     });
-                });
                 if (!is_read_elsewhere) continue;
                 for (const ValueId value : node.results) {  // also of results that nothing reads
                     if (storage_.plan_of(value).place == Place::kTile) {
@@ -320,8 +355,9 @@ private:
     Storage storage_;
     Names names_;
     std::vector<const Node*> nodes_;
-    std::vector<std::string> open_loops_;  ///< variables of the loops around the current place that have several trips
-    int stopped_loops_ = 0;                ///< loops around the current place that a predicate ends, maybe at once
+    std::vector<std::string>
+        open_loops_;         ///< variables of the loops around the current place that have several trips
+    int stopped_loops_ = 0;  ///< loops around the current place that a predicate ends, maybe at once
 };
 
 }  // namespace

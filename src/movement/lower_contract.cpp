@@ -1,5 +1,5 @@
-// Micro-kernels `contract` (lanes along n) and `dot` (lanes along k): sums of products as calls of NTT's register-blocked
-// contraction. Roles follow from the maps: B is the factor that n indexes, A the other one.
+// Micro-kernels `contract` (lanes along n) and `dot` (lanes along k): sums of products as calls of NTT's
+// register-blocked contraction. Roles follow from the maps: B is the factor that n indexes, A the other one.
 #include <algorithm>
 
 #include "kernels/micro_kernel.h"
@@ -9,7 +9,7 @@
 namespace tessera {
 namespace {
 
-constexpr const char* kRow = "#m";    // positions inside the tile; they become strides
+constexpr const char* kRow = "#m";  // positions inside the tile; they become strides
 constexpr const char* kGroup = "#g";
 constexpr const char* kStep = "#k";
 constexpr const char* kColumn = "#n";
@@ -31,20 +31,28 @@ Roles roles_of(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     const auto factors = factors_of(definition);
     TESSERA_CHECK(factors.has_value(), "{}", scope.node.name);
-    Roles roles{iterator_parameter(scope, "m"), iterator_parameter(scope, "n"), iterator_parameter(scope, "k"), {}, {},
+    Roles roles{iterator_parameter(scope, "m"),
+                iterator_parameter(scope, "n"),
+                iterator_parameter(scope, "k"),
+                {},
+                {},
                 definition.results().front()};
-    if (roles.n < 0 || roles.k < 0) throw Error(scope.node.name, scope.leaf.micro_kernel, "needs n=ITERATOR and k=ITERATOR");
+    if (roles.n < 0 || roles.k < 0)
+        throw Error(scope.node.name, scope.leaf.micro_kernel, "needs n=ITERATOR and k=ITERATOR");
     const bool left_is_b = uses(factors->left.coordinates, roles.n);
     roles.b = left_is_b ? factors->left : factors->right;
     roles.a = left_is_b ? factors->right : factors->left;
     const auto& c = definition.tensors[static_cast<size_t>(roles.c)].map;
     const auto expect = [&](bool holds, const std::string& what) {
-        if (!holds) throw Error(scope.node.name, scope.leaf.micro_kernel, what, "choose other iterators for m, n and k");
+        if (!holds)
+            throw Error(scope.node.name, scope.leaf.micro_kernel, what,
+                        "choose other iterators for m, n and k");
     };
     expect(uses(roles.b.coordinates, roles.n), "n indexes neither factor");
     expect(!uses(roles.a.coordinates, roles.n), "n indexes both factors");
     expect(uses(c, roles.n), "n does not index the result");
-    expect(uses(roles.a.coordinates, roles.k) && uses(roles.b.coordinates, roles.k), "k does not index both factors");
+    expect(uses(roles.a.coordinates, roles.k) && uses(roles.b.coordinates, roles.k),
+           "k does not index both factors");
     expect(!uses(c, roles.k), "k indexes the result");
     if (roles.m >= 0) {
         expect(uses(roles.a.coordinates, roles.m) && uses(c, roles.m), "m does not index A and the result");
@@ -56,7 +64,8 @@ Roles roles_of(const LeafScope& scope) {
 /// An address whose iterators inside the tile are the positions above; their strides.
 class TileAddress {
 public:
-    TileAddress(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& map, const std::vector<Index>& at, bool is_written)
+    TileAddress(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& map,
+                const std::vector<Index>& at, bool is_written)
         : scope_(scope), tensor_(scope.node.definition()->tensors[static_cast<size_t>(tensor)].name) {
         const TensorDecl& declaration = scope.node.definition()->tensors[static_cast<size_t>(tensor)];
         if (declaration.type != ElementType::kF32) {
@@ -71,21 +80,24 @@ public:
     int64_t stride(const char* position) const {
         const auto stride = address_.offset.coefficient(position);
         if (!stride) {
-            throw Error(scope_.node.name, tensor_,
-                        fmt::format("does not lie at one stride inside the tile, but at {}", address_.offset.text()),
-                        "choose another layout, tile, or number of lanes");
+            throw Error(
+                scope_.node.name, tensor_,
+                fmt::format("does not lie at one stride inside the tile, but at {}", address_.offset.text()),
+                "choose another layout, tile, or number of lanes");
         }
         return *stride;
     }
     void expect_unit_stride(const char* position) const {
         if (stride(position) != 1) {
-            throw Error(scope_.node.name, tensor_, fmt::format("its lanes are {} elements apart", stride(position)),
+            throw Error(scope_.node.name, tensor_,
+                        fmt::format("its lanes are {} elements apart", stride(position)),
                         "the kernel needs them side by side: choose a layout with these lanes");
         }
     }
     Address start() const {
         Index offset = address_.offset;
-        for (const char* position : {kRow, kGroup, kStep, kColumn, kLane}) offset = offset.substitute(position, Index(0));
+        for (const char* position : {kRow, kGroup, kStep, kColumn, kLane})
+            offset = offset.substitute(position, Index(0));
         return {address_.buffer, offset};
     }
 
@@ -95,7 +107,9 @@ private:
     Address address_;
 };
 
-Index position(const char* name, int64_t count) { return Index::variable({name, {0, std::max<int64_t>(count - 1, 0)}}); }
+Index position(const char* name, int64_t count) {
+    return Index::variable({name, {0, std::max<int64_t>(count - 1, 0)}});
+}
 
 struct Tile {
     LeafLoops loops;
@@ -108,7 +122,8 @@ Tile surrounding(const LeafScope& scope, const Roles& roles) {
     const Definition& definition = *scope.node.definition();
     if (definition.where && !readers_imply_predicate(scope.node, scope.kernel, scope.storage)) {
         throw Error(scope.node.name, scope.leaf.micro_kernel,
-                    "computes where the predicate does not hold too, and not every reader is in the kernel and skips that",
+                    "computes where the predicate does not hold too, and not every reader is in the kernel "
+                    "and skips that",
                     "fuse it with its reader, or use the micro-kernel loops");
     }
     std::vector<int> others;
@@ -134,14 +149,17 @@ Body finished(const LeafScope& scope, Tile tile, Statement call) {
     return body;
 }
 
-Index extent(const Range& range) { return range.end - range.begin; }
+Index extent(const Range& range) {
+    return range.end - range.begin;
+}
 
 void refuse_reads_outside(const LeafScope& scope, const Roles& roles, const std::vector<Index>& at) {
     const ValueScope values{scope.node, scope.storage, at, 0, nullptr};
     for (const Read& factor : {roles.a, roles.b}) {
         const auto value = to_value(read(factor.tensor, factor.coordinates, factor.declared_map), values);
         if (!std::get<Load>(value->node).guards.empty()) {
-            throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)].name,
+            throw Error(scope.node.name,
+                        scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)].name,
                         "may be read out of range", "use the micro-kernel loops");
         }
     }
@@ -159,29 +177,38 @@ Body lower_contract(const LeafScope& scope) {
     const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
     if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
     at[static_cast<size_t>(roles.k)] = range(roles.k).begin + position(kStep, range(roles.k).largest);
-    at[static_cast<size_t>(roles.n)] = range(roles.n).begin +
-                                       position(kGroup, (range(roles.n).largest + lanes - 1) / lanes) * Index(lanes) +
-                                       position(kLane, lanes);
+    at[static_cast<size_t>(roles.n)] =
+        range(roles.n).begin + position(kGroup, (range(roles.n).largest + lanes - 1) / lanes) * Index(lanes) +
+        position(kLane, lanes);
 
     const TileAddress a(scope, roles.a.tensor, roles.a.coordinates, at, false);
     const TileAddress b(scope, roles.b.tensor, roles.b.coordinates, at, false);
-    const TileAddress c(scope, roles.c, scope.node.definition()->tensors[static_cast<size_t>(roles.c)].map, at, true);
+    const TileAddress c(scope, roles.c, scope.node.definition()->tensors[static_cast<size_t>(roles.c)].map,
+                        at, true);
     if (lanes > 1) {
         b.expect_unit_stride(kLane);
         c.expect_unit_stride(kLane);
     }
     const ValueId weights = scope.storage.base(value_of(scope.node, roles.b.tensor));
     const Value& stored = scope.storage.input().graph[weights];
-    const Layout& layout = stored.kind == ValueKind::kConstant ? stored_layout(scope.storage.input().plan, stored.name)
-                                                               : scope.storage.plan_of(weights).layout;
+    const Layout& layout = stored.kind == ValueKind::kConstant
+                               ? stored_layout(scope.storage.input().plan, stored.name)
+                               : scope.storage.plan_of(weights).layout;
     ContractCall call{.lanes = lanes,
                       .rows = number_parameter(scope, "rows", 1, 32),
                       .groups = number_parameter(scope, "groups", 1, 16),
-                      .a = a.start(), .b = b.start(), .c = c.start(),
-                      .a_m = a.stride(kRow), .a_k = a.stride(kStep),
-                      .b_group = b.stride(kGroup), .b_k = b.stride(kStep),
-                      .c_m = c.stride(kRow), .c_group = c.stride(kGroup),
-                      .m = extent(row), .n = extent(range(roles.n)), .k = extent(range(roles.k)),
+                      .a = a.start(),
+                      .b = b.start(),
+                      .c = c.start(),
+                      .a_m = a.stride(kRow),
+                      .a_k = a.stride(kStep),
+                      .b_group = b.stride(kGroup),
+                      .b_k = b.stride(kStep),
+                      .c_m = c.stride(kRow),
+                      .c_group = c.stride(kGroup),
+                      .m = extent(row),
+                      .n = extent(range(roles.n)),
+                      .k = extent(range(roles.k)),
                       .accumulate = tile.accumulates,
                       .b_is_padded = stored.kind == ValueKind::kConstant && !layout.lanes.empty() &&
                                      layout.lanes.back().factor % lanes == 0};
@@ -198,13 +225,14 @@ Body lower_dot(const LeafScope& scope) {
     const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
     if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
     at[static_cast<size_t>(roles.n)] = range(roles.n).begin + position(kColumn, range(roles.n).largest);
-    at[static_cast<size_t>(roles.k)] = range(roles.k).begin +
-                                       position(kGroup, (range(roles.k).largest + lanes - 1) / lanes) * Index(lanes) +
-                                       position(kLane, lanes);
+    at[static_cast<size_t>(roles.k)] =
+        range(roles.k).begin + position(kGroup, (range(roles.k).largest + lanes - 1) / lanes) * Index(lanes) +
+        position(kLane, lanes);
 
     const TileAddress a(scope, roles.a.tensor, roles.a.coordinates, at, false);
     const TileAddress b(scope, roles.b.tensor, roles.b.coordinates, at, false);
-    const TileAddress c(scope, roles.c, scope.node.definition()->tensors[static_cast<size_t>(roles.c)].map, at, true);
+    const TileAddress c(scope, roles.c, scope.node.definition()->tensors[static_cast<size_t>(roles.c)].map,
+                        at, true);
     if (lanes > 1) {
         a.expect_unit_stride(kLane);
         b.expect_unit_stride(kLane);
@@ -212,11 +240,18 @@ Body lower_dot(const LeafScope& scope) {
     DotCall call{.lanes = lanes,
                  .rows = number_parameter(scope, "rows", 1, 16),
                  .columns = number_parameter(scope, "columns", 1, 16),
-                 .a = a.start(), .b = b.start(), .c = c.start(),
-                 .a_m = a.stride(kRow), .a_group = a.stride(kGroup),
-                 .b_n = b.stride(kColumn), .b_group = b.stride(kGroup),
-                 .c_m = c.stride(kRow), .c_n = c.stride(kColumn),
-                 .m = extent(row), .n = extent(range(roles.n)), .k = extent(range(roles.k)),
+                 .a = a.start(),
+                 .b = b.start(),
+                 .c = c.start(),
+                 .a_m = a.stride(kRow),
+                 .a_group = a.stride(kGroup),
+                 .b_n = b.stride(kColumn),
+                 .b_group = b.stride(kGroup),
+                 .c_m = c.stride(kRow),
+                 .c_n = c.stride(kColumn),
+                 .m = extent(row),
+                 .n = extent(range(roles.n)),
+                 .k = extent(range(roles.k)),
                  .accumulate = tile.accumulates};
     return finished(scope, std::move(tile), {std::move(call)});
 }

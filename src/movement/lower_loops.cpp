@@ -2,7 +2,8 @@
 //
 //   map or parallel lanes:   for every element, a group of lanes at a time: fold over the reductions, store
 //   lanes along a reduction: for every element: fold groups of lanes, then fold the lanes, store
-//   softmax_sum:             the maximum, then the sum of weights, then the weighted sum, each a reduction of its own
+//   softmax_sum:             the maximum, then the sum of weights, then the weighted sum, each a reduction of
+//   its own
 #include <algorithm>
 
 #include "movement/leaf.h"
@@ -63,7 +64,8 @@ Body lower_map(const LeafScope& scope, const LoopPlan& plan) {
     ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
     const int result = definition.results().front();
     const auto stored = [&] {
-        return guarded({store_to(result, to_value(definition.body.front(), values), values)}, predicate(values), scope.node);
+        return guarded({store_to(result, to_value(definition.body.front(), values), values)},
+                       predicate(values), scope.node);
     };
     if (plan.x < 0) return loops.around(stored());
     const LaneLoop lanes = lane_loop(scope, plan.x, plan.lanes);
@@ -76,7 +78,8 @@ Body lower_scatter(const LeafScope& scope, const LoopPlan& plan) {
     const Definition& definition = *scope.node.definition();
     if (definition.post) {
         throw Error(scope.node.name, "post-expression",
-                    "of a result that a reduction indexes indirectly is not supported by compiled code in this version");
+                    "of a result that a reduction indexes indirectly is not supported by compiled code in "
+                    "this version");
     }
     std::vector<int> order = plan.reductions;
     order.insert(order.end(), plan.parallel.begin(), plan.parallel.end());
@@ -88,11 +91,13 @@ Body lower_scatter(const LeafScope& scope, const LoopPlan& plan) {
                               : definition.monoid == Monoid::kProd ? Function::kMul
                               : definition.monoid == Monoid::kMax  ? Function::kMax
                                                                    : Function::kMin;
-        ValuePtr value = apply_value(fold, {load_result(result, values), to_value(definition.body.front(), values)});
+        ValuePtr value =
+            apply_value(fold, {load_result(result, values), to_value(definition.body.front(), values)});
         return guarded({store_to(result, std::move(value), values)}, predicate(values), scope.node);
     };
     if (plan.x < 0) return loops.around(folded());
-    if (plan.x_is_reduction) throw Error(scope.node.name, "x", "indexes a result indirectly, so it cannot have lanes");
+    if (plan.x_is_reduction)
+        throw Error(scope.node.name, "x", "indexes a result indirectly, so it cannot have lanes");
     const LaneLoop lanes = lane_loop(scope, plan.x, plan.lanes);
     values.iterators[static_cast<size_t>(plan.x)] = lanes.value;
     return loops.around({lanes.around(folded())});
@@ -124,7 +129,8 @@ Body lower_reduction(const LeafScope& scope, const LoopPlan& plan) {
             total = apply_value(fold, {load_result(result, at_result), total});
         }
         post.folded = total;
-        return store_to(result, definition.post && !scope.is_partial ? to_value(definition.post, post) : total, post);
+        return store_to(result,
+                        definition.post && !scope.is_partial ? to_value(definition.post, post) : total, post);
     };
 
     Body body;
@@ -135,7 +141,8 @@ Body lower_reduction(const LeafScope& scope, const LoopPlan& plan) {
             lanes = lane_loop(scope, plan.x, plan.lanes);
             values.iterators[static_cast<size_t>(plan.x)] = lanes->value;
         }
-        if (starts_from_result) body.push_back({Accumulate{sum, definition.monoid, load_result(result, values), nullptr}});
+        if (starts_from_result)
+            body.push_back({Accumulate{sum, definition.monoid, load_result(result, values), nullptr}});
         const ValuePtr value = to_value(definition.body.front(), values);
         for (Statement& s : inner.around({{Accumulate{sum, definition.monoid, value, predicate(values)}}})) {
             body.push_back(std::move(s));
@@ -147,7 +154,8 @@ Body lower_reduction(const LeafScope& scope, const LoopPlan& plan) {
     ValueScope in_lanes = values;
     in_lanes.iterators[static_cast<size_t>(plan.x)] = lanes.value;
     const ValuePtr value = to_value(definition.body.front(), in_lanes);
-    for (Statement& s : inner.around({lanes.around({{Accumulate{sum, definition.monoid, value, predicate(in_lanes)}}})})) {
+    for (Statement& s :
+         inner.around({lanes.around({{Accumulate{sum, definition.monoid, value, predicate(in_lanes)}}})})) {
         body.push_back(std::move(s));
     }
     body.push_back({finish(values)});
@@ -179,13 +187,14 @@ Body lower_softmax(const LeafScope& scope, const LoopPlan& plan) {
     Body body;
     const double minus_infinity = identity(Monoid::kMax);
     /// One fold over the reductions; `value` sees the iterators of one iteration.
-    const auto fold = [&](Monoid monoid, int tensor, const std::vector<int>& loops, bool vectorised, double outside,
-                          const auto& value) {
+    const auto fold = [&](Monoid monoid, int tensor, const std::vector<int>& loops, bool vectorised,
+                          double outside, const auto& value) {
         LeafLoops elements(scope, loops);
         LeafLoops inner(scope, plan.reductions);
         std::vector<Index> at = outer.values();
         for (const int x : loops) at[static_cast<size_t>(x)] = elements.values()[static_cast<size_t>(x)];
-        for (const int x : plan.reductions) at[static_cast<size_t>(x)] = inner.values()[static_cast<size_t>(x)];
+        for (const int x : plan.reductions)
+            at[static_cast<size_t>(x)] = inner.values()[static_cast<size_t>(x)];
         ValueScope values{scope.node, scope.storage, std::move(at), outside, nullptr};
         std::optional<LaneLoop> lanes;
         if (vectorised && plan.x >= 0) {
@@ -195,7 +204,8 @@ Body lower_softmax(const LeafScope& scope, const LoopPlan& plan) {
         const std::string name_of_fold = scope.names.fresh(std::string(name(monoid)));
         Body part;
         part.push_back({Declare{name_of_fold, monoid, lanes ? plan.lanes : 1}});
-        for (Statement& s : inner.around({{Accumulate{name_of_fold, monoid, value(values), predicate(values)}}})) {
+        for (Statement& s :
+             inner.around({{Accumulate{name_of_fold, monoid, value(values), predicate(values)}}})) {
             part.push_back(std::move(s));
         }
         part.push_back({store_to(tensor, accumulated(name_of_fold, false), values)});
@@ -226,7 +236,8 @@ Body lower_loops(const LeafScope& scope) {
     const LoopPlan plan = loop_plan(scope);
     if (definition.monoid == Monoid::kSoftmaxSum) return lower_softmax(scope, plan);
     if (definition.monoid == Monoid::kNone) return lower_map(scope, plan);
-    for (const ExprPtr& component : definition.tensors[static_cast<size_t>(definition.results().front())].map) {
+    for (const ExprPtr& component :
+         definition.tensors[static_cast<size_t>(definition.results().front())].map) {
         for (const int x : iterators_in(component)) {
             if (definition.iterators[static_cast<size_t>(x)].is_reduction) return lower_scatter(scope, plan);
         }

@@ -1,5 +1,5 @@
-// Micro-kernel `stream`: one tile of a streaming softmax (monoid softmax_sum). The masked scores of the tile go to a local
-// tile, NTT folds them and the values into (M, L, A), so a T x S matrix never exists.
+// Micro-kernel `stream`: one tile of a streaming softmax (monoid softmax_sum). The masked scores of the tile
+// go to a local tile, NTT folds them and the values into (M, L, A), so a T x S matrix never exists.
 #include <algorithm>
 
 #include "movement/leaf.h"
@@ -21,7 +21,8 @@ struct StreamRoles {
 StreamRoles roles_of(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     StreamRoles roles{iterator_parameter(scope, "m"), -1, iterator_parameter(scope, "d"), {}};
-    if (roles.d < 0) throw Error(scope.node.name, "stream", "needs d=ITERATOR, the iterator of the values alone");
+    if (roles.d < 0)
+        throw Error(scope.node.name, "stream", "needs d=ITERATOR, the iterator of the values alone");
     for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
         if (x == roles.m || x == roles.d) continue;
         if (!definition.iterators[static_cast<size_t>(x)].is_reduction) {
@@ -48,19 +49,22 @@ struct TileView {
     Index stride(const char* position, const Node& node, const char* what) const {
         const auto stride = offset.coefficient(position);
         if (!stride) {
-            throw Error(node.name, what, fmt::format("does not lie at one stride inside the tile, but at {}", offset.text()),
+            throw Error(node.name, what,
+                        fmt::format("does not lie at one stride inside the tile, but at {}", offset.text()),
                         "choose tiles within one page, or another layout");
         }
         return {*stride};
     }
     Address start() const {
         Index first = offset;
-        for (const char* position : {kRow, kStep, kGroup, kLane}) first = first.substitute(position, Index(0));
+        for (const char* position : {kRow, kStep, kGroup, kLane})
+            first = first.substitute(position, Index(0));
         return {buffer, first};
     }
 };
 
-TileView view(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& map, const std::vector<Index>& at, bool is_written) {
+TileView view(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& map,
+              const std::vector<Index>& at, bool is_written) {
     std::vector<Index> coordinates;
     for (const ExprPtr& c : map) coordinates.push_back(to_index(c, scope.node, at, scope.storage));
     const Address address = scope.storage.locate(value_of(scope.node, tensor), coordinates, is_written);
@@ -78,12 +82,14 @@ Body lower_stream(const LeafScope& scope) {
     const Range& steps = range(roles.s);
     const int64_t stride = (steps.largest + lanes - 1) / lanes * lanes;
     if (row.largest * stride > kLargestTile) {
-        throw Error(scope.node.name, "stream", fmt::format("its tile of scores has {} x {} elements, at most {} are allowed",
-                                                           row.largest, stride, kLargestTile),
+        throw Error(scope.node.name, "stream",
+                    fmt::format("its tile of scores has {} x {} elements, at most {} are allowed",
+                                row.largest, stride, kLargestTile),
                     "tile the rows or the positions");
     }
     const auto* value = std::get_if<Read>(&definition.body[1]->node);
-    if (!value) throw Error(scope.node.name, "stream", "needs an operand as its value", "use the micro-kernel loops");
+    if (!value)
+        throw Error(scope.node.name, "stream", "needs an operand as its value", "use the micro-kernel loops");
 
     LeafLoops loops(scope, roles.others);
     const std::string tile = scope.names.fresh(identifier(scope.node.name) + "_scores");
@@ -98,29 +104,34 @@ Body lower_stream(const LeafScope& scope) {
     const ValueScope values{scope.node, scope.storage, at, identity(Monoid::kMax), nullptr};
     ValuePtr score = to_value(definition.body[0], values);
     if (definition.where) {
-        score = apply_value(Function::kSelect, {to_value(definition.where, values), score,
-                                                apply_value(Function::kNegate, {std::make_shared<const ValueExpr>(ValueExpr{Infinity{}})})});
+        score = apply_value(
+            Function::kSelect,
+            {to_value(definition.where, values), score,
+             apply_value(Function::kNegate, {std::make_shared<const ValueExpr>(ValueExpr{Infinity{}})})});
     }
     const Index position = (positions.value - steps.begin).substitute(kLane, Index(0));
     Body body;
     body.push_back({LocalTile{tile, row.largest * stride}});
-    for (Statement& s :
-         rows.around({positions.around({{Store{{tile, row_in_tile * Index(stride) + position}, 1, score}}})})) {
+    for (Statement& s : rows.around(
+             {positions.around({{Store{{tile, row_in_tile * Index(stride) + position}, 1, score}}})})) {
         body.push_back(std::move(s));
     }
 
     // Strides of the values and of the state inside the tile.
     at = loops.values();
-    if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + Index::variable({kRow, {0, std::max<int64_t>(row.largest - 1, 0)}});
+    if (roles.m >= 0)
+        at[static_cast<size_t>(roles.m)] =
+            row.begin + Index::variable({kRow, {0, std::max<int64_t>(row.largest - 1, 0)}});
     at[static_cast<size_t>(roles.s)] = steps.begin + Index::variable({kStep, {0, steps.largest - 1}});
     at[static_cast<size_t>(roles.d)] =
-        range(roles.d).begin + Index::variable({kGroup, {0, (range(roles.d).largest + lanes - 1) / lanes - 1}}) * Index(lanes) +
+        range(roles.d).begin +
+        Index::variable({kGroup, {0, (range(roles.d).largest + lanes - 1) / lanes - 1}}) * Index(lanes) +
         Index::variable({kLane, {0, lanes - 1}});
     const std::vector<int> results = definition.results();
     const auto loaded = to_value(definition.body[1], {scope.node, scope.storage, loops.values(), 0, nullptr});
     if (!std::get<Load>(loaded->node).guards.empty()) {
-        throw Error(scope.node.name, definition.tensors[static_cast<size_t>(value->tensor)].name, "may be read out of range",
-                    "use the micro-kernel loops");
+        throw Error(scope.node.name, definition.tensors[static_cast<size_t>(value->tensor)].name,
+                    "may be read out of range", "use the micro-kernel loops");
     }
     const TileView v = view(scope, value->tensor, value->coordinates, at, false);
     const auto result = [&](size_t i) {
@@ -129,8 +140,9 @@ Body lower_stream(const LeafScope& scope) {
     const TileView max = result(0), sum = result(1), weighted = result(2);
     const auto expect = [&](const TileView& t, const char* p, const char* what, int64_t wanted) {
         if (!(t.stride(p, scope.node, what) == Index(wanted))) {
-            throw Error(scope.node.name, what, fmt::format("lies {} elements apart, the kernel needs {}",
-                                                           t.stride(p, scope.node, what).text(), wanted),
+            throw Error(scope.node.name, what,
+                        fmt::format("lies {} elements apart, the kernel needs {}",
+                                    t.stride(p, scope.node, what).text(), wanted),
                         "choose another layout or tile");
         }
     };
@@ -147,12 +159,17 @@ Body lower_stream(const LeafScope& scope) {
                     .groups = number_parameter(scope, "groups", 1, 16),
                     .scores = tile,
                     .scores_stride = stride,
-                    .v = v.start(), .max = max.start(), .sum = sum.start(), .result = weighted.start(),
+                    .v = v.start(),
+                    .max = max.start(),
+                    .sum = sum.start(),
+                    .result = weighted.start(),
                     .v_s = v.stride(kStep, scope.node, "the values"),
                     .v_group = v.stride(kGroup, scope.node, "the values"),
                     .result_m = weighted.stride(kRow, scope.node, "the result"),
                     .result_group = weighted.stride(kGroup, scope.node, "the result"),
-                    .m = row.end - row.begin, .s = steps.end - steps.begin, .d = range(roles.d).end - range(roles.d).begin};
+                    .m = row.end - row.begin,
+                    .s = steps.end - steps.begin,
+                    .d = range(roles.d).end - range(roles.d).begin};
     body.push_back({std::move(call)});
     Body whole;
     if (!scope.is_partial) whole = lower_identity(scope);

@@ -1,5 +1,5 @@
-// The loops of a program as indented text: what a person reads in --dump to see every load, store and call. Stores are
-// written as assignments, groups of lanes as `by 16`.
+// The loops of a program as indented text: what a person reads in --dump to see every load, store and call.
+// Stores are written as assignments, groups of lanes as `by 16`.
 #include <string>
 
 #include "movement/program.h"
@@ -8,21 +8,30 @@
 namespace tessera {
 namespace {
 
-std::string text(const Address& address) { return fmt::format("{}[{}]", address.buffer, address.offset.text()); }
+std::string text(const Address& address) {
+    return fmt::format("{}[{}]", address.buffer, address.offset.text());
+}
 
-std::string with_stride(int64_t stride) { return stride == 0 ? "" : stride == 1 ? " lanes" : fmt::format(" lanes by {}", stride); }
+std::string with_stride(int64_t stride) {
+    return stride == 0 ? "" : stride == 1 ? " lanes" : fmt::format(" lanes by {}", stride);
+}
 
 std::string text(const ValueExpr& value) {
     struct Visit {
         std::string operator()(const Number& n) const { return fmt::format("{}", n.value); }
         std::string operator()(const Infinity&) const { return "inf"; }
-        std::string operator()(const Integer& i) const { return "int(" + i.value.text() + with_stride(i.lane_stride) + ")"; }
+        std::string operator()(const Integer& i) const {
+            return "int(" + i.value.text() + with_stride(i.lane_stride) + ")";
+        }
         std::string operator()(const Load& load) const {
             std::string out = "load " + text(load.from) + with_stride(load.lane_stride);
-            for (const Load::Guard& g : load.guards) out += fmt::format(" if 0 <= {} < {}", g.coordinate.text(), g.extent.text());
+            for (const Load::Guard& g : load.guards)
+                out += fmt::format(" if 0 <= {} < {}", g.coordinate.text(), g.extent.text());
             return "(" + out + ")";
         }
-        std::string operator()(const AccumulatorRef& a) const { return a.fold_lanes ? "fold(" + a.name + ")" : a.name; }
+        std::string operator()(const AccumulatorRef& a) const {
+            return a.fold_lanes ? "fold(" + a.name + ")" : a.name;
+        }
         std::string operator()(const ApplyValue& call) const {
             std::string arguments;
             for (const ValuePtr& a : call.arguments) arguments += (arguments.empty() ? "" : ", ") + text(*a);
@@ -39,46 +48,63 @@ public:
         for (const Statement& s : statements) std::visit([&](const auto& node) { add(node); }, s.node);
         --depth_;
     }
-    void line(const std::string& content) { out_ += std::string(static_cast<size_t>(depth_) * 2, ' ') + content + "\n"; }
+    void line(const std::string& content) {
+        out_ += std::string(static_cast<size_t>(depth_) * 2, ' ') + content + "\n";
+    }
     std::string take() { return std::move(out_); }
 
 private:
     void add(const For& loop) {
-        line(fmt::format("for {} in {} .. {} by {}", loop.variable.name, loop.begin.text(), loop.end.text(), loop.step));
+        line(fmt::format("for {} in {} .. {} by {}", loop.variable.name, loop.begin.text(), loop.end.text(),
+                         loop.step));
         body(loop.body);
     }
     void add(const Let& let) { line(fmt::format("let {} = {}", let.variable.name, let.value.text())); }
     void add(const VectorFor& loop) {
-        line(fmt::format("for lanes {} in {} .. {} by {}", loop.variable.name, loop.begin.text(), loop.end.text(), loop.lanes));
+        line(fmt::format("for lanes {} in {} .. {} by {}", loop.variable.name, loop.begin.text(),
+                         loop.end.text(), loop.lanes));
         body(loop.body);
     }
     void add(const If& branch) {
         line("if " + text(*branch.condition));
         body(branch.body);
     }
-    void add(const Store& store) { line(fmt::format("store {}{} = {}", text(store.to), with_stride(store.lane_stride), text(*store.value))); }
-    void add(const Declare& a) { line(fmt::format("accumulate {} by {} x {}", a.name, name(a.monoid), a.lanes)); }
+    void add(const Store& store) {
+        line(fmt::format("store {}{} = {}", text(store.to), with_stride(store.lane_stride),
+                         text(*store.value)));
+    }
+    void add(const Declare& a) {
+        line(fmt::format("accumulate {} by {} x {}", a.name, name(a.monoid), a.lanes));
+    }
     void add(const Accumulate& a) {
-        line(fmt::format("{} <- {}{}", a.name, text(*a.value), a.condition ? " if " + text(*a.condition) : ""));
+        line(fmt::format("{} <- {}{}", a.name, text(*a.value),
+                         a.condition ? " if " + text(*a.condition) : ""));
     }
     void add(const ContractCall& c) {
-        line(fmt::format("contract {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} by ({}, {}) c={} by ({}, {}){}{}", c.rows, c.groups,
-                         c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(), c.a_k.text(), text(c.b),
-                         c.b_group.text(), c.b_k.text(), text(c.c), c.c_m.text(), c.c_group.text(), c.accumulate ? " accumulate" : "",
-                         c.b_is_padded ? " padded" : ""));
+        line(fmt::format(
+            "contract {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} by ({}, {}) c={} by ({}, {}){}{}", c.rows,
+            c.groups, c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(), c.a_k.text(),
+            text(c.b), c.b_group.text(), c.b_k.text(), text(c.c), c.c_m.text(), c.c_group.text(),
+            c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : ""));
     }
     void add(const DotCall& c) {
-        line(fmt::format("dot {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} by ({}, {}) c={} by ({}, {}){}", c.rows, c.columns, c.lanes,
-                         c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(), c.a_group.text(), text(c.b), c.b_n.text(),
-                         c.b_group.text(), text(c.c), c.c_m.text(), c.c_n.text(), c.accumulate ? " accumulate" : ""));
+        line(fmt::format("dot {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} by ({}, {}) c={} by ({}, {}){}",
+                         c.rows, c.columns, c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a),
+                         c.a_m.text(), c.a_group.text(), text(c.b), c.b_n.text(), c.b_group.text(), text(c.c),
+                         c.c_m.text(), c.c_n.text(), c.accumulate ? " accumulate" : ""));
     }
     void add(const StreamCall& c) {
-        line(fmt::format("stream {}x{}x{} m={} s={} d={} scores={} by {} v={} by ({}, {}) max={} sum={} result={} by ({}, {})", c.rows,
-                         c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores, c.scores_stride, text(c.v), c.v_s.text(),
-                         c.v_group.text(), text(c.max), text(c.sum), text(c.result), c.result_m.text(), c.result_group.text()));
+        line(
+            fmt::format("stream {}x{}x{} m={} s={} d={} scores={} by {} v={} by ({}, {}) max={} sum={} "
+                        "result={} by ({}, {})",
+                        c.rows, c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores,
+                        c.scores_stride, text(c.v), c.v_s.text(), c.v_group.text(), text(c.max), text(c.sum),
+                        text(c.result), c.result_m.text(), c.result_group.text()));
     }
     void add(const LocalTile& tile) { line(fmt::format("tile {} x {}", tile.name, tile.elements)); }
-    void add(const Fill& fill) { line(fmt::format("fill {} x {} = {}", text(fill.to), fill.count.text(), fill.value)); }
+    void add(const Fill& fill) {
+        line(fmt::format("fill {} x {} = {}", text(fill.to), fill.count.text(), fill.value));
+    }
 
     std::string out_;
     int depth_ = 0;
@@ -86,11 +112,16 @@ private:
 
 const char* name_of(MemoryKind kind) {
     switch (kind) {
-        case MemoryKind::kInput: return "input";
-        case MemoryKind::kOutput: return "output";
-        case MemoryKind::kConstant: return "constant";
-        case MemoryKind::kState: return "state";
-        case MemoryKind::kArena: return "arena";
+        case MemoryKind::kInput:
+            return "input";
+        case MemoryKind::kOutput:
+            return "output";
+        case MemoryKind::kConstant:
+            return "constant";
+        case MemoryKind::kState:
+            return "state";
+        case MemoryKind::kArena:
+            return "arena";
     }
     return "";
 }
@@ -100,15 +131,17 @@ const char* name_of(MemoryKind kind) {
 std::string print(const Program& program) {
     ProgramText out;
     out.line(fmt::format("program {} arena {} bytes", program.specialisation, program.arena_bytes));
-    for (const Variable& s : program.symbols) out.line(fmt::format("symbol {} in {}..{}", s.name, s.bounds.low, s.bounds.high));
+    for (const Variable& s : program.symbols)
+        out.line(fmt::format("symbol {} in {}..{}", s.name, s.bounds.low, s.bounds.high));
     for (const ProgramBlock& block : program.blocks) {
         out.line(fmt::format("block {} x {}", block.name, block.repeat));
         for (const Kernel& kernel : block.kernels) {
             out.line(fmt::format("kernel {}: {}", kernel.name, kernel.comment));
             for (const ProgramBuffer& b : kernel.buffers) {
-                out.line(fmt::format("  {} {} {} at {}{}{}", b.is_written ? "writes" : "reads", name_of(b.memory), b.name, b.position,
-                                     b.repetition_stride == Index(0) ? "" : " by " + b.repetition_stride.text(),
-                                     b.memory == MemoryKind::kArena ? fmt::format(" ({} bytes)", b.bytes) : ""));
+                out.line(fmt::format(
+                    "  {} {} {} at {}{}{}", b.is_written ? "writes" : "reads", name_of(b.memory), b.name,
+                    b.position, b.repetition_stride == Index(0) ? "" : " by " + b.repetition_stride.text(),
+                    b.memory == MemoryKind::kArena ? fmt::format(" ({} bytes)", b.bytes) : ""));
             }
             out.body(kernel.body);
         }

@@ -10,8 +10,8 @@
 #include "ir/element_type.h"
 #include "movement/index.h"
 
-/// The lowered program: every loop, load, store and micro-kernel call of one specialisation is explicit, all addresses
-/// are offsets into named buffers. Emission prints it and decides nothing.
+/// The lowered program: every loop, load, store and micro-kernel call of one specialisation is explicit, all
+/// addresses are offsets into named buffers. Emission prints it and decides nothing.
 namespace tessera {
 
 /// Element `offset` of a buffer.
@@ -20,12 +20,14 @@ struct Address {
     Index offset;
 };
 
-// ---- values ----------------------------------------------------------------------------------------------------------
+// ---- values
+// ----------------------------------------------------------------------------------------------------------
 
 struct ValueExpr;
 using ValuePtr = std::shared_ptr<const ValueExpr>;
 
-/// Inside a VectorFor a load has lanes: consecutive elements (stride 1), `lane_stride` apart, or one for all (0).
+/// Inside a VectorFor a load has lanes: consecutive elements (stride 1), `lane_stride` apart, or one for all
+/// (0).
 struct Load {
     Address from;
     ElementType element = ElementType::kF32;
@@ -56,7 +58,8 @@ struct ValueExpr {
     std::variant<Number, Infinity, Integer, Load, AccumulatorRef, ApplyValue> node;
 };
 
-// ---- statements ------------------------------------------------------------------------------------------------------
+// ---- statements
+// ------------------------------------------------------------------------------------------------------
 
 struct Statement;
 using Body = std::vector<Statement>;
@@ -72,8 +75,9 @@ struct Let {
     Variable variable;
     Index value;
 };
-/// `variable` runs over the starts of groups of `lanes`; the last group may be partial: its loads and stores then touch
-/// the first elements only, and what it folds counts only there. The iterations are those of `variable` x lanes.
+/// `variable` runs over the starts of groups of `lanes`; the last group may be partial: its loads and stores
+/// then touch the first elements only, and what it folds counts only there. The iterations are those of
+/// `variable` x lanes.
 struct VectorFor {
     Variable variable;
     Index begin, end;
@@ -118,7 +122,8 @@ struct DotCall {
     Index m, n, k;
     bool accumulate = false;
 };
-/// One streaming-softmax step over a tile of scores (rows m, positions s; values along d in groups of `lanes`).
+/// One streaming-softmax step over a tile of scores (rows m, positions s; values along d in groups of
+/// `lanes`).
 struct StreamCall {
     int64_t lanes, rows, groups;
     std::string scores;  ///< local tile, masked entries -inf
@@ -139,10 +144,13 @@ struct Fill {
     double value;
 };
 struct Statement {
-    std::variant<For, Let, VectorFor, If, Store, Declare, Accumulate, ContractCall, DotCall, StreamCall, LocalTile, Fill> node;
+    std::variant<For, Let, VectorFor, If, Store, Declare, Accumulate, ContractCall, DotCall, StreamCall,
+                 LocalTile, Fill>
+        node;
 };
 
-// ---- program ---------------------------------------------------------------------------------------------------------
+// ---- program
+// ---------------------------------------------------------------------------------------------------------
 
 enum class MemoryKind : uint8_t { kInput, kOutput, kConstant, kState, kArena };
 
@@ -152,9 +160,9 @@ struct ProgramBuffer {
     std::string value;
     MemoryKind memory = MemoryKind::kArena;
     ElementType element = ElementType::kF32;
-    int64_t position = 0;      ///< input, output, state: index in the manifest; constant, arena: byte offset
-    int64_t bytes = 0;         ///< arena: at the upper bounds of the symbols; a tile's own
-    Index repetition_stride;   ///< elements from one repetition of the block to the next; 0 if all share it
+    int64_t position = 0;     ///< input, output, state: index in the manifest; constant, arena: byte offset
+    int64_t bytes = 0;        ///< arena: at the upper bounds of the symbols; a tile's own
+    Index repetition_stride;  ///< elements from one repetition of the block to the next; 0 if all share it
     bool is_written = false;
 };
 

@@ -14,7 +14,8 @@ std::vector<Index> as_variables(const Node& node, const LoweringInput& input) {
     const std::vector<Index> extents = iterator_extents(node, input);
     for (size_t x = 0; x < extents.size(); ++x) {
         // Extent 1 must not fold away: the name carries which iterator an axis follows.
-        result.push_back(Index::variable({fmt::format("#{}", x), {0, std::max<int64_t>(extents[x].bounds().high - 1, 1)}}));
+        result.push_back(Index::variable(
+            {fmt::format("#{}", x), {0, std::max<int64_t>(extents[x].bounds().high - 1, 1)}}));
     }
     return result;
 }
@@ -35,7 +36,9 @@ bool uses_any_refined(const Index& component, const Ranges& ranges, const Ranges
     return false;
 }
 
-bool same_range(const Range& a, const Range& b) { return a.begin == b.begin && a.end == b.end; }
+bool same_range(const Range& a, const Range& b) {
+    return a.begin == b.begin && a.end == b.end;
+}
 
 /// Axis by axis, the part of `target` that one access of `reader` needs.
 std::vector<Range> needed_by(const Node& reader, const Ranges& ranges, ValueId value,
@@ -54,9 +57,10 @@ std::vector<Range> needed_by(const Node& reader, const Ranges& ranges, ValueId v
         } else if (!uses_any_refined(component, ranges, whole)) {
             region.push_back({Index(0), extents[axis], extents[axis].bounds().high, extents[axis]});
         } else {
-            throw Error(reader.name, storage.input().graph[target].name,
-                        fmt::format("axis {} is read at {}, which is not one tiled iterator", axis, component.text()),
-                        "leave those iterators whole, or take the operators into kernels of their own");
+            throw Error(
+                reader.name, storage.input().graph[target].name,
+                fmt::format("axis {} is read at {}, which is not one tiled iterator", axis, component.text()),
+                "leave those iterators whole, or take the operators into kernels of their own");
         }
     }
     return region;
@@ -66,12 +70,13 @@ std::vector<Range> needed_by(const Node& reader, const Ranges& ranges, ValueId v
 
 Ranges whole_ranges(const Node& node, const LoweringInput& input) {
     Ranges result;
-    for (const Index& extent : iterator_extents(node, input)) result.push_back({Index(0), extent, extent.bounds().high, extent});
+    for (const Index& extent : iterator_extents(node, input))
+        result.push_back({Index(0), extent, extent.bounds().high, extent});
     return result;
 }
 
-std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& nodes, const Ranges& root_ranges,
-                                              Storage& storage) {
+std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& nodes,
+                                              const Ranges& root_ranges, Storage& storage) {
     std::map<const Node*, Ranges> result;
     result[nodes.back()] = root_ranges;
     for (size_t p = nodes.size() - 1; p-- > 0;) {
@@ -90,23 +95,30 @@ std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& no
                     if (role == Role::kOut || role == Role::kUpdate) continue;
                     if (!(storage.base(value_of(reader, o)) == made)) continue;
                     if (!has_own_axes) {
-                        throw Error(producer.name, storage.input().graph[value_of(producer, t)].name,
-                                    "takes over a view, so it cannot be computed by tiles",
-                                    "give it storage of its own, or take the operator into a kernel of its own");
+                        throw Error(
+                            producer.name, storage.input().graph[value_of(producer, t)].name,
+                            "takes over a view, so it cannot be computed by tiles",
+                            "give it storage of its own, or take the operator into a kernel of its own");
                     }
                     for (const auto& coordinates : accesses(d, o)) {
-                        const auto region = needed_by(reader, result.at(&reader), value_of(reader, o), coordinates, made, storage);
+                        const auto region = needed_by(reader, result.at(&reader), value_of(reader, o),
+                                                      coordinates, made, storage);
                         for (size_t axis = 0; axis < region.size(); ++axis) {
-                            const auto* x = std::get_if<IteratorRef>(&definition.tensors[static_cast<size_t>(t)].map[axis]->node);
+                            const auto* x = std::get_if<IteratorRef>(
+                                &definition.tensors[static_cast<size_t>(t)].map[axis]->node);
                             if (!x) {
                                 throw Error(producer.name, storage.input().graph[made].name,
-                                            "is not written at one iterator an axis, so it cannot be computed by tiles",
+                                            "is not written at one iterator an axis, so it cannot be "
+                                            "computed by tiles",
                                             "take the operator into a kernel of its own");
                             }
                             const auto at = static_cast<size_t>(x->index);
-                            if (!(iterator_extents(producer, storage.input())[at] == storage.extents(made)[axis])) {
+                            if (!(iterator_extents(producer, storage.input())[at] ==
+                                  storage.extents(made)[axis])) {
                                 throw Error(producer.name, storage.input().graph[made].name,
-                                            fmt::format("axis {} is longer than what is written, so it cannot be computed by tiles", axis),
+                                            fmt::format("axis {} is longer than what is written, so it "
+                                                        "cannot be computed by tiles",
+                                                        axis),
                                             "take the operator into a kernel of its own");
                             }
                             if (is_known[at] && !same_range(ranges[at], region[axis])) {
@@ -160,14 +172,16 @@ std::vector<Index> bounds_by_predicate(const Node& node, int x, const Ranges& ra
             const auto* i = std::get_if<IteratorRef>(&e->node);
             return i && i->index == x;
         };
-        const bool left = is_x(call->arguments[0]) && (call->function == Function::kLess || call->function == Function::kLessEqual);
-        const bool right =
-            is_x(call->arguments[1]) && (call->function == Function::kGreater || call->function == Function::kGreaterEqual);
+        const bool left = is_x(call->arguments[0]) &&
+                          (call->function == Function::kLess || call->function == Function::kLessEqual);
+        const bool right = is_x(call->arguments[1]) && (call->function == Function::kGreater ||
+                                                        call->function == Function::kGreaterEqual);
         if (!left && !right) continue;
         const ExprPtr& limit = call->arguments[left ? 1 : 0];
         const std::vector<int> others = iterators_in(limit);
         if (std::find(others.begin(), others.end(), x) != others.end()) continue;
-        const bool is_inclusive = call->function == Function::kLessEqual || call->function == Function::kGreaterEqual;
+        const bool is_inclusive =
+            call->function == Function::kLessEqual || call->function == Function::kGreaterEqual;
 
         // The largest limit in the ranges: iterators of one value are that value, others must occur plainly.
         std::vector<Index> at = as_variables(node, storage.input());
@@ -182,14 +196,16 @@ std::vector<Index> bounds_by_predicate(const Node& node, int x, const Ranges& ra
             const std::string name = fmt::format("#{}", y);
             const auto coefficient = bound.coefficient(name);
             is_bounded = is_bounded && coefficient.has_value();
-            if (coefficient) bound = bound.substitute(name, *coefficient > 0 ? range.end - Index(1) : range.begin);
+            if (coefficient)
+                bound = bound.substitute(name, *coefficient > 0 ? range.end - Index(1) : range.begin);
         }
         if (is_bounded) result.push_back(is_inclusive ? bound + Index(1) : bound);
     }
     return result;
 }
 
-bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& kernel, const Storage& storage) {
+bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& kernel,
+                             const Storage& storage) {
     const Definition& definition = *node.definition();
     for (const int t : definition.results()) {
         const ValueId made = value_of(node, t);
@@ -201,28 +217,36 @@ bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& k
                 if (read.role == Role::kOut || read.role == Role::kUpdate) continue;
                 const ValueId value = value_of(*reader, o);
                 if (!(storage.base(value) == made)) continue;
-                if (!(value == made) || accesses(d, o).size() != 1) return false;  // through a view: not followed here
-                // A streaming softmax multiplies its values by weights of 0 where the predicate does not hold.
+                if (!(value == made) || accesses(d, o).size() != 1)
+                    return false;  // through a view: not followed here
+                // A streaming softmax multiplies its values by weights of 0 where the predicate does not
+                // hold.
                 if (d.monoid == Monoid::kSoftmaxSum) {
                     const auto values = reads_in({d.body[1]});
-                    if (std::any_of(values.begin(), values.end(), [&](const Read& v) { return v.tensor == o; })) return false;
+                    if (std::any_of(values.begin(), values.end(),
+                                    [&](const Read& v) { return v.tensor == o; }))
+                        return false;
                 }
-                // The reader's iterator for each of the node's, then its conjuncts over the same operands by name.
+                // The reader's iterator for each of the node's, then its conjuncts over the same operands by
+                // name.
                 std::map<int, int> renamed;
                 for (size_t axis = 0; axis < read.map.size(); ++axis) {
-                    const auto* mine = std::get_if<IteratorRef>(&definition.tensors[static_cast<size_t>(t)].map[axis]->node);
+                    const auto* mine =
+                        std::get_if<IteratorRef>(&definition.tensors[static_cast<size_t>(t)].map[axis]->node);
                     const auto* theirs = std::get_if<IteratorRef>(&accesses(d, o)[0][axis]->node);
                     if (!mine || !theirs) return false;
                     renamed[mine->index] = theirs->index;
                 }
-                std::function<bool(const ExprPtr&, const ExprPtr&)> agrees = [&](const ExprPtr& a, const ExprPtr& b) {
+                std::function<bool(const ExprPtr&, const ExprPtr&)> agrees = [&](const ExprPtr& a,
+                                                                                 const ExprPtr& b) {
                     if (a->node.index() != b->node.index()) return false;
                     if (const auto* i = std::get_if<IteratorRef>(&a->node)) {
                         const auto at = renamed.find(i->index);
                         return at != renamed.end() && at->second == std::get<IteratorRef>(b->node).index;
                     }
                     if (const auto* r = std::get_if<Read>(&a->node)) {
-                        if (!(value_of(node, r->tensor) == value_of(*reader, std::get<Read>(b->node).tensor))) return false;
+                        if (!(value_of(node, r->tensor) == value_of(*reader, std::get<Read>(b->node).tensor)))
+                            return false;
                     } else if (const auto* c = std::get_if<Apply>(&a->node)) {
                         if (c->function != std::get<Apply>(b->node).function) return false;
                     } else if (const auto* dim = std::get_if<DimRef>(&a->node)) {
@@ -236,7 +260,9 @@ bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& k
                 };
                 const auto theirs = conjuncts(d.where);
                 for (const ExprPtr& mine : conjuncts(definition.where)) {
-                    if (std::none_of(theirs.begin(), theirs.end(), [&](const ExprPtr& c) { return agrees(mine, c); })) return false;
+                    if (std::none_of(theirs.begin(), theirs.end(),
+                                     [&](const ExprPtr& c) { return agrees(mine, c); }))
+                        return false;
                 }
             }
         }

@@ -34,16 +34,18 @@ ValueId value_of(const Node& node, int tensor) {
 
 const std::set<std::string>& reserved_identifiers() {
     static const std::set<std::string> words = {
-        "alignas",   "alignof",   "and",      "and_eq",   "asm",       "auto",      "bitand",   "bitor",      "bool",      "break",
-        "case",      "catch",     "char",     "class",    "compl",     "concept",   "const",    "consteval",  "constexpr", "constinit",
-        "continue",  "decltype",  "default",  "delete",   "do",        "double",    "else",     "enum",       "explicit",  "export",
-        "extern",    "false",     "float",    "for",      "friend",    "goto",      "if",       "inline",     "int",       "long",
-        "mutable",   "namespace", "new",      "noexcept", "not",       "not_eq",    "nullptr",  "operator",   "or",        "or_eq",
-        "private",   "protected", "public",   "register", "requires",  "return",    "short",    "signed",     "sizeof",    "static",
-        "struct",    "switch",    "template", "this",     "throw",     "true",      "try",      "typedef",    "typeid",    "typename",
-        "union",     "unsigned",  "using",    "virtual",  "void",      "volatile",  "while",    "xor",        "xor_eq",    "char8_t",
-        "char16_t",  "char32_t",  "wchar_t",  "co_await", "co_return", "co_yield",  "int32_t",  "int64_t",    "at",        "group",
-        "ntt",       "step",      "tessera",  "repetition"};
+        "alignas",  "alignof",   "and",       "and_eq",    "asm",       "auto",      "bitand",   "bitor",
+        "bool",     "break",     "case",      "catch",     "char",      "class",     "compl",    "concept",
+        "const",    "consteval", "constexpr", "constinit", "continue",  "decltype",  "default",  "delete",
+        "do",       "double",    "else",      "enum",      "explicit",  "export",    "extern",   "false",
+        "float",    "for",       "friend",    "goto",      "if",        "inline",    "int",      "long",
+        "mutable",  "namespace", "new",       "noexcept",  "not",       "not_eq",    "nullptr",  "operator",
+        "or",       "or_eq",     "private",   "protected", "public",    "register",  "requires", "return",
+        "short",    "signed",    "sizeof",    "static",    "struct",    "switch",    "template", "this",
+        "throw",    "true",      "try",       "typedef",   "typeid",    "typename",  "union",    "unsigned",
+        "using",    "virtual",   "void",      "volatile",  "while",     "xor",       "xor_eq",   "char8_t",
+        "char16_t", "char32_t",  "wchar_t",   "co_await",  "co_return", "co_yield",  "int32_t",  "int64_t",
+        "at",       "group",     "ntt",       "step",      "tessera",   "repetition"};
     return words;
 }
 
@@ -60,12 +62,15 @@ std::string identifier(const std::string& name) {
 namespace {
 
 Index dim_index(const Dim& dim, const LoweringInput& input) {
-    return dim.is_constant() ? Index(dim.factor) : Index::variable(input.symbols.at(*dim.symbol)) * Index(dim.factor);
+    return dim.is_constant() ? Index(dim.factor)
+                             : Index::variable(input.symbols.at(*dim.symbol)) * Index(dim.factor);
 }
 
 /// Integer expressions in dims only.
 Index constant_index(const ExprPtr& expr, const Definition& definition, const LoweringInput& input) {
-    const auto argument = [&](const Apply& call, size_t i) { return constant_index(call.arguments[i], definition, input); };
+    const auto argument = [&](const Apply& call, size_t i) {
+        return constant_index(call.arguments[i], definition, input);
+    };
     if (const auto* n = std::get_if<Number>(&expr->node)) return {static_cast<int64_t>(n->value)};
     if (const auto* d = std::get_if<DimRef>(&expr->node)) {
         return Index::variable(input.symbols.at(definition.dims[static_cast<size_t>(d->index)].name));
@@ -73,12 +78,18 @@ Index constant_index(const ExprPtr& expr, const Definition& definition, const Lo
     const auto* call = std::get_if<Apply>(&expr->node);
     TESSERA_CHECK(call != nullptr, "an extent of {}", definition.name);
     switch (call->function) {
-        case Function::kAdd: return argument(*call, 0) + argument(*call, 1);
-        case Function::kSub: return argument(*call, 0) - argument(*call, 1);
-        case Function::kMul: return argument(*call, 0) * argument(*call, 1);
-        case Function::kNegate: return Index(0) - argument(*call, 0);
-        case Function::kMin: return min(argument(*call, 0), argument(*call, 1));
-        case Function::kMax: return max(argument(*call, 0), argument(*call, 1));
+        case Function::kAdd:
+            return argument(*call, 0) + argument(*call, 1);
+        case Function::kSub:
+            return argument(*call, 0) - argument(*call, 1);
+        case Function::kMul:
+            return argument(*call, 0) * argument(*call, 1);
+        case Function::kNegate:
+            return Index(0) - argument(*call, 0);
+        case Function::kMin:
+            return min(argument(*call, 0), argument(*call, 1));
+        case Function::kMax:
+            return max(argument(*call, 0), argument(*call, 1));
         case Function::kFloorDiv:
         case Function::kMod: {
             const auto divisor = argument(*call, 1).as_constant();
@@ -89,7 +100,8 @@ Index constant_index(const ExprPtr& expr, const Definition& definition, const Lo
             return call->function == Function::kMod ? mod(argument(*call, 0), *divisor)
                                                     : floor_div(argument(*call, 0), *divisor);
         }
-        default: throw Error(definition.name, print(definition, expr), "is not an integer expression");
+        default:
+            throw Error(definition.name, print(definition, expr), "is not an integer expression");
     }
 }
 
@@ -106,7 +118,8 @@ std::vector<Index> iterator_extents(const Node& node, const LoweringInput& input
 Index to_index(const ExprPtr& expr, const Node& node, const std::vector<Index>& iterators, Storage& storage) {
     const Definition& definition = *node.definition();
     const auto index = [&](const ExprPtr& e) { return to_index(e, node, iterators, storage); };
-    if (const auto* i = std::get_if<IteratorRef>(&expr->node)) return iterators[static_cast<size_t>(i->index)];
+    if (const auto* i = std::get_if<IteratorRef>(&expr->node))
+        return iterators[static_cast<size_t>(i->index)];
     if (const auto* read = std::get_if<Read>(&expr->node)) {
         std::vector<Index> at;
         for (const ExprPtr& c : read->coordinates) at.push_back(index(c));
@@ -116,22 +129,33 @@ Index to_index(const ExprPtr& expr, const Node& node, const std::vector<Index>& 
     if (const auto* call = std::get_if<Apply>(&expr->node)) {
         const std::vector<ExprPtr>& a = call->arguments;
         switch (call->function) {
-            case Function::kAdd: return index(a[0]) + index(a[1]);
-            case Function::kSub: return index(a[0]) - index(a[1]);
-            case Function::kMul: return index(a[0]) * index(a[1]);
-            case Function::kNegate: return Index(0) - index(a[0]);
-            case Function::kMin: return min(index(a[0]), index(a[1]));
-            case Function::kMax: return max(index(a[0]), index(a[1]));
-            case Function::kFloorDiv: return floor_div(index(a[0]), *constant_index(a[1], definition, storage.input()).as_constant());
-            case Function::kMod: return mod(index(a[0]), *constant_index(a[1], definition, storage.input()).as_constant());
-            default: break;
+            case Function::kAdd:
+                return index(a[0]) + index(a[1]);
+            case Function::kSub:
+                return index(a[0]) - index(a[1]);
+            case Function::kMul:
+                return index(a[0]) * index(a[1]);
+            case Function::kNegate:
+                return Index(0) - index(a[0]);
+            case Function::kMin:
+                return min(index(a[0]), index(a[1]));
+            case Function::kMax:
+                return max(index(a[0]), index(a[1]));
+            case Function::kFloorDiv:
+                return floor_div(index(a[0]),
+                                 *constant_index(a[1], definition, storage.input()).as_constant());
+            case Function::kMod:
+                return mod(index(a[0]), *constant_index(a[1], definition, storage.input()).as_constant());
+            default:
+                break;
         }
         throw Error(node.name, print(definition, expr), "is not an integer expression");
     }
     return constant_index(expr, definition, storage.input());
 }
 
-// ---- layouts ---------------------------------------------------------------------------------------------------------
+// ---- layouts
+// ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -153,7 +177,8 @@ std::vector<SymbolicAxis> symbolic_axes(const Layout& layout, const std::vector<
     std::vector<SymbolicAxis> axes;
     for (const int axis : order) {
         const int64_t factor = lanes[static_cast<size_t>(axis)];
-        axes.push_back({axis, factor, true, floor_div(extents[static_cast<size_t>(axis)] + Index(factor - 1), factor)});
+        axes.push_back(
+            {axis, factor, true, floor_div(extents[static_cast<size_t>(axis)] + Index(factor - 1), factor)});
     }
     for (const Lane& lane : layout.lanes) {
         int64_t& left = lanes[static_cast<size_t>(lane.axis)];
@@ -165,7 +190,8 @@ std::vector<SymbolicAxis> symbolic_axes(const Layout& layout, const std::vector<
 
 }  // namespace
 
-Index offset_of(const Layout& layout, const std::vector<Index>& extents, const std::vector<Index>& coordinates) {
+Index offset_of(const Layout& layout, const std::vector<Index>& extents,
+                const std::vector<Index>& coordinates) {
     const std::vector<SymbolicAxis> axes = symbolic_axes(layout, extents);
     Index offset, stride(1);
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
@@ -182,7 +208,8 @@ Index stored_elements(const Layout& layout, const std::vector<Index>& extents) {
     return count;
 }
 
-// ---- storage ---------------------------------------------------------------------------------------------------------
+// ---- storage
+// ---------------------------------------------------------------------------------------------------------
 
 Storage::Storage(const LoweringInput& input, const Block& block)
     : input_(input), block_(block), given_{.place = Place::kGiven, .of = {}, .offset = {}, .layout = {}} {}
@@ -195,7 +222,8 @@ const TensorPlan& Storage::plan_of(ValueId value) const {
 const Node* Storage::producer(ValueId value) const {
     for (const Block& block : input_.graph.blocks) {
         for (const Node& node : block.nodes) {
-            if (std::find(node.results.begin(), node.results.end(), value) != node.results.end()) return &node;
+            if (std::find(node.results.begin(), node.results.end(), value) != node.results.end())
+                return &node;
         }
     }
     return nullptr;
@@ -211,7 +239,8 @@ Resolved Storage::resolve(ValueId value, std::vector<Index> coordinates) const {
             const auto& source = std::get<Read>(node->definition()->body.front()->node);
             Storage scratch(input_, block_);  // a view reads no index operand
             std::vector<Index> at;
-            for (const ExprPtr& c : source.coordinates) at.push_back(to_index(c, *node, coordinates, scratch));
+            for (const ExprPtr& c : source.coordinates)
+                at.push_back(to_index(c, *node, coordinates, scratch));
             value = value_of(*node, source.tensor);
             coordinates = std::move(at);
         } else {
@@ -260,7 +289,9 @@ Address Storage::locate(ValueId value, const std::vector<Index>& coordinates, bo
 
 ProgramBuffer Storage::describe(ValueId id) const {
     const Value& value = input_.graph[id];
-    ProgramBuffer buffer{.name = identifier(value.name), .value = value.name, .element = value.type.element,
+    ProgramBuffer buffer{.name = identifier(value.name),
+                         .value = value.name,
+                         .element = value.type.element,
                          .repetition_stride = {}};
     for (const auto& [symbol, variable] : input_.symbols) {
         if (buffer.name == variable.name) buffer.name += "_value";
@@ -301,9 +332,11 @@ ProgramBuffer Storage::describe(ValueId id) const {
                 buffer.position = plan_of(id).offset.value_or(0);  // buffers are placed after lowering
                 std::vector<Index> shape = extents(id);
                 if (const auto tile = tiles_.find(id); tile != tiles_.end()) {
-                    for (size_t axis = 0; axis < shape.size(); ++axis) shape[axis] = Index(tile->second[axis].largest);
+                    for (size_t axis = 0; axis < shape.size(); ++axis)
+                        shape[axis] = Index(tile->second[axis].largest);
                 }
-                buffer.bytes = stored_elements(plan_of(id).layout, shape).bounds().high * bits(value.type.element) / 8;
+                buffer.bytes =
+                    stored_elements(plan_of(id).layout, shape).bounds().high * bits(value.type.element) / 8;
             }
             break;
         }

@@ -11,12 +11,13 @@
 #include "plan/constants.h"
 #include "plan/plan.h"
 
-/// Where the elements of the graph's values lie under a plan: layouts, views, in-place results and tiles resolved to
-/// offsets into buffers.
+/// Where the elements of the graph's values lie under a plan: layouts, views, in-place results and tiles
+/// resolved to offsets into buffers.
 namespace tessera {
 
-/// Values begin <= x < end of one iterator or axis; `largest` bounds end - begin at compile time. All trips of the loops
-/// around it together run over 0 <= x < `covered`; nothing where a predicate may end them earlier.
+/// Values begin <= x < end of one iterator or axis; `largest` bounds end - begin at compile time. All trips
+/// of the loops around it together run over 0 <= x < `covered`; nothing where a predicate may end them
+/// earlier.
 struct Range {
     Index begin, end;
     int64_t largest = 1;
@@ -74,7 +75,8 @@ private:
 };
 
 /// Offset of an element under a layout, and the number of elements of the whole (padding included).
-Index offset_of(const Layout& layout, const std::vector<Index>& extents, const std::vector<Index>& coordinates);
+Index offset_of(const Layout& layout, const std::vector<Index>& extents,
+                const std::vector<Index>& coordinates);
 Index stored_elements(const Layout& layout, const std::vector<Index>& extents);
 
 /// An expression in iterators, dims and index operands at these values of the iterators.

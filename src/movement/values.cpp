@@ -10,7 +10,8 @@ namespace {
 /// Integers of iterators, dims and index operands: computed as Index, exactly.
 bool is_index_expression(const ExprPtr& expr, const Definition& definition) {
     if (const auto* n = std::get_if<Number>(&expr->node)) return n->is_integer;
-    if (std::holds_alternative<IteratorRef>(expr->node) || std::holds_alternative<DimRef>(expr->node)) return true;
+    if (std::holds_alternative<IteratorRef>(expr->node) || std::holds_alternative<DimRef>(expr->node))
+        return true;
     if (const auto* read = std::get_if<Read>(&expr->node)) {
         return definition.tensors[static_cast<size_t>(read->tensor)].role == Role::kIndex;
     }
@@ -22,7 +23,8 @@ bool is_index_expression(const ExprPtr& expr, const Definition& definition) {
         case Function::kMul:
         case Function::kNegate:
         case Function::kMin:
-        case Function::kMax: break;
+        case Function::kMax:
+            break;
         case Function::kFloorDiv:
         case Function::kMod: {
             const auto* divisor = std::get_if<Number>(&call->arguments[1]->node);
@@ -30,7 +32,8 @@ bool is_index_expression(const ExprPtr& expr, const Definition& definition) {
             if (!iterators_in(call->arguments[1]).empty()) return false;
             break;
         }
-        default: return false;
+        default:
+            return false;
     }
     return std::all_of(call->arguments.begin(), call->arguments.end(),
                        [&](const ExprPtr& a) { return is_index_expression(a, definition); });
@@ -67,7 +70,8 @@ ValuePtr integer_value(const Index& value, const Node& node) {
 }  // namespace
 
 ValuePtr number_value(double value) {
-    return std::make_shared<const ValueExpr>(ValueExpr{Number{value, value == static_cast<double>(static_cast<int64_t>(value))}});
+    return std::make_shared<const ValueExpr>(
+        ValueExpr{Number{value, value == static_cast<double>(static_cast<int64_t>(value))}});
 }
 
 ValuePtr apply_value(Function function, std::vector<ValuePtr> arguments) {
@@ -85,8 +89,10 @@ LaneAddress split_lanes(const Address& address, const Node& node, const std::str
 
 ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     const Definition& definition = *scope.node.definition();
-    if (const auto* n = std::get_if<Number>(&expr->node)) return std::make_shared<const ValueExpr>(ValueExpr{*n});
-    if (std::holds_alternative<Infinity>(expr->node)) return std::make_shared<const ValueExpr>(ValueExpr{Infinity{}});
+    if (const auto* n = std::get_if<Number>(&expr->node))
+        return std::make_shared<const ValueExpr>(ValueExpr{*n});
+    if (std::holds_alternative<Infinity>(expr->node))
+        return std::make_shared<const ValueExpr>(ValueExpr{Infinity{}});
     if (std::holds_alternative<Folded>(expr->node)) return scope.folded;
     if (is_index_expression(expr, definition)) {
         return integer_value(to_index(expr, scope.node, scope.iterators, scope.storage), scope.node);
@@ -113,14 +119,16 @@ ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
             }
             load.guards.push_back({at.back(), extents[axis]});
         }
-        const LaneAddress split = split_lanes(scope.storage.locate(value, at, false), scope.node, tensor.name);
+        const LaneAddress split =
+            split_lanes(scope.storage.locate(value, at, false), scope.node, tensor.name);
         load.from = split.address;
         load.lane_stride = split.stride;
         return std::make_shared<const ValueExpr>(ValueExpr{std::move(load)});
     }
     if (const auto* to = std::get_if<Cast>(&expr->node)) {
         if (to->to != ElementType::kF32) {
-            throw Error(scope.node.name, std::string(name(to->to)), "is not a type that compiled code casts to in this version");
+            throw Error(scope.node.name, std::string(name(to->to)),
+                        "is not a type that compiled code casts to in this version");
         }
         return to_value(to->argument, scope);
     }
@@ -140,15 +148,18 @@ LaneAddress result_address(int tensor, bool is_written, const ValueScope& scope)
     }
     std::vector<Index> at;
     for (const ExprPtr& c : result.map) at.push_back(to_index(c, scope.node, scope.iterators, scope.storage));
-    return split_lanes(scope.storage.locate(value_of(scope.node, tensor), at, is_written), scope.node, result.name);
+    return split_lanes(scope.storage.locate(value_of(scope.node, tensor), at, is_written), scope.node,
+                       result.name);
 }
 
 }  // namespace
 
 Store store_to(int tensor, ValuePtr value, const ValueScope& scope) {
     const LaneAddress at = result_address(tensor, true, scope);
-    const bool is_group = std::any_of(scope.iterators.begin(), scope.iterators.end(), [](const Index& x) { return x.uses(kLane); });
-    if (is_group && at.stride == 0 && has_lanes(*value)) {  // an axis of one element, read by an expression of its iterator
+    const bool is_group = std::any_of(scope.iterators.begin(), scope.iterators.end(),
+                                      [](const Index& x) { return x.uses(kLane); });
+    if (is_group && at.stride == 0 &&
+        has_lanes(*value)) {  // an axis of one element, read by an expression of its iterator
         throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
                     "all lanes of it lie in one place", "choose another iterator for the lanes, or scalars");
     }
@@ -168,7 +179,8 @@ bool has_lanes(const ValueExpr& value) {
     if (const auto* integer = std::get_if<Integer>(&value.node)) return integer->lane_stride != 0;
     if (const auto* acc = std::get_if<AccumulatorRef>(&value.node)) return !acc->fold_lanes;
     if (const auto* call = std::get_if<ApplyValue>(&value.node)) {
-        return std::any_of(call->arguments.begin(), call->arguments.end(), [](const ValuePtr& a) { return has_lanes(*a); });
+        return std::any_of(call->arguments.begin(), call->arguments.end(),
+                           [](const ValuePtr& a) { return has_lanes(*a); });
     }
     return false;
 }

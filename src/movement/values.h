@@ -30,7 +30,8 @@ ValuePtr apply_value(Function function, std::vector<ValuePtr> arguments);
 /// The element that a result has so far.
 ValuePtr load_result(int tensor, const ValueScope& scope);
 
-/// An address at lane 0, and how far apart the lanes lie. @throws Error naming `what` if they lie irregularly.
+/// An address at lane 0, and how far apart the lanes lie. @throws Error naming `what` if they lie
+/// irregularly.
 struct LaneAddress {
     Address address;
     int64_t stride;

@@ -39,7 +39,8 @@ struct Interval {
     int64_t low, high;  ///< inclusive
 };
 
-/// The values of a component whose iterators have constant extents; nothing if they have not, or for other operations.
+/// The values of a component whose iterators have constant extents; nothing if they have not, or for other
+/// operations.
 std::optional<Interval> interval(const Definition& definition, const ExprPtr& expr) {
     if (const auto value = constant(expr)) return Interval{*value, *value};
     if (const auto* x = std::get_if<IteratorRef>(&expr->node)) {
@@ -51,8 +52,10 @@ std::optional<Interval> interval(const Definition& definition, const ExprPtr& ex
     const auto a = interval(definition, call->arguments[0]), b = interval(definition, call->arguments[1]);
     if (!a || !b) return std::nullopt;
     switch (call->function) {
-        case Function::kAdd: return Interval{a->low + b->low, a->high + b->high};
-        case Function::kSub: return Interval{a->low - b->high, a->high - b->low};
+        case Function::kAdd:
+            return Interval{a->low + b->low, a->high + b->high};
+        case Function::kSub:
+            return Interval{a->low - b->high, a->high - b->low};
         case Function::kMul: {
             const auto corners = {a->low * b->low, a->low * b->high, a->high * b->low, a->high * b->high};
             return Interval{std::min(corners), std::max(corners)};
@@ -63,7 +66,8 @@ std::optional<Interval> interval(const Definition& definition, const ExprPtr& ex
         case Function::kMod:
             if (b->low != b->high || b->low < 1) return std::nullopt;
             return a->low >= 0 && a->high < b->low ? *a : Interval{0, b->low - 1};
-        default: return std::nullopt;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -79,7 +83,8 @@ bool is_inside(const Definition& definition, const ExprPtr& component, const Exp
 
 Index quasi_affine(const ExprPtr& expr, const Definition& definition, const std::vector<Index>& iterators) {
     if (const auto* n = std::get_if<Number>(&expr->node)) return {static_cast<int64_t>(n->value)};
-    if (const auto* x = std::get_if<IteratorRef>(&expr->node)) return iterators.at(static_cast<size_t>(x->index));
+    if (const auto* x = std::get_if<IteratorRef>(&expr->node))
+        return iterators.at(static_cast<size_t>(x->index));
     if (const auto* d = std::get_if<DimRef>(&expr->node)) {
         const DimSymbol& dim = definition.dims[static_cast<size_t>(d->index)];
         return Index::variable({dim.name, {dim.low, dim.high}, dim.multiple_of});
@@ -88,24 +93,33 @@ Index quasi_affine(const ExprPtr& expr, const Definition& definition, const std:
     TESSERA_CHECK(call != nullptr, "a coordinate of {}", definition.name);
     const auto argument = [&](size_t i) { return quasi_affine(call->arguments[i], definition, iterators); };
     switch (call->function) {
-        case Function::kAdd: return argument(0) + argument(1);
-        case Function::kSub: return argument(0) - argument(1);
-        case Function::kNegate: return Index(0) - argument(0);
-        case Function::kMul: return argument(0) * argument(1);
-        case Function::kMin: return min(argument(0), argument(1));
-        case Function::kMax: return max(argument(0), argument(1));
+        case Function::kAdd:
+            return argument(0) + argument(1);
+        case Function::kSub:
+            return argument(0) - argument(1);
+        case Function::kNegate:
+            return Index(0) - argument(0);
+        case Function::kMul:
+            return argument(0) * argument(1);
+        case Function::kMin:
+            return min(argument(0), argument(1));
+        case Function::kMax:
+            return max(argument(0), argument(1));
         case Function::kFloorDiv:
         case Function::kMod: {
             const auto divisor = argument(1).as_constant();
             if (!divisor) return argument(0) * argument(1);  // an atom that determines nothing
-            return call->function == Function::kMod ? mod(argument(0), *divisor) : floor_div(argument(0), *divisor);
+            return call->function == Function::kMod ? mod(argument(0), *divisor)
+                                                    : floor_div(argument(0), *divisor);
         }
-        default: TESSERA_CHECK(false, "a coordinate of {}", definition.name); return {};
+        default:
+            TESSERA_CHECK(false, "a coordinate of {}", definition.name);
+            return {};
     }
 }
 
-/// The atoms of a sum that its value determines: all, if they are digits of a mixed radix (8 h + e with 0 <= e < 8), else
-/// none.
+/// The atoms of a sum that its value determines: all, if they are digits of a mixed radix (8 h + e with 0 <=
+/// e < 8), else none.
 std::vector<std::string> digits_of(const Index& sum) {
     std::vector<std::pair<int64_t, std::string>> digits;
     for (const auto& [text, term] : sum.terms()) digits.emplace_back(std::abs(term.coefficient), text);
@@ -135,7 +149,8 @@ bool is_view(const Definition& definition) {
         if (is_indirect(component)) return false;
         // A shape that is derived from the declared map holds what that map reads.
         const bool holds_map = !operand.shape && source->declared_map;
-        if (!holds_map && !(operand.shape && is_inside(definition, component, (*operand.shape)[axis]))) return false;
+        if (!holds_map && !(operand.shape && is_inside(definition, component, (*operand.shape)[axis])))
+            return false;
     }
     return true;
 }
@@ -145,18 +160,21 @@ bool is_one_to_one(const Definition& view) {
     if (!source) return false;
     std::vector<Index> iterators;
     for (size_t x = 0; x < view.iterators.size(); ++x) {
-        const int64_t last = std::max<int64_t>(quasi_affine(view.iterators[x].extent, view, {}).bounds().high - 1, 0);
+        const int64_t last =
+            std::max<int64_t>(quasi_affine(view.iterators[x].extent, view, {}).bounds().high - 1, 0);
         iterators.push_back(Index::variable({fmt::format("#{}", x), {0, last}}));
     }
     std::set<std::string> known;
     for (const ExprPtr& component : source->coordinates) {
-        for (const std::string& atom : digits_of(quasi_affine(component, view, iterators))) known.insert(atom);
+        for (const std::string& atom : digits_of(quasi_affine(component, view, iterators)))
+            known.insert(atom);
     }
     return std::all_of(iterators.begin(), iterators.end(), [&](const Index& x) {
         if (x.as_constant() || known.contains(x.text())) return true;
         return std::any_of(known.begin(), known.end(), [&](const std::string& atom) {  // x div c and x mod c
             const std::string quotient = fmt::format("({}) / ", x.text());
-            return atom.starts_with(quotient) && known.contains(fmt::format("({}) % {}", x.text(), atom.substr(quotient.size())));
+            return atom.starts_with(quotient) &&
+                   known.contains(fmt::format("({}) % {}", x.text(), atom.substr(quotient.size())));
         });
     });
 }
@@ -167,9 +185,11 @@ bool may_be_in_place(const Definition& definition, int tensor) {
     const TensorDecl& operand = definition.tensors[static_cast<size_t>(tensor)];
     if (result.role != Role::kOut || operand.role != Role::kIn || operand.type != result.type) return false;
     if (!is_one_iterator_an_axis(result.map)) return false;
-    for (size_t axis = 0; result.shape && axis < result.map.size(); ++axis) {  // elements that nothing writes would be kept
+    for (size_t axis = 0; result.shape && axis < result.map.size();
+         ++axis) {  // elements that nothing writes would be kept
         const auto& x = std::get<IteratorRef>(result.map[axis]->node);
-        if (!same(definition.iterators[static_cast<size_t>(x.index)].extent, (*result.shape)[axis])) return false;
+        if (!same(definition.iterators[static_cast<size_t>(x.index)].extent, (*result.shape)[axis]))
+            return false;
     }
     const auto all = accesses(definition, tensor);
     return std::all_of(all.begin(), all.end(), [&](const std::vector<ExprPtr>& access) {

@@ -5,7 +5,9 @@ namespace {
 
 constexpr int64_t kLine = 64;  // bytes of a cache line, and of the widest vector
 
-int64_t rounded_up(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+int64_t rounded_up(int64_t bytes) {
+    return (bytes + kLine - 1) / kLine * kLine;
+}
 
 }  // namespace
 
@@ -21,7 +23,8 @@ ConstantSection constant_section(const Graph& graph, const Plan& plan) {
         if (value.kind != ValueKind::kConstant) continue;
         StoredConstant stored;
         const std::vector<int64_t> shape = evaluate(value.type.shape, {});
-        stored.bytes = (stored_elements(stored_layout(plan, value.name), shape) * bits(value.type.element) + 7) / 8;
+        stored.bytes =
+            (stored_elements(stored_layout(plan, value.name), shape) * bits(value.type.element) + 7) / 8;
         stored.repetitions = static_cast<int64_t>(value.sources.size());
         stored.stride = stored.repetitions > 1 ? rounded_up(stored.bytes) : 0;
         stored.offset = section.bytes;

@@ -7,7 +7,8 @@
 
 namespace tessera {
 
-/// Reads what print(Layout) writes: "row-major", "order [1, 0]", "lanes <1:16, 0:4>", "order [1, 0] lanes <1:16>".
+/// Reads what print(Layout) writes: "row-major", "order [1, 0]", "lanes <1:16, 0:4>", "order [1, 0] lanes
+/// <1:16>".
 /// @throws Error for anything else.
 Layout parse_layout(std::string_view text, const std::string& where);
 

@@ -41,8 +41,8 @@ private:
     std::string word() {
         skip_space();
         const size_t begin = at_;
-        while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' ||
-                                      text_[at_] == '.' || text_[at_] == '-')) {
+        while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
+                                      text_[at_] == '_' || text_[at_] == '.' || text_[at_] == '-')) {
             ++at_;
         }
         if (begin == at_) fail("expected a name");
@@ -53,7 +53,8 @@ private:
         const std::string digits = word();
         int64_t value = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (error != std::errc() || end != digits.data() + digits.size() || value < 1) fail("expected a tile size");
+        if (error != std::errc() || end != digits.data() + digits.size() || value < 1)
+            fail("expected a tile size");
         return value;
     }
 
@@ -157,6 +158,8 @@ std::string print(const Nest& nest) {
     return nest.loops.empty() ? print_children(nest) : out + "{ " + print_children(nest) + " }";
 }
 
-Nest parse_nest(std::string_view text, const std::string& where) { return NestParser(text, where).whole(); }
+Nest parse_nest(std::string_view text, const std::string& where) {
+    return NestParser(text, where).whole();
+}
 
 }  // namespace tessera

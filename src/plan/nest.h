@@ -7,14 +7,17 @@
 #include <variant>
 #include <vector>
 
-/// The loop structure of one kernel as a document: a tile tree (paper 000, 3.2), printed as a tiling expression.
+/// The loop structure of one kernel as a document: a tile tree (paper 000, 3.2), printed as a tiling
+/// expression.
 ///
-///     b:1 i:8 h:1 { gather[loops x=e]; s:16 { scores[contract m=i n=s k=e]; attend[stream] }; normalise[loops x=d] }
+///     b:1 i:8 h:1 { gather[loops x=e]; s:16 { scores[contract m=i n=s k=e]; attend[stream] };
+///     normalise[loops x=d] }
 ///
-/// `x:8` is a loop in steps of 8 over iterator x of the nest's *root*, its last operator; iterators that no loop names stay
-/// whole inside the operators. The other operators of a nest are producers: of each, the part that the operators after it
-/// read in one tile is computed at this place, so a kernel is a fusion group and the place of an operator is where it is
-/// fused. `name[kernel key=value ...]` is an operator with its micro-kernel.
+/// `x:8` is a loop in steps of 8 over iterator x of the nest's *root*, its last operator; iterators that no
+/// loop names stay whole inside the operators. The other operators of a nest are producers: of each, the part
+/// that the operators after it read in one tile is computed at this place, so a kernel is a fusion group and
+/// the place of an operator is where it is fused. `name[kernel key=value ...]` is an operator with its
+/// micro-kernel.
 namespace tessera {
 
 struct LoopTile {

@@ -10,7 +10,8 @@
 #include "ir/graph.h"
 #include "plan/nest.h"
 
-/// The plan: every decision that lowering and emission read, as a document (docs/design.md, section 3; docs/plan.md).
+/// The plan: every decision that lowering and emission read, as a document (docs/design.md, section 3;
+/// docs/plan.md).
 namespace tessera {
 
 /// Where a tensor lies.
@@ -24,10 +25,10 @@ enum class Place : uint8_t {
 
 struct TensorPlan {
     Place place = Place::kArena;
-    std::string of;  ///< kView, kInPlace
+    std::string of;                 ///< kView, kInPlace
     std::optional<int64_t> offset;  ///< bytes; kArena and kTile, once buffers are placed
     int64_t bytes = 0;              ///< for which the offset was chosen
-    Layout layout;   ///< of an intermediate value; inputs and outputs are row-major
+    Layout layout;                  ///< of an intermediate value; inputs and outputs are row-major
     bool operator==(const TensorPlan&) const = default;
 };
 

@@ -1,11 +1,12 @@
 // The plan as TOML. Tensors and kernels are one line each, so that two plans can be compared by diff:
 //
-//   "h_2" = "in place of h"        kernels = [ { block = "layer", nest = "t:1 { rms_reduce[..]; rms_apply[..] }" }, .. ]
-#include <toml++/toml.h>
-
+//   "h_2" = "in place of h"        kernels = [ { block = "layer", nest = "t:1 { rms_reduce[..]; rms_apply[..]
+//   }" }, .. ]
 #include <charconv>
 #include <set>
 #include <sstream>
+
+#include <toml++/toml.h>
 
 #include "plan/layout_text.h"
 #include "plan/plan.h"
@@ -25,11 +26,21 @@ std::string quoted(const std::string& text) {
 std::string place_text(const TensorPlan& tensor) {
     std::string text;
     switch (tensor.place) {
-        case Place::kGiven: text = "given"; break;
-        case Place::kArena: text = "arena"; break;
-        case Place::kTile: text = "tile"; break;
-        case Place::kView: text = "view of " + tensor.of; break;
-        case Place::kInPlace: text = "in place of " + tensor.of; break;
+        case Place::kGiven:
+            text = "given";
+            break;
+        case Place::kArena:
+            text = "arena";
+            break;
+        case Place::kTile:
+            text = "tile";
+            break;
+        case Place::kView:
+            text = "view of " + tensor.of;
+            break;
+        case Place::kInPlace:
+            text = "in place of " + tensor.of;
+            break;
     }
     if (tensor.offset) text += fmt::format(" at {} for {}", *tensor.offset, tensor.bytes);
     if (!(tensor.layout == Layout{})) text += ", " + print(tensor.layout);
@@ -67,7 +78,8 @@ TensorPlan parse_place(std::string_view text, const std::string& where, const st
     } else if (take_prefix(text, "tile")) {
         tensor.place = Place::kTile;
     } else {
-        throw Error(where, name, fmt::format("is `{}`, expected arena, tile, view of NAME or in place of NAME", text));
+        throw Error(where, name,
+                    fmt::format("is `{}`, expected arena, tile, view of NAME or in place of NAME", text));
     }
     if (text.empty()) return tensor;
     const auto number = [&](std::string_view word) {
@@ -119,7 +131,8 @@ public:
     }
     void finish() const {
         for (const auto& [key, value] : table_) {
-            if (!known_.contains(std::string(key.str()))) throw Error(at(value, where_), std::string(key.str()), "is not known here");
+            if (!known_.contains(std::string(key.str())))
+                throw Error(at(value, where_), std::string(key.str()), "is not known here");
         }
     }
 
@@ -140,7 +153,8 @@ SpecialisationPlan parse_specialisation(const toml::table& table, const std::str
         if (!pair || pair->size() != 2 || !pair->is_homogeneous(toml::node_type::integer)) {
             throw Error(at(node, where), std::string(symbol.str()), "is not [low, high]");
         }
-        plan.bounds[std::string(symbol.str())] = {pair->get(0)->as_integer()->get(), pair->get(1)->as_integer()->get()};
+        plan.bounds[std::string(symbol.str())] = {pair->get(0)->as_integer()->get(),
+                                                  pair->get(1)->as_integer()->get()};
     }
     for (const auto& [name, node] : fields.table("tensors")) {
         const std::string key(name.str());
@@ -159,12 +173,16 @@ SpecialisationPlan parse_specialisation(const toml::table& table, const std::str
 }  // namespace
 
 std::string print(const Plan& plan) {
-    std::string out = fmt::format("version = {}\ngraph = {}\nmachine = {}\n\n# One stored form of every constant and state, for all specialisations; the others are row-major.\n[stored]\n",
-                                  kVersion, quoted(plan.graph), quoted(plan.machine));
-    for (const auto& [name, layout] : plan.stored) out += fmt::format("{} = {}\n", quoted(name), quoted(print(layout)));
+    std::string out = fmt::format(
+        "version = {}\ngraph = {}\nmachine = {}\n\n# One stored form of every constant and state, for all "
+        "specialisations; the others are row-major.\n[stored]\n",
+        kVersion, quoted(plan.graph), quoted(plan.machine));
+    for (const auto& [name, layout] : plan.stored)
+        out += fmt::format("{} = {}\n", quoted(name), quoted(print(layout)));
     for (const SpecialisationPlan& s : plan.specialisations) {
-        out += fmt::format("\n[[specialisation]]\nname = {}\narena_bytes = {}\nmax_live_bytes = {}\nbounds = {{ ", quoted(s.name),
-                           s.arena_bytes, s.max_live_bytes);
+        out += fmt::format(
+            "\n[[specialisation]]\nname = {}\narena_bytes = {}\nmax_live_bytes = {}\nbounds = {{ ",
+            quoted(s.name), s.arena_bytes, s.max_live_bytes);
         bool is_first = true;
         for (const auto& [symbol, bounds] : s.bounds) {
             out += fmt::format("{}{} = [{}, {}]", is_first ? "" : ", ", symbol, bounds.low, bounds.high);
@@ -172,10 +190,12 @@ std::string print(const Plan& plan) {
         }
         out += " }\nkernels = [\n";
         for (const KernelPlan& kernel : s.kernels) {
-            out += fmt::format("    {{ block = {}, nest = {} }},\n", quoted(kernel.block), quoted(print(kernel.nest)));
+            out += fmt::format("    {{ block = {}, nest = {} }},\n", quoted(kernel.block),
+                               quoted(print(kernel.nest)));
         }
         out += "]\n\n[specialisation.tensors]\n";
-        for (const auto& [name, tensor] : s.tensors) out += fmt::format("{} = {}\n", quoted(name), quoted(place_text(tensor)));
+        for (const auto& [name, tensor] : s.tensors)
+            out += fmt::format("{} = {}\n", quoted(name), quoted(place_text(tensor)));
     }
     return out;
 }
@@ -185,7 +205,8 @@ Plan parse_plan(std::string_view text, const std::string& where) {
     try {
         document = toml::parse(text, where);
     } catch (const toml::parse_error& error) {
-        throw Error(fmt::format("{}:{}", where, error.source().begin.line), {}, std::string(error.description()));
+        throw Error(fmt::format("{}:{}", where, error.source().begin.line), {},
+                    std::string(error.description()));
     }
     Fields fields(document, where);
     if (const int64_t version = fields.number("version"); version != kVersion) {

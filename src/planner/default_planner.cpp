@@ -1,14 +1,14 @@
-// No search: fixed preferences, each decision kept if its kernel lowers. What lowering accepts is legal, so there is no
-// second list of what goes with what.
+// No search: fixed preferences, each decision kept if its kernel lowers. What lowering accepts is legal, so
+// there is no second list of what goes with what.
 #include "planner/default_planner.h"
 
 #include <algorithm>
 
-#include "memory/memory_plan.h"
 #include "movement/lower.h"
 #include "movement/views.h"
 #include "planner/grouping.h"
 #include "planner/leaf_choice.h"
+#include "planner/place_buffers.h"
 #include "planner/stored_layout.h"
 #include "support/error.h"
 
@@ -22,8 +22,12 @@ bool uses(const ExprPtr& component, int x) {
 
 class SpecialisationPlanner {
 public:
-    SpecialisationPlanner(const Graph& graph, const Plan& plan, SpecialisationPlan& specialisation, const PlannerOptions& options)
-        : graph_(graph), constants_(constant_section(graph, plan)), out_(specialisation), options_(options),
+    SpecialisationPlanner(const Graph& graph, const Plan& plan, SpecialisationPlan& specialisation,
+                          const PlannerOptions& options)
+        : graph_(graph),
+          constants_(constant_section(graph, plan)),
+          out_(specialisation),
+          options_(options),
           input_(lowering_input(graph, plan, specialisation, constants_)) {}
 
     void run() {
@@ -64,12 +68,14 @@ private:
         const Node* producer = view.producer(*block.carried_out);
         for (size_t g = 0; g < groups.size(); ++g) {
             const auto& nodes = groups[g].nodes;
-            if (nodes.size() > 1 && std::find(nodes.begin(), nodes.end(), producer) != nodes.end()) return static_cast<ptrdiff_t>(g);
+            if (nodes.size() > 1 && std::find(nodes.begin(), nodes.end(), producer) != nodes.end())
+                return static_cast<ptrdiff_t>(g);
         }
         return std::nullopt;
     }
 
-    static std::vector<Group> taken_apart(const std::vector<Group>& groups, ptrdiff_t which, const Block& block) {
+    static std::vector<Group> taken_apart(const std::vector<Group>& groups, ptrdiff_t which,
+                                          const Block& block) {
         std::vector<Group> result;
         for (const Group& group : groups) {
             if (&group - groups.data() != which) {
@@ -119,9 +125,10 @@ private:
         }
     }
 
-    /// An operand of the arena whose storage the result may take over: no later kernel, and no other operator of this one,
-    /// touches it. The carried value comes first, since it must stay in its place.
-    std::optional<ValueId> replaced_operand(const BlockView& view, const Node& node, const std::map<const Node*, size_t>& kernel_of) {
+    /// An operand of the arena whose storage the result may take over: no later kernel, and no other operator
+    /// of this one, touches it. The carried value comes first, since it must stay in its place.
+    std::optional<ValueId> replaced_operand(const BlockView& view, const Node& node,
+                                            const std::map<const Node*, size_t>& kernel_of) {
         const Block& block = view.block();
         const Storage storage(input_, block);
         const Definition& d = *node.definition();
@@ -131,7 +138,8 @@ private:
             const ValueId operand = value_of(node, t);
             const ValueId base = storage.base(operand);
             if (shows_elements_twice(operand)) continue;
-            if (graph_[base].kind != ValueKind::kIntermediate || storage.plan_of(base).place != Place::kArena) continue;
+            if (graph_[base].kind != ValueKind::kIntermediate || storage.plan_of(base).place != Place::kArena)
+                continue;
             if (!(graph_[operand].type.shape == graph_[node.results.front()].type.shape)) continue;
             const bool is_carried = block.carried_in && base == storage.base(*block.carried_in);
             if (!is_carried && view.producer(operand) == nullptr) continue;  // belongs to another block
@@ -148,7 +156,9 @@ private:
             if (tensor.place != Place::kView && tensor.place != Place::kInPlace) break;
             for (const Block& block : graph_.blocks) {
                 for (const Node& node : block.nodes) {
-                    if (tensor.place == Place::kView && node.results.front() == at && !is_one_to_one(*node.definition())) return true;
+                    if (tensor.place == Place::kView && node.results.front() == at &&
+                        !is_one_to_one(*node.definition()))
+                        return true;
                 }
             }
             at = *graph_.find(tensor.of);
@@ -156,10 +166,11 @@ private:
         return false;
     }
 
-    bool is_used_later(const BlockView& view, const Node& node, ValueId base, const std::map<const Node*, size_t>& kernel_of,
-                       const Storage& storage) const {
+    bool is_used_later(const BlockView& view, const Node& node, ValueId base,
+                       const std::map<const Node*, size_t>& kernel_of, const Storage& storage) const {
         for (const Node& other : view.block().nodes) {
-            if (&other == &node || !kernel_of.contains(&other) || kernel_of.at(&other) < kernel_of.at(&node)) continue;
+            if (&other == &node || !kernel_of.contains(&other) || kernel_of.at(&other) < kernel_of.at(&node))
+                continue;
             for (const ValueId operand : other.operands) {
                 if (storage.base(operand) == base) return true;
             }
@@ -167,7 +178,8 @@ private:
         for (const Value& value : graph_.values) {
             const ValueId id{static_cast<int>(&value - graph_.values.data())};
             const bool is_alias = out_.tensors.contains(value.name) || id == base;
-            if (is_alias && storage.base(id) == base && view.escapes(id) && !(view.block().carried_in == id)) return true;
+            if (is_alias && storage.base(id) == base && view.escapes(id) && !(view.block().carried_in == id))
+                return true;
         }
         return false;
     }
@@ -190,7 +202,8 @@ private:
                 continue;
             }
             Leaf& leaf = std::get<Leaf>(child);
-            const auto node = std::find_if(block.nodes.begin(), block.nodes.end(), [&](const Node& n) { return n.name == leaf.node; });
+            const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
+                                           [&](const Node& n) { return n.name == leaf.node; });
             const Leaf before = leaf;
             bool found = false;
             for (Leaf& candidate : leaf_candidates(*node, out_, options_)) {
@@ -213,7 +226,9 @@ private:
         if (group.nodes.size() > 1) {
             Nest nest;
             const std::vector<int> shared = shared_iterators(group, view);
-            for (const int x : shared) nest.loops.push_back({group.nodes.back()->definition()->iterators[static_cast<size_t>(x)].name, 1});
+            for (const int x : shared)
+                nest.loops.push_back(
+                    {group.nodes.back()->definition()->iterators[static_cast<size_t>(x)].name, 1});
             for (const Node* node : group.nodes) nest.children.emplace_back(plain(*node));
             if (improve(view.block(), nest, nest)) return nest;
             return std::nullopt;
@@ -222,14 +237,17 @@ private:
         Nest nest{{}, {plain(node)}};
         improve(view.block(), nest, nest);
         block_weights(node, nest);
-        if (!lowers(view.block(), nest)) (void)lower_kernel(input_, view.block(), {view.block().name, nest});  // says why
+        if (!lowers(view.block(), nest))
+            (void)lower_kernel(input_, view.block(), {view.block().name, nest});  // says why
         return nest;
     }
 
     /// A product with many rows reads its weights a tile at a time that stays in the core's cache.
     void block_weights(const Node& node, Nest& nest) const {
         Leaf& leaf = std::get<Leaf>(nest.children.front());
-        if (leaf.micro_kernel != "contract" || !leaf.parameters.contains("m") || leaf.parameters.at("rows") == "1") return;
+        if (leaf.micro_kernel != "contract" || !leaf.parameters.contains("m") ||
+            leaf.parameters.at("rows") == "1")
+            return;
         const Definition& d = *node.definition();
         const auto extent = [&](const char* parameter) {
             const int x = d.iterator(leaf.parameters.at(parameter));
@@ -237,7 +255,8 @@ private:
             for (const DimSymbol& dim : d.dims) dims.push_back(out_.bounds.at(dim.name).high);
             return evaluate_constant(d.iterators[static_cast<size_t>(x)].extent, dims);
         };
-        const int64_t step = std::stoll(leaf.parameters.at("lanes")) * std::stoll(leaf.parameters.at("groups"));
+        const int64_t step =
+            std::stoll(leaf.parameters.at("lanes")) * std::stoll(leaf.parameters.at("groups"));
         const int64_t fits = options_.resident_bytes / (extent("k") * 4) / step * step;
         if (fits >= step && fits < extent("n")) nest.loops.push_back({leaf.parameters.at("n"), fits});
     }
@@ -248,7 +267,8 @@ private:
         const Definition& attend = *group.softmax->definition();
         const std::vector<int> shared = shared_iterators(group, view);
         const auto once = attend.tensors[static_cast<size_t>(attend.results()[0])].map.size();
-        // Rows of one tile share the values that they read: the iterator of A on whose axis the value does not depend.
+        // Rows of one tile share the values that they read: the iterator of A on whose axis the value does
+        // not depend.
         const auto& weighted = attend.tensors[static_cast<size_t>(attend.results()[2])].map;
         const auto* value = std::get_if<Read>(&attend.body[1]->node);
         std::vector<LoopTile> loops;
@@ -272,7 +292,9 @@ private:
             Nest nest{loops, {}};
             for (const Node* node : group.nodes) {
                 if (node == group.scores || node == group.softmax) {
-                    inner.children.emplace_back(node == group.softmax ? leaf_candidates(*node, out_, options_).front() : plain(*node));
+                    inner.children.emplace_back(node == group.softmax
+                                                    ? leaf_candidates(*node, out_, options_).front()
+                                                    : plain(*node));
                     if (node == group.softmax) nest.children.emplace_back(inner);
                 } else {
                     nest.children.emplace_back(plain(*node));
@@ -283,10 +305,11 @@ private:
         return std::nullopt;
     }
 
-    /// The first stream kernel under which everything else finds a kernel too; a contraction for the scores if the tile is
-    /// larger than one position.
+    /// The first stream kernel under which everything else finds a kernel too; a contraction for the scores
+    /// if the tile is larger than one position.
     bool choose_softmax_leaves(const BlockView& view, const Group& group, Nest& nest) {
-        const auto inner = std::find_if(nest.children.begin(), nest.children.end(), [](const auto& c) { return std::holds_alternative<Nest>(c); });
+        const auto inner = std::find_if(nest.children.begin(), nest.children.end(),
+                                        [](const auto& c) { return std::holds_alternative<Nest>(c); });
         auto& children = std::get<Nest>(*inner).children;
         for (Leaf& candidate : leaf_candidates(*group.softmax, out_, options_)) {
             if (candidate.micro_kernel != "stream") break;
@@ -309,12 +332,15 @@ private:
         const Node& root = *group.nodes.back();
         if (&root == group.softmax) {
             const Definition& d = *root.definition();
-            const auto* i = std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(d.results()[2])].map[axis]->node);
+            const auto* i =
+                std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(d.results()[2])].map[axis]->node);
             return i && i->index == x;
         }
         const Definition& d = *root.definition();
         for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
-            if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !(value_of(root, t) == group.softmax->results.back())) continue;
+            if (d.tensors[static_cast<size_t>(t)].role != Role::kIn ||
+                !(value_of(root, t) == group.softmax->results.back()))
+                continue;
             const auto* i = std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(t)].map[axis]->node);
             return i && i->index == x;
         }
@@ -362,28 +388,6 @@ Plan default_plan(const Graph& graph, const PlannerOptions& options) {
         plan.specialisations.push_back(std::move(specialisation));
     }
     return place_buffers(graph, std::move(plan));
-}
-
-Plan place_buffers(const Graph& graph, Plan plan) {
-    const ConstantSection constants = constant_section(graph, plan);
-    for (SpecialisationPlan& specialisation : plan.specialisations) {
-        const std::vector<LiveBuffer> buffers = liveness(graph, lower(graph, plan, specialisation, constants));
-        const bool is_placed = std::all_of(buffers.begin(), buffers.end(), [&](const LiveBuffer& b) {
-            const TensorPlan& tensor = specialisation.tensors.at(b.value);
-            return tensor.offset.has_value() && tensor.bytes == b.bytes;
-        });
-        if (is_placed) continue;
-        const MemoryPlan memory = plan_memory(buffers);
-        for (auto& [name, tensor] : specialisation.tensors) tensor.offset.reset();
-        for (const LiveBuffer& b : buffers) {
-            TensorPlan& tensor = specialisation.tensors.at(b.value);
-            tensor.offset = memory.offsets.at(b.value);
-            tensor.bytes = b.bytes;
-        }
-        specialisation.arena_bytes = memory.peak;
-        specialisation.max_live_bytes = memory.max_live;
-    }
-    return plan;
 }
 
 }  // namespace tessera

@@ -9,21 +9,17 @@ namespace tessera {
 
 /// What the default planner needs to know of the machine.
 struct PlannerOptions {
-    std::string machine;            ///< its name, written into the plan
-    int64_t lanes = 16;             ///< f32 lanes of the vector unit
+    std::string machine;  ///< its name, written into the plan
+    int64_t lanes = 16;   ///< f32 lanes of the vector unit
     int64_t vector_registers = 32;
     int64_t resident_bytes = 512 * 1024;  ///< of a weight tile that stays in the core's own cache
 };
 
-/// A plain plan by fixed preferences, no search: weights packed by lanes, softmax chains and row chains fused, everything
-/// else a kernel of its own; the first micro-kernel (in the order of preference) under which a kernel lowers. Buffers are
-/// placed. Specialisations: one for the symbols that are 1 at the first point whose name starts with "decode", one for all bounds.
+/// A plain plan by fixed preferences, no search: weights packed by lanes, softmax chains and row chains
+/// fused, everything else a kernel of its own; the first micro-kernel (in the order of preference) under
+/// which a kernel lowers. Buffers are placed. Specialisations: one for the symbols that are 1 at the first
+/// point whose name starts with "decode", one for all bounds.
 /// @pre the graph is decomposed and verified.
 Plan default_plan(const Graph& graph, const PlannerOptions& options);
-
-/// Gives every arena buffer an offset and the specialisations their arena, by liveness of the lowered program. Offsets
-/// that the plan has already are kept if every buffer has one for the size that it needs: where an edit has changed a size,
-/// all are chosen anew.
-Plan place_buffers(const Graph& graph, Plan plan);
 
 }  // namespace tessera

@@ -42,8 +42,8 @@ Group softmax_chain(const Node& softmax, const BlockView& view) {
     }
     const ValueId weighted = softmax.results.back();
     const auto readers = view.readers(weighted);
-    if (readers.size() == 1 && readers[0] && readers[0]->definition()->monoid == Monoid::kNone && !is_view(*readers[0]->definition()) &&
-        view.is_private(softmax, {readers[0]})) {
+    if (readers.size() == 1 && readers[0] && readers[0]->definition()->monoid == Monoid::kNone &&
+        !is_view(*readers[0]->definition()) && view.is_private(softmax, {readers[0]})) {
         chain.push_back(readers[0]);
     }
     group.nodes = chain;
@@ -102,7 +102,8 @@ bool BlockView::escapes(ValueId value) const {
         if (&other == &block_) continue;
         if (other.carried_in == value) return true;
         for (const Node& node : other.nodes) {
-            if (std::find(node.operands.begin(), node.operands.end(), value) != node.operands.end()) return true;
+            if (std::find(node.operands.begin(), node.operands.end(), value) != node.operands.end())
+                return true;
         }
     }
     return false;
@@ -152,7 +153,8 @@ std::vector<Group> group_nodes(const BlockView& view) {
 
 void in_order_of_execution(std::vector<Group>& groups, const Block& block) {
     const auto position = [&](const Group& g) { return g.nodes.back() - block.nodes.data(); };
-    std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) { return position(a) < position(b); });
+    std::sort(groups.begin(), groups.end(),
+              [&](const Group& a, const Group& b) { return position(a) < position(b); });
 }
 
 std::vector<int> shared_iterators(const Group& group, const BlockView& view) {
@@ -160,8 +162,8 @@ std::vector<int> shared_iterators(const Group& group, const BlockView& view) {
     std::vector<int> result;
     for (int x = 0; x < static_cast<int>(root.definition()->iterators.size()); ++x) {
         if (root.definition()->iterators[static_cast<size_t>(x)].is_reduction) continue;
-        // Follow the iterator backwards: every access of a result made in the group must have it as one plain component,
-        // on an axis that the producer writes at one parallel iterator of its own.
+        // Follow the iterator backwards: every access of a result made in the group must have it as one plain
+        // component, on an axis that the producer writes at one parallel iterator of its own.
         std::map<const Node*, int> iterator_of = {{&root, x}};
         bool is_shared = true;
         for (auto reader = group.nodes.rbegin(); reader != group.nodes.rend() && is_shared; ++reader) {
@@ -178,7 +180,8 @@ std::vector<int> shared_iterators(const Group& group, const BlockView& view) {
                     is_shared = false;
                     break;
                 }
-                const int out = producer->definition()->results()[static_cast<size_t>(made - results.begin())];
+                const int out =
+                    producer->definition()->results()[static_cast<size_t>(made - results.begin())];
                 const auto& map = producer->definition()->tensors[static_cast<size_t>(out)].map;
                 for (const auto& access : accesses(d, t)) {
                     int found = -1;

@@ -6,13 +6,15 @@
 
 #include "movement/storage.h"
 
-/// What the default planner sees of a block: who makes and reads what, and which operators go into one kernel.
+/// What the default planner sees of a block: who makes and reads what, and which operators go into one
+/// kernel.
 namespace tessera {
 
 /// Nodes of one kernel, in order; the last one is the root.
 struct Group {
     std::vector<const Node*> nodes;
-    /// Set where the group is a softmax chain: the node with monoid softmax_sum and the producer of its scores.
+    /// Set where the group is a softmax chain: the node with monoid softmax_sum and the producer of its
+    /// scores.
     const Node* softmax = nullptr;
     const Node* scores = nullptr;
 };
@@ -38,15 +40,15 @@ private:
     std::map<ValueId, std::vector<const Node*>> readers_;
 };
 
-/// Softmax chains, chains of reductions and maps over the same rows, and single operators, in an order of execution.
-/// Views are in no group.
+/// Softmax chains, chains of reductions and maps over the same rows, and single operators, in an order of
+/// execution. Views are in no group.
 std::vector<Group> group_nodes(const BlockView& view);
 
 /// A group runs where its root stands in the block, after all that it reads.
 void in_order_of_execution(std::vector<Group>& groups, const Block& block);
 
-/// The iterators of `root` (with the axis they run along) that every operator of the group shares one for one, so that
-/// loops over them can stand around all of them.
+/// The iterators of `root` (with the axis they run along) that every operator of the group shares one for
+/// one, so that loops over them can stand around all of them.
 std::vector<int> shared_iterators(const Group& group, const BlockView& view);
 
 }  // namespace tessera

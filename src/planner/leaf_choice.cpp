@@ -25,8 +25,8 @@ const std::string& iterator_name(const Definition& definition, int x) {
     return definition.iterators[static_cast<size_t>(x)].name;
 }
 
-/// On how many tensors the iterator runs along the last axis, one element a step: what row-major lanes want. A tensor
-/// counts by its rank, as a measure of its size.
+/// On how many tensors the iterator runs along the last axis, one element a step: what row-major lanes want.
+/// A tensor counts by its rank, as a measure of its size.
 int contiguous_tensors(const Definition& definition, int x) {
     int count = 0;
     for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
@@ -45,12 +45,12 @@ void add_loops(std::vector<Leaf>& out, const Node& node, const PlannerOptions& o
     for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x) {
         if (contiguous_tensors(d, x) > 0) order.push_back(x);
     }
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-        return contiguous_tensors(d, a) > contiguous_tensors(d, b);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return contiguous_tensors(d, a) > contiguous_tensors(d, b); });
     for (const int x : order) {
         for (int64_t lanes = options.lanes; lanes > 1; lanes /= 2) {
-            out.push_back({node.name, "loops", {{"x", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}});
+            out.push_back(
+                {node.name, "loops", {{"x", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}});
         }
     }
     out.push_back({node.name, "loops", {}});
@@ -61,8 +61,9 @@ struct RegisterBlock {
     int64_t columns;  ///< groups of lanes along n, or columns of a product with lanes along k
 };
 
-/// The block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and one element of A are
-/// in registers (32 registers: 12 x 2, 16: 6 x 2). One row: enough sums in flight to hide the latency of the additions.
+/// The block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and one
+/// element of A are in registers (32 registers: 12 x 2, 16: 6 x 2). One row: enough sums in flight to hide
+/// the latency of the additions.
 RegisterBlock register_block(int64_t registers, int64_t rows, bool along_n) {
     const bool has_many_registers = registers >= 32;
     if (along_n) {
@@ -84,12 +85,17 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                     for (const int k : roles.k) {
                         const int m = roles.m.empty() ? -1 : roles.m.front();
                         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
-                        Leaf leaf{node.name, kernel, {{"n", iterator_name(d, n)}, {"k", iterator_name(d, k)}, {"lanes", std::to_string(lanes)}}};
+                        Leaf leaf{node.name,
+                                  kernel,
+                                  {{"n", iterator_name(d, n)},
+                                   {"k", iterator_name(d, k)},
+                                   {"lanes", std::to_string(lanes)}}};
                         if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
                         const RegisterBlock block = register_block(options.vector_registers, rows, along_n);
                         const int64_t needed = (largest_extent(d, n, specialisation) + lanes - 1) / lanes;
                         leaf.parameters["rows"] = std::to_string(block.rows);
-                        leaf.parameters[along_n ? "groups" : "columns"] = std::to_string(along_n ? std::min(block.columns, needed) : block.columns);
+                        leaf.parameters[along_n ? "groups" : "columns"] =
+                            std::to_string(along_n ? std::min(block.columns, needed) : block.columns);
                         out.push_back(std::move(leaf));
                     }
                 }
@@ -98,7 +104,8 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
     }
 }
 
-void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation, const PlannerOptions& options) {
+void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,
+                 const PlannerOptions& options) {
     const Definition& d = *node.definition();
     const auto results = d.results();
     const auto& once = d.tensors[static_cast<size_t>(results[0])].map;
@@ -109,14 +116,15 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
             Leaf leaf{node.name, "stream", {{"d", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}};
             const int64_t groups = (largest_extent(d, x, specialisation) + lanes - 1) / lanes;
             leaf.parameters["groups"] = std::to_string(std::min<int64_t>(groups, 4));
-            leaf.parameters["rows"] = std::to_string(1);
+            leaf.parameters["rows"] = "1";
             for (int m = 0; m < static_cast<int>(d.iterators.size()); ++m) {
-                const bool indexes_value =
-                    std::any_of(values.begin(), values.end(), [&](const Read& r) { return uses(r.coordinates, m); });
+                const bool indexes_value = std::any_of(values.begin(), values.end(),
+                                                       [&](const Read& r) { return uses(r.coordinates, m); });
                 if (!uses(once, m) || indexes_value || largest_extent(d, m, specialisation) == 1) continue;
                 Leaf with_rows = leaf;
                 with_rows.parameters["m"] = iterator_name(d, m);
-                with_rows.parameters["rows"] = std::to_string(std::min<int64_t>(largest_extent(d, m, specialisation), 4));
+                with_rows.parameters["rows"] =
+                    std::to_string(std::min<int64_t>(largest_extent(d, m, specialisation), 4));
                 out.push_back(std::move(with_rows));
             }
             out.push_back(std::move(leaf));
@@ -146,7 +154,8 @@ std::vector<ContractionRoles> contraction_roles(const Definition& definition) {
     return result;
 }
 
-std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation, const PlannerOptions& options) {
+std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,
+                                  const PlannerOptions& options) {
     std::vector<Leaf> result;
     if (node.definition()->monoid == Monoid::kSoftmaxSum) add_streams(result, node, specialisation, options);
     if (factors_of(*node.definition())) add_contractions(result, node, specialisation, options);

@@ -8,9 +8,10 @@
 
 namespace tessera {
 
-/// Micro-kernels with parameters that may implement an operator at the specialisation's extents, preferred ones first; the
-/// last one always does where the operator stands alone.
-std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation, const PlannerOptions& options);
+/// Micro-kernels with parameters that may implement an operator at the specialisation's extents, preferred
+/// ones first; the last one always does where the operator stands alone.
+std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,
+                                  const PlannerOptions& options);
 
 /// Iterators of a sum of products by the factors that they index.
 struct ContractionRoles {

@@ -37,14 +37,17 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
         for (int axis = 0; axis < static_cast<int>(access.size()); ++axis) {
             const ExprPtr& component = access[static_cast<size_t>(axis)];
             const bool is_batch = is_indirect(component);
-            (!is_batch && uses(component, n) ? n_axes : !is_batch && uses(component, k) ? k_axes : batch).push_back(axis);
+            (!is_batch && uses(component, n)   ? n_axes
+             : !is_batch && uses(component, k) ? k_axes
+                                               : batch)
+                .push_back(axis);
         }
         if (n_axes.size() != 1) return;
         Layout layout;
         if (value.kind == ValueKind::kConstant) {
             const auto* plain = std::get_if<IteratorRef>(&access[static_cast<size_t>(n_axes[0])]->node);
             if (!plain) return;
-            layout.lanes = {{n_axes[0], options.lanes}};
+            if (options.lanes > 1) layout.lanes = {{n_axes[0], options.lanes}};
         } else if (value.kind == ValueKind::kState) {
             layout.order = batch;
             layout.order.insert(layout.order.end(), k_axes.begin(), k_axes.end());
@@ -69,7 +72,8 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
         if (s >= 0 && last >= 0) choose(value->tensor, last, s);
         return;
     }
-    for (const ContractionRoles& roles : contraction_roles(d)) choose(roles.b, roles.n.front(), roles.k.front());
+    for (const ContractionRoles& roles : contraction_roles(d))
+        choose(roles.b, roles.n.front(), roles.k.front());
 }
 
 }  // namespace tessera

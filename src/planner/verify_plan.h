@@ -7,13 +7,10 @@
 
 namespace tessera {
 
-/// Refuses an illegal plan with the reason: names that do not fit the graph, a kernel that computes something twice, too
-/// early or not at all, a micro-kernel that does not implement its operator, storage that is taken over while it is still
-/// read, overlapping buffers, and whatever lowering refuses. Checks placement independently of the planner.
-/// `where` names the plan in errors. @pre buffers are placed.
+/// Refuses an illegal plan with the reason: names that do not fit the graph, a kernel that computes something
+/// twice, too early or not at all, a micro-kernel that does not implement its operator, storage that is taken
+/// over while it is still read, overlapping buffers, and whatever lowering refuses. Checks placement
+/// independently of the planner. `where` names the plan in errors. @pre buffers are placed.
 void verify_plan(const Graph& graph, const Plan& plan, const std::string& where);
-
-/// The part of the check that needs no lowering: names, order of execution, storage that is taken over.
-void verify_structure(const Graph& graph, const Plan& plan, const std::string& where);
 
 }  // namespace tessera

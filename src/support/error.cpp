@@ -6,7 +6,8 @@
 
 namespace tessera {
 
-Error::Error(std::string where_, std::string entity_, std::string problem_, std::string advice_, ErrorKind kind_)
+Error::Error(std::string where_, std::string entity_, std::string problem_, std::string advice_,
+             ErrorKind kind_)
     : where(std::move(where_)),
       entity(std::move(entity_)),
       problem(std::move(problem_)),
@@ -19,8 +20,9 @@ Error::Error(std::string where_, std::string entity_, std::string problem_, std:
 }
 
 void check_failed(const char* condition, const char* file, int line, const std::string& details) {
-    fmt::print(stderr, "{}:{}: internal error: {} does not hold{}{}\nThis is a bug of Tessera; please report it.\n", file,
-               line, condition, details.empty() ? "" : ": ", details);
+    fmt::print(stderr,
+               "{}:{}: internal error: {} does not hold{}{}\nThis is a bug of Tessera; please report it.\n",
+               file, line, condition, details.empty() ? "" : ": ", details);
     std::abort();
 }
 

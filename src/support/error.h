@@ -1,11 +1,11 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <exception>
 #include <string>
 #include <string_view>
+
+#include <fmt/format.h>
 
 namespace tessera {
 
@@ -15,8 +15,9 @@ enum class ErrorKind {
     kUsage,    ///< the call was wrong: an unknown flag, a missing argument (exit code 2)
 };
 
-/// A fault of the world: a bad file, a missing tool, an unsupported model. Thrown where it is found, caught once in
-/// `cli/` or at the border of the API. A bug of ours is TESSERA_CHECK; an expected outcome is a value.
+/// A fault of the world: a bad file, a missing tool, an unsupported model. Thrown where it is found, caught
+/// once in `cli/` or at the border of the API. A bug of ours is TESSERA_CHECK; an expected outcome is a
+/// value.
 struct Error : std::exception {
     std::string where;    ///< file (with :line or @offset where known), or verb
     std::string entity;   ///< tensor, operator, field; may be empty
@@ -39,7 +40,8 @@ private:
 }  // namespace tessera
 
 /// For our own bugs only; never reachable from input. Further arguments are a fmt format and its values.
-#define TESSERA_CHECK(condition, ...)                                                                       \
-    do {                                                                                                    \
-        if (!(condition)) ::tessera::check_failed(#condition, __FILE__, __LINE__, fmt::format("" __VA_ARGS__)); \
+#define TESSERA_CHECK(condition, ...)                                                             \
+    do {                                                                                          \
+        if (!(condition))                                                                         \
+            ::tessera::check_failed(#condition, __FILE__, __LINE__, fmt::format("" __VA_ARGS__)); \
     } while (false)

@@ -1,13 +1,13 @@
 #include "codegen/compiled_plans.h"
 
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+
+#include <dlfcn.h>
+#include <unistd.h>
 
 #include "codegen/cpp/emit.h"
 #include "codegen/step_memory.h"
@@ -42,8 +42,8 @@ std::vector<std::string> flags_for_lanes(int64_t lanes) {
 std::vector<int64_t> host_lanes() {
     std::vector<int64_t> lanes;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq")) {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) {
         lanes.push_back(16);
     }
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) lanes.push_back(8);
@@ -68,11 +68,14 @@ size_t CompiledPlans::add(const Graph& graph, const Plan& plan) {
     return index;
 }
 
-const std::vector<Program>& CompiledPlans::programs(size_t index) const { return entries_.at(index).programs; }
+const std::vector<Program>& CompiledPlans::programs(size_t index) const {
+    return entries_.at(index).programs;
+}
 
 void CompiledPlans::compile() {
     std::vector<Program> programs;
-    for (const Entry& entry : entries_) programs.insert(programs.end(), entry.programs.begin(), entry.programs.end());
+    for (const Entry& entry : entries_)
+        programs.insert(programs.end(), entry.programs.begin(), entry.programs.end());
     const std::string code = cpp::emit("test", programs);
     const fs::path folder = fs::temp_directory_path() / fmt::format("tessera-tests-{}", getuid());
     fs::create_directories(folder);
@@ -80,8 +83,9 @@ void CompiledPlans::compile() {
     const fs::path source = folder / (stem + ".cpp"), object = folder / (stem + ".so");
     std::ofstream(source) << code;
     Process process{.program = "/usr/bin/c++",
-                    .arguments = {"-std=c++20", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror",
-                                  "-I" + std::string(TESSERA_SOURCE_DIR) + "/include", source.string(), "-o", object.string()}};
+                    .arguments = {"-std=c++20", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-Wall",
+                                  "-Wextra", "-Werror", "-I" + std::string(TESSERA_SOURCE_DIR) + "/include",
+                                  source.string(), "-o", object.string()}};
     for (const std::string& flag : flags_for_lanes(lanes_)) process.arguments.push_back(flag);
     const ProcessResult result = run_process(process);
     if (result.exit_code != 0) throw Error(source.string(), {}, result.errors.substr(0, 2000));
@@ -125,7 +129,8 @@ void compare(const TensorData& got, const TensorData& expected, const std::strin
         if (a == b || (std::isnan(a) && std::isnan(b))) continue;
         double error = std::abs(a - b) / range;
         if (!(error < 1e30)) error = 1e30;
-        if (error > worst.relative) worst = {error, fmt::format("{} element {}: {} instead of {}", name, i, a, b)};
+        if (error > worst.relative)
+            worst = {error, fmt::format("{} element {}: {} instead of {}", name, i, a, b)};
     }
 }
 
@@ -133,9 +138,11 @@ void compare(const TensorData& got, const TensorData& expected, const std::strin
 
 Difference difference(const GraphResult& got, const GraphResult& expected) {
     Difference worst;
-    for (size_t o = 0; o < expected.outputs.size(); ++o) compare(got.outputs[o], expected.outputs[o], fmt::format("output {}", o), worst);
+    for (size_t o = 0; o < expected.outputs.size(); ++o)
+        compare(got.outputs[o], expected.outputs[o], fmt::format("output {}", o), worst);
     for (const auto& [name, repetitions] : expected.states) {
-        for (size_t r = 0; r < repetitions.size(); ++r) compare(got.states.at(name)[r], repetitions[r], name, worst);
+        for (size_t r = 0; r < repetitions.size(); ++r)
+            compare(got.states.at(name)[r], repetitions[r], name, worst);
     }
     return worst;
 }

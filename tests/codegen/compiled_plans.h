@@ -12,12 +12,14 @@
 /// Code of plans, compiled and called in this process: the emitted side of the differential tests.
 namespace tessera::testing {
 
-/// Compiler flags under which this many F32 lanes are one register of the host, or none if it has no such registers.
+/// Compiler flags under which this many F32 lanes are one register of the host, or none if it has no such
+/// registers.
 std::vector<std::string> flags_for_lanes(int64_t lanes);
 /// Lane counts that the host can run, widest first; 4 lanes are always there.
 std::vector<int64_t> host_lanes();
 
-/// Many plans, of one graph or of several, in one translation unit: the compiler reads NTT once for all of them.
+/// Many plans, of one graph or of several, in one translation unit: the compiler reads NTT once for all of
+/// them.
 class CompiledPlans {
 public:
     explicit CompiledPlans(int64_t lanes);
@@ -28,12 +30,14 @@ public:
     size_t add(const Graph& graph, const Plan& plan);
     /// What `add` lowered, a program for each specialisation.
     const std::vector<Program>& programs(size_t index) const;
-    /// Emits and compiles all plans. @throws Error with the compiler's first complaints; the source is kept then.
+    /// Emits and compiles all plans. @throws Error with the compiler's first complaints; the source is kept
+    /// then.
     void compile();
 
-    /// Calls the first specialisation whose bounds hold, with the inputs of an interpreter's call. Outputs and states come
-    /// back in row-major order, whatever the plan's layouts. What the step may not read, and what it has not written yet,
-    /// is NaN; what it may not write is watched. @throws Error for a write outside.
+    /// Calls the first specialisation whose bounds hold, with the inputs of an interpreter's call. Outputs
+    /// and states come back in row-major order, whatever the plan's layouts. What the step may not read, and
+    /// what it has not written yet, is NaN; what it may not write is watched. @throws Error for a write
+    /// outside.
     GraphResult run(size_t index, const GraphCall& call) const;
 
 private:
@@ -44,8 +48,8 @@ private:
     std::unique_ptr<Library> library_;
 };
 
-/// The largest difference of two results over outputs and states, divided by the range of the expected values (at least
-/// 1e-3), and where it is.
+/// The largest difference of two results over outputs and states, divided by the range of the expected values
+/// (at least 1e-3), and where it is.
 struct Difference {
     double relative = 0;
     std::string where;

@@ -20,7 +20,8 @@ TEST_P(Differential, DefaultPlanComputesWhatTheInterpreterDoes) {
     const int64_t lanes = widths[seed % widths.size()];
     const RandomGraph random = random_graph(seed, lanes);
     verify(random.graph, "random graph");
-    const Plan plan = default_plan(random.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 2048});
+    const Plan plan = default_plan(
+        random.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 2048});
     verify_plan(random.graph, plan, "default plan");
     CompiledPlans compiled(lanes);
     compiled.add(random.graph, plan);
@@ -28,7 +29,8 @@ TEST_P(Differential, DefaultPlanComputesWhatTheInterpreterDoes) {
     for (const int64_t tokens : {1, 2, 7, 17, 23}) {
         const GraphCall call = random.call(tokens);
         const Difference worst = difference(compiled.run(0, call), interpret_graph(random.graph, call));
-        ASSERT_LE(worst.relative, kTolerance) << "T = " << tokens << ": " << worst.where << "\n" << print(random.graph) << print(plan);
+        ASSERT_LE(worst.relative, kTolerance) << "T = " << tokens << ": " << worst.where << "\n"
+                                              << print(random.graph) << print(plan);
     }
 }
 

@@ -6,7 +6,9 @@
 
 #include "kernels/micro_kernel.h"
 #include "planner/default_planner.h"
+#include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
+#include "planner/verify_structure.h"
 #include "support/error.h"
 
 namespace tessera::testing {
@@ -16,16 +18,27 @@ namespace {
 class Editor {
 public:
     Editor(const Graph& graph, Plan& plan, std::mt19937_64& random)
-        : graph_(graph), plan_(plan), s_(plan.specialisations[index(plan.specialisations.size(), random)]), random_(random) {}
+        : graph_(graph),
+          plan_(plan),
+          s_(plan.specialisations[index(plan.specialisations.size(), random)]),
+          random_(random) {}
 
     using Kind = std::pair<const char*, std::string (Editor::*)()>;
     static const std::vector<Kind>& kinds() {
-        static const std::vector<Kind> all = {
-            {"stored", &Editor::stored_layout}, {"layout", &Editor::arena_layout}, {"loop", &Editor::add_loop},
-            {"unloop", &Editor::remove_loop},   {"tile", &Editor::change_tile},    {"order", &Editor::swap_loops},
-            {"kernel", &Editor::micro_kernel},  {"number", &Editor::parameter},    {"fuse", &Editor::fuse},
-            {"split", &Editor::split},          {"inner", &Editor::inner_nest},    {"own", &Editor::own_storage},
-            {"alias", &Editor::take_over},      {"tiles", &Editor::by_tiles}};
+        static const std::vector<Kind> all = {{"stored", &Editor::stored_layout},
+                                              {"layout", &Editor::arena_layout},
+                                              {"loop", &Editor::add_loop},
+                                              {"unloop", &Editor::remove_loop},
+                                              {"tile", &Editor::change_tile},
+                                              {"order", &Editor::swap_loops},
+                                              {"kernel", &Editor::micro_kernel},
+                                              {"number", &Editor::parameter},
+                                              {"fuse", &Editor::fuse},
+                                              {"split", &Editor::split},
+                                              {"inner", &Editor::inner_nest},
+                                              {"own", &Editor::own_storage},
+                                              {"alias", &Editor::take_over},
+                                              {"tiles", &Editor::by_tiles}};
         return all;
     }
 
@@ -33,13 +46,17 @@ public:
     std::string apply(const Kind& kind) { return (this->*kind.second)(); }
 
 private:
-    static size_t index(size_t count, std::mt19937_64& random) { return std::uniform_int_distribution<size_t>(0, count - 1)(random); }
+    static size_t index(size_t count, std::mt19937_64& random) {
+        return std::uniform_int_distribution<size_t>(0, count - 1)(random);
+    }
     template <typename List>
     auto& pick(List&& list) {
         return list[index(std::size(list), random_)];
     }
     bool coin() { return index(2, random_) == 0; }
-    int64_t one_of(std::initializer_list<int64_t> values) { return *(values.begin() + static_cast<ptrdiff_t>(index(values.size(), random_))); }
+    int64_t one_of(std::initializer_list<int64_t> values) {
+        return *(values.begin() + static_cast<ptrdiff_t>(index(values.size(), random_)));
+    }
 
     Layout random_layout(size_t rank) {
         Layout layout;
@@ -78,7 +95,8 @@ private:
         const auto names = tensors({Place::kArena, Place::kTile});
         if (names.empty()) return {};
         const std::string& name = pick(names);
-        Layout& layout = s_.tensors.at(name).layout = random_layout(graph_[*graph_.find(name)].type.shape.size());
+        Layout& layout = s_.tensors.at(name).layout =
+            random_layout(graph_[*graph_.find(name)].type.shape.size());
         return fmt::format("{} {}", name, print(layout));
     }
 
@@ -109,7 +127,8 @@ private:
         Nest& nest = any_nest();
         const auto& iterators = node(root(nest).node).definition()->iterators;
         const LoopTile loop{pick(iterators).name, one_of({1, 2, 3, 4, 5, 8, 16, 32})};
-        nest.loops.insert(nest.loops.begin() + static_cast<ptrdiff_t>(index(nest.loops.size() + 1, random_)), loop);
+        nest.loops.insert(nest.loops.begin() + static_cast<ptrdiff_t>(index(nest.loops.size() + 1, random_)),
+                          loop);
         return fmt::format("{}:{} around {}", loop.iterator, loop.tile, root(nest).node);
     }
 
@@ -157,14 +176,16 @@ private:
         const Definition& d = *node(leaf.node).definition();
         std::vector<const MicroKernel*> possible;
         for (const MicroKernel& k : micro_kernels()) {
-            if (k.why_not(d).empty() || index(32, random_) == 0) possible.push_back(&k);  // seldom one that does not fit
+            if (k.why_not(d).empty() || index(32, random_) == 0)
+                possible.push_back(&k);  // seldom one that does not fit
         }
         const MicroKernel& kernel = *pick(possible);
         leaf.micro_kernel = kernel.name;
         leaf.parameters.clear();
         for (const Parameter& p : kernel.parameters) {
             if (!p.is_required && index(4, random_) == 0) continue;
-            leaf.parameters[std::string(p.name)] = p.is_iterator ? pick(d.iterators).name : std::to_string(number(p.name));
+            leaf.parameters[std::string(p.name)] =
+                p.is_iterator ? pick(d.iterators).name : std::to_string(number(p.name));
         }
         return print(Nest{{}, {leaf}});
     }
@@ -178,8 +199,9 @@ private:
         Leaf& leaf = any_leaf();
         const MicroKernel& kernel = *find_micro_kernel(leaf.micro_kernel);
         const Parameter& p = pick(kernel.parameters);
-        leaf.parameters[std::string(p.name)] =
-            p.is_iterator ? pick(node(leaf.node).definition()->iterators).name : std::to_string(number(p.name));
+        leaf.parameters[std::string(p.name)] = p.is_iterator
+                                                   ? pick(node(leaf.node).definition()->iterators).name
+                                                   : std::to_string(number(p.name));
         return print(Nest{{}, {leaf}});
     }
 
@@ -192,14 +214,16 @@ private:
         if (producer.block != s_.kernels[to].block) return {};
         Nest& nest = s_.kernels[to].nest;
         const auto all = leaves(producer.nest);
-        for (auto leaf = all.rbegin(); leaf != all.rend(); ++leaf) nest.children.insert(nest.children.begin(), **leaf);
+        for (auto leaf = all.rbegin(); leaf != all.rend(); ++leaf)
+            nest.children.insert(nest.children.begin(), **leaf);
         if (coin()) {
             for (const Leaf* leaf : all) {
                 for (const ValueId result : node(leaf->node).results) make_tile(result);
             }
         }
         if (nest.loops.empty() && coin()) {
-            nest.loops.push_back({pick(node(root(nest).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
+            nest.loops.push_back(
+                {pick(node(root(nest).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
         }
         std::string what = fmt::format("{} into {}", root(producer.nest).node, print(nest));
         s_.kernels.erase(s_.kernels.begin() + static_cast<ptrdiff_t>(from));
@@ -208,7 +232,8 @@ private:
 
     void make_tile(ValueId value) {
         const auto at = s_.tensors.find(graph_[value].name);
-        if (at != s_.tensors.end() && at->second.place == Place::kArena) at->second = {Place::kTile, {}, {}, 0, at->second.layout};
+        if (at != s_.tensors.end() && at->second.place == Place::kArena)
+            at->second = {Place::kTile, {}, {}, 0, at->second.layout};
     }
 
     /// All operators of a kernel into kernels of their own.
@@ -222,7 +247,8 @@ private:
             apart.push_back({kernel.block, {{}, {*leaf}}});
             for (const ValueId result : node(leaf->node).results) {
                 const auto at = s_.tensors.find(graph_[result].name);
-                if (at != s_.tensors.end() && at->second.place == Place::kTile) at->second = {Place::kArena, {}, {}, 0, at->second.layout};
+                if (at != s_.tensors.end() && at->second.place == Place::kTile)
+                    at->second = {Place::kArena, {}, {}, 0, at->second.layout};
             }
         }
         s_.kernels.erase(s_.kernels.begin() + static_cast<ptrdiff_t>(which));
@@ -235,7 +261,8 @@ private:
         Nest& nest = any_nest();
         const auto count = static_cast<ptrdiff_t>(1 + index(nest.children.size(), random_));
         Nest inner{{}, {nest.children.begin(), nest.children.begin() + count}};
-        inner.loops.push_back({pick(node(root(inner).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
+        inner.loops.push_back(
+            {pick(node(root(inner).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
         nest.children.erase(nest.children.begin(), nest.children.begin() + count);
         nest.children.insert(nest.children.begin(), inner);
         return print(nest);
@@ -267,7 +294,8 @@ private:
             const auto all = leaves(s_.kernels[k].nest);
             if (std::any_of(all.begin(), all.end(), reads)) place = k + 1;
         }
-        s_.kernels.insert(s_.kernels.begin() + static_cast<ptrdiff_t>(place), {block.name, {{}, {Leaf{n.name, "loops", {}}}}});
+        s_.kernels.insert(s_.kernels.begin() + static_cast<ptrdiff_t>(place),
+                          {block.name, {{}, {Leaf{n.name, "loops", {}}}}});
     }
 
     /// A view or the storage of an operand for something that has its own.
@@ -279,9 +307,12 @@ private:
             for (const Node& n : block.nodes) {
                 if (graph_[n.results.front()].name != name || n.operands.empty()) continue;
                 const bool as_view = index(3, random_) == 0;
-                s_.tensors.at(name) = {as_view ? Place::kView : Place::kInPlace, graph_[pick(n.operands)].name, {}, 0, {}};
+                s_.tensors.at(name) = {
+                    as_view ? Place::kView : Place::kInPlace, graph_[pick(n.operands)].name, {}, 0, {}};
                 if (as_view) {
-                    std::erase_if(s_.kernels, [&](const KernelPlan& k) { return leaves(k.nest).size() == 1 && root(k.nest).node == n.name; });
+                    std::erase_if(s_.kernels, [&](const KernelPlan& k) {
+                        return leaves(k.nest).size() == 1 && root(k.nest).node == n.name;
+                    });
                 }
                 return fmt::format("{} takes {}", name, s_.tensors.at(name).of);
             }

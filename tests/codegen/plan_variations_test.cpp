@@ -1,4 +1,5 @@
-// A plan decides where and in which order, never what: every legal edit of a plan computes what the interpreter does.
+// A plan decides where and in which order, never what: every legal edit of a plan computes what the
+// interpreter does.
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
@@ -29,13 +30,15 @@ TEST_P(PlanVariations, ComputeWhatTheInterpreterDoes) {
     const std::vector<int64_t> widths = host_lanes();
     const int64_t lanes = widths[seed % widths.size()];
     const RandomGraph graph = random_graph(seed, lanes);
-    Plan start = default_plan(graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 2048});
+    Plan start = default_plan(
+        graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 2048});
     start.specialisations.erase(start.specialisations.begin(), start.specialisations.end() - 1);
     CompiledPlans compiled(lanes);
     std::vector<Variation> variations;
     for (int i = 0; i < kVariations; ++i) {
         variations.push_back(vary(graph.graph, start, 2 + 3 * i, 300, random));
-        EXPECT_TRUE(parse_plan(print(variations.back().plan), "printed") == variations.back().plan) << history(variations.back());
+        EXPECT_TRUE(parse_plan(print(variations.back().plan), "printed") == variations.back().plan)
+            << history(variations.back());
         compiled.add(graph.graph, variations.back().plan);
     }
     try {
@@ -48,8 +51,9 @@ TEST_P(PlanVariations, ComputeWhatTheInterpreterDoes) {
         const GraphResult expected = interpret_graph(graph.graph, call);
         for (size_t v = 0; v < variations.size(); ++v) {
             const Difference worst = difference(compiled.run(v, call), expected);
-            ASSERT_LE(worst.relative, kTolerance) << "variation " << v << ", T = " << tokens << ": " << worst.where << "\n"
-                                                  << history(variations[v]) << print(graph.graph) << print(variations[v].plan);
+            ASSERT_LE(worst.relative, kTolerance)
+                << "variation " << v << ", T = " << tokens << ": " << worst.where << "\n"
+                << history(variations[v]) << print(graph.graph) << print(variations[v].plan);
         }
     }
 }

@@ -82,9 +82,13 @@ bool GuardedMemory::is_intact() const {
            std::all_of(static_cast<const unsigned char*>(data_ + bytes_), begin + storage_.size(), is_canary);
 }
 
-StepMemory::StepMemory(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation, const GraphCall& call)
-    : graph_(graph), plan_(plan), values_of_symbols_(call.symbols),
-      constants_(static_cast<size_t>(constant_section(graph, plan).bytes)), arena_(static_cast<size_t>(specialisation.arena_bytes)) {
+StepMemory::StepMemory(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
+                       const GraphCall& call)
+    : graph_(graph),
+      plan_(plan),
+      values_of_symbols_(call.symbols),
+      constants_(static_cast<size_t>(constant_section(graph, plan).bytes)),
+      arena_(static_cast<size_t>(specialisation.arena_bytes)) {
     for (const DimSymbol& s : graph.symbols) symbols_.push_back(call.symbols.at(s.name));
     add_constants(call);
     for (const Value& value : graph.values) {
@@ -92,7 +96,8 @@ StepMemory::StepMemory(const Graph& graph, const Plan& plan, const Specialisatio
         if (value.kind == ValueKind::kState) add_state(value, call.states.at(value.name));
     }
     for (const ValueId output : graph.outputs) {
-        outputs_.emplace_back(static_cast<size_t>(stored_elements({}, evaluate(graph[output].type.shape, call.symbols))) * 4);
+        outputs_.emplace_back(
+            static_cast<size_t>(stored_elements({}, evaluate(graph[output].type.shape, call.symbols))) * 4);
     }
 }
 
@@ -102,8 +107,8 @@ void StepMemory::add_constants(const GraphCall& call) {
         if (value.kind != ValueKind::kConstant) continue;
         const StoredConstant& stored = section.constants.at(value.name);
         for (int64_t r = 0; r < stored.repetitions; ++r) {
-            pack_into(constants_.data() + stored.offset + r * stored.stride, value.type.element, stored_layout(plan_, value.name),
-                      call.constant(value, r));
+            pack_into(constants_.data() + stored.offset + r * stored.stride, value.type.element,
+                      stored_layout(plan_, value.name), call.constant(value, r));
         }
     }
 }
@@ -118,7 +123,8 @@ void StepMemory::add_state(const Value& value, const std::vector<TensorData>& be
     const int64_t elements = stored_elements(layout, evaluate(value.type.shape, values_of_symbols_));
     states_.emplace_back(static_cast<size_t>(elements) * before.size() * 4);
     for (size_t r = 0; r < before.size(); ++r) {
-        pack_into(states_.back().data() + static_cast<int64_t>(r) * elements * 4, value.type.element, layout, before[r]);
+        pack_into(states_.back().data() + static_cast<int64_t>(r) * elements * 4, value.type.element, layout,
+                  before[r]);
     }
 }
 
@@ -126,21 +132,24 @@ void StepMemory::run(TesseraStepFunction entry) {
     const auto inputs = addresses<const void*>(inputs_);
     const auto outputs = addresses<void*>(outputs_);
     const auto states = addresses<unsigned char*>(states_);
-    const TesseraStep step{symbols_.data(), inputs.data(), outputs.data(), constants_.data(), states.data(), arena_.data()};
+    const TesseraStep step{symbols_.data(),   inputs.data(), outputs.data(),
+                           constants_.data(), states.data(), arena_.data()};
     entry(&step);
 }
 
 GraphResult StepMemory::results() const {
     for (const auto* group : {&inputs_, &states_, &outputs_}) {
         for (const GuardedMemory& m : *group) {
-            if (!m.is_intact()) throw Error("emitted code", {}, "wrote outside an input, a state or an output");
+            if (!m.is_intact())
+                throw Error("emitted code", {}, "wrote outside an input, a state or an output");
         }
     }
     if (!arena_.is_intact()) throw Error("emitted code", {}, "wrote outside the arena");
     if (!constants_.is_intact()) throw Error("emitted code", {}, "wrote outside the constants");
     GraphResult result;
     for (size_t o = 0; o < graph_.outputs.size(); ++o) {
-        result.outputs.push_back(unpacked(outputs_[o].data(), {}, evaluate(graph_[graph_.outputs[o]].type.shape, values_of_symbols_)));
+        result.outputs.push_back(unpacked(
+            outputs_[o].data(), {}, evaluate(graph_[graph_.outputs[o]].type.shape, values_of_symbols_)));
     }
     auto state = states_.begin();
     for (const Value& value : graph_.values) {
@@ -154,7 +163,8 @@ GraphResult StepMemory::results() const {
                 if (graph_[update.before].name == value.name) repetitions = block.repeat;
             }
         }
-        for (int64_t r = 0; r < repetitions; ++r) result.states[value.name].push_back(unpacked(state->data() + r * bytes, layout, shape));
+        for (int64_t r = 0; r < repetitions; ++r)
+            result.states[value.name].push_back(unpacked(state->data() + r * bytes, layout, shape));
         ++state;
     }
     return result;

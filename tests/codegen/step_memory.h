@@ -28,7 +28,8 @@ private:
 class StepMemory {
 public:
     /// Packs constants, states and inputs of the call.
-    StepMemory(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation, const GraphCall& call);
+    StepMemory(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
+               const GraphCall& call);
 
     void run(TesseraStepFunction entry);
     /// @throws Error if the step wrote outside of what it was given.

@@ -4,7 +4,8 @@
 
 namespace tessera::testing {
 
-/// Two blocks, the first one repeated with a state: running sums of the input, scaled, with a table of each repetition.
+/// Two blocks, the first one repeated with a state: running sums of the input, scaled, with a table of each
+/// repetition.
 inline const std::string kSmallGraph = R"(graph "small \"one\""
 symbol T in 1..8
 symbol P in 2..6 multiple of 2

@@ -1,16 +1,19 @@
 #include "kernels/micro_kernel.h"
 
-#include <gtest/gtest.h>
-
 #include <set>
+
+#include <gtest/gtest.h>
 
 namespace tessera {
 namespace {
 
-Definition definition(const std::string& text) { return parse_definition("op " + text, "test"); }
+Definition definition(const std::string& text) {
+    return parse_definition("op " + text, "test");
+}
 
 const Definition& product() {
-    static const Definition d = definition("mm(m: 4, n: 5, k*: 6)\nin A f32[m, k], B f32[n, k]\nout C f32[m, n] = sum(A * B)\n");
+    static const Definition d =
+        definition("mm(m: 4, n: 5, k*: 6)\nin A f32[m, k], B f32[n, k]\nout C f32[m, n] = sum(A * B)\n");
     return d;
 }
 const Definition& map() {
@@ -19,11 +22,14 @@ const Definition& map() {
 }
 const Definition& softmax() {
     static const Definition d = definition(
-        "attend(t: 2, d: 4, s*: 8)\nin P f32[t, s], V f32[s, d]\nout M f32[t], L f32[t], A f32[t, d] = softmax_sum(P, V)\n");
+        "attend(t: 2, d: 4, s*: 8)\nin P f32[t, s], V f32[s, d]\nout M f32[t], L f32[t], A f32[t, d] = "
+        "softmax_sum(P, V)\n");
     return d;
 }
 
-std::string why_not(std::string_view kernel, const Definition& d) { return find_micro_kernel(kernel)->why_not(d); }
+std::string why_not(std::string_view kernel, const Definition& d) {
+    return find_micro_kernel(kernel)->why_not(d);
+}
 
 TEST(MicroKernels, EachIsDeclaredOnceAndExplained) {
     std::set<std::string_view> names;
@@ -66,11 +72,13 @@ std::string factors(const std::string& text) {
     const Definition d = definition(text);
     const auto found = factors_of(d);
     if (!found) return "";
-    return d.tensors[static_cast<size_t>(found->left.tensor)].name + d.tensors[static_cast<size_t>(found->right.tensor)].name;
+    return d.tensors[static_cast<size_t>(found->left.tensor)].name +
+           d.tensors[static_cast<size_t>(found->right.tensor)].name;
 }
 
 TEST(Factors, AreTheOperandsOfASummedProduct) {
-    const std::string head = "p(n: 5, k*: 6)\nindex i i32[n]\nin A f32[k], B f32[n, k], c f32[n]\nout C f32[n] = ";
+    const std::string head =
+        "p(n: 5, k*: 6)\nindex i i32[n]\nin A f32[k], B f32[n, k], c f32[n]\nout C f32[n] = ";
     EXPECT_EQ(factors(head + "sum(A * B) + c * i[n] * 0\n"), "AB");  // whatever the post-expression does
     EXPECT_EQ(factors(head + "sum(B * A) * (c + i[n])\n"), "BA");
     EXPECT_EQ(factors("p(n: 5, k*: 6)\nin A bf16[k], B f32[n, k]\nout C f32[n] = sum(f32(A) * B)\n"), "AB");
@@ -83,7 +91,8 @@ TEST(Factors, OtherBodiesHaveNone) {
     EXPECT_EQ(factors(head + "sum(bf16(A) * B)\n"), "");  // rounds
     EXPECT_EQ(factors(head + "sum(A * B * 2)\n"), "");
     EXPECT_EQ(factors(head + "sum(A * (B + 1))\n"), "");
-    EXPECT_EQ(factors("p(n: 5, k*: 6)\nin B f32[n, k]\nout C f32[n] = sum(B * B)\n"), "");  // one operand, squared
+    EXPECT_EQ(factors("p(n: 5, k*: 6)\nin B f32[n, k]\nout C f32[n] = sum(B * B)\n"),
+              "");  // one operand, squared
     EXPECT_EQ(factors("p(n: 5, k*: 6)\nindex i i32[k]\nin B f32[n, k]\nout C f32[n] = sum(i[k] * B)\n"), "");
     EXPECT_EQ(factors("p(n: 5)\nin A f32[n], B f32[n]\nout C f32[n] = A * B\n"), "");
 }

@@ -18,21 +18,33 @@ Graph graph_of(const std::vector<std::string>& values) {
 Kernel touching(const std::vector<std::pair<std::string, int64_t>>& buffers) {
     Kernel kernel;
     for (const auto& [name, bytes] : buffers) {
-        kernel.buffers.push_back({.name = name, .value = name, .memory = MemoryKind::kArena, .bytes = bytes, .repetition_stride = {}});
+        kernel.buffers.push_back({.name = name,
+                                  .value = name,
+                                  .memory = MemoryKind::kArena,
+                                  .bytes = bytes,
+                                  .repetition_stride = {}});
     }
-    kernel.buffers.push_back({.name = "w", .value = "w", .memory = MemoryKind::kConstant, .bytes = 1 << 20, .repetition_stride = {}});
+    kernel.buffers.push_back({.name = "w",
+                              .value = "w",
+                              .memory = MemoryKind::kConstant,
+                              .bytes = 1 << 20,
+                              .repetition_stride = {}});
     return kernel;
 }
 
 TEST(Liveness, FromTheFirstKernelThatTouchesItToTheLast) {
     const Program program{.specialisation = "s",
-                          .blocks = {{"only", 1, {touching({{"a", 64}}), touching({{"a", 64}, {"b", 32}}), touching({{"b", 32}, {"c", 8}})}}}};
+                          .blocks = {{"only",
+                                      1,
+                                      {touching({{"a", 64}}), touching({{"a", 64}, {"b", 32}}),
+                                       touching({{"b", 32}, {"c", 8}})}}}};
     EXPECT_THAT(liveness(graph_of({"a", "b", "c", "unused"}), program),
                 ElementsAre(LiveBuffer{"a", 64, 0, 2}, LiveBuffer{"b", 32, 1, 3}, LiveBuffer{"c", 8, 2, 3}));
 }
 
 TEST(Liveness, ATileHasTheLargestSizeThatAKernelGivesIt) {
-    const Program program{.specialisation = "s", .blocks = {{"only", 1, {touching({{"a", 64}}), touching({{"a", 96}})}}}};
+    const Program program{.specialisation = "s",
+                          .blocks = {{"only", 1, {touching({{"a", 64}}), touching({{"a", 96}})}}}};
     EXPECT_THAT(liveness(graph_of({"a"}), program), ElementsAre(LiveBuffer{"a", 96, 0, 2}));
 }
 
@@ -43,24 +55,32 @@ TEST(Liveness, WhatCrossesTheBorderOfARepeatedBlockLivesInAllOfIt) {
     const Program program{
         .specialisation = "s",
         .blocks = {{"first", 1, {touching({{"carried", 64}, {"outside", 64}})}},
-                   {"layer", 4, {touching({{"carried", 64}, {"own", 64}}), touching({{"own", 64}, {"outside", 64}}), touching({{"carried", 64}})}},
+                   {"layer",
+                    4,
+                    {touching({{"carried", 64}, {"own", 64}}), touching({{"own", 64}, {"outside", 64}}),
+                     touching({{"carried", 64}})}},
                    {"last", 1, {touching({{"carried", 64}})}}}};
-    EXPECT_THAT(liveness(graph_of({"carried", "outside", "own"}), program),
-                ElementsAre(LiveBuffer{"carried", 64, 0, 5},
-                            LiveBuffer{"outside", 64, 0, 4},  // k3 of one repetition comes before k2 of the next
-                            LiveBuffer{"own", 64, 1, 3}));
+    EXPECT_THAT(
+        liveness(graph_of({"carried", "outside", "own"}), program),
+        ElementsAre(LiveBuffer{"carried", 64, 0, 5},
+                    LiveBuffer{"outside", 64, 0, 4},  // k3 of one repetition comes before k2 of the next
+                    LiveBuffer{"own", 64, 1, 3}));
 }
 
 TEST(Liveness, ABlockThatRunsOnceIsNoLoop) {
     const Program program{.specialisation = "s",
-                          .blocks = {{"first", 1, {touching({{"a", 64}})}}, {"second", 1, {touching({{"a", 64}}), touching({{"b", 64}})}}}};
-    EXPECT_THAT(liveness(graph_of({"a", "b"}), program), ElementsAre(LiveBuffer{"a", 64, 0, 2}, LiveBuffer{"b", 64, 2, 3}));
+                          .blocks = {{"first", 1, {touching({{"a", 64}})}},
+                                     {"second", 1, {touching({{"a", 64}}), touching({{"b", 64}})}}}};
+    EXPECT_THAT(liveness(graph_of({"a", "b"}), program),
+                ElementsAre(LiveBuffer{"a", 64, 0, 2}, LiveBuffer{"b", 64, 2, 3}));
 }
 
 TEST(Liveness, WhatARepeatedBlockLeavesBehindIsAliveThere) {
     const Program program{.specialisation = "s",
-                          .blocks = {{"layer", 2, {touching({{"x", 64}}), touching({{"out", 64}})}}, {"last", 1, {touching({{"out", 64}})}}}};
-    EXPECT_THAT(liveness(graph_of({"x", "out"}), program), ElementsAre(LiveBuffer{"x", 64, 0, 1}, LiveBuffer{"out", 64, 0, 3}));
+                          .blocks = {{"layer", 2, {touching({{"x", 64}}), touching({{"out", 64}})}},
+                                     {"last", 1, {touching({{"out", 64}})}}}};
+    EXPECT_THAT(liveness(graph_of({"x", "out"}), program),
+                ElementsAre(LiveBuffer{"x", 64, 0, 1}, LiveBuffer{"out", 64, 0, 3}));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "memory/memory_plan.h"
 
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <random>
 
 namespace tessera {
 namespace {
@@ -24,14 +24,17 @@ std::vector<LiveBuffer> random_buffers(std::mt19937_64& random) {
     return buffers;
 }
 
-int64_t lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+int64_t lines(int64_t bytes) {
+    return (bytes + 63) / 64 * 64;
+}
 
 /// Kernel by kernel, in the slow and obvious way.
 int64_t most_alive(const std::vector<LiveBuffer>& buffers) {
     int64_t most = 0;
     for (int64_t kernel = 0; kernel < 64; ++kernel) {
         int64_t alive = 0;
-        for (const LiveBuffer& b : buffers) alive += b.first <= kernel && kernel < b.last ? lines(b.bytes) : 0;
+        for (const LiveBuffer& b : buffers)
+            alive += b.first <= kernel && kernel < b.last ? lines(b.bytes) : 0;
         most = std::max(most, alive);
     }
     return most;
@@ -61,7 +64,8 @@ TEST(MemoryPlan, TheResultDependsOnTheBuffersAlone) {
 }
 
 TEST(MemoryPlan, BuffersOfOtherTimesShareTheirPlace) {
-    const std::vector<LiveBuffer> chain = {{"a", 100, 0, 2}, {"b", 100, 1, 3}, {"c", 100, 2, 4}, {"d", 100, 3, 5}};
+    const std::vector<LiveBuffer> chain = {
+        {"a", 100, 0, 2}, {"b", 100, 1, 3}, {"c", 100, 2, 4}, {"d", 100, 3, 5}};
     const MemoryPlan plan = plan_memory(chain);
     EXPECT_EQ(plan.peak, 256);
     EXPECT_EQ(plan.max_live, 256);
@@ -98,7 +102,8 @@ TEST(MemoryPlan, AMistakeInAPlanIsFound) {
 TEST(MemoryPlan, WhatIsWrongIsSaidInASentence) {
     const std::vector<LiveBuffer> buffers = {{"a", 100, 0, 2}, {"b", 60, 1, 3}};
     EXPECT_THAT(check(buffers, {{"a", 0}, {"b", 128}}, 188), IsEmpty());
-    EXPECT_THAT(check(buffers, {{"a", 0}, {"b", 64}}, 256), ElementsAre("a and b overlap while both are alive"));
+    EXPECT_THAT(check(buffers, {{"a", 0}, {"b", 64}}, 256),
+                ElementsAre("a and b overlap while both are alive"));
     EXPECT_THAT(check(buffers, {{"a", 0}}, 256), ElementsAre("b has no offset"));
     EXPECT_THAT(check(buffers, {{"a", 0}, {"b", 128}}, 187),
                 ElementsAre("b at 128 with 60 bytes does not lie on a line inside the arena of 187 bytes"));
@@ -106,7 +111,8 @@ TEST(MemoryPlan, WhatIsWrongIsSaidInASentence) {
                 ElementsAre("b at 100 with 60 bytes does not lie on a line inside the arena of 256 bytes"));
     EXPECT_THAT(check(buffers, {{"a", -64}, {"b", 128}}, 256),
                 ElementsAre("a at -64 with 100 bytes does not lie on a line inside the arena of 256 bytes"));
-    EXPECT_EQ(check(buffers, {{"a", INT64_MAX - 63}, {"b", INT64_MAX - 63}}, 256).size(), 3U);  // no sum overflows
+    EXPECT_EQ(check(buffers, {{"a", INT64_MAX - 63}, {"b", INT64_MAX - 63}}, 256).size(),
+              3U);  // no sum overflows
 }
 
 }  // namespace

@@ -1,18 +1,21 @@
 #include "movement/index.h"
 
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <random>
+
+#include <gtest/gtest.h>
 
 namespace tessera {
 namespace {
 
 using Values = std::map<std::string, int64_t>;
 
-int64_t floored(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t floored(int64_t a, int64_t b) {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 
-/// The value of an Index, from its terms; the oracle for what a chain of operations should give is computed beside it.
+/// The value of an Index, from its terms; the oracle for what a chain of operations should give is computed
+/// beside it.
 int64_t evaluate(const Index& index, const Values& values) {
     int64_t result = index.constant();
     for (const auto& [key, term] : index.terms()) {
@@ -20,13 +23,27 @@ int64_t evaluate(const Index& index, const Values& values) {
         const auto argument = [&](size_t i) { return evaluate(atom.arguments[i], values); };
         int64_t value = 0;
         switch (atom.kind) {
-            case Index::AtomKind::kVariable: value = values.at(atom.variable.name); break;
-            case Index::AtomKind::kFloorDiv: value = floored(argument(0), atom.modulus); break;
-            case Index::AtomKind::kMod: value = argument(0) - floored(argument(0), atom.modulus) * atom.modulus; break;
-            case Index::AtomKind::kProduct: value = argument(0) * argument(1); break;
-            case Index::AtomKind::kMin: value = std::min(argument(0), argument(1)); break;
-            case Index::AtomKind::kMax: value = std::max(argument(0), argument(1)); break;
-            case Index::AtomKind::kRead: ADD_FAILURE(); break;
+            case Index::AtomKind::kVariable:
+                value = values.at(atom.variable.name);
+                break;
+            case Index::AtomKind::kFloorDiv:
+                value = floored(argument(0), atom.modulus);
+                break;
+            case Index::AtomKind::kMod:
+                value = argument(0) - floored(argument(0), atom.modulus) * atom.modulus;
+                break;
+            case Index::AtomKind::kProduct:
+                value = argument(0) * argument(1);
+                break;
+            case Index::AtomKind::kMin:
+                value = std::min(argument(0), argument(1));
+                break;
+            case Index::AtomKind::kMax:
+                value = std::max(argument(0), argument(1));
+                break;
+            case Index::AtomKind::kRead:
+                ADD_FAILURE();
+                break;
         }
         result += term.coefficient * value;
     }
@@ -54,7 +71,9 @@ TEST(Index, MergedHeadsAreContiguous) {
     EXPECT_EQ((floor_div(c, 32) * Index(32) + mod(c, 32)).text(), "c");
 }
 
-TEST(Index, ALoneValueIsAConstant) { EXPECT_EQ(variable("b", 3, 3).as_constant(), 3); }
+TEST(Index, ALoneValueIsAConstant) {
+    EXPECT_EQ(variable("b", 3, 3).as_constant(), 3);
+}
 
 TEST(Index, AVariableInsideADivisionHasNoCoefficient) {
     const Index x = variable("x", 0, 100);
@@ -70,10 +89,13 @@ TEST(Index, LimitsThatAreKnownVanish) {
     EXPECT_EQ(min(x, x + Index(1)).text(), "x");
 }
 
-/// Random chains of operations: the normal form has the value of the chain, and lies within its bounds and on its divisor.
+/// Random chains of operations: the normal form has the value of the chain, and lies within its bounds and on
+/// its divisor.
 TEST(Index, NormalFormKeepsValueBoundsAndDivisor) {
     std::mt19937 random(7);
-    const auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+    const auto pick = [&](int64_t low, int64_t high) {
+        return std::uniform_int_distribution<int64_t>(low, high)(random);
+    };
     for (int round = 0; round < 3000; ++round) {
         std::vector<Variable> variables;
         for (const char* name : {"a", "b", "c"}) {
@@ -91,21 +113,37 @@ TEST(Index, NormalFormKeepsValueBoundsAndDivisor) {
             const auto [b, fb] = pool[static_cast<size_t>(pick(0, static_cast<int64_t>(pool.size()) - 1))];
             const int64_t n = pick(0, 1) ? int64_t{1} << pick(0, 5) : pick(1, 24);
             switch (pick(0, 6)) {
-                case 0: pool.emplace_back(a + b, [fa, fb](const Values& x) { return fa(x) + fb(x); }); break;
-                case 1: pool.emplace_back(a - b, [fa, fb](const Values& x) { return fa(x) - fb(x); }); break;
-                case 2: pool.emplace_back(a * Index(n), [fa, n](const Values& x) { return fa(x) * n; }); break;
-                case 3: pool.emplace_back(floor_div(a, n), [fa, n](const Values& x) { return floored(fa(x), n); }); break;
-                case 4:
-                    pool.emplace_back(mod(a, n), [fa, n](const Values& x) { return fa(x) - floored(fa(x), n) * n; });
+                case 0:
+                    pool.emplace_back(a + b, [fa, fb](const Values& x) { return fa(x) + fb(x); });
                     break;
-                case 5: pool.emplace_back(min(a, b), [fa, fb](const Values& x) { return std::min(fa(x), fb(x)); }); break;
-                default: pool.emplace_back(a + Index(n), [fa, n](const Values& x) { return fa(x) + n; }); break;
+                case 1:
+                    pool.emplace_back(a - b, [fa, fb](const Values& x) { return fa(x) - fb(x); });
+                    break;
+                case 2:
+                    pool.emplace_back(a * Index(n), [fa, n](const Values& x) { return fa(x) * n; });
+                    break;
+                case 3:
+                    pool.emplace_back(floor_div(a, n),
+                                      [fa, n](const Values& x) { return floored(fa(x), n); });
+                    break;
+                case 4:
+                    pool.emplace_back(mod(a, n),
+                                      [fa, n](const Values& x) { return fa(x) - floored(fa(x), n) * n; });
+                    break;
+                case 5:
+                    pool.emplace_back(min(a, b),
+                                      [fa, fb](const Values& x) { return std::min(fa(x), fb(x)); });
+                    break;
+                default:
+                    pool.emplace_back(a + Index(n), [fa, n](const Values& x) { return fa(x) + n; });
+                    break;
             }
         }
         for (int sample = 0; sample < 8; ++sample) {
             Values values;
             for (const Variable& v : variables) {
-                values[v.name] = v.bounds.low + pick(0, (v.bounds.high - v.bounds.low) / v.multiple_of) * v.multiple_of;
+                values[v.name] =
+                    v.bounds.low + pick(0, (v.bounds.high - v.bounds.low) / v.multiple_of) * v.multiple_of;
             }
             for (const auto& [index, function] : pool) {
                 const int64_t want = function(values);

@@ -1,8 +1,8 @@
 #include "plan/layout_text.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "support/error.h"
 
@@ -27,7 +27,8 @@ TEST(LayoutText, EveryFormIsRead) {
 
 TEST(LayoutText, WhatIsNoLayoutIsNamed) {
     EXPECT_EQ(error_of(""), "plan.toml:3: ends, expected row-major, order [..] or lanes <..>");
-    EXPECT_EQ(error_of("column-major"), "plan.toml:3: found `column-major`, expected row-major, order [..] or lanes <..>");
+    EXPECT_EQ(error_of("column-major"),
+              "plan.toml:3: found `column-major`, expected row-major, order [..] or lanes <..>");
     EXPECT_EQ(error_of("order []"), "plan.toml:3: found `]`, expected an axis");
     EXPECT_EQ(error_of("order [0, -1]"), "plan.toml:3: found `-1]`, expected an axis");
     EXPECT_EQ(error_of("order [99999999999]"), "plan.toml:3: axis 99999999999 is more than 63");
@@ -35,15 +36,18 @@ TEST(LayoutText, WhatIsNoLayoutIsNamed) {
     EXPECT_EQ(error_of("lanes <1:5000>"), "plan.toml:3: a lane has 5000 elements, expected 1 to 4096");
     EXPECT_EQ(error_of("lanes <1:2"), "plan.toml:3: ends, expected `>`");
     EXPECT_EQ(error_of("row-major x"), "plan.toml:3: found `x`, expected the end of the line");
-    EXPECT_EQ(error_of("lanes <1:2> order [0]"), "plan.toml:3: found `order [0]`, expected the end of the line");
+    EXPECT_EQ(error_of("lanes <1:2> order [0]"),
+              "plan.toml:3: found `order [0]`, expected the end of the line");
 }
 
 TEST(LayoutText, WhatIsPrintedParsesBack) {
     std::mt19937_64 random(3);
     for (int i = 0; i < 300; ++i) {
         Layout layout;
-        for (uint64_t axes = random() % 4; axes > 0; --axes) layout.order.push_back(static_cast<int>(random() % 8));
-        for (uint64_t lanes = random() % 3; lanes > 0; --lanes) layout.lanes.push_back({static_cast<int>(random() % 8), static_cast<int64_t>(2 + random() % 31)});
+        for (uint64_t axes = random() % 4; axes > 0; --axes)
+            layout.order.push_back(static_cast<int>(random() % 8));
+        for (uint64_t lanes = random() % 3; lanes > 0; --lanes)
+            layout.lanes.push_back({static_cast<int>(random() % 8), static_cast<int64_t>(2 + random() % 31)});
         EXPECT_EQ(parse_layout(print(layout), ""), layout) << print(layout);
     }
 }

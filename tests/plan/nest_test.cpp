@@ -1,8 +1,8 @@
 #include "plan/nest.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "support/error.h"
 
@@ -27,7 +27,8 @@ TEST(Nest, OneOperatorWithoutLoops) {
 
 TEST(Nest, AttentionAsInTheHeader) {
     const std::string text =
-        "b:1 i:8 h:1 { gather[loops x=e]; s:16 { scores[contract k=e m=i n=s]; attend[stream d=e] }; normalise[loops x=d] }";
+        "b:1 i:8 h:1 { gather[loops x=e]; s:16 { scores[contract k=e m=i n=s]; attend[stream d=e] }; "
+        "normalise[loops x=d] }";
     const Nest nest = parse_nest(text, "");
     EXPECT_EQ(nest.loops, (std::vector<LoopTile>{{"b", 1}, {"i", 8}, {"h", 1}}));
     ASSERT_EQ(nest.children.size(), 3U);
@@ -85,12 +86,15 @@ Nest random_nest(std::mt19937_64& random, int depth) {
     const auto pick = [&](int count) { return static_cast<int>(random() % static_cast<uint64_t>(count)); };
     const auto leaf = [&] {
         Leaf made{fmt::format("node_{}", pick(9)), fmt::format("kernel{}", pick(3)), {}};
-        for (int p = pick(3); p > 0; --p) made.parameters[fmt::format("p{}", pick(4))] = fmt::format("{}", pick(100));
+        for (int p = pick(3); p > 0; --p)
+            made.parameters[fmt::format("p{}", pick(4))] = fmt::format("{}", pick(100));
         return made;
     };
-    // The normal form: a nest has loops, save the outermost, and several children where an only one would be a nest.
+    // The normal form: a nest has loops, save the outermost, and several children where an only one would be
+    // a nest.
     Nest nest;
-    for (int l = depth == 0 ? pick(3) : 1 + pick(2); l > 0; --l) nest.loops.push_back({fmt::format("x{}", pick(5)), 1 + pick(64)});
+    for (int l = depth == 0 ? pick(3) : 1 + pick(2); l > 0; --l)
+        nest.loops.push_back({fmt::format("x{}", pick(5)), 1 + pick(64)});
     nest.children.emplace_back(leaf());
     for (int c = pick(3); c > 0; --c) {
         if (depth < 3 && pick(2) == 0) {

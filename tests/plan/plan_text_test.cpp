@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "plan/plan.h"
 #include "support/error.h"
@@ -27,7 +27,10 @@ Plan example() {
     decode.bounds["T"] = {1, 1};
     decode.kernels.clear();
     decode.tensors.clear();
-    return {.graph = "a \"model\"\nof 'two' lines", .machine = "avx512", .stored = {{"w", {{}, {{0, 16}}}}, {"rows", {}}}, .specialisations = {decode, s}};
+    return {.graph = "a \"model\"\nof 'two' lines",
+            .machine = "avx512",
+            .stored = {{"w", {{}, {{0, 16}}}}, {"rows", {}}},
+            .specialisations = {decode, s}};
 }
 
 std::string error_of(const std::string& text) {
@@ -55,34 +58,47 @@ TEST(PlanText, WhatIsPrintedParsesBack) {
 
 TEST(PlanText, TensorsAndKernelsAreOneLineEach) {
     const std::string text = print(example());
-    for (const char* line : {"\n'arena' = 'arena at 128 for 4096'\n", "\n'packed' = 'arena at 4224 for 64, order [1, 0] lanes <1:16, 0:2>'\n",
-                             "\n'fresh' = 'arena, order [0, 1]'\n", "\n'tile' = 'tile at 0 for 64'\n", "\n'view' = 'view of arena'\n",
-                             "\n'replaced' = 'in place of view'\n", "\n'w' = 'lanes <0:16>'\n", "\n'rows' = 'row-major'\n",
-                             "\n    { block = 'layer', nest = 't:1 { tile[loops lanes=16 x=d]; arena[loops] }' },\n",
-                             "\nbounds = { P = [1, 64], T = [1, 512] }\n"}) {
+    for (const char* line :
+         {"\n'arena' = 'arena at 128 for 4096'\n",
+          "\n'packed' = 'arena at 4224 for 64, order [1, 0] lanes <1:16, 0:2>'\n",
+          "\n'fresh' = 'arena, order [0, 1]'\n", "\n'tile' = 'tile at 0 for 64'\n",
+          "\n'view' = 'view of arena'\n", "\n'replaced' = 'in place of view'\n", "\n'w' = 'lanes <0:16>'\n",
+          "\n'rows' = 'row-major'\n",
+          "\n    { block = 'layer', nest = 't:1 { tile[loops lanes=16 x=d]; arena[loops] }' },\n",
+          "\nbounds = { P = [1, 64], T = [1, 512] }\n"}) {
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     }
 }
 
 TEST(PlanText, MistakesAreNamedWithTheirLine) {
-    EXPECT_EQ(error_of(edited("version = 1", "version = 2")), "plan.toml: `version`: is 2, this tool reads 1");
+    EXPECT_EQ(error_of(edited("version = 1", "version = 2")),
+              "plan.toml: `version`: is 2, this tool reads 1");
     EXPECT_EQ(error_of(edited("version = 1\n", "")), "plan.toml:1: `version`: is missing");
-    EXPECT_EQ(error_of(edited("machine = 'avx512'", "machine = 512")), "plan.toml:4: `machine`: is not a string");
-    EXPECT_EQ(error_of(edited("machine =", "device = 'x'\nmachine =")), "plan.toml:4: `device`: is not known here");
+    EXPECT_EQ(error_of(edited("machine = 'avx512'", "machine = 512")),
+              "plan.toml:4: `machine`: is not a string");
+    EXPECT_EQ(error_of(edited("machine =", "device = 'x'\nmachine =")),
+              "plan.toml:4: `device`: is not known here");
     EXPECT_EQ(error_of(edited("'lanes <0:16>'", "'lanes <0:16'")), "plan.toml:9: ends, expected `>`");
     EXPECT_EQ(error_of(edited("T = [1, 1]", "T = 1")), "plan.toml:15: `T`: is not [low, high]");
     EXPECT_EQ(error_of(edited("T = [1, 1]", "T = [1, 'x']")), "plan.toml:15: `T`: is not [low, high]");
-    EXPECT_EQ(error_of(edited("arena_bytes = 8192", "arena_bytes = 'all'")), "plan.toml:13: `arena_bytes`: is not an integer");
+    EXPECT_EQ(error_of(edited("arena_bytes = 8192", "arena_bytes = 'all'")),
+              "plan.toml:13: `arena_bytes`: is not an integer");
     EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'heap'")),
               "plan.toml:32: `arena`: is `heap`, expected arena, tile, view of NAME or in place of NAME");
-    EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at 128'")), "plan.toml:32: `arena`: ends in ``, expected ` at OFFSET for BYTES`");
+    EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at 128'")),
+              "plan.toml:32: `arena`: ends in ``, expected ` at OFFSET for BYTES`");
     EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at -64 for 4096'")),
               "plan.toml:32: `arena`: ends in `-64 for 4096`, expected ` at OFFSET for BYTES`");
-    EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at 128 for 4096 bytes'")), "plan.toml:32: `arena`: has ` bytes` behind its place");
-    EXPECT_EQ(error_of(edited("{ block = 'last', nest", "{ block = 'last', lanes = 4, nest")), "plan.toml:28: `lanes`: is not known here");
-    EXPECT_NE(error_of(edited("t:1 { tile", "t:0 { tile")).find("plan.toml:27: `t:0 { tile[loops lanes=16 x=d]; arena[loops] }`: expected a tile size"),
-              std::string::npos);
-    EXPECT_EQ(error_of("version = 1\ngraph = "), "plan.toml:2: Error while parsing key-value pair: encountered end-of-file");
+    EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at 128 for 4096 bytes'")),
+              "plan.toml:32: `arena`: has ` bytes` behind its place");
+    EXPECT_EQ(error_of(edited("{ block = 'last', nest", "{ block = 'last', lanes = 4, nest")),
+              "plan.toml:28: `lanes`: is not known here");
+    EXPECT_NE(
+        error_of(edited("t:1 { tile", "t:0 { tile"))
+            .find("plan.toml:27: `t:0 { tile[loops lanes=16 x=d]; arena[loops] }`: expected a tile size"),
+        std::string::npos);
+    EXPECT_EQ(error_of("version = 1\ngraph = "),
+              "plan.toml:2: Error while parsing key-value pair: encountered end-of-file");
 }
 
 TEST(PlanText, DamagedTextsAreErrorsOrPrintAsTheyRead) {
@@ -96,10 +112,18 @@ TEST(PlanText, DamagedTextsAreErrorsOrPrintAsTheyRead) {
         for (uint64_t edits = 1 + random() % 3; edits > 0; --edits) {
             const size_t at = random() % text.size();
             switch (random() % 4) {
-                case 0: text.erase(at, 1 + random() % 8); break;
-                case 1: text.insert(at, 1, alphabet[random() % alphabet.size()]); break;
-                case 2: text[at] = static_cast<char>(random() % 256); break;
-                default: text.insert(at, text.substr(random() % text.size(), random() % 40)); break;
+                case 0:
+                    text.erase(at, 1 + random() % 8);
+                    break;
+                case 1:
+                    text.insert(at, 1, alphabet[random() % alphabet.size()]);
+                    break;
+                case 2:
+                    text[at] = static_cast<char>(random() % 256);
+                    break;
+                default:
+                    text.insert(at, text.substr(random() % text.size(), random() % 40));
+                    break;
             }
         }
         try {

@@ -16,7 +16,9 @@ public:
         for (const Statement& s : statements) std::visit([&](const auto& node) { emit(node); }, s.node);
     }
 
-    void line(const std::string& text) { out_ += std::string(static_cast<size_t>(depth_) * 4, ' ') + text + "\n"; }
+    void line(const std::string& text) {
+        out_ += std::string(static_cast<size_t>(depth_) * 4, ' ') + text + "\n";
+    }
     void indent() { ++depth_; }
     void dedent() { --depth_; }
 
@@ -29,7 +31,9 @@ private:
         line("}");
     }
 
-    void emit(const Let& let) { line(fmt::format("const int64_t {} = {};", let.variable.name, let.value.text())); }
+    void emit(const Let& let) {
+        line(fmt::format("const int64_t {} = {};", let.variable.name, let.value.text()));
+    }
 
     /// Whole groups, then the partial one: a constant extent decides at once which of them there are.
     void emit(const VectorFor& loop) {
@@ -44,18 +48,21 @@ private:
         const std::string whole = fmt::format("ntt::Int<{}>{{}}", loop.lanes);
         if (extent && *extent % loop.lanes == 0) {
             context_.valid = whole;
-            line(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3}) {{", v, loop.begin.text(), loop.end.text(), loop.lanes));
+            line(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3}) {{", v, loop.begin.text(),
+                             loop.end.text(), loop.lanes));
             nested(loop.body);
             line("}");
         } else {
             context_.valid = v + "_lanes";
             line("{");
             indent();
-            line(fmt::format("const auto group = [&]([[maybe_unused]] const int64_t {0}, const auto {0}_lanes) {{", v));
+            line(fmt::format(
+                "const auto group = [&]([[maybe_unused]] const int64_t {0}, const auto {0}_lanes) {{", v));
             nested(loop.body);
             line("};");
             line(fmt::format("int64_t {} = {};", v, loop.begin.text()));
-            line(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) group({0}, {3});", v, loop.lanes, loop.end.text(), whole));
+            line(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) group({0}, {3});", v, loop.lanes,
+                             loop.end.text(), whole));
             line(fmt::format("if ({0} < {1}) group({0}, {1} - {0});", v, loop.end.text()));
             dedent();
             line("}");
@@ -72,14 +79,16 @@ private:
     void emit(const Store& store) {
         if (context_.lanes == 1 || store.lane_stride == 0) {
             ValueContext scalar = context_;
-            line(fmt::format("{}[{}] = {};", store.to.buffer, store.to.offset.text(), float_text(*store.value, scalar, false)));
+            line(fmt::format("{}[{}] = {};", store.to.buffer, store.to.offset.text(),
+                             float_text(*store.value, scalar, false)));
             return;
         }
         const std::string value = float_text(*store.value, context_, true);
         if (store.lane_stride == 1) {
             line(fmt::format("ntt::store_group({}, {}, {});", address_text(store.to), value, context_.valid));
         } else {
-            line(fmt::format("ntt::store_strided_group({}, {}, {}, {});", address_text(store.to), store.lane_stride, value, context_.valid));
+            line(fmt::format("ntt::store_strided_group({}, {}, {}, {});", address_text(store.to),
+                             store.lane_stride, value, context_.valid));
         }
     }
 
@@ -88,8 +97,9 @@ private:
         ValueContext own;
         own.lanes = accumulator.lanes;
         const std::string start = float_literal(identity(accumulator.monoid));
-        line(fmt::format("{} {} = {};", own.vector(), accumulator.name,
-                         accumulator.lanes == 1 ? start : fmt::format("ntt::broadcast<{}>({})", own.vector(), start)));
+        line(fmt::format(
+            "{} {} = {};", own.vector(), accumulator.name,
+            accumulator.lanes == 1 ? start : fmt::format("ntt::broadcast<{}>({})", own.vector(), start)));
     }
 
     void emit(const Accumulate& fold) {
@@ -97,31 +107,47 @@ private:
         const auto* product = std::get_if<ApplyValue>(&fold.value->node);
         std::string folded;
         if (fold.monoid == Monoid::kSum && product && product->function == Function::kMul) {
-            folded = fmt::format("ntt::fma({}, {}, {})", float_text(*product->arguments[0], context_, has_lanes),
-                                 float_text(*product->arguments[1], context_, has_lanes), fold.name);
+            folded =
+                fmt::format("ntt::fma({}, {}, {})", float_text(*product->arguments[0], context_, has_lanes),
+                            float_text(*product->arguments[1], context_, has_lanes), fold.name);
         } else {
             const std::string value = float_text(*fold.value, context_, has_lanes);
             switch (fold.monoid) {
-                case Monoid::kSum: folded = fold.name + " + " + value; break;
-                case Monoid::kProd: folded = fold.name + " * " + value; break;
-                case Monoid::kMax: folded = fmt::format("ntt::max({}, {})", fold.name, value); break;
-                case Monoid::kMin: folded = fmt::format("ntt::min({}, {})", fold.name, value); break;
-                default: TESSERA_CHECK(false); break;
+                case Monoid::kSum:
+                    folded = fold.name + " + " + value;
+                    break;
+                case Monoid::kProd:
+                    folded = fold.name + " * " + value;
+                    break;
+                case Monoid::kMax:
+                    folded = fmt::format("ntt::max({}, {})", fold.name, value);
+                    break;
+                case Monoid::kMin:
+                    folded = fmt::format("ntt::min({}, {})", fold.name, value);
+                    break;
+                default:
+                    TESSERA_CHECK(false);
+                    break;
             }
         }
         if (fold.condition) {
             const Text condition = condition_text(*fold.condition, context_);
-            folded = condition.has_lanes ? fmt::format("ntt::select({}, {}, {})", condition.text, folded, fold.name)
-                                         : fmt::format("{} ? {} : {}", condition.text, folded, fold.name);
+            folded = condition.has_lanes
+                         ? fmt::format("ntt::select({}, {}, {})", condition.text, folded, fold.name)
+                         : fmt::format("{} ? {} : {}", condition.text, folded, fold.name);
         }
-        const bool may_be_partial = has_lanes && context_.lanes > 1 && context_.valid.find("Int<") == std::string::npos;
-        line(may_be_partial ? fmt::format("{0} = ntt::fold_group({1}, {2}, {0});", fold.name, context_.valid, folded)
-                            : fmt::format("{} = {};", fold.name, folded));
+        const bool may_be_partial =
+            has_lanes && context_.lanes > 1 && context_.valid.find("Int<") == std::string::npos;
+        line(may_be_partial
+                 ? fmt::format("{0} = ntt::fold_group({1}, {2}, {0});", fold.name, context_.valid, folded)
+                 : fmt::format("{} = {};", fold.name, folded));
     }
 
     void emit(const ContractCall& c) {
-        line(fmt::format("ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate = {}, .b_padded = {}}}>(",
-                         c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded));
+        line(
+            fmt::format("ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
+                        "= {}, .b_padded = {}}}>(",
+                        c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded));
         line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
         line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_k)));
         line(fmt::format("    ntt::lanes({}, {}, {}),", address_text(c.b), c.b_group.text(), fixed(c.b_k)));
@@ -129,8 +155,10 @@ private:
     }
 
     void emit(const DotCall& c) {
-        line(fmt::format("ntt::contract_k<ntt::ContractKTile{{.lanes = {}, .rows = {}, .columns = {}, .accumulate = {}}}>(", c.lanes,
-                         c.rows, c.columns, c.accumulate));
+        line(
+            fmt::format("ntt::contract_k<ntt::ContractKTile{{.lanes = {}, .rows = {}, .columns = {}, "
+                        ".accumulate = {}}}>(",
+                        c.lanes, c.rows, c.columns, c.accumulate));
         line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
         line(fmt::format("    ntt::k_lanes({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_group)));
         line(fmt::format("    ntt::k_lanes({}, {}, {}),", address_text(c.b), c.b_n.text(), fixed(c.b_group)));
@@ -138,18 +166,25 @@ private:
     }
 
     void emit(const StreamCall& c) {
-        line(fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}}}>(", c.lanes, c.rows, c.groups));
-        line(fmt::format("    {}, {}, {}, {}, {},", extent(c.m), c.s.text(), extent(c.d), c.scores, fixed(Index(c.scores_stride))));
+        line(fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}}}>(",
+                         c.lanes, c.rows, c.groups));
+        line(fmt::format("    {}, {}, {}, {}, {},", extent(c.m), c.s.text(), extent(c.d), c.scores,
+                         fixed(Index(c.scores_stride))));
         line(fmt::format("    ntt::lanes({}, {}, {}),", address_text(c.v), fixed(c.v_group), c.v_s.text()));
-        line(fmt::format("    ntt::softmax_state({}, {}, {}, {}, {}));", address_text(c.max), address_text(c.sum),
-                         address_text(c.result), fixed(c.result_m), fixed(c.result_group)));
+        line(fmt::format("    ntt::softmax_state({}, {}, {}, {}, {}));", address_text(c.max),
+                         address_text(c.sum), address_text(c.result), fixed(c.result_m),
+                         fixed(c.result_group)));
     }
 
-    void emit(const LocalTile& tile) { line(fmt::format("alignas(64) float {}[{}];", tile.name, tile.elements)); }
+    void emit(const LocalTile& tile) {
+        line(fmt::format("alignas(64) float {}[{}];", tile.name, tile.elements));
+    }
 
     void emit(const Fill& fill) {
-        line(fmt::format("for (int64_t at = 0; at < {}; ++at) {}[{}] = {};", fill.count.text(), fill.to.buffer,
-                         (fill.to.offset + Index::variable({"at", {0, fill.count.bounds().high}})).text(), float_literal(fill.value)));
+        line(fmt::format("for (int64_t at = 0; at < {}; ++at) {}[{}] = {};", fill.count.text(),
+                         fill.to.buffer,
+                         (fill.to.offset + Index::variable({"at", {0, fill.count.bounds().high}})).text(),
+                         float_literal(fill.value)));
     }
 
     /// A constant as a type, so that the kernel is made for it.
@@ -158,7 +193,9 @@ private:
         return constant ? fmt::format("ntt::Int<{}>{{}}", *constant) : value.text();
     }
     /// One row is a kernel of its own; other extents share one.
-    static std::string extent(const Index& value) { return value.as_constant() == 1 ? "ntt::Int<1>{}" : value.text(); }
+    static std::string extent(const Index& value) {
+        return value.as_constant() == 1 ? "ntt::Int<1>{}" : value.text();
+    }
 
     void nested(const Body& statements) {
         indent();
@@ -171,19 +208,32 @@ private:
     ValueContext context_;
 };
 
-std::string c_type(ElementType type) { return type == ElementType::kI32 ? "int32_t" : "float"; }
+std::string c_type(ElementType type) {
+    return type == ElementType::kI32 ? "int32_t" : "float";
+}
 
 std::string pointer_text(const ProgramBuffer& b) {
     const std::string type = (b.is_written ? "" : "const ") + c_type(b.element) + "*";
     std::string base;
     switch (b.memory) {
-        case MemoryKind::kInput: base = fmt::format("static_cast<{}>(step.inputs[{}])", type, b.position); break;
-        case MemoryKind::kOutput: base = fmt::format("static_cast<{}>(step.outputs[{}])", type, b.position); break;
-        case MemoryKind::kConstant: base = fmt::format("reinterpret_cast<{}>(step.constants + {})", type, b.position); break;
-        case MemoryKind::kState: base = fmt::format("reinterpret_cast<{}>(step.states[{}])", type, b.position); break;
-        case MemoryKind::kArena: base = fmt::format("reinterpret_cast<{}>(step.arena + {})", type, b.position); break;
+        case MemoryKind::kInput:
+            base = fmt::format("static_cast<{}>(step.inputs[{}])", type, b.position);
+            break;
+        case MemoryKind::kOutput:
+            base = fmt::format("static_cast<{}>(step.outputs[{}])", type, b.position);
+            break;
+        case MemoryKind::kConstant:
+            base = fmt::format("reinterpret_cast<{}>(step.constants + {})", type, b.position);
+            break;
+        case MemoryKind::kState:
+            base = fmt::format("reinterpret_cast<{}>(step.states[{}])", type, b.position);
+            break;
+        case MemoryKind::kArena:
+            base = fmt::format("reinterpret_cast<{}>(step.arena + {})", type, b.position);
+            break;
     }
-    if (!(b.repetition_stride == Index(0))) base += fmt::format(" + repetition * ({})", b.repetition_stride.text());
+    if (!(b.repetition_stride == Index(0)))
+        base += fmt::format(" + repetition * ({})", b.repetition_stride.text());
     return fmt::format("[[maybe_unused]] {} const {} = {};", type, b.name, base);
 }
 
@@ -210,11 +260,15 @@ void emit_kernel(std::string& out, const Program& program, const ProgramBlock& b
 
 }  // namespace
 
-std::string entry_name(const Program& program) { return "tessera_step_" + program.specialisation; }
+std::string entry_name(const Program& program) {
+    return "tessera_step_" + program.specialisation;
+}
 
 std::string emit(const std::string& model, const std::vector<Program>& programs) {
-    std::string out = fmt::format("// {}: one function for each kernel of the plan, one entry for each specialisation.\n", model);
-    out += "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n\n";
+    std::string out = fmt::format(
+        "// {}: one function for each kernel of the plan, one entry for each specialisation.\n", model);
+    out +=
+        "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n\n";
     out += "namespace ntt = tessera::ntt;\n\nnamespace {\n\n";
     for (const Program& program : programs) {
         for (const ProgramBlock& block : program.blocks) {
@@ -226,10 +280,12 @@ std::string emit(const std::string& model, const std::vector<Program>& programs)
         out += fmt::format("\nextern \"C\" void {}(const TesseraStep* step) {{\n", entry_name(program));
         for (const ProgramBlock& block : program.blocks) {
             const bool repeats = block.repeat > 1;
-            if (repeats) out += fmt::format("    for (int64_t repetition = 0; repetition < {}; ++repetition) {{\n", block.repeat);
+            if (repeats)
+                out += fmt::format("    for (int64_t repetition = 0; repetition < {}; ++repetition) {{\n",
+                                   block.repeat);
             for (const Kernel& kernel : block.kernels) {
-                out += fmt::format("    {}{}(*step, {});\n", repeats ? "    " : "", function_name(program, block, kernel),
-                                   repeats ? "repetition" : "0");
+                out += fmt::format("    {}{}(*step, {});\n", repeats ? "    " : "",
+                                   function_name(program, block, kernel), repeats ? "repetition" : "0");
             }
             if (repeats) out += "    }\n";
         }

@@ -7,8 +7,9 @@
 
 namespace tessera::cpp {
 
-/// One C++ translation unit over NTT with an entry `extern "C" void tessera_step_NAME(const TesseraStep*)` for each
-/// program. It is meant to be read: kernels are named after the graph and carry their nest as a comment.
+/// One C++ translation unit over NTT with an entry `extern "C" void tessera_step_NAME(const TesseraStep*)`
+/// for each program. It is meant to be read: kernels are named after the graph and carry their nest as a
+/// comment.
 std::string emit(const std::string& model, const std::vector<Program>& programs);
 
 /// The name of a specialisation's entry.

@@ -37,10 +37,12 @@ Text as_float(Text value, const ValueContext& context) {
     if (value.kind == Kind::kMask) {
         const std::string type = value.has_lanes ? context.vector() : "float";
         return {fmt::format("ntt::select({}, {}(1.0f), {}(0.0f))", value.text,
-                            value.has_lanes ? "ntt::broadcast<" + type + ">" : "", value.has_lanes ? "ntt::broadcast<" + type + ">" : ""),
+                            value.has_lanes ? "ntt::broadcast<" + type + ">" : "",
+                            value.has_lanes ? "ntt::broadcast<" + type + ">" : ""),
                 Kind::kFloat, value.has_lanes};
     }
-    return {value.has_lanes ? fmt::format("ntt::convert<float>({})", value.text) : fmt::format("static_cast<float>({})", value.text),
+    return {value.has_lanes ? fmt::format("ntt::convert<float>({})", value.text)
+                            : fmt::format("static_cast<float>({})", value.text),
             Kind::kFloat, value.has_lanes};
 }
 
@@ -50,7 +52,8 @@ std::string widened(const Text& value, const ValueContext& context) {
     if (value.kind == Kind::kMask) {
         return fmt::format("(ntt::broadcast<{}>({} ? 1 : 0) != 0)", context.vector_of_int(), value.text);
     }
-    return value.kind == Kind::kInt ? fmt::format("ntt::broadcast<{}>(static_cast<int32_t>({}))", context.vector_of_int(), value.text)
+    return value.kind == Kind::kInt ? fmt::format("ntt::broadcast<{}>(static_cast<int32_t>({}))",
+                                                  context.vector_of_int(), value.text)
                                     : fmt::format("ntt::broadcast<{}>({})", context.vector(), value.text);
 }
 
@@ -60,37 +63,52 @@ Text load_text(const Load& load, const ValueContext& context) {
     if (load.lane_stride == 0 || context.lanes == 1) {
         result.text = fmt::format("{}[{}]", load.from.buffer, load.from.offset.text());
     } else if (load.lane_stride == 1) {
-        result = {fmt::format("ntt::load_group<{}>({}, {})", context.vector(), address_text(load.from), context.valid), Kind::kFloat, true};
+        result = {fmt::format("ntt::load_group<{}>({}, {})", context.vector(), address_text(load.from),
+                              context.valid),
+                  Kind::kFloat, true};
     } else {
-        result = {fmt::format("ntt::load_strided_group<{}>({}, {}, {})", context.vector(), address_text(load.from),
-                              load.lane_stride, context.valid),
+        result = {fmt::format("ntt::load_strided_group<{}>({}, {}, {})", context.vector(),
+                              address_text(load.from), load.lane_stride, context.valid),
                   Kind::kFloat, true};
     }
     std::string inside;
     for (const Load::Guard& guard : load.guards) {
         const std::string at = guard.coordinate.text();
-        inside += fmt::format("{}{} >= 0 && {} < {}", inside.empty() ? "" : " && ", at, at, guard.extent.text());
+        inside +=
+            fmt::format("{}{} >= 0 && {} < {}", inside.empty() ? "" : " && ", at, at, guard.extent.text());
     }
     if (!inside.empty()) {
         Text otherwise{float_literal(load.outside), Kind::kFloat, false};
-        result.text = fmt::format("({} ? {} : {})", inside, result.text, result.has_lanes ? widened(otherwise, context) : otherwise.text);
+        result.text = fmt::format("({} ? {} : {})", inside, result.text,
+                                  result.has_lanes ? widened(otherwise, context) : otherwise.text);
     }
     return result;
 }
 
 const char* infix(Function function) {
     switch (function) {
-        case Function::kAdd: return "+";
-        case Function::kSub: return "-";
-        case Function::kMul: return "*";
-        case Function::kDivide: return "/";
-        case Function::kLess: return "<";
-        case Function::kLessEqual: return "<=";
-        case Function::kGreater: return ">";
-        case Function::kGreaterEqual: return ">=";
-        case Function::kEqual: return "==";
-        case Function::kNotEqual: return "!=";
-        default: return nullptr;
+        case Function::kAdd:
+            return "+";
+        case Function::kSub:
+            return "-";
+        case Function::kMul:
+            return "*";
+        case Function::kDivide:
+            return "/";
+        case Function::kLess:
+            return "<";
+        case Function::kLessEqual:
+            return "<=";
+        case Function::kGreater:
+            return ">";
+        case Function::kGreaterEqual:
+            return ">=";
+        case Function::kEqual:
+            return "==";
+        case Function::kNotEqual:
+            return "!=";
+        default:
+            return nullptr;
     }
 }
 
@@ -121,18 +139,25 @@ Text infix_text(const ApplyValue& call, const ValueContext& context) {
         return both_int && lanes && !t.has_lanes ? fmt::format("static_cast<int32_t>({})", t.text) : t.text;
     };
     return {fmt::format("({} {} {})", side(a), infix(call.function), side(b)),
-            compares ? Kind::kMask : both_int ? Kind::kInt : Kind::kFloat, lanes};
+            compares   ? Kind::kMask
+            : both_int ? Kind::kInt
+                       : Kind::kFloat,
+            lanes};
 }
 
 Text logic_text(const ApplyValue& call, const ValueContext& context) {
     const Text a = condition_text(*call.arguments[0], context);
     if (call.function == Function::kNot) {
-        return {a.has_lanes ? fmt::format("ntt::logical_not({})", a.text) : fmt::format("(!{})", a.text), Kind::kMask, a.has_lanes};
+        return {a.has_lanes ? fmt::format("ntt::logical_not({})", a.text) : fmt::format("(!{})", a.text),
+                Kind::kMask, a.has_lanes};
     }
     const Text b = condition_text(*call.arguments[1], context);
     const bool is_and = call.function == Function::kAnd;
-    if (!a.has_lanes && !b.has_lanes) return {fmt::format("({} {} {})", a.text, is_and ? "&&" : "||", b.text), Kind::kMask, false};
-    return {fmt::format("ntt::logical_{}({}, {})", is_and ? "and" : "or", widened(a, context), widened(b, context)), Kind::kMask, true};
+    if (!a.has_lanes && !b.has_lanes)
+        return {fmt::format("({} {} {})", a.text, is_and ? "&&" : "||", b.text), Kind::kMask, false};
+    return {fmt::format("ntt::logical_{}({}, {})", is_and ? "and" : "or", widened(a, context),
+                        widened(b, context)),
+            Kind::kMask, true};
 }
 
 Text call_text(const ApplyValue& call, const ValueContext& context) {
@@ -140,7 +165,8 @@ Text call_text(const ApplyValue& call, const ValueContext& context) {
     switch (call.function) {
         case Function::kAnd:
         case Function::kOr:
-        case Function::kNot: return logic_text(call, context);
+        case Function::kNot:
+            return logic_text(call, context);
         case Function::kNegate: {
             const Text a = text_of(*call.arguments[0], context);
             return {fmt::format("(-{})", a.text), a.kind, a.has_lanes};
@@ -151,15 +177,20 @@ Text call_text(const ApplyValue& call, const ValueContext& context) {
             const Text b = as_float(text_of(*call.arguments[2], context), context);
             if (!condition.has_lanes) {
                 const bool lanes = a.has_lanes || b.has_lanes;
-                return {fmt::format("({} ? {} : {})", condition.text, lanes ? widened(a, context) : a.text, lanes ? widened(b, context) : b.text),
+                return {fmt::format("({} ? {} : {})", condition.text, lanes ? widened(a, context) : a.text,
+                                    lanes ? widened(b, context) : b.text),
                         Kind::kFloat, lanes};
             }
-            return {fmt::format("ntt::select({}, {}, {})", condition.text, widened(a, context), widened(b, context)), Kind::kFloat, true};
+            return {fmt::format("ntt::select({}, {}, {})", condition.text, widened(a, context),
+                                widened(b, context)),
+                    Kind::kFloat, true};
         }
         case Function::kFloorDiv:
         case Function::kMod:
-            throw Error("compiled code", std::string(name(call.function)), "works on integers of iterators only in this version");
-        default: break;
+            throw Error("compiled code", std::string(name(call.function)),
+                        "works on integers of iterators only in this version");
+        default:
+            break;
     }
     std::string arguments;
     bool lanes = false;
@@ -168,14 +199,16 @@ Text call_text(const ApplyValue& call, const ValueContext& context) {
         texts.push_back(as_float(text_of(*a, context), context));
         lanes |= texts.back().has_lanes;
     }
-    for (const Text& t : texts) arguments += (arguments.empty() ? "" : ", ") + (lanes ? widened(t, context) : t.text);
+    for (const Text& t : texts)
+        arguments += (arguments.empty() ? "" : ", ") + (lanes ? widened(t, context) : t.text);
     return {fmt::format("ntt::{}({})", name(call.function), arguments), Kind::kFloat, lanes};
 }
 
 }  // namespace
 
 Text text_of(const ValueExpr& value, const ValueContext& context) {
-    if (const auto* n = std::get_if<Number>(&value.node)) return {float_literal(n->value), Kind::kFloat, false};
+    if (const auto* n = std::get_if<Number>(&value.node))
+        return {float_literal(n->value), Kind::kFloat, false};
     if (std::holds_alternative<Infinity>(value.node)) return {float_literal(INFINITY), Kind::kFloat, false};
     if (const auto* load = std::get_if<Load>(&value.node)) return load_text(*load, context);
     if (const auto* call = std::get_if<ApplyValue>(&value.node)) return call_text(*call, context);
@@ -184,7 +217,8 @@ Text text_of(const ValueExpr& value, const ValueContext& context) {
         if (integer->lane_stride == 0 || context.lanes == 1) return {first, Kind::kInt, false};
         const std::string lanes = fmt::format("ntt::iota<{}>()", context.vector_of_int());
         return {fmt::format("({}{} + static_cast<int32_t>({}))", lanes,
-                            integer->lane_stride == 1 ? "" : fmt::format(" * {}", integer->lane_stride), integer->value.text()),
+                            integer->lane_stride == 1 ? "" : fmt::format(" * {}", integer->lane_stride),
+                            integer->value.text()),
                 Kind::kInt, true};
     }
     const auto& accumulator = std::get<AccumulatorRef>(value.node);

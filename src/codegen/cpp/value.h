@@ -7,13 +7,14 @@
 
 namespace tessera::cpp {
 
-/// What the text of a value depends on: whether it stands in a group of lanes, and which accumulators have lanes.
+/// What the text of a value depends on: whether it stands in a group of lanes, and which accumulators have
+/// lanes.
 struct ValueContext {
-    int64_t lanes = 1;      ///< of the group; 1: scalars
-    std::string valid;      ///< the number of valid lanes, in the group
+    int64_t lanes = 1;                            ///< of the group; 1: scalars
+    std::string valid;                            ///< the number of valid lanes, in the group
     std::map<std::string, Declare> accumulators;  ///< in scope, by name
 
-    std::string vector() const;          ///< "ntt::Vector<float, 16>", or "float"
+    std::string vector() const;  ///< "ntt::Vector<float, 16>", or "float"
     std::string vector_of_int() const;
 };
 

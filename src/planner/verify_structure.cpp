@@ -1,0 +1,392 @@
+#include "planner/verify_structure.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "kernels/micro_kernel.h"
+#include "movement/lower.h"
+#include "movement/views.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// One specialisation of a plan, checked against its graph.
+class Verifier {
+public:
+    Verifier(const Graph& graph, const SpecialisationPlan& plan, std::string where)
+        : graph_(graph), plan_(plan), where_(std::move(where)) {}
+
+    void run() {
+        check_bounds();
+        check_tensors();
+        for (const Block& block : graph_.blocks) check_block(block);
+        for (const KernelPlan& kernel : plan_.kernels) {
+            const bool exists = std::any_of(graph_.blocks.begin(), graph_.blocks.end(),
+                                            [&](const Block& b) { return b.name == kernel.block; });
+            if (!exists) fail(kernel.block, "is no block of the graph");
+        }
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& entity, const std::string& problem,
+                           const std::string& advice = {}) const {
+        throw Error(where_, entity, problem, advice);
+    }
+
+    const TensorPlan* tensor(ValueId id) const {
+        const auto at = plan_.tensors.find(graph_[id].name);
+        return at == plan_.tensors.end() ? nullptr : &at->second;
+    }
+
+    /// The value whose storage this one uses.
+    ValueId base(ValueId id) const {
+        for (size_t steps = 0; steps <= graph_.values.size(); ++steps) {
+            const TensorPlan* t = tensor(id);
+            if (!t || (t->place != Place::kView && t->place != Place::kInPlace)) return id;
+            id = *graph_.find(t->of);
+        }
+        fail(graph_[id].name, "stands for itself, by way of others");
+    }
+
+    void check_bounds() const {
+        for (const DimSymbol& symbol : graph_.symbols) {
+            const auto at = plan_.bounds.find(symbol.name);
+            if (at == plan_.bounds.end()) fail(symbol.name, "has no bounds");
+            if (at->second.low < symbol.low || at->second.high > symbol.high ||
+                at->second.low > at->second.high) {
+                fail(symbol.name, fmt::format("has bounds [{}, {}], the graph allows [{}, {}]",
+                                              at->second.low, at->second.high, symbol.low, symbol.high));
+            }
+        }
+        for (const auto& [name, bounds] : plan_.bounds) {
+            if (!graph_.symbol(name)) fail(name, "is no symbol of the graph");
+        }
+    }
+
+    void check_tensors() const {
+        for (const auto& [name, tensor] : plan_.tensors) {
+            const auto id = graph_.find(name);
+            if (!id || graph_[*id].kind != ValueKind::kIntermediate)
+                fail(name, "is no intermediate value of the graph");
+            if (std::find(graph_.outputs.begin(), graph_.outputs.end(), *id) != graph_.outputs.end()) {
+                fail(name, "is an output: the caller says where it lies");
+            }
+            if (const std::string why = why_illegal(tensor.layout, graph_[*id].type.shape.size());
+                !why.empty())
+                fail(name, why);
+            const bool is_alias = tensor.place == Place::kView || tensor.place == Place::kInPlace;
+            if (is_alias && !graph_.find(tensor.of))
+                fail(name, fmt::format("takes {}, which is no value of the graph", tensor.of));
+            if (is_alias && !tensor.layout.is_row_major())
+                fail(name, "has a layout of its own, but no storage");
+        }
+        for (const Block& block : graph_.blocks) {
+            for (const Node& node : block.nodes) {
+                for (const ValueId result : node.results) {
+                    const bool is_output = std::find(graph_.outputs.begin(), graph_.outputs.end(), result) !=
+                                           graph_.outputs.end();
+                    if (!is_output && !tensor(result)) fail(graph_[result].name, "has no place");
+                }
+            }
+        }
+    }
+
+    void check_block(const Block& block) {
+        std::map<std::string, size_t> kernel_of;
+        std::map<std::string, size_t> position;  // order within the kernel
+        std::vector<const KernelPlan*> kernels;
+        for (const KernelPlan& kernel : plan_.kernels) {
+            if (kernel.block != block.name) continue;
+            size_t at = 0;
+            for (const Leaf* leaf : leaves(kernel.nest)) {
+                check_leaf(block, *leaf);
+                if (!kernel_of.emplace(leaf->node, kernels.size()).second)
+                    fail(leaf->node, "is computed twice");
+                position[leaf->node] = at++;
+            }
+            kernels.push_back(&kernel);
+        }
+        for (const Node& node : block.nodes) {
+            const TensorPlan* first = tensor(node.results.front());
+            const bool is_a_view = first && first->place == Place::kView;
+            if (is_a_view) {
+                check_view(node, *first);
+                if (kernel_of.contains(node.name)) fail(node.name, "is a view, and a kernel computes it too");
+            } else if (!kernel_of.contains(node.name)) {
+                fail(node.name, fmt::format("is computed by no kernel of block {}", block.name));
+            }
+        }
+        check_order(block, kernel_of, position);
+        check_tiles(block, kernel_of);
+        check_replacements(block, kernel_of);
+        check_carried(block);
+    }
+
+    void check_leaf(const Block& block, const Leaf& leaf) const {
+        const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
+                                       [&](const Node& n) { return n.name == leaf.node; });
+        if (node == block.nodes.end()) fail(leaf.node, fmt::format("is no operator of block {}", block.name));
+        const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
+        if (!kernel) fail(leaf.node, fmt::format("{} is no micro-kernel", leaf.micro_kernel));
+        if (const std::string why = kernel->why_not(*node->definition()); !why.empty()) {
+            fail(leaf.node, fmt::format("micro-kernel {} does not implement it: {}", leaf.micro_kernel, why));
+        }
+        for (const auto& [name, value] : leaf.parameters) {
+            const bool is_known = std::any_of(kernel->parameters.begin(), kernel->parameters.end(),
+                                              [&, key = name](const Parameter& p) { return p.name == key; });
+            if (!is_known)
+                fail(leaf.node,
+                     fmt::format("{} is no parameter of micro-kernel {}", name, leaf.micro_kernel));
+        }
+        for (const Parameter& p : kernel->parameters) {
+            if (p.is_required && !leaf.parameters.contains(std::string(p.name))) {
+                fail(leaf.node, fmt::format("micro-kernel {} needs {}", leaf.micro_kernel, p.name));
+            }
+        }
+    }
+
+    void check_view(const Node& node, const TensorPlan& view) const {
+        if (!is_view(*node.definition())) fail(node.name, "computes something, so its result is no view");
+        if (graph_[node.operands.front()].name != view.of) {
+            fail(graph_[node.results.front()].name,
+                 fmt::format("is a view of {}, not of {}", graph_[node.operands.front()].name, view.of));
+        }
+    }
+
+    /// Every operand is made before it is read: in an earlier kernel, or earlier in the same one.
+    void check_order(const Block& block, const std::map<std::string, size_t>& kernel_of,
+                     const std::map<std::string, size_t>& position) const {
+        std::map<ValueId, const Node*> maker;
+        for (const Node& node : block.nodes) {
+            for (const ValueId result : node.results) {
+                const TensorPlan* t = tensor(result);
+                maker[result] = t && t->place == Place::kView && maker.contains(node.operands.front())
+                                    ? maker.at(node.operands.front())
+                                : t && t->place == Place::kView ? nullptr
+                                                                : &node;
+            }
+        }
+        for (const Node& node : block.nodes) {
+            if (!kernel_of.contains(node.name)) continue;
+            std::vector<ValueId> read = node.operands;
+            if (node.previous) read.push_back(*node.previous);
+            for (const ValueId operand : read) {
+                const auto made = maker.find(operand);
+                if (made == maker.end() || !made->second) continue;
+                const std::string& source = made->second->name;
+                const size_t from = kernel_of.at(source), to = kernel_of.at(node.name);
+                if (from > to || (from == to && position.at(source) >= position.at(node.name))) {
+                    fail(node.name, fmt::format("is computed before {}, which it reads", source));
+                }
+            }
+        }
+    }
+
+    /// What only exists by tiles is read in its own kernel only.
+    void check_tiles(const Block& block, const std::map<std::string, size_t>& kernel_of) const {
+        for (const Node& node : block.nodes) {
+            for (const ValueId result : node.results) {
+                const TensorPlan* t = tensor(result);
+                if (!t || t->place != Place::kTile) continue;
+                bool is_read = false;
+                for (const Block& other : graph_.blocks) {
+                    for (const Node& reader : other.nodes) {
+                        for (const ValueId operand : reader.operands) {
+                            if (!(base(operand) == result) ||
+                                !kernel_of_reader(other, block, reader, kernel_of))
+                                continue;
+                            is_read = true;
+                            if (&other != &block || kernel_of.at(reader.name) != kernel_of.at(node.name)) {
+                                fail(graph_[result].name,
+                                     fmt::format("exists by tiles only, but {} reads it in another kernel",
+                                                 reader.name));
+                            }
+                        }
+                    }
+                }
+                if (!is_read && node.definition()->monoid != Monoid::kSoftmaxSum)
+                    fail(graph_[result].name, "exists by tiles only, and nothing reads it");
+                if (block.carried_out == result)
+                    fail(graph_[result].name, "leaves its block, so it cannot exist by tiles only");
+            }
+        }
+    }
+
+    static bool kernel_of_reader(const Block& other, const Block& block, const Node& reader,
+                                 const std::map<std::string, size_t>& kernel_of) {
+        return &other != &block || kernel_of.contains(reader.name);
+    }
+
+    /// Storage may be taken over by the operator that reads it last.
+    void check_replacements(const Block& block, const std::map<std::string, size_t>& kernel_of) const {
+        for (const Node& node : block.nodes) {
+            for (const ValueId result : node.results) {
+                const TensorPlan* t = tensor(result);
+                if (!t || t->place != Place::kInPlace) {
+                    if (node.previous)
+                        fail(graph_[result].name, fmt::format("updates {} and must be in place of it",
+                                                              graph_[*node.previous].name));
+                    continue;
+                }
+                const ValueId taken = *graph_.find(t->of);
+                if (node.previous) {
+                    if (!(taken == *node.previous))
+                        fail(graph_[result].name,
+                             fmt::format("updates {}, not {}", graph_[*node.previous].name, t->of));
+                } else {
+                    check_elementwise(node, result, taken);
+                }
+                for (const Node& reader : block.nodes) {
+                    if (&reader == &node || !kernel_of.contains(reader.name)) continue;
+                    for (const ValueId operand : reader.operands) {
+                        const bool sees_old =
+                            base(operand) == base(taken) && !comes_from(block, operand, result);
+                        if (sees_old && kernel_of.at(reader.name) >= kernel_of.at(node.name)) {
+                            fail(graph_[result].name,
+                                 fmt::format("takes over {}, which {} still reads", t->of, reader.name));
+                        }
+                    }
+                }
+                check_other_blocks(block, result, taken);
+                if (block.carried_out && base(*block.carried_out) == base(taken) &&
+                    !comes_from(block, *block.carried_out, result)) {
+                    fail(graph_[result].name, fmt::format("takes over {}, which leaves the block", t->of));
+                }
+            }
+        }
+    }
+
+    /// What another block, or this one's next repetition, reads again must not be overwritten.
+    void check_other_blocks(const Block& block, ValueId result, ValueId taken) const {
+        const ValueId storage = base(taken);
+        bool is_later = false;
+        for (const Block& other : graph_.blocks) {
+            is_later = is_later || &other == &block;
+            if (!is_later || &other == &block) continue;
+            for (const Node& reader : other.nodes) {
+                for (const ValueId operand : reader.operands) {
+                    if (base(operand) == storage && !comes_from(block, operand, result)) {
+                        fail(graph_[result].name,
+                             fmt::format("takes over {}, which {} of block {} still reads",
+                                         graph_[taken].name, reader.name, other.name));
+                    }
+                }
+            }
+        }
+        const bool is_made_here = std::any_of(block.nodes.begin(), block.nodes.end(), [&](const Node& n) {
+            return std::find(n.results.begin(), n.results.end(), storage) != n.results.end();
+        });
+        const bool is_carried = block.carried_in && base(*block.carried_in) == storage;
+        if (block.repeat > 1 && graph_[storage].kind == ValueKind::kIntermediate && !is_made_here &&
+            !is_carried) {
+            fail(graph_[result].name,
+                 fmt::format("takes over {}, which the next repetition of block {} reads again",
+                             graph_[taken].name, block.name));
+        }
+    }
+
+    /// Views between a value and its storage must not show one element twice, or writing one would change
+    /// another.
+    void check_written_views(ValueId result, ValueId taken) const {
+        for (ValueId at = taken;
+             tensor(at) && (tensor(at)->place == Place::kView || tensor(at)->place == Place::kInPlace);
+             at = *graph_.find(tensor(at)->of)) {
+            if (tensor(at)->place != Place::kView) continue;
+            for (const Block& block : graph_.blocks) {
+                for (const Node& node : block.nodes) {
+                    if (node.results.front() == at && !is_one_to_one(*node.definition())) {
+                        fail(graph_[result].name,
+                             fmt::format("takes over {}, which shows some elements more than once",
+                                         graph_[at].name));
+                    }
+                }
+            }
+        }
+    }
+
+    void check_elementwise(const Node& node, ValueId result, ValueId taken) const {
+        const ValueKind kind = graph_[base(taken)].kind;
+        if (kind != ValueKind::kIntermediate)
+            fail(graph_[result].name,
+                 fmt::format("takes over {}, which is not the step's own", graph_[taken].name));
+        if (std::find(graph_.outputs.begin(), graph_.outputs.end(), base(taken)) != graph_.outputs.end()) {
+            fail(graph_[result].name, fmt::format("takes over {}, which is an output", graph_[taken].name));
+        }
+        check_written_views(result, taken);
+        const Definition& d = *node.definition();
+        for (int i = 0; i < static_cast<int>(d.tensors.size()); ++i) {
+            if (d.tensors[static_cast<size_t>(i)].role != Role::kIn || !(value_of(node, i) == taken))
+                continue;
+            if (!may_be_in_place(d, i)) {
+                fail(node.name,
+                     fmt::format("reads {} at other elements than it writes, so it cannot be in place",
+                                 graph_[taken].name));
+            }
+            if (!(graph_[taken].type.shape == graph_[result].type.shape))
+                fail(graph_[result].name, fmt::format("has another shape than {}", graph_[taken].name));
+            return;
+        }
+        fail(node.name, fmt::format("does not read {}, so it cannot be in place of it", graph_[taken].name));
+    }
+
+    /// Whether a value is this one, or made from its storage later: a view or a replacement of it.
+    bool comes_from(const Block&, ValueId value, ValueId ancestor) const {
+        for (size_t steps = 0; steps <= graph_.values.size(); ++steps) {
+            if (value == ancestor) return true;
+            const TensorPlan* t = tensor(value);
+            if (!t || (t->place != Place::kView && t->place != Place::kInPlace)) return false;
+            value = *graph_.find(t->of);
+        }
+        return false;
+    }
+
+    void check_carried(const Block& block) const {
+        if (block.repeat == 1 || !block.carried_in || !block.carried_out) return;
+        if (!(base(*block.carried_in) == base(*block.carried_out))) {
+            fail(graph_[*block.carried_out].name,
+                 fmt::format("must end in the storage of {}, where the next repetition of block {} reads it",
+                             graph_[*block.carried_in].name, block.name),
+                 "place it, or what it is made from, `in place of` the carried value");
+        }
+    }
+
+    const Graph& graph_;
+    const SpecialisationPlan& plan_;
+    std::string where_;
+};
+
+}  // namespace
+
+void verify_structure(const Graph& graph, const Plan& plan, const std::string& where) {
+    if (plan.graph != graph.name) {
+        throw Error(where, plan.graph,
+                    fmt::format("is the graph of this plan, the model's is {}", graph.name),
+                    "make a plan of this model by `tessera compile --dump DIR`");
+    }
+    for (const auto& [name, layout] : plan.stored) {
+        const auto id = graph.find(name);
+        if (!id || (graph[*id].kind != ValueKind::kConstant && graph[*id].kind != ValueKind::kState)) {
+            throw Error(where, name, "is no constant or state of the graph");
+        }
+        if (const std::string why = why_illegal(layout, graph[*id].type.shape.size()); !why.empty())
+            throw Error(where, name, why);
+    }
+    std::set<std::string> names;
+    for (const SpecialisationPlan& s : plan.specialisations) {
+        const bool is_identifier = !s.name.empty() && identifier(s.name) == s.name;
+        if (!is_identifier || !names.insert(s.name).second)
+            throw Error(where, s.name, "is no name of a specialisation, or is given twice");
+        Verifier(graph, s, fmt::format("{}: specialisation {}", where, s.name)).run();
+    }
+    const bool covers_all = std::any_of(
+        plan.specialisations.begin(), plan.specialisations.end(), [&](const SpecialisationPlan& s) {
+            return std::all_of(graph.symbols.begin(), graph.symbols.end(), [&](const DimSymbol& symbol) {
+                return s.bounds.at(symbol.name) == SymbolBounds{symbol.low, symbol.high};
+            });
+        });
+    if (!covers_all) throw Error(where, "specialisation", "none covers the bounds of all symbols");
+}
+
+}  // namespace tessera
