@@ -1,0 +1,195 @@
+// What is emitted for one small graph under each micro-kernel, as files that can be read:
+// tests/golden/emission/*.cpp. TESSERA_UPDATE_GOLDEN=1 in the environment rewrites them; a missing one fails.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "codegen/cpp/emit.h"
+#include "kernels/micro_kernel.h"
+#include "movement/lower.h"
+#include "planner/place_buffers.h"
+#include "planner/verify_plan.h"
+#include "support/subprocess.h"
+
+namespace tessera::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A graph, and a plan of which only what matters is written.
+struct Example {
+    std::string graph;
+    std::vector<std::string> nests;  ///< of block `main`
+    std::map<std::string, Layout> stored;
+    std::map<std::string, TensorPlan> tensors;
+};
+
+const std::map<std::string, Example>& examples() {
+    static const std::string products = R"(graph "products"
+symbol T in 1..64
+input x: f32[T, 48]
+constant w: f32[40, 48] from "w"
+constant bias: f32[40] from "bias"
+value y: f32[T, 40]
+
+block main
+  node y(x, w, bias) -> y
+    op linear(t: T, n: 40, k*: 48)
+    dim T in 1..64
+    in X f32[t, k]
+    in W f32[n, k]
+    in b f32[n]
+    out Y f32[t, n] = sum(X * W) + b
+
+output y
+)";
+    static const std::map<std::string, Example> all = {
+        {"loops",
+         {R"(graph "rms_norm"
+symbol T in 1..64
+input x: f32[T, 50]
+constant w: f32[50] from "w"
+value norm: f32[T]
+value y: f32[T, 50]
+
+block main
+  node norm(x) -> norm
+    op rms_reduce(t: T, d*: 50)
+    dim T in 1..64
+    in X f32[t, d]
+    out R f32[t] = rsqrt(sum(X * X) / 50 + 1e-06)
+  node y(x, norm, w) -> y
+    op rms_apply(t: T, d: 50)
+    dim T in 1..64
+    in X f32[t, d]
+    in R f32[t]
+    in W f32[d]
+    out Y f32[t, d] = X * R * W
+
+output y
+)",
+          {"t:1 { norm[loops lanes=8 x=d]; y[loops lanes=8 x=d] }"},
+          {},
+          {{"norm", {.place = Place::kTile}}}}},
+        {"contract",
+         {products,
+          {"n:16 { y[contract groups=2 k=k lanes=8 m=t n=n rows=4] }"},
+          {{"w", {{}, {{0, 8}}}}},
+          {}}},
+        {"dot", {products, {"y[dot columns=4 k=k lanes=8 m=t n=n rows=2]"}, {}, {}}},
+        {"stream",
+         {R"(graph "attention"
+symbol T in 1..64
+input position: i32[T]
+input q: f32[T, 32]
+constant k: f32[128, 32] from "k"
+constant v: f32[128, 32] from "v"
+value scores: f32[T, 128]
+value largest: f32[T]
+value weights: f32[T]
+value weighted: f32[T, 32]
+value y: f32[T, 32]
+
+block main
+  node scores(position, q, k) -> scores
+    op scores(t: T, s: 128, e*: 32)
+    dim T in 1..64
+    index position i32[t]
+    in Q f32[t, e]
+    in K f32[s, e]
+    out P f32[t, s] = sum(Q * K) * 0.1767767
+    where s <= position[t]
+  node attend(position, scores, v) -> largest, weights, weighted
+    op attend(t: T, d: 32, s*: 128)
+    dim T in 1..64
+    index position i32[t]
+    in P f32[t, s]
+    in V f32[s, d]
+    out M f32[t], L f32[t], A f32[t, d] = softmax_sum(P, V)
+    where s <= position[t]
+  node y(weighted, weights) -> y
+    op normalise(t: T, d: 32)
+    dim T in 1..64
+    in A f32[t, d]
+    in L f32[t]
+    out Y f32[t, d] = A / L
+
+output y
+)",
+          {"t:1 { s:32 { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 lanes=8] }; "
+           "y[loops lanes=8 x=d] }"},
+          {{"k", {{1, 0}, {}}}},
+          {{"scores", {.place = Place::kTile}},
+           {"largest", {.place = Place::kTile}},
+           {"weights", {.place = Place::kTile}},
+           {"weighted", {.place = Place::kTile}}}}},
+    };
+    return all;
+}
+
+std::string emitted(const Example& example) {
+    const Graph graph = parse_graph(example.graph, "example");
+    verify(graph, "example");
+    SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = example.tensors, .kernels = {}};
+    for (const DimSymbol& symbol : graph.symbols) s.bounds[symbol.name] = {symbol.low, symbol.high};
+    for (const std::string& nest : example.nests) s.kernels.push_back({"main", parse_nest(nest, "example")});
+    Plan plan{.graph = graph.name, .machine = "test", .stored = example.stored, .specialisations = {s}};
+    plan = place_buffers(graph, std::move(plan));
+    verify_plan(graph, plan, "example");
+    return cpp::emit(graph.name,
+                     {lower(graph, plan, plan.specialisations[0], constant_section(graph, plan))});
+}
+
+fs::path golden_file(const std::string& name) {
+    return fs::path(TESSERA_SOURCE_DIR) / "tests" / "golden" / "emission" / (name + ".cpp");
+}
+
+class Emission : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Emission, IsWhatTheFileShows) {
+    ASSERT_TRUE(examples().contains(GetParam())) << "micro-kernel " << GetParam() << " needs an example here";
+    const std::string code = emitted(examples().at(GetParam()));
+    EXPECT_NE(code.find(GetParam() == "loops"    ? "ntt::store_group"
+                        : GetParam() == "dot"    ? "ntt::contract_k<"
+                        : GetParam() == "stream" ? "ntt::softmax_step<"
+                                                 : "ntt::contract<"),
+              std::string::npos);
+    const fs::path path = golden_file(GetParam());
+    if (std::getenv("TESSERA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << code;
+    std::ifstream file(path);
+    ASSERT_TRUE(file.good()) << path << " is missing; TESSERA_UPDATE_GOLDEN=1 writes it";
+    std::ostringstream golden;
+    golden << file.rdbuf();
+    EXPECT_EQ(code, golden.str()) << "TESSERA_UPDATE_GOLDEN=1 rewrites " << path;
+}
+
+TEST_P(Emission, CompilesWithoutWarningsUnderEveryCompiler) {
+    int compilers = 0;
+    for (const char* compiler : {"/usr/bin/g++", "/usr/bin/clang++-14"}) {
+        if (!fs::exists(compiler)) continue;
+        const ProcessResult result =
+            run_process({.program = compiler,
+                         .arguments = {"-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-c", "-o",
+                                       "/dev/null", "-I" + std::string(TESSERA_SOURCE_DIR) + "/include",
+                                       golden_file(GetParam()).string()}});
+        EXPECT_EQ(result.exit_code, 0) << compiler << "\n" << result.errors.substr(0, 2000);
+        ++compilers;
+    }
+    EXPECT_GE(compilers, 1);
+}
+
+std::vector<std::string> names() {
+    std::vector<std::string> result;
+    for (const MicroKernel& kernel : micro_kernels()) result.emplace_back(kernel.name);
+    return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(MicroKernels, Emission, ::testing::ValuesIn(names()),
+                         [](const auto& name) { return name.param; });
+
+}  // namespace
+}  // namespace tessera::testing

@@ -1,0 +1,340 @@
+// Every kind of illegal plan, each refused with its reason. Plans are edits of one legal plan of a small
+// graph.
+#include "planner/verify_plan.h"
+
+#include <functional>
+#include <ostream>
+
+#include <gtest/gtest.h>
+
+#include "planner/default_planner.h"
+#include "planner/place_buffers.h"
+#include "planner/small_graph.h"
+#include "planner/verify_structure.h"
+#include "support/error.h"
+
+namespace tessera::testing {
+namespace {
+
+const Graph& graph() {
+    static const Graph parsed = [] {
+        Graph g = parse_graph(kPlannedGraph, "planned.ir");
+        verify(g, "planned.ir");
+        return g;
+    }();
+    return parsed;
+}
+
+/// One kernel an operator, all of it stored, for all sizes.
+Plan plain_plan() {
+    SpecialisationPlan s;
+    s.name = "all";
+    s.bounds = {{"T", {1, 8}}};
+    for (const Block& block : graph().blocks) {
+        for (const Node& node : block.nodes) {
+            if (node.name != "turned" && node.name != "shown")
+                s.kernels.push_back({block.name, {{}, {Leaf{node.name, "loops", {}}}}});
+            for (const ValueId result : node.results) {
+                if (graph()[result].name != "result" && graph()[result].name != "other")
+                    s.tensors[graph()[result].name] = {};
+            }
+        }
+    }
+    s.tensors["turned"] = {Place::kView, "product", {}, 0, {}};
+    s.tensors["shown"] = {Place::kView, "again", {}, 0, {}};
+    s.tensors["rows_new"] = {Place::kInPlace, "rows", {}, 0, {}};
+    s.tensors["out"] = {Place::kInPlace, "begin", {}, 0, {}};
+    return {.graph = "planned", .machine = "test", .stored = {}, .specialisations = {s}};
+}
+
+Nest& nest_of(Plan& plan, const std::string& root_name) {
+    for (KernelPlan& kernel : plan.specialisations[0].kernels) {
+        if (root(kernel.nest).node == root_name) return kernel.nest;
+    }
+    throw Error("test", root_name, "has no kernel");
+}
+
+void drop(Plan& plan, const std::string& root_name) {
+    std::erase_if(plan.specialisations[0].kernels,
+                  [&](const KernelPlan& k) { return root(k.nest).node == root_name; });
+}
+
+void set_nest(Plan& plan, const std::string& root_name, const std::string& text) {
+    nest_of(plan, root_name) = parse_nest(text, "test");
+}
+TensorPlan& tensor(Plan& plan, const std::string& name) {
+    return plan.specialisations[0].tensors.at(name);
+}
+void take(Plan& plan, const std::string& name, Place place, const std::string& of) {
+    tensor(plan, name) = {place, of, {}, 0, {}};
+}
+
+/// As the compiler does it; "" if the plan is legal.
+std::string refusal(Plan plan) {
+    try {
+        verify_structure(graph(), plan, "plan.toml");
+        plan = place_buffers(graph(), std::move(plan));
+        verify_plan(graph(), plan, "plan.toml");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+struct Case {
+    const char* name;
+    std::function<void(Plan&)> edit;
+    std::string reason;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+    *out << c.name;
+}
+
+const std::string kHere = "plan.toml: specialisation all: ";
+
+std::vector<Case> cases() {
+    return {
+        {"AnotherGraph", [](Plan& p) { p.graph = "other"; },
+         "plan.toml: `other`: is the graph of this plan, the model's is planned (make a plan of this model "
+         "by `tessera compile --dump DIR`)"},
+        // Kernels.
+        {"KernelMissing", [](Plan& p) { drop(p, "product"); },
+         kHere + "`product`: is computed by no kernel of block layer"},
+        {"ComputedTwice", [](Plan& p) { set_nest(p, "product", "scaled[loops]; product[loops]"); },
+         kHere + "`scaled`: is computed twice"},
+        {"UnknownBlock", [](Plan& p) { p.specialisations[0].kernels[0].block = "nowhere"; },
+         kHere + "`begin`: is computed by no kernel of block first"},
+        {"ExtraBlock",
+         [](Plan& p) {
+             p.specialisations[0].kernels.push_back({"nowhere", parse_nest("begin[loops]", "")});
+         },
+         kHere + "`nowhere`: is no block of the graph"},
+        {"UnknownOperator", [](Plan& p) { set_nest(p, "product", "gemm[loops]"); },
+         kHere + "`gemm`: is no operator of block layer"},
+        {"OperatorOfAnotherBlock", [](Plan& p) { set_nest(p, "product", "begin[loops]; product[loops]"); },
+         kHere + "`begin`: is no operator of block layer"},
+        {"KernelTooEarly", [](Plan& p) { std::swap(nest_of(p, "scaled"), nest_of(p, "product")); },
+         kHere + "`product`: is computed before scaled, which it reads"},
+        {"TooEarlyInItsKernel",
+         [](Plan& p) { drop(p, "norm"), set_nest(p, "scaled", "scaled[loops]; norm[loops]"); },
+         kHere + "`scaled`: is computed before norm, which it reads"},
+        {"TooEarlyThroughAView", [](Plan& p) { std::swap(nest_of(p, "product"), nest_of(p, "few")); },
+         kHere + "`few`: is computed before product, which it reads"},
+        // Micro-kernels.
+        {"UnknownMicroKernel", [](Plan& p) { set_nest(p, "product", "product[gemm]"); },
+         kHere + "`product`: gemm is no micro-kernel"},
+        {"NotAProduct", [](Plan& p) { set_nest(p, "scaled", "scaled[contract k=n n=t]"); },
+         kHere + "`scaled`: micro-kernel contract does not implement it: its monoid is not sum"},
+        {"SquaresAreNoProduct", [](Plan& p) { set_nest(p, "norm", "norm[dot k=n n=t]"); },
+         kHere + "`norm`: micro-kernel dot does not implement it: its body is not a product of two operands"},
+        {"NotASoftmax", [](Plan& p) { set_nest(p, "product", "product[stream d=n]"); },
+         kHere + "`product`: micro-kernel stream does not implement it: its monoid is not softmax_sum"},
+        {"UnknownParameter", [](Plan& p) { set_nest(p, "product", "product[loops rows=4]"); },
+         kHere + "`product`: rows is no parameter of micro-kernel loops"},
+        {"ParameterMissing", [](Plan& p) { set_nest(p, "product", "product[contract n=n]"); },
+         kHere + "`product`: micro-kernel contract needs k"},
+        {"UnknownIterator", [](Plan& p) { set_nest(p, "product", "product[loops lanes=4 x=z]"); },
+         "product: `x`: names z, which is no iterator of the operator"},
+        {"RolesExchanged", [](Plan& p) { set_nest(p, "product", "product[contract k=n n=k]"); },
+         "product: `contract`: n indexes both factors (choose other iterators for m, n and k)"},
+        {"LanesAreNoPowerOfTwo", [](Plan& p) { set_nest(p, "product", "product[contract k=k lanes=3 n=n]"); },
+         "product: `lanes`: is 3, expected a power of two"},
+        {"LanesWithoutIterator", [](Plan& p) { set_nest(p, "product", "product[loops lanes=4]"); },
+         "product: `lanes`: there are lanes but no iterator for them (give x=ITERATOR)"},
+        {"LanesThatAreNoNumber", [](Plan& p) { set_nest(p, "product", "product[loops lanes=4x x=n]"); },
+         "product: `lanes`: is 4x, expected a number from 1 to 64"},
+        {"LanesApart", [](Plan& p) { set_nest(p, "product", "product[contract k=k lanes=4 m=t n=n]"); },
+         "product: `W`: its lanes are 16 elements apart (the kernel needs them side by side: choose a layout "
+         "with these lanes)"},
+        {"PredicateBetweenLanes", [](Plan& p) { set_nest(p, "few", "few[loops lanes=4 x=n]"); },
+         "few: `where`: differs between the lanes of a store (choose another iterator for the lanes, or "
+         "scalars)"},
+        {"LanesIrregular",
+         [](Plan& p) {
+             tensor(p, "scaled").layout = {{1, 0}, {{1, 2}}};
+             set_nest(p, "scaled", "scaled[loops lanes=4 x=n]");
+         },
+         "scaled: `Y`: its lanes lie irregularly, at ((lane) / 2 + (n) / 2) * (T * 2) + (lane) % 2 + t * 2 "
+         "(choose another iterator for the lanes, fewer lanes, or another layout)"},
+        // Loops.
+        {"UnknownLoop", [](Plan& p) { set_nest(p, "product", "z:4 { product[loops] }"); },
+         "product: `z`: is no iterator of the nest's last operator"},
+        {"StoredWholeButComputedInPart",
+         [](Plan& p) {
+             drop(p, "begin");
+             drop(p, "aside");
+             p.specialisations[0].kernels.insert(p.specialisations[0].kernels.begin(),
+                                                 {"first", parse_nest("begin[loops]; aside[loops]", "")});
+             drop(p, "product");
+             set_nest(p, "few", "t:1 n:4 { product[loops]; few[loops] }");
+         },
+         "product: `product`: is stored whole, but stands in a loop that a predicate of the nest's last "
+         "operator ends early (place it as a tile, or take the operator out of that loop)"},
+        {"MadeAgainFromItself",
+         [](Plan& p) {
+             take(p, "sum", Place::kInPlace, "out");
+             drop(p, "sum");
+             set_nest(p, "other", "n:4 { sum[loops]; other[loops] }");
+             std::swap(nest_of(p, "other"), nest_of(p, "result"));
+         },
+         "sum: `sum`: is made from what it replaces, but every trip of the loop n_tile makes it again (give "
+         "it storage of its own, or take the operator out of that loop)"},
+        // Places.
+        {"NoPlace", [](Plan& p) { p.specialisations[0].tensors.erase("product"); },
+         kHere + "`product`: has no place"},
+        {"PlaceOfAnInput", [](Plan& p) { p.specialisations[0].tensors["x"] = {}; },
+         kHere + "`x`: is no intermediate value of the graph"},
+        {"PlaceOfAnOutput", [](Plan& p) { p.specialisations[0].tensors["result"] = {}; },
+         kHere + "`result`: is an output: the caller says where it lies"},
+        {"ViewOfNothing", [](Plan& p) { take(p, "turned", Place::kView, "nothing"); },
+         kHere + "`turned`: takes nothing, which is no value of the graph"},
+        {"ViewOfAnother", [](Plan& p) { take(p, "turned", Place::kView, "scaled"); },
+         kHere + "`turned`: is a view of product, not of scaled"},
+        {"ViewOfItself", [](Plan& p) { take(p, "turned", Place::kView, "turned"); },
+         kHere + "`turned`: is a view of product, not of turned"},
+        {"ViewThatComputes", [](Plan& p) { take(p, "scaled", Place::kView, "begin"), drop(p, "scaled"); },
+         kHere + "`scaled`: computes something, so its result is no view"},
+        {"ViewThatIsComputedToo", [](Plan& p) { set_nest(p, "few", "turned[loops]; few[loops]"); },
+         kHere + "`turned`: is a view, and a kernel computes it too"},
+        {"ViewWithALayout",
+         [](Plan& p) {
+             tensor(p, "turned").layout = {{1, 0}, {}};
+         },
+         kHere + "`turned`: has a layout of its own, but no storage"},
+        {"InPlaceInACircle",
+         [](Plan& p) {
+             take(p, "again", Place::kInPlace, "few");
+             take(p, "few", Place::kInPlace, "again");
+         },
+         kHere + "`few`: stands for itself, by way of others"},
+        {"InPlaceOfAnInput", [](Plan& p) { take(p, "begin", Place::kInPlace, "x"); },
+         kHere + "`begin`: takes over x, which is not the step's own"},
+        {"InPlaceOfAState", [](Plan& p) { take(p, "again", Place::kInPlace, "rows_new"); },
+         kHere + "`again`: takes over rows_new, which is not the step's own"},
+        {"InPlaceOfWhatItDoesNotRead", [](Plan& p) { take(p, "product", Place::kInPlace, "begin"); },
+         kHere + "`product`: does not read begin, so it cannot be in place of it"},
+        {"InPlaceOfOtherElements", [](Plan& p) { take(p, "product", Place::kInPlace, "scaled"); },
+         kHere + "`product`: reads scaled at other elements than it writes, so it cannot be in place"},
+        {"InPlaceWhileStillRead", [](Plan& p) { take(p, "scaled", Place::kInPlace, "begin"); },
+         kHere + "`scaled`: takes over begin, which out still reads"},
+        {"InPlaceOfAViewThatRepeats", [](Plan& p) { take(p, "out", Place::kInPlace, "shown"); },
+         kHere + "`out`: takes over shown, which shows some elements more than once"},
+        {"InPlaceOfWhatAnotherBlockReads", [](Plan& p) { take(p, "out", Place::kInPlace, "aside"); },
+         kHere + "`out`: takes over aside, which sum of block last still reads"},
+        {"StateNotInPlace", [](Plan& p) { tensor(p, "rows_new") = {}; },
+         kHere + "`rows_new`: updates rows and must be in place of it"},
+        {"CarriedValueElsewhere", [](Plan& p) { tensor(p, "out") = {}; },
+         kHere + "`out`: must end in the storage of begin, where the next repetition of block layer reads it "
+                 "(place it, or what it is made from, `in place of` the carried value)"},
+        {"TileOfAnotherKernel", [](Plan& p) { tensor(p, "scaled").place = Place::kTile; },
+         kHere + "`scaled`: exists by tiles only, but product reads it in another kernel"},
+        {"TileOfAnotherKernelThroughAView", [](Plan& p) { tensor(p, "product").place = Place::kTile; },
+         kHere + "`product`: exists by tiles only, but few reads it in another kernel"},
+        {"TileOfAnotherBlock", [](Plan& p) { tensor(p, "aside").place = Place::kTile; },
+         kHere + "`aside`: exists by tiles only, but out reads it in another kernel"},
+        // Layouts and sizes.
+        {"NoPermutation",
+         [](Plan& p) {
+             p.stored["w"] = {{0, 0}, {}};
+         },
+         "plan.toml: `w`: order [0, 0] is no permutation of the 2 axes"},
+        {"LaneOfNoAxis",
+         [](Plan& p) {
+             tensor(p, "norm").layout = {{}, {{1, 4}}};
+         },
+         kHere + "`norm`: lane 1:4 names no axis of 1"},
+        {"LaneOfOne",
+         [](Plan& p) {
+             p.stored["w"] = {{}, {{1, 1}}};
+         },
+         "plan.toml: `w`: lane 1:1 has a factor below 2"},
+        {"StoredIntermediate", [](Plan& p) { p.stored["scaled"] = {}; },
+         "plan.toml: `scaled`: is no constant or state of the graph"},
+        {"BoundsMissing", [](Plan& p) { p.specialisations[0].bounds.clear(); }, kHere + "`T`: has no bounds"},
+        {"BoundsTooWide",
+         [](Plan& p) {
+             p.specialisations[0].bounds["T"] = {0, 8};
+         },
+         kHere + "`T`: has bounds [0, 8], the graph allows [1, 8]"},
+        {"BoundsReversed",
+         [](Plan& p) {
+             p.specialisations[0].bounds["T"] = {4, 2};
+         },
+         kHere + "`T`: has bounds [4, 2], the graph allows [1, 8]"},
+        {"UnknownSymbol",
+         [](Plan& p) {
+             p.specialisations[0].bounds["U"] = {1, 1};
+         },
+         kHere + "`U`: is no symbol of the graph"},
+        {"NotForAllSizes",
+         [](Plan& p) {
+             p.specialisations[0].bounds["T"] = {1, 7};
+         },
+         "plan.toml: `specialisation`: none covers the bounds of all symbols"},
+        {"NoSpecialisation", [](Plan& p) { p.specialisations.clear(); },
+         "plan.toml: `specialisation`: none covers the bounds of all symbols"},
+        {"OneNameTwice", [](Plan& p) { p.specialisations.push_back(p.specialisations[0]); },
+         "plan.toml: `all`: is no name of a specialisation, or is given twice"},
+        {"NoName", [](Plan& p) { p.specialisations[0].name = "all sizes"; },
+         "plan.toml: `all sizes`: is no name of a specialisation, or is given twice"},
+    };
+}
+
+class IllegalPlan : public ::testing::TestWithParam<Case> {};
+
+TEST_P(IllegalPlan, IsRefusedWithItsReason) {
+    Plan plan = plain_plan();
+    GetParam().edit(plan);
+    EXPECT_EQ(refusal(plan), GetParam().reason);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, IllegalPlan, ::testing::ValuesIn(cases()),
+                         [](const auto& c) { return std::string(c.param.name); });
+
+TEST(LegalPlan, PlainAndDefaultPlansAreLegal) {
+    EXPECT_EQ(refusal(plain_plan()), "");
+    for (const int64_t lanes : {1, 4, 16})
+        EXPECT_EQ(refusal(default_plan(graph(), {.machine = "test", .lanes = lanes})), "") << lanes;
+}
+
+TEST(LegalPlan, TilesAndReplacementsAreLegalWhereNothingElseSeesThem) {
+    Plan plan = plain_plan();
+    drop(plan, "norm");
+    set_nest(plan, "scaled", "t:2 { norm[loops]; scaled[loops] }");
+    tensor(plan, "norm").place = Place::kTile;
+    take(plan, "again", Place::kInPlace, "few");
+    EXPECT_EQ(refusal(plan), "");
+}
+
+/// Offsets as a person edits them: sizes still fit, so they are kept, and checked.
+TEST(PlacedPlan, WrongOffsetsAreRefused) {
+    Plan placed = place_buffers(graph(), plain_plan());
+    verify_plan(graph(), placed, "plan.toml");
+    Plan overlapping = placed;
+    tensor(overlapping, "norm").offset = *tensor(overlapping, "begin").offset;
+    EXPECT_EQ(refusal(overlapping), kHere + "`tensors`: begin and norm overlap while both are alive");
+    Plan outside = placed;
+    tensor(outside, "norm").offset = placed.specialisations[0].arena_bytes;
+    EXPECT_EQ(
+        refusal(outside),
+        kHere +
+            fmt::format(
+                "`tensors`: norm at {0} with 32 bytes does not lie on a line inside the arena of {0} bytes",
+                placed.specialisations[0].arena_bytes));
+    Plan off_line = placed;
+    off_line.specialisations[0].arena_bytes += 64;
+    tensor(off_line, "norm").offset = placed.specialisations[0].arena_bytes + 4;
+    EXPECT_EQ(
+        refusal(off_line),
+        kHere + fmt::format(
+                    "`tensors`: norm at {} with 32 bytes does not lie on a line inside the arena of {} bytes",
+                    placed.specialisations[0].arena_bytes + 4, placed.specialisations[0].arena_bytes + 64));
+    Plan small = placed;
+    small.specialisations[0].arena_bytes = 0;
+    EXPECT_NE(refusal(small).find("does not lie on a line inside the arena of 0 bytes"), std::string::npos)
+        << refusal(small);
+}
+
+}  // namespace
+}  // namespace tessera::testing
