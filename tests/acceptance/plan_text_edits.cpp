@@ -11,7 +11,8 @@ namespace tessera::testing {
 namespace {
 
 /// Lines for which `edit` returns true have been changed; an empty line has been removed.
-int edit_lines(std::string& text, const std::function<bool(std::string& line, const std::string& specialisation)>& edit) {
+int edit_lines(std::string& text,
+               const std::function<bool(std::string& line, const std::string& specialisation)>& edit) {
     std::istringstream in(text);
     std::string out, line, specialisation;
     int edits = 0;
@@ -35,7 +36,9 @@ bool is_kernel_of(const std::string& line, const std::string& root) {
     return std::regex_search(nest, match, last) && match[1] == root;
 }
 
-std::string block_of(const std::string& line) { return line.substr(15, line.find('\'', 15) - 15); }
+std::string block_of(const std::string& line) {
+    return line.substr(15, line.find('\'', 15) - 15);
+}
 
 std::string kernel_line(const std::string& block, const std::string& nest) {
     return fmt::format("    {{ block = '{}', nest = '{}' }},", block, nest);
@@ -59,9 +62,12 @@ PlanDocument& PlanDocument::stored(const std::string& value, const std::string& 
     return *this;
 }
 
-PlanDocument& PlanDocument::tensor(const std::string& value, const std::string& place, const std::string& specialisation) {
+PlanDocument& PlanDocument::tensor(const std::string& value, const std::string& place,
+                                   const std::string& specialisation) {
     const int edits = edit_lines(text_, [&](std::string& line, const std::string& in) {
-        if (in.empty() || (!specialisation.empty() && in != specialisation) || !line.starts_with("'" + value + "' = ")) return false;
+        if (in.empty() || (!specialisation.empty() && in != specialisation) ||
+            !line.starts_with("'" + value + "' = "))
+            return false;
         line = fmt::format("'{}' = '{}'", value, place);
         return true;
     });
@@ -96,7 +102,8 @@ PlanDocument& PlanDocument::before(const std::string& root, const std::string& n
 PlanDocument& PlanDocument::replace(const std::string& piece, const std::string& by) {
     size_t at = text_.find(piece);
     EXPECT_NE(at, std::string::npos) << piece;
-    for (; at != std::string::npos; at = text_.find(piece, at + by.size())) text_.replace(at, piece.size(), by);
+    for (; at != std::string::npos; at = text_.find(piece, at + by.size()))
+        text_.replace(at, piece.size(), by);
     return *this;
 }
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-/// Edits of a printed plan, as a person makes them with an editor: line by line, in all specialisations. Each fails the
-/// test if it finds nothing to edit, so that no case can come to test nothing.
+/// Edits of a printed plan, as a person makes them with an editor: line by line, in all specialisations. Each
+/// fails the test if it finds nothing to edit, so that no case can come to test nothing.
 namespace tessera::testing {
 
 class PlanDocument {
@@ -13,9 +13,10 @@ public:
     /// The line of a constant or state in [stored]; added if it is row-major so far.
     PlanDocument& stored(const std::string& value, const std::string& layout);
     /// The line of a tensor, in one specialisation or, without a name, in all.
-    PlanDocument& tensor(const std::string& value, const std::string& place, const std::string& specialisation = "");
-    /// The nest of the kernel whose last operator is `root`. An empty nest removes the kernel; several, between lines, are
-    /// several kernels.
+    PlanDocument& tensor(const std::string& value, const std::string& place,
+                         const std::string& specialisation = "");
+    /// The nest of the kernel whose last operator is `root`. An empty nest removes the kernel; several,
+    /// between lines, are several kernels.
     PlanDocument& nest(const std::string& root, const std::string& nests);
     /// A kernel of its own in front of the kernel whose last operator is `root`.
     PlanDocument& before(const std::string& root, const std::string& nest);

@@ -40,7 +40,9 @@ CompileOptions options_for(const fs::path& folder) {
 
 }  // namespace
 
-fs::path shipped_model() { return fs::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny"; }
+fs::path shipped_model() {
+    return fs::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny";
+}
 
 Machine common_machine() {
 #if defined(__aarch64__)
@@ -75,10 +77,12 @@ LogitsComparison compared_with_reference(const fs::path& artefact, int64_t chunk
     ids.insert(ids.end(), greedy.begin(), greedy.end());
     const std::string expected = read(reference / "logits.bin");
 
-    LanguageModel model(std::make_shared<const Artefact>(Artefact::open(artefact)), host_features(), {.chunk = chunk});
+    LanguageModel model(std::make_shared<const Artefact>(Artefact::open(artefact)), host_features(),
+                        {.chunk = chunk});
     Session& session = model.session();
     const size_t row_bytes = static_cast<size_t>(session.vocabulary()) * sizeof(float);
-    TESSERA_CHECK(expected.size() % row_bytes == 0 && expected.size() / row_bytes <= ids.size(), "{} bytes", expected.size());
+    TESSERA_CHECK(expected.size() % row_bytes == 0 && expected.size() / row_bytes <= ids.size(), "{} bytes",
+                  expected.size());
     ids.resize(expected.size() / row_bytes);
 
     LogitsComparison comparison(session.vocabulary());

@@ -10,11 +10,12 @@
 namespace tessera::testing {
 
 std::filesystem::path shipped_model();
-/// The described machine of the smallest instruction set that this architecture has everywhere, so that plans are the same
-/// on every host.
+/// The described machine of the smallest instruction set that this architecture has everywhere, so that plans
+/// are the same on every host.
 Machine common_machine();
 
-/// Compiles it through `--plan`'s way: the text goes to a file, the file to the compiler. Empty: the default plan.
+/// Compiles it through `--plan`'s way: the text goes to a file, the file to the compiler. Empty: the default
+/// plan.
 /// @returns the artefact. @throws Error for an illegal plan.
 std::filesystem::path compile_with(const std::string& plan, const std::filesystem::path& folder);
 /// The printed default plan.
