@@ -82,7 +82,12 @@ struct Vector<T, L> {
     static constexpr bool kIsPair = false;
     native::Register<T, L> bits;
 
-    T operator[](int lane) const { return bits[lane]; }
+    /// By way of memory: GCC 12 at -O2 takes bits[lane] for a read of another type's lanes where a register was reinterpreted.
+    T operator[](int lane) const {
+        T lanes[L];
+        __builtin_memcpy(lanes, &bits, sizeof lanes);
+        return lanes[lane];
+    }
     void set(int lane, T x) { bits[lane] = x; }
 };
 
