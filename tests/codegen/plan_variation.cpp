@@ -5,7 +5,9 @@
 #include <numeric>
 
 #include "kernels/micro_kernel.h"
+#include "movement/storage.h"
 #include "planner/default_planner.h"
+#include "planner/leaf_choice.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 #include "planner/verify_structure.h"
@@ -64,7 +66,13 @@ private:
         if (coin()) {
             layout.order.resize(rank);
             std::iota(layout.order.begin(), layout.order.end(), 0);
-            std::shuffle(layout.order.begin(), layout.order.end(), random_);
+            // A swap leaves more of the strides as kernels want them than any permutation does.
+            if (coin()) {
+                std::swap(pick(layout.order), pick(layout.order));
+            } else {
+                std::shuffle(layout.order.begin(), layout.order.end(), random_);
+            }
+            if (coin()) return layout;
         }
         for (size_t lanes = index(3, random_); lanes > 0; --lanes) {
             layout.lanes.push_back({static_cast<int>(index(rank, random_)), one_of({2, 3, 4, 8, 16})});
@@ -187,7 +195,26 @@ private:
             leaf.parameters[std::string(p.name)] =
                 p.is_iterator ? pick(d.iterators).name : std::to_string(number(p.name));
         }
+        if (leaf.parameters.contains("k") && index(4, random_) != 0) choose_roles(d, leaf);
         return print(Nest{{}, {leaf}});
+    }
+
+    /// Iterators of a contraction that fit, which random ones seldom do.
+    void choose_roles(const Definition& d, Leaf& leaf) {
+        const std::vector<ContractionRoles> possible = contraction_roles(d);
+        if (possible.empty()) return;
+        const ContractionRoles& roles = pick(possible);
+        const auto name = [&](const std::vector<int>& iterators) {
+            return d.iterators[static_cast<size_t>(pick(iterators))].name;
+        };
+        leaf.parameters["n"] = name(roles.n);
+        leaf.parameters["k"] = name(roles.k);
+        leaf.parameters.erase("m");
+        if (!roles.m.empty() && coin()) leaf.parameters["m"] = name(roles.m);
+        // The layout of a weight and the lanes of its reader often change together or not at all.
+        const Value& weight = graph_[value_of(node(leaf.node), roles.b)];
+        if (weight.kind != ValueKind::kConstant || coin()) return;
+        plan_.stored[weight.name] = coin() ? Layout{} : random_layout(weight.type.shape.size());
     }
 
     int64_t number(std::string_view parameter) {

@@ -1,0 +1,96 @@
+#include "codegen/paths.h"
+
+#include <algorithm>
+
+#include "kernels/micro_kernel.h"
+#include "movement/storage.h"
+#include "plan/constants.h"
+#include "support/error.h"
+
+namespace tessera::testing {
+namespace {
+
+std::set<std::string> classes_of(const Graph& graph, const Plan& plan, const SpecialisationPlan& s,
+                                 ValueId value) {
+    std::set<std::string> result;
+    for (auto at = s.tensors.find(graph[value].name); at != s.tensors.end();
+         at = s.tensors.find(graph[value].name)) {
+        const Place place = at->second.place;
+        if (place == Place::kTile) result.insert("tile");
+        if (place != Place::kView && place != Place::kInPlace) break;
+        result.insert(place == Place::kView ? "view" : "in place");
+        value = *graph.find(at->second.of);
+    }
+    const auto at = s.tensors.find(graph[value].name);
+    const Layout& layout = at == s.tensors.end() ? stored_layout(plan, graph[value].name) : at->second.layout;
+    result.insert(!layout.lanes.empty() ? "lanes" : layout.is_row_major() ? "row-major" : "order");
+    return result;
+}
+
+bool implements(std::string_view micro_kernel, const std::string& text) {
+    try {
+        const Definition definition = parse_definition(text, "probe");
+        verify(definition, "probe");
+        return find_micro_kernel(micro_kernel)->why_not(definition).empty();
+    } catch (const Error&) {
+        return false;  // no such operator
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> storage_classes() {
+    return {"row-major", "order", "lanes", "view", "in place", "tile"};
+}
+
+std::set<Path> paths_of(const Graph& graph, const Plan& plan) {
+    std::set<Path> result;
+    for (const SpecialisationPlan& s : plan.specialisations) {
+        for (const KernelPlan& kernel : s.kernels) {
+            for (const Leaf* leaf : leaves(kernel.nest)) {
+                for (const Block& block : graph.blocks) {
+                    const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
+                                                   [&](const Node& n) { return n.name == leaf->node; });
+                    if (node == block.nodes.end()) continue;
+                    const Definition& d = *node->definition();
+                    for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
+                        const Role role = d.tensors[static_cast<size_t>(t)].role;
+                        if (role == Role::kIndex) continue;
+                        for (const std::string& storage : classes_of(graph, plan, s, value_of(*node, t))) {
+                            result.insert(
+                                {leaf->micro_kernel, role == Role::kIn ? "reads" : "writes", storage});
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return result;
+}
+
+std::set<Path> all_paths() {
+    std::set<Path> result;
+    for (const MicroKernel& kernel : micro_kernels()) {
+        for (const char* access : {"reads", "writes"}) {
+            for (const std::string& storage : storage_classes())
+                result.insert({std::string(kernel.name), access, storage});
+        }
+    }
+    return result;
+}
+
+std::string why_impossible(const Path& path) {
+    if (path.access != "writes") return {};
+    const bool maps = implements(path.micro_kernel, "op probe(n: 4)\nin X f32[n]\nout Y f32[n] = X + 1\n");
+    bool updates = implements(path.micro_kernel, "op probe(n: 4)\nin X f32[n]\nupdate Y f32[n] = X\n");
+    updates |= implements(path.micro_kernel,
+                          "op probe(n: 4, k*: 4)\nin X f32[k], W f32[n, k]\nupdate Y f32[n] = sum(X * W)\n");
+    updates |= implements(path.micro_kernel,
+                          "op probe(n: 4, d: 4, s*: 4)\nin P f32[n, s], V f32[s, d]\nupdate M f32[n], L "
+                          "f32[n], A f32[n, d] = softmax_sum(P, V)\n");
+    if (path.storage == "view" && !maps) return "only a map can replace a view, and it implements none";
+    if (path.storage == "in place" && !maps && !updates) return "it implements neither maps nor updates";
+    return {};
+}
+
+}  // namespace tessera::testing

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/plan.h"
+
+/// Which ways through the code a plan takes: each micro-kernel reads and writes tensors that lie in some way.
+namespace tessera::testing {
+
+struct Path {
+    std::string micro_kernel;
+    std::string access;   ///< "reads", "writes"
+    std::string storage;  ///< one of storage_classes()
+    auto operator<=>(const Path&) const = default;
+};
+
+/// Everything that a plan may say of where a tensor lies.
+std::vector<std::string> storage_classes();
+
+/// The paths of all kernels of a plan. A tensor may lie in several ways: a tile in lanes is both.
+std::set<Path> paths_of(const Graph& graph, const Plan& plan);
+
+/// All declared micro-kernels times both accesses times all ways to lie.
+std::set<Path> all_paths();
+
+/// Why there is no plan with this path; empty if there is one. Derived from what the micro-kernel's
+/// declaration accepts:
+///
+/// - A result lies `in place` if it updates a state, or replaces an operand, which only a map may do. So a
+/// micro-kernel
+///   that implements neither maps nor updates writes nothing in place.
+/// - A result is written through a `view` only where it replaces one, so by maps only: a result that is
+/// itself a view is
+///   computed by no kernel.
+std::string why_impossible(const Path& path);
+
+}  // namespace tessera::testing

@@ -1,0 +1,154 @@
+// Every way through the emitted code is taken at least once: declared micro-kernels times the ways in which a
+// tensor that they read or write may lie. Random graphs are planned and their plans edited at random, which
+// is quick, until the plans together take every path; those that take a new one are compiled, run and
+// compared with the interpreter.
+#include "codegen/paths.h"
+
+#include <map>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "codegen/compiled_plans.h"
+#include "codegen/plan_variation.h"
+#include "codegen/random_graph.h"
+#include "kernels/micro_kernel.h"
+#include "planner/default_planner.h"
+#include "planner/leaf_choice.h"
+#include "support/error.h"
+
+namespace tessera::testing {
+
+void PrintTo(const Path& path, std::ostream* out) {
+    *out << path.micro_kernel << " " << path.access << " " << path.storage;
+}
+
+namespace {
+
+constexpr double kTolerance = 3e-5;  // as in differential_test.cpp
+constexpr uint64_t kMostGraphs = 400;
+constexpr int64_t kLanes = 4;  // every host has them
+
+struct PlannedGraph {
+    RandomGraph graph;
+    Plan plan;
+};
+
+const PlannerOptions kOptions = {
+    .machine = "test", .lanes = kLanes, .vector_registers = 16, .resident_bytes = 2048};
+
+/// The value whose storage this one uses.
+ValueId base(const Graph& graph, const Plan& plan, ValueId value) {
+    const auto& tensors = plan.specialisations[0].tensors;
+    for (auto at = tensors.find(graph[value].name); at != tensors.end();
+         at = tensors.find(graph[value].name)) {
+        if (at->second.place != Place::kView && at->second.place != Place::kInPlace) break;
+        value = *graph.find(at->second.of);
+    }
+    return value;
+}
+
+void replace_leaf(Nest& nest, const Leaf& by) {
+    for (auto& child : nest.children) {
+        if (auto* inner = std::get_if<Nest>(&child)) {
+            replace_leaf(*inner, by);
+        } else if (std::get<Leaf>(child).node == by.node) {
+            child = by;
+        }
+    }
+}
+
+/// The plan with one micro-kernel in the place of others, wherever that is legal: the starting point of edits
+/// that would seldom come to it by chance. Weights are row-major where it asks for that.
+Plan preferring(std::string_view micro_kernel, const Graph& graph, Plan plan) {
+    for (const Block& block : graph.blocks) {
+        for (const Node& node : block.nodes) {
+            if (!find_micro_kernel(micro_kernel)->why_not(*node.definition()).empty()) continue;
+            for (const Leaf& candidate : leaf_candidates(node, plan.specialisations[0], kOptions)) {
+                if (candidate.micro_kernel != micro_kernel) continue;
+                Plan edited = plan;
+                for (const ValueId operand : node.operands) {
+                    edited.stored.erase(graph[base(graph, plan, operand)].name);
+                }
+                for (KernelPlan& kernel : edited.specialisations[0].kernels)
+                    replace_leaf(kernel.nest, candidate);
+                try {
+                    plan = placed_and_verified(graph, std::move(edited));
+                    break;
+                } catch (const Error&) {  // the next one
+                }
+            }
+        }
+    }
+    return plan;
+}
+
+/// Plans that take every path that exists, each at least one that those before do not take.
+std::vector<PlannedGraph> search(std::set<Path> wanted) {
+    std::vector<PlannedGraph> found;
+    for (uint64_t seed = 1; seed <= kMostGraphs && !wanted.empty(); ++seed) {
+        std::mt19937_64 random(seed);
+        const RandomGraph graph = random_graph(seed, kLanes);
+        Plan plan = default_plan(graph.graph, kOptions);
+        plan.specialisations.erase(plan.specialisations.begin(), plan.specialisations.end() - 1);
+        plan = preferring(wanted.begin()->micro_kernel, graph.graph, std::move(plan));
+        for (int edits = 0; edits < 6; ++edits) {
+            if (edits > 0) plan = vary(graph.graph, plan, 6, 40, random).plan;
+            bool is_new = false;
+            for (const Path& path : paths_of(graph.graph, plan)) is_new |= wanted.erase(path) > 0;
+            if (is_new) found.push_back({graph, plan});
+        }
+    }
+    return found;
+}
+
+std::string table(const std::map<Path, int>& reached) {
+    std::string text = fmt::format("{:10} {:8}", "", "");
+    for (const std::string& storage : storage_classes()) text += fmt::format("{:>10}", storage);
+    std::pair<std::string, std::string> row;
+    for (const Path& head : all_paths()) {
+        if (std::pair(head.micro_kernel, head.access) == row) continue;
+        row = {head.micro_kernel, head.access};
+        text += fmt::format("\n{:10} {:8}", head.micro_kernel, head.access);
+        for (const std::string& storage : storage_classes()) {
+            const Path path{head.micro_kernel, head.access, storage};
+            const auto at = reached.find(path);
+            text += fmt::format("{:>10}", at != reached.end()            ? std::to_string(at->second)
+                                          : why_impossible(path).empty() ? "MISSED"
+                                                                         : "-");
+        }
+    }
+    return text + "\n";
+}
+
+TEST(Paths, EachIsTakenAndComputesWhatTheInterpreterDoes) {
+    std::set<Path> possible;
+    for (const Path& path : all_paths()) {
+        if (why_impossible(path).empty()) possible.insert(path);
+    }
+    const std::vector<PlannedGraph> runs = search(possible);
+    CompiledPlans compiled(kLanes);
+    for (const PlannedGraph& run : runs) compiled.add(run.graph.graph, run.plan);
+    compiled.compile();
+
+    std::map<Path, int> reached;
+    for (size_t r = 0; r < runs.size(); ++r) {
+        for (const int64_t tokens : {1, 7, 23}) {
+            const GraphCall call = runs[r].graph.call(tokens);
+            const Difference worst =
+                difference(compiled.run(r, call), interpret_graph(runs[r].graph.graph, call));
+            ASSERT_LE(worst.relative, kTolerance) << "T = " << tokens << ": " << worst.where << "\n"
+                                                  << print(runs[r].graph.graph) << print(runs[r].plan);
+        }
+        for (const Path& path : paths_of(runs[r].graph.graph, runs[r].plan)) ++reached[path];
+    }
+    fmt::print("{} plans; in how many of them a micro-kernel reads or writes what lies so:\n{}", runs.size(),
+               table(reached));
+    for (const Path& path : possible) EXPECT_TRUE(reached.contains(path)) << ::testing::PrintToString(path);
+    for (const auto& [path, count] : reached)
+        EXPECT_EQ(why_impossible(path), "") << ::testing::PrintToString(path);
+}
+
+}  // namespace
+}  // namespace tessera::testing
