@@ -38,7 +38,7 @@ def read_bandwidth(limits):
 def peak_flops(limits):
     """F32 multiply-add peak of one thread, floating-point operations per second; None if the program prints none."""
     text = subprocess.run([limits, "flops"], check=True, capture_output=True, text=True).stdout
-    found = re.findall(r"fp32[^\n]*?([\d.]+)", text, re.I)
+    found = re.findall(r"fp32[^\n]*?1T\s+([\d.]+)", text)
     return max(map(float, found)) * 1e9 if found else None
 
 
