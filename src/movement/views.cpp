@@ -5,6 +5,7 @@
 #include <set>
 
 #include "movement/index.h"
+#include "movement/storage.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -196,6 +197,24 @@ bool may_be_in_place(const Definition& definition, int tensor) {
         return std::equal(access.begin(), access.end(), result.map.begin(), result.map.end(),
                           [](const ExprPtr& a, const ExprPtr& b) { return same(a, b); });
     });
+}
+
+bool may_replace(const Node& node, ValueId taken, const std::function<ValueId(ValueId)>& base) {
+    const Definition& definition = *node.definition();
+    const auto& written = definition.tensors[static_cast<size_t>(definition.results().front())].map;
+    for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
+        const Role role = definition.tensors[static_cast<size_t>(t)].role;
+        if (role == Role::kOut || role == Role::kUpdate) continue;
+        const ValueId operand = value_of(node, t);
+        if (!(base(operand) == base(taken))) continue;
+        if (!(operand == taken) || role == Role::kIndex || definition.monoid != Monoid::kNone) return false;
+        for (const auto& access : accesses(definition, t)) {
+            if (!std::equal(access.begin(), access.end(), written.begin(), written.end(),
+                            [](const ExprPtr& a, const ExprPtr& b) { return same(a, b); }))
+                return false;
+        }
+    }
+    return true;
 }
 
 }  // namespace tessera

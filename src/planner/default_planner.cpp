@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "movement/lower.h"
-#include "movement/views.h"
 #include "planner/grouping.h"
 #include "planner/leaf_choice.h"
 #include "planner/place_buffers.h"
+#include "planner/places.h"
 #include "planner/stored_layout.h"
 #include "support/error.h"
 
@@ -28,7 +28,8 @@ public:
           constants_(constant_section(graph, plan)),
           out_(specialisation),
           options_(options),
-          input_(lowering_input(graph, plan, specialisation, constants_)) {}
+          input_(lowering_input(graph, plan, specialisation, constants_)),
+          places_(input_, specialisation) {}
 
     void run() {
         for (const Block& block : graph_.blocks) plan_block(block);
@@ -40,9 +41,15 @@ private:
         const BlockView view(graph_, block);
         std::vector<Group> groups = group_nodes(view);
         for (bool is_done = false; !is_done;) {
-            choose_places(view, groups);
-            if (const auto group = group_in_the_way(view, groups)) {
+            places_.choose(view, groups);
+            if (const auto group = places_.group_in_the_way(view, groups)) {
                 groups = taken_apart(groups, *group, block);
+                continue;
+            }
+            if (const Node* copied = places_.view_in_the_way(view)) {
+                places_.copy(*copied);
+                groups.push_back({{copied}, nullptr, nullptr});
+                in_order_of_execution(groups, block);
                 continue;
             }
             std::vector<KernelPlan> kernels;
@@ -59,21 +66,6 @@ private:
         }
     }
 
-    /// The group of several that keeps the carried value from staying in its place.
-    std::optional<ptrdiff_t> group_in_the_way(const BlockView& view, const std::vector<Group>& groups) const {
-        const Block& block = view.block();
-        if (block.repeat == 1 || !block.carried_in || !block.carried_out) return std::nullopt;
-        const Storage storage(input_, block);
-        if (storage.base(*block.carried_in) == storage.base(*block.carried_out)) return std::nullopt;
-        const Node* producer = view.producer(*block.carried_out);
-        for (size_t g = 0; g < groups.size(); ++g) {
-            const auto& nodes = groups[g].nodes;
-            if (nodes.size() > 1 && std::find(nodes.begin(), nodes.end(), producer) != nodes.end())
-                return static_cast<ptrdiff_t>(g);
-        }
-        return std::nullopt;
-    }
-
     static std::vector<Group> taken_apart(const std::vector<Group>& groups, ptrdiff_t which,
                                           const Block& block) {
         std::vector<Group> result;
@@ -86,102 +78,6 @@ private:
         }
         in_order_of_execution(result, block);
         return result;
-    }
-
-    void choose_places(const BlockView& view, const std::vector<Group>& groups) {
-        const Block& block = view.block();
-        std::map<const Node*, size_t> kernel_of;
-        for (size_t g = 0; g < groups.size(); ++g) {
-            for (const Node* node : groups[g].nodes) kernel_of[node] = g;
-        }
-        const auto is_output = [&](ValueId v) {
-            return std::find(graph_.outputs.begin(), graph_.outputs.end(), v) != graph_.outputs.end();
-        };
-        // Who shares storage by views is known before anything is taken over.
-        for (const Node& node : block.nodes) {
-            for (const ValueId result : node.results) {
-                if (is_output(result)) continue;
-                TensorPlan& tensor = out_.tensors[graph_[result].name];
-                tensor = {};
-                if (node.previous) {
-                    tensor = {Place::kInPlace, graph_[*node.previous].name, {}, 0, {}};
-                } else if (is_view(*node.definition())) {
-                    tensor = {Place::kView, graph_[node.operands.front()].name, {}, 0, {}};
-                } else if (const Group& group = groups[kernel_of.at(&node)];
-                           &node != group.nodes.back() && view.is_private(node, group.nodes)) {
-                    tensor = {Place::kTile, {}, {}, 0, {}};
-                }
-            }
-        }
-        for (const Node& node : block.nodes) {
-            for (const ValueId result : node.results) {
-                if (is_output(result)) continue;
-                TensorPlan& tensor = out_.tensors[graph_[result].name];
-                if (tensor.place != Place::kArena) continue;
-                if (const auto operand = replaced_operand(view, node, kernel_of)) {
-                    tensor = {Place::kInPlace, graph_[*operand].name, {}, 0, {}};
-                }
-            }
-        }
-    }
-
-    /// An operand of the arena whose storage the result may take over: no later kernel, and no other operator
-    /// of this one, touches it. The carried value comes first, since it must stay in its place.
-    std::optional<ValueId> replaced_operand(const BlockView& view, const Node& node,
-                                            const std::map<const Node*, size_t>& kernel_of) {
-        const Block& block = view.block();
-        const Storage storage(input_, block);
-        const Definition& d = *node.definition();
-        std::optional<ValueId> best;
-        for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
-            if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !may_be_in_place(d, t)) continue;
-            const ValueId operand = value_of(node, t);
-            const ValueId base = storage.base(operand);
-            if (shows_elements_twice(operand)) continue;
-            if (graph_[base].kind != ValueKind::kIntermediate || storage.plan_of(base).place != Place::kArena)
-                continue;
-            if (!(graph_[operand].type.shape == graph_[node.results.front()].type.shape)) continue;
-            const bool is_carried = block.carried_in && base == storage.base(*block.carried_in);
-            if (!is_carried && view.producer(operand) == nullptr) continue;  // belongs to another block
-            if (is_used_later(view, node, base, kernel_of, storage)) continue;
-            if (is_carried) return operand;
-            if (!best) best = operand;
-        }
-        return best;
-    }
-
-    bool shows_elements_twice(ValueId value) const {
-        for (ValueId at = value; out_.tensors.contains(graph_[at].name);) {
-            const TensorPlan& tensor = out_.tensors.at(graph_[at].name);
-            if (tensor.place != Place::kView && tensor.place != Place::kInPlace) break;
-            for (const Block& block : graph_.blocks) {
-                for (const Node& node : block.nodes) {
-                    if (tensor.place == Place::kView && node.results.front() == at &&
-                        !is_one_to_one(*node.definition()))
-                        return true;
-                }
-            }
-            at = *graph_.find(tensor.of);
-        }
-        return false;
-    }
-
-    bool is_used_later(const BlockView& view, const Node& node, ValueId base,
-                       const std::map<const Node*, size_t>& kernel_of, const Storage& storage) const {
-        for (const Node& other : view.block().nodes) {
-            if (&other == &node || !kernel_of.contains(&other) || kernel_of.at(&other) < kernel_of.at(&node))
-                continue;
-            for (const ValueId operand : other.operands) {
-                if (storage.base(operand) == base) return true;
-            }
-        }
-        for (const Value& value : graph_.values) {
-            const ValueId id{static_cast<int>(&value - graph_.values.data())};
-            const bool is_alias = out_.tensors.contains(value.name) || id == base;
-            if (is_alias && storage.base(id) == base && view.escapes(id) && !(view.block().carried_in == id))
-                return true;
-        }
-        return false;
     }
 
     bool lowers(const Block& block, const Nest& nest) const {
@@ -352,6 +248,7 @@ private:
     SpecialisationPlan& out_;
     const PlannerOptions& options_;
     LoweringInput input_;
+    Places places_;
 };
 
 std::vector<SpecialisationPlan> specialisations(const Graph& graph) {

@@ -42,12 +42,13 @@ private:
 
     /// The value whose storage this one uses.
     ValueId base(ValueId id) const {
+        const ValueId start = id;
         for (size_t steps = 0; steps <= graph_.values.size(); ++steps) {
             const TensorPlan* t = tensor(id);
             if (!t || (t->place != Place::kView && t->place != Place::kInPlace)) return id;
             id = *graph_.find(t->of);
         }
-        fail(graph_[id].name, "stands for itself, by way of others");
+        fail(graph_[start].name, "stands for itself, by way of others");
     }
 
     void check_bounds() const {
@@ -237,6 +238,11 @@ private:
                              fmt::format("updates {}, not {}", graph_[*node.previous].name, t->of));
                 } else {
                     check_elementwise(node, result, taken);
+                }
+                if (!may_replace(node, taken, [&](ValueId v) { return base(v); })) {
+                    fail(graph_[result].name,
+                         fmt::format("takes over {}, where {} reads other elements than it writes", t->of,
+                                     node.name));
                 }
                 for (const Node& reader : block.nodes) {
                     if (&reader == &node || !kernel_of.contains(reader.name)) continue;

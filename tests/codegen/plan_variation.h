@@ -30,7 +30,4 @@ Plan placed_and_verified(const Graph& graph, Plan plan);
 /// fission, inner nests.
 Variation vary(const Graph& graph, const Plan& plan, int accepted, int attempts, std::mt19937_64& random);
 
-/// The names of all kinds of edits, as `what` begins.
-std::vector<std::string> edit_kinds();
-
 }  // namespace tessera::testing

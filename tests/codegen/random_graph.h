@@ -19,4 +19,7 @@ struct RandomGraph {
 
 RandomGraph random_graph(uint64_t seed, int64_t lanes);
 
+/// Every family of operators once, at one extent.
+RandomGraph graph_of_every_family(uint64_t seed, int64_t lanes, int64_t extent);
+
 }  // namespace tessera::testing

@@ -30,6 +30,9 @@ value out: f32[T, 16]
 value sum: f32[T, 16]
 value result: f32[T, 16]
 value other: f32[T, 16]
+value back: f32[T, 16]
+value both: f32[T, 16]
+value far: f32[T, 16]
 
 block first
   node begin(x) -> begin
@@ -115,6 +118,24 @@ block last
     dim T in 1..8
     in X f32[t, n]
     out Y f32[t, n] = X * 4
+
+  node back(sum) -> back
+    op reverse(t: T, n: 16)
+    dim T in 1..8
+    in X f32[t, 15 - n] of [T, 16]
+    out Y f32[t, n] = X
+  node both(sum, back) -> both
+    op add(t: T, n: 16)
+    dim T in 1..8
+    in X f32[t, n]
+    in A f32[t, n]
+    out Y f32[t, n] = X + A
+  node far(both, both) -> far
+    op add(t: T, n: 16)
+    dim T in 1..8
+    in X f32[t, n]
+    in A f32[t, 15 - n] of [T, 16]
+    out Y f32[t, n] = X + A
 
 output result, other
 )";

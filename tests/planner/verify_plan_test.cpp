@@ -32,7 +32,7 @@ Plan plain_plan() {
     s.bounds = {{"T", {1, 8}}};
     for (const Block& block : graph().blocks) {
         for (const Node& node : block.nodes) {
-            if (node.name != "turned" && node.name != "shown")
+            if (node.name != "turned" && node.name != "shown" && node.name != "back")
                 s.kernels.push_back({block.name, {{}, {Leaf{node.name, "loops", {}}}}});
             for (const ValueId result : node.results) {
                 if (graph()[result].name != "result" && graph()[result].name != "other")
@@ -42,6 +42,7 @@ Plan plain_plan() {
     }
     s.tensors["turned"] = {Place::kView, "product", {}, 0, {}};
     s.tensors["shown"] = {Place::kView, "again", {}, 0, {}};
+    s.tensors["back"] = {Place::kView, "sum", {}, 0, {}};
     s.tensors["rows_new"] = {Place::kInPlace, "rows", {}, 0, {}};
     s.tensors["out"] = {Place::kInPlace, "begin", {}, 0, {}};
     return {.graph = "planned", .machine = "test", .stored = {}, .specialisations = {s}};
@@ -207,7 +208,7 @@ std::vector<Case> cases() {
              take(p, "again", Place::kInPlace, "few");
              take(p, "few", Place::kInPlace, "again");
          },
-         kHere + "`few`: stands for itself, by way of others"},
+         kHere + "`again`: stands for itself, by way of others"},
         {"InPlaceOfAnInput", [](Plan& p) { take(p, "begin", Place::kInPlace, "x"); },
          kHere + "`begin`: takes over x, which is not the step's own"},
         {"InPlaceOfAState", [](Plan& p) { take(p, "again", Place::kInPlace, "rows_new"); },
@@ -218,6 +219,10 @@ std::vector<Case> cases() {
          kHere + "`product`: reads scaled at other elements than it writes, so it cannot be in place"},
         {"InPlaceWhileStillRead", [](Plan& p) { take(p, "scaled", Place::kInPlace, "begin"); },
          kHere + "`scaled`: takes over begin, which out still reads"},
+        {"InPlaceWhileReadThroughAView", [](Plan& p) { take(p, "both", Place::kInPlace, "sum"); },
+         kHere + "`both`: takes over sum, where both reads other elements than it writes"},
+        {"InPlaceOfOneOperandWhileReadAsAnother", [](Plan& p) { take(p, "far", Place::kInPlace, "both"); },
+         kHere + "`far`: takes over both, where far reads other elements than it writes"},
         {"InPlaceOfAViewThatRepeats", [](Plan& p) { take(p, "out", Place::kInPlace, "shown"); },
          kHere + "`out`: takes over shown, which shows some elements more than once"},
         {"InPlaceOfWhatAnotherBlockReads", [](Plan& p) { take(p, "out", Place::kInPlace, "aside"); },

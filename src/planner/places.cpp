@@ -1,0 +1,135 @@
+#include "planner/places.h"
+
+#include <algorithm>
+
+#include "movement/views.h"
+
+namespace tessera {
+
+void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
+    const Block& block = view.block();
+    std::map<const Node*, size_t> kernel_of;
+    for (size_t g = 0; g < groups.size(); ++g) {
+        for (const Node* node : groups[g].nodes) kernel_of[node] = g;
+    }
+    const auto is_output = [&](ValueId v) {
+        return std::find(graph_.outputs.begin(), graph_.outputs.end(), v) != graph_.outputs.end();
+    };
+    // Who shares storage by views is known before anything is taken over.
+    for (const Node& node : block.nodes) {
+        for (const ValueId result : node.results) {
+            if (is_output(result)) continue;
+            TensorPlan& tensor = out_.tensors[graph_[result].name];
+            tensor = {};
+            if (node.previous) {
+                tensor = {Place::kInPlace, graph_[*node.previous].name, {}, 0, {}};
+            } else if (is_view(*node.definition()) && !copied_views_.contains(&node)) {
+                tensor = {Place::kView, graph_[node.operands.front()].name, {}, 0, {}};
+            } else if (const Group& group = groups[kernel_of.at(&node)];
+                       &node != group.nodes.back() && view.is_private(node, group.nodes)) {
+                tensor = {Place::kTile, {}, {}, 0, {}};
+            }
+        }
+    }
+    for (const Node& node : block.nodes) {
+        for (const ValueId result : node.results) {
+            if (is_output(result)) continue;
+            TensorPlan& tensor = out_.tensors[graph_[result].name];
+            if (tensor.place != Place::kArena) continue;
+            if (const auto operand = replaced_operand(view, node, kernel_of)) {
+                tensor = {Place::kInPlace, graph_[*operand].name, {}, 0, {}};
+            }
+        }
+    }
+}
+
+/// An operand of the arena whose storage the result may take over: no later kernel, and no other operator
+/// of this one, touches it. The carried value comes first, since it must stay in its place.
+std::optional<ValueId> Places::replaced_operand(const BlockView& view, const Node& node,
+                                                const std::map<const Node*, size_t>& kernel_of) const {
+    const Block& block = view.block();
+    const Storage storage(input_, block);
+    const Definition& d = *node.definition();
+    std::optional<ValueId> best;
+    for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
+        if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !may_be_in_place(d, t)) continue;
+        const ValueId operand = value_of(node, t);
+        const ValueId base = storage.base(operand);
+        if (shows_elements_twice(operand)) continue;
+        if (!may_replace(node, operand, [&](ValueId v) { return storage.base(v); })) continue;
+        if (graph_[base].kind != ValueKind::kIntermediate || storage.plan_of(base).place != Place::kArena)
+            continue;
+        if (!(graph_[operand].type.shape == graph_[node.results.front()].type.shape)) continue;
+        const bool is_carried = block.carried_in && base == storage.base(*block.carried_in);
+        if (!is_carried && view.producer(operand) == nullptr) continue;  // belongs to another block
+        if (is_used_later(view, node, base, kernel_of, storage)) continue;
+        if (is_carried) return operand;
+        if (!best) best = operand;
+    }
+    return best;
+}
+
+bool Places::shows_elements_twice(ValueId value) const {
+    for (ValueId at = value; out_.tensors.contains(graph_[at].name);) {
+        const TensorPlan& tensor = out_.tensors.at(graph_[at].name);
+        if (tensor.place != Place::kView && tensor.place != Place::kInPlace) break;
+        for (const Block& block : graph_.blocks) {
+            for (const Node& node : block.nodes) {
+                if (tensor.place == Place::kView && node.results.front() == at &&
+                    !is_one_to_one(*node.definition()))
+                    return true;
+            }
+        }
+        at = *graph_.find(tensor.of);
+    }
+    return false;
+}
+
+bool Places::is_used_later(const BlockView& view, const Node& node, ValueId base,
+                           const std::map<const Node*, size_t>& kernel_of, const Storage& storage) const {
+    for (const Node& other : view.block().nodes) {
+        if (&other == &node || !kernel_of.contains(&other) || kernel_of.at(&other) < kernel_of.at(&node))
+            continue;
+        for (const ValueId operand : other.operands) {
+            if (storage.base(operand) == base) return true;
+        }
+    }
+    for (const Value& value : graph_.values) {
+        const ValueId id{static_cast<int>(&value - graph_.values.data())};
+        const bool is_alias = out_.tensors.contains(value.name) || id == base;
+        if (is_alias && storage.base(id) == base && view.escapes(id) && !(view.block().carried_in == id))
+            return true;
+    }
+    return false;
+}
+
+std::optional<ptrdiff_t> Places::group_in_the_way(const BlockView& view,
+                                                  const std::vector<Group>& groups) const {
+    const Block& block = view.block();
+    if (block.repeat == 1 || !block.carried_in || !block.carried_out) return std::nullopt;
+    const Storage storage(input_, block);
+    if (storage.base(*block.carried_in) == storage.base(*block.carried_out)) return std::nullopt;
+    const Node* producer = view.producer(*block.carried_out);
+    for (size_t g = 0; g < groups.size(); ++g) {
+        const auto& nodes = groups[g].nodes;
+        if (nodes.size() > 1 && std::find(nodes.begin(), nodes.end(), producer) != nodes.end())
+            return static_cast<ptrdiff_t>(g);
+    }
+    return std::nullopt;
+}
+
+const Node* Places::view_in_the_way(const BlockView& view) const {
+    const Block& block = view.block();
+    if (block.repeat == 1 || !block.carried_in || !block.carried_out) return nullptr;
+    const Storage storage(input_, block);
+    const ValueId carried = storage.base(*block.carried_in);
+    if (carried == storage.base(*block.carried_out)) return nullptr;
+    const Node* replacement = storage.producer(*block.carried_out);
+    for (const ValueId operand : replacement->operands) {
+        const bool is_a_view = storage.plan_of(operand).place == Place::kView;
+        if (is_a_view && storage.base(operand) == carried) return storage.producer(operand);
+    }
+    return nullptr;
+}
+
+}  // namespace tessera

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "movement/storage.h"
+#include "planner/grouping.h"
+
+namespace tessera {
+
+/// Chooses where every intermediate value of a block lies: tiles inside a group, views and updates where the
+/// definitions allow it, results in the place of operands that nothing reads later, the arena else. What a
+/// repeated block carries must stay in its place; what keeps it from that is named, for the caller to remove.
+class Places {
+public:
+    /// Writes into `out`, which `input` reads.
+    Places(const LoweringInput& input, SpecialisationPlan& out)
+        : graph_(input.graph), out_(out), input_(input) {}
+
+    void choose(const BlockView& view, const std::vector<Group>& groups);
+
+    /// The group of several that keeps the carried value from staying in its place.
+    std::optional<ptrdiff_t> group_in_the_way(const BlockView& view, const std::vector<Group>& groups) const;
+    /// A view of the carried value that its replacement reads at other elements than it writes.
+    const Node* view_in_the_way(const BlockView& view) const;
+    /// From now on this view has storage of its own; a kernel must compute it.
+    void copy(const Node& view) { copied_views_.insert(&view); }
+
+private:
+    std::optional<ValueId> replaced_operand(const BlockView& view, const Node& node,
+                                            const std::map<const Node*, size_t>& kernel_of) const;
+    bool shows_elements_twice(ValueId value) const;
+    bool is_used_later(const BlockView& view, const Node& node, ValueId base,
+                       const std::map<const Node*, size_t>& kernel_of, const Storage& storage) const;
+
+    const Graph& graph_;
+    SpecialisationPlan& out_;
+    const LoweringInput& input_;
+    std::set<const Node*> copied_views_;
+};
+
+}  // namespace tessera
