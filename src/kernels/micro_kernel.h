@@ -33,11 +33,4 @@ std::span<const MicroKernel> micro_kernels();
 /// nullptr if there is none of this name.
 const MicroKernel* find_micro_kernel(std::string_view name);
 
-/// The two operands whose product is summed (casts aside), as positions in the definition; nothing if the
-/// body is no such product.
-struct Factors {
-    Read left, right;
-};
-std::optional<Factors> factors_of(const Definition& definition);
-
 }  // namespace tessera
