@@ -31,6 +31,7 @@ std::span<const MicroKernel> micro_kernels() {
                     .parameters = {{"x", "iterator of the lanes; none: scalars", true, false},
                                    {"lanes", "lanes of a vector", false, false}},
                     .tiles_reductions = true,
+                    .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16},
                     .why_not = anything},
         MicroKernel{.name = "contract",
                     .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along n",
@@ -41,6 +42,7 @@ std::span<const MicroKernel> micro_kernels() {
                                    {"rows", "rows in registers", false, false},
                                    {"groups", "groups of lanes in registers", false, false}},
                     .tiles_reductions = true,
+                    .results = {ElementType::kF32},
                     .why_not = sum_of_products},
         MicroKernel{.name = "dot",
                     .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along k",
@@ -51,6 +53,7 @@ std::span<const MicroKernel> micro_kernels() {
                                    {"rows", "rows in registers", false, false},
                                    {"columns", "columns in registers", false, false}},
                     .tiles_reductions = true,
+                    .results = {ElementType::kF32},
                     .why_not = sum_of_products},
         MicroKernel{
             .name = "stream",
@@ -62,6 +65,7 @@ std::span<const MicroKernel> micro_kernels() {
                            {"rows", "rows in registers", false, false},
                            {"groups", "groups of lanes in registers", false, false}},
             .tiles_reductions = true,
+            .results = {ElementType::kF32},
             .why_not = streaming_softmax},
     };
     return kernels;

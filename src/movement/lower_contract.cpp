@@ -50,10 +50,6 @@ public:
         std::vector<Index> coordinates;
         for (const ExprPtr& c : map) coordinates.push_back(to_index(c, scope.node, at, scope.storage));
         address_ = scope.storage.locate(value_of(scope.node, tensor), coordinates, is_written);
-        if (address_.element != ElementType::kF32 && (is_written || address_.element == ElementType::kI32)) {
-            throw Error(scope.node.name, tensor_, fmt::format("has element type {}", name(address_.element)),
-                        "the kernel computes on f32: use the micro-kernel loops");
-        }
     }
 
     int64_t stride(const char* position) const {

@@ -67,13 +67,7 @@ TileView view(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& ma
               const std::vector<Index>& at, bool is_written) {
     std::vector<Index> coordinates;
     for (const ExprPtr& c : map) coordinates.push_back(to_index(c, scope.node, at, scope.storage));
-    const Address address = scope.storage.locate(value_of(scope.node, tensor), coordinates, is_written);
-    if (is_written && address.element != ElementType::kF32) {
-        throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
-                    fmt::format("has element type {}", name(address.element)),
-                    "the kernel folds into f32: use the micro-kernel loops");
-    }
-    return {address};
+    return {scope.storage.locate(value_of(scope.node, tensor), coordinates, is_written)};
 }
 
 }  // namespace

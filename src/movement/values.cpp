@@ -99,10 +99,6 @@ ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     }
     if (const auto* read = std::get_if<Read>(&expr->node)) {
         const TensorDecl& tensor = definition.tensors[static_cast<size_t>(read->tensor)];
-        if (tensor.type == ElementType::kI32) {  // f32 does not hold its values
-            throw Error(scope.node.name, tensor.name, "has element type i32",
-                        "compiled code computes on f32 in this version");
-        }
         const ValueId value = value_of(scope.node, read->tensor);
         const std::vector<Index> extents = scope.storage.extents(value);
         std::vector<Index> at;
@@ -142,11 +138,6 @@ namespace {
 
 LaneAddress result_address(int tensor, bool is_written, const ValueScope& scope) {
     const TensorDecl& result = scope.node.definition()->tensors[static_cast<size_t>(tensor)];
-    if (result.type != ElementType::kF32 && result.type != ElementType::kF16 &&
-        result.type != ElementType::kBF16) {
-        throw Error(scope.node.name, result.name, fmt::format("has element type {}", name(result.type)),
-                    "compiled code stores f32, f16 and bf16 in this version");
-    }
     std::vector<Index> at;
     for (const ExprPtr& c : result.map) at.push_back(to_index(c, scope.node, scope.iterators, scope.storage));
     return split_lanes(scope.storage.locate(value_of(scope.node, tensor), at, is_written), scope.node,

@@ -90,7 +90,7 @@ private:
     void product();
     void fold();
     void attend();
-    ValueId values(int64_t positions, int64_t width);
+    ValueId values(int64_t positions, int64_t width, ElementType type);
     void window();
     void views();
     void gather();

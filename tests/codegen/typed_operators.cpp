@@ -8,8 +8,8 @@ namespace tessera::testing {
 
 ElementType Generator::any_type() {
     static constexpr std::array kTypes = {ElementType::kF16, ElementType::kBF16, ElementType::kI8,
-                                          ElementType::kU8,  ElementType::kU6,   ElementType::kI4,
-                                          ElementType::kU4};
+                                          ElementType::kU8,  ElementType::kU6,   ElementType::kU5,
+                                          ElementType::kI4,  ElementType::kU4};
     return kTypes[static_cast<size_t>(pick(0, std::ssize(kTypes) - 1))];
 }
 
