@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/environment.h"
+#include "cli/flag_variables.h"
 #include "cli/verb.h"
 #include "support/error.h"
 
@@ -20,8 +21,8 @@ constexpr int kWrongUsage = 2;
 
 /// In the order of --help.
 std::vector<Verb> verbs() {
-    return {run_verb(),     compile_verb(),  check_verb(),   logits_verb(), verify_verb(),
-            inspect_verb(), tokenize_verb(), machine_verb(), op_verb(),     opt_verb()};
+    return {run_verb(),     compile_verb(),  retarget_verb(), check_verb(), logits_verb(), verify_verb(),
+            inspect_verb(), tokenize_verb(), machine_verb(),  op_verb(),    opt_verb()};
 }
 
 std::string footer(const std::vector<std::string>& examples) {
@@ -96,11 +97,16 @@ int run(int argc, char** argv) {
         const auto parsed = app.get_subcommands();
         return parsed.empty() ? std::string() : parsed.front()->get_name();
     };
+    // Of this verb alone: CLI11 would complain about the variables of verbs that were not called.
+    const auto called = app.get_subcommands([&](CLI::App* verb) { return verb->get_name() == argv[1]; });
+    for (CLI::App* verb : called) name_variables(*verb);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return finish(chosen(), app.exit(error));  // --help, --version
-        return complain(chosen(), error.what(), kWrongUsage);
+        const std::string variable = called.empty() ? "" : rejected_variable(*called.front());
+        return complain(chosen(), variable.empty() ? error.what() : variable + ": " + error.what(),
+                        kWrongUsage);
     }
     for (size_t i = 0; i < known.size(); ++i)
         if (known[i].name == chosen()) return run_job(known[i].name, jobs[i]);

@@ -15,14 +15,6 @@
 namespace tessera {
 namespace {
 
-#if defined(__x86_64__)
-constexpr Isa kHostIsa = Isa::kX86_64;
-#elif defined(__aarch64__)
-constexpr Isa kHostIsa = Isa::kAArch64;
-#else
-#error "Tessera runs on x86-64 and AArch64"
-#endif
-
 struct DestroyTopology {
     void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
 };

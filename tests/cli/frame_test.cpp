@@ -1,8 +1,11 @@
 // What every verb has in common, tried on the program itself.
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -94,6 +97,63 @@ TEST(Frame, UnknownFlagOfEveryVerbIsExitCodeTwo) {
         EXPECT_THAT(result.errors, HasSubstr("See `tessera " + verb + " --help`.")) << verb;
         EXPECT_THAT(result.output, IsEmpty()) << verb;
     }
+}
+
+ProcessResult tessera_with(std::vector<std::string> variables, const std::vector<std::string>& arguments) {
+    variables.emplace_back(TESSERA_PROGRAM);
+    variables.insert(variables.end(), arguments.begin(), arguments.end());
+    return run_process({.program = "/usr/bin/env", .arguments = std::move(variables)});
+}
+
+TEST(Frame, EveryFlagOfEveryVerbHasAVariable) {
+    const std::regex flag("\n  (?:-[a-z],)?--([a-z0-9-]+)");
+    int count = 0;
+    for (const std::string& verb : verbs()) {
+        const std::string help = tessera({verb, "--help"}).output;
+        for (std::sregex_iterator match(help.begin(), help.end(), flag), end; match != end; ++match) {
+            std::string variable = (*match)[1];
+            if (variable == "help") continue;
+            std::replace(variable.begin(), variable.end(), '-', '_');
+            std::transform(variable.begin(), variable.end(), variable.begin(), ::toupper);
+            EXPECT_THAT(help, HasSubstr("(Env:TESSERA_" + variable + ")")) << verb;
+            ++count;
+        }
+    }
+    EXPECT_GT(count, 20);
+}
+
+TEST(Frame, AVariableGivesAFlag) {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "host.toml").string();
+    EXPECT_EQ(tessera_with({"TESSERA_OUT=" + file}, {"machine"}).exit_code, 0);
+    EXPECT_TRUE(std::filesystem::exists(file));
+    EXPECT_THAT(tessera_with({"TESSERA_OUT="}, {"machine"}).output, HasSubstr("name = \"host\""))
+        << "an empty one is none";
+}
+
+TEST(Frame, TheCommandLineWinsOverTheVariable) {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "host.toml").string();
+    EXPECT_EQ(tessera_with({"TESSERA_OUT=/no/such/folder/host.toml"}, {"machine", "--out", file}).exit_code,
+              0);
+    EXPECT_TRUE(std::filesystem::exists(file));
+}
+
+TEST(Frame, AWrongVariableIsNamed) {
+    const std::vector<std::string> compile = {"compile", "no-such-model", "-o", "out.tsr"};
+    const ProcessResult result = tessera_with({"TESSERA_CONTEXT=many"}, compile);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.errors,
+              "tessera compile: TESSERA_CONTEXT: --context: Value many not in range 1 to 16777216\n"
+              "See `tessera compile --help`.\n");
+    EXPECT_THAT(tessera_with({"TESSERA_CONTEXT=0"}, compile).errors,
+                HasSubstr("TESSERA_CONTEXT: --context: "));
+    EXPECT_EQ(tessera_with({"TESSERA_CONTEXT=many"}, {"machine"}).exit_code, 0) << "another verb's";
+
+    const ProcessResult own =
+        tessera_with({"TESSERA_CONTEXT=16"}, {"compile", "m", "-o", "o", "--context", "many"});
+    EXPECT_EQ(own.exit_code, 2);
+    EXPECT_THAT(own.errors, Not(HasSubstr("TESSERA_")));
 }
 
 TEST(Frame, FailedJobIsExitCodeOneWithTheVerbInFront) {
