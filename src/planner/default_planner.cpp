@@ -142,8 +142,9 @@ private:
     /// Bits that one step along k reads of each row of the weight. Scales, which many steps share, count
     /// nothing.
     static int64_t bits_per_step(const Definition& definition, int k) {
+        const std::vector<Contraction> ways = contractions_of(definition);
         int64_t sum = 0;
-        for (const Read& read : contractions_of(definition).front().b_reads) {
+        for (const Read& read : ways.front().b_reads) {
             for (const ExprPtr& component : read.coordinates) {
                 const auto* x = std::get_if<IteratorRef>(&component->node);
                 if (x && x->index == k)
