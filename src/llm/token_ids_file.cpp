@@ -1,5 +1,6 @@
 #include "llm/token_ids_file.h"
 
+#include <array>
 #include <limits>
 
 #include <fmt/format.h>
@@ -49,6 +50,11 @@ std::vector<TokenId> read_token_ids(const std::filesystem::path& path,
         ids.push_back(list[i].get<TokenId>());
     }
     return ids;
+}
+
+std::vector<TokenId> read_prompt_ids(const std::filesystem::path& path) {
+    constexpr std::array<std::string_view, 4> kKeys = {"prompt_ids", "ids", "input_ids", "tokens"};
+    return read_token_ids(path, kKeys);
 }
 
 }  // namespace tessera
