@@ -8,6 +8,7 @@
 #include "import/gguf/gguf_weights.h"
 #include "import/hf/config.h"
 #include "import/hf/safetensors.h"
+#include "import/hf/sharded_safetensors.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -28,11 +29,17 @@ void find_weights(const fs::path& folder, Checkpoint& checkpoint) {
         checkpoint.weights = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(single.string()));
         return;
     }
-    for (const char* other :
-         {"model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+    const fs::path index = folder / "model.safetensors.index.json";
+    if (fs::exists(index)) {
+        checkpoint.weights =
+            std::make_shared<const ShardedSafetensors>(ShardedSafetensors::open(index.string()));
+        return;
+    }
+    for (const char* other : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
         if (!fs::exists(folder / other)) continue;
-        checkpoint.findings.unsupported.push_back(
-            fmt::format("weights in {}: expected model.safetensors", other));
+        checkpoint.findings.unsupported.push_back(fmt::format(
+            "weights in {}: expected model.safetensors, or model.safetensors.index.json with its files",
+            other));
         return;
     }
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/error.h"
+#include "support/json_bounds.h"
 #include "support/mapped_file.h"
 
 namespace tessera {
@@ -30,6 +31,7 @@ const Json& list_in(const Json& root, std::span<const std::string_view> keys, co
 std::vector<TokenId> read_token_ids(const std::filesystem::path& path,
                                     std::span<const std::string_view> keys) {
     const MappedFile file = MappedFile::open(path);
+    check_json_bounds(file.text(), {.bytes = size_t{16} << 20}, path.string());
     Json root;
     try {
         root = Json::parse(file.text());
