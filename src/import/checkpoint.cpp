@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 
 std::string find_tokenizer(const fs::path& folder) {
     if (fs::exists(folder / "tokenizer.json")) return "tokenizer.json";
+    if (fs::exists(folder / "tokenizer.model")) return "tokenizer.model";
     if (fs::exists(folder / "vocab.json") && fs::exists(folder / "merges.txt"))
         return "vocab.json, merges.txt";
     return {};
