@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kReleaseBytes = size_t{16} << 20;
 
 /// One repetition of a constant, after the check that the checkpoint holds what the graph expects.
-TensorContents source_contents(const WeightSource& weights, const Value& value,
-                                        const std::string& source, const std::string& where) {
+TensorContents source_contents(const WeightSource& weights, const Value& value, const std::string& source,
+                               const std::string& where) {
     const StoredTensor* tensor = weights.find(source);
     if (!tensor) throw Error(where, source, "is missing");
     const std::vector<int64_t> shape = evaluate(value.type.shape, {});

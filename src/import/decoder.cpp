@@ -52,8 +52,9 @@ struct Step {
             extents.back() /= operand.block;
             std::vector<std::string> own;
             for (const std::string& source : sources) own.push_back(operand_source(source, operand));
-            operands.push_back(constant(operand.name.empty() ? name : fmt::format("{}_{}", name, operand.name),
-                                        operand.type, extents, std::move(own)));
+            operands.push_back(
+                constant(operand.name.empty() ? name : fmt::format("{}_{}", name, operand.name), operand.type,
+                         extents, std::move(own)));
         }
         return operands;
     }
@@ -102,10 +103,9 @@ public:
         const ValueId gate = linear("gate", normed, kGate, kGateBias);
         const ValueId up = linear("up", normed, kUp, kUpBias);
         const ValueId activated = builder_.add(
-            prefix_ + "swiglu",
-            ops::swiglu(symbols(), step_.rows, size.feed_forward, input_of({kDown})), {gate, up});
-        return add("feed_forward_residual", middle,
-                   linear("down", activated, kDown, kDownBias));
+            prefix_ + "swiglu", ops::swiglu(symbols(), step_.rows, size.feed_forward, input_of({kDown})),
+            {gate, up});
+        return add("feed_forward_residual", middle, linear("down", activated, kDown, kDownBias));
     }
 
 private:

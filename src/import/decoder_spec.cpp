@@ -25,13 +25,15 @@ public:
 
     /// F32 where the tensor cannot be used: the findings keep it from being compiled.
     ops::WeightFormat resolve(const std::string& name, const std::vector<int64_t>& shape) {
-        if (shape.size() == 2) return resolve(name, shape, ops::known_weight_formats(), [](auto) { return true; });
+        if (shape.size() == 2)
+            return resolve(name, shape, ops::known_weight_formats(), [](auto) { return true; });
         return resolve(name, shape, "F32, F16, BF16",
                        [](ops::WeightFormat format) { return ops::element_of(format).has_value(); });
     }
     /// What the import itself reads.
     void resolve_f32(const std::string& name, const std::vector<int64_t>& shape) {
-        resolve(name, shape, "F32", [](ops::WeightFormat format) { return format == ops::WeightFormat::kF32; });
+        resolve(name, shape, "F32",
+                [](ops::WeightFormat format) { return format == ops::WeightFormat::kF32; });
     }
     void report(bool unused_is_wrong) {
         for (const auto& [problem, count] : types_)

@@ -8,6 +8,7 @@
 
 #include "import/decoder_spec.h"
 #include "import/model_weights.h"
+#include "import/quantised/quantising_weights.h"
 #include "import/quantised/repacked_weights.h"
 #include "support/error.h"
 
@@ -35,8 +36,8 @@ void check_types(const WeightSource& weights, Findings& findings) {
     for (const std::string& name : weights.names()) ++counts[weights.find(name)->type];
     for (const auto& [type, count] : counts)
         if (!ops::weight_format_of(type))
-            findings.unsupported.push_back(fmt::format("{} tensors of type {}: expected {}", count, type,
-                                                       ops::known_weight_formats()));
+            findings.unsupported.push_back(
+                fmt::format("{} tensors of type {}: expected {}", count, type, ops::known_weight_formats()));
 }
 
 int64_t context_of(const DecoderConfig& config, const ImportOptions& options, const std::string& path) {
@@ -90,8 +91,13 @@ ImportedModel import_model(const std::filesystem::path& path, const ImportOption
     const int64_t context = context_of(config, options, checkpoint.path);
     DecoderSpec spec = *report.spec;
     spec.policy = options.policy;
+    std::shared_ptr<const WeightSource> weights;
+    if (options.quantisation)
+        weights =
+            std::make_shared<const QuantisingWeights>(checkpoint.weights, apply(*options.quantisation, spec));
+    else
+        weights = std::make_shared<const RepackedWeights>(checkpoint.weights);
     spec.cache = options.cache ? *options.cache : cache_type(options.policy, cache_makers(spec));
-    const auto weights = std::make_shared<const RepackedWeights>(checkpoint.weights);
     return {.graph = build_decoder(spec, {context, options.max_tokens, options.max_sequences}),
             .weights = std::make_shared<const ModelWeights>(weights, config, context),
             .facts = {.architecture = config.architecture,

@@ -9,6 +9,7 @@
 
 #include "import/checkpoint.h"
 #include "import/decoder.h"
+#include "import/quantised/mixture.h"
 #include "import/weights.h"
 #include "ir/graph.h"
 
@@ -19,7 +20,8 @@ struct ImportOptions {
     int64_t max_tokens = 512;  ///< new tokens of one step
     int64_t max_sequences = 16;  ///< sequences of one step
     Policy policy = Policy::kDefault;
-    std::optional<ElementType> cache;  ///< of keys and values; empty: cache_type of the policy
+    std::optional<ElementType> cache;     ///< of keys and values; empty: cache_type of the policy
+    std::optional<Mixture> quantisation;  ///< of a float checkpoint
 };
 
 /// Without a wish, the rotary tables and page tables stay small whatever a model could reach.

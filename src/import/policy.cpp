@@ -32,7 +32,8 @@ ElementType activation_type(Policy policy, std::span<const ops::WeightFormat> re
 ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers) {
     TESSERA_CHECK(!makers.empty(), "a cache that nothing makes");
     if (policy == Policy::kExact) return ElementType::kF32;
-    if (!std::all_of(makers.begin(), makers.end(), [](auto each) { return ops::element_of(each).has_value(); }))
+    if (!std::all_of(makers.begin(), makers.end(),
+                     [](auto each) { return ops::element_of(each).has_value(); }))
         return ElementType::kF16;
     return are_equal(makers) ? ops::element_of(makers.front()).value() : ElementType::kF32;
 }

@@ -22,8 +22,8 @@ std::optional<Policy> policy_of(std::string_view name);
 /// and all have one float type of 16 bits; else F32.
 ElementType activation_type(Policy policy, std::span<const ops::WeightFormat> readers);
 
-/// The type of a cache where none is asked for: F32 under `exact`, else that of the weights that make the keys
-/// and values, `makers`; F16 where one is quantised, F32 where float types differ.
+/// The type of a cache where none is asked for: F32 under `exact`, else that of the weights that make the
+/// keys and values, `makers`; F16 where one is quantised, F32 where float types differ.
 ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers);
 
 }  // namespace tessera

@@ -14,7 +14,14 @@ constexpr size_t stream_bytes(size_t elements, int bits) {
 }
 
 /// The pattern of element `index`, without a sign. @pre 1 <= bits <= 8, the stream holds the element.
-uint8_t element_bits(std::span<const std::byte> stream, int bits, size_t index);
+inline uint8_t element_bits(const std::byte* stream, int bits, size_t index) {
+    const size_t begin = index * static_cast<size_t>(bits);
+    auto pattern = static_cast<unsigned>(stream[begin / 8]);
+    // An element spans two bytes at most. That the second one exists follows from its bits being there.
+    if (begin % 8 + static_cast<size_t>(bits) > 8)
+        pattern |= static_cast<unsigned>(stream[begin / 8 + 1]) << 8;
+    return static_cast<uint8_t>(pattern >> begin % 8 & ((1U << bits) - 1));
+}
 
 /// Writes the low `bits` of each value, from the first byte of `to` on.
 /// @pre `to` has stream_bytes(values.size(), bits).

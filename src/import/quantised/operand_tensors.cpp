@@ -1,5 +1,7 @@
 #include "import/quantised/operand_tensors.h"
 
+#include <algorithm>
+
 #include "support/error.h"
 
 namespace tessera {
@@ -17,21 +19,23 @@ std::string operand_source(const std::string& weight, const ops::WeightOperand& 
     return operand.name.empty() ? weight : fmt::format("{}#{}", weight, operand.name);
 }
 
-std::vector<std::pair<std::string, StoredTensor>> operand_tensors(const std::string& weight,
-                                                                  const std::vector<int64_t>& shape,
-                                                                  ops::WeightFormat format) {
+void add_operands(OperandTensors& all, const std::string& weight, const std::vector<int64_t>& shape,
+                  ops::WeightFormat format) {
     const ops::WeightFormatInfo& facts = ops::info(format);
     TESSERA_CHECK(!shape.empty() && shape.back() % facts.block == 0, "{} of {}", weight, facts.name);
-    std::vector<std::pair<std::string, StoredTensor>> all;
-    for (const ops::WeightOperand& operand : facts.operands) {
-        StoredTensor tensor{.type = std::string(name(operand.type)),
-                            .element = operand.type,
-                            .shape = shape,
-                            .bytes = {}};
+    for (size_t i = 0; i < facts.operands.size(); ++i) {
+        const ops::WeightOperand& operand = facts.operands[i];
+        StoredTensor tensor{
+            .type = std::string(name(operand.type)), .element = operand.type, .shape = shape, .bytes = {}};
         tensor.shape.back() /= operand.block;
-        all.emplace_back(operand_source(weight, operand), std::move(tensor));
+        all.emplace(operand_source(weight, operand), OperandTensor{std::move(tensor), weight, format, i});
     }
-    return all;
+}
+
+std::vector<std::string> joined_names(std::vector<std::string> names, const OperandTensors& operands) {
+    for (const auto& [name, operand] : operands) names.push_back(name);
+    std::sort(names.begin(), names.end());
+    return names;
 }
 
 }  // namespace tessera

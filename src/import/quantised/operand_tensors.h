@@ -1,9 +1,9 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "import/weights.h"
@@ -20,10 +20,20 @@ std::optional<ops::WeightFormat> quantised_format_of(const StoredTensor& tensor)
 /// the name of the weight.
 std::string operand_source(const std::string& weight, const ops::WeightOperand& operand);
 
-/// Name and description of each operand of a quantised tensor [.., K], in the format's order; their bytes are
-/// to be made. @pre K is a multiple of the format's block.
-std::vector<std::pair<std::string, StoredTensor>> operand_tensors(const std::string& weight,
-                                                                  const std::vector<int64_t>& shape,
-                                                                  ops::WeightFormat format);
+/// One operand of a weight, whose bytes are to be made.
+struct OperandTensor {
+    StoredTensor tensor;
+    std::string weight;
+    ops::WeightFormat format;
+    size_t index;  ///< among the operands of the format
+};
+/// By the name of the source.
+using OperandTensors = std::map<std::string, OperandTensor, std::less<>>;
+
+/// Adds the operands of a weight [.., K] in a quantised format. @pre K is a multiple of the format's block.
+void add_operands(OperandTensors& all, const std::string& weight, const std::vector<int64_t>& shape,
+                  ops::WeightFormat format);
+/// Names of both, sorted.
+std::vector<std::string> joined_names(std::vector<std::string> names, const OperandTensors& operands);
 
 }  // namespace tessera

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "import/quantised/ggml_blocks.h"
-#include "import/quantised/operand_tensors.h"
 #include "ir/element_bits.h"
 #include "support/error.h"
 
@@ -49,9 +48,7 @@ RepackedWeights::RepackedWeights(std::shared_ptr<const WeightSource> checkpoint)
         const StoredTensor& tensor = *checkpoint_->find(name);
         const auto format = quantised_format_of(tensor);
         if (!format || tensor.shape.empty() || tensor.shape.back() % ops::info(*format).block != 0) continue;
-        size_t index = 0;
-        for (auto& [source, operand] : operand_tensors(name, tensor.shape, *format))
-            operands_.emplace(source, Operand{std::move(operand), name, *format, index++});
+        add_operands(operands_, name, tensor.shape, *format);
     }
 }
 
@@ -61,16 +58,13 @@ const StoredTensor* RepackedWeights::find(std::string_view name) const {
 }
 
 std::vector<std::string> RepackedWeights::names() const {
-    std::vector<std::string> all = checkpoint_->names();
-    for (const auto& [name, operand] : operands_) all.push_back(name);
-    std::sort(all.begin(), all.end());
-    return all;
+    return joined_names(checkpoint_->names(), operands_);
 }
 
 TensorContents RepackedWeights::contents(std::string_view name) const {
     const auto found = operands_.find(name);
     if (found == operands_.end()) return checkpoint_->contents(name);
-    const Operand& operand = found->second;
+    const OperandTensor& operand = found->second;
     const TensorContents blocks = checkpoint_->contents(operand.weight);
     int64_t elements = 1;
     for (const int64_t extent : checkpoint_->find(operand.weight)->shape) elements *= extent;

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "import/weights.h"
-#include "ops/weight_format.h"
+#include "import/quantised/operand_tensors.h"
 
 namespace tessera {
 
@@ -25,15 +22,8 @@ public:
     void release(std::string_view name) const override;
 
 private:
-    struct Operand {
-        StoredTensor tensor;
-        std::string weight;  ///< name of the whole tensor
-        ops::WeightFormat format;
-        size_t index;  ///< among the operands of the format
-    };
-
     std::shared_ptr<const WeightSource> checkpoint_;
-    std::map<std::string, Operand, std::less<>> operands_;
+    OperandTensors operands_;
 };
 
 }  // namespace tessera
