@@ -15,6 +15,8 @@ namespace tessera::testing {
 struct NamedTensor {
     std::vector<int64_t> shape;
     std::vector<float> values;
+    std::string type = "F32";  ///< in the file
+    std::string stored;        ///< its bytes there; empty: `values` as F32
 };
 
 struct RandomDecoder {
