@@ -97,8 +97,7 @@ bool Places::is_used_later(const BlockView& view, const Node& node, ValueId base
     for (const Value& value : graph_.values) {
         const ValueId id{static_cast<int>(&value - graph_.values.data())};
         const bool is_alias = out_.tensors.contains(value.name) || id == base;
-        if (is_alias && storage.base(id) == base && view.escapes(id) && !(view.block().carried_in == id))
-            return true;
+        if (is_alias && storage.base(id) == base && view.is_seen_behind(id)) return true;
     }
     return false;
 }
