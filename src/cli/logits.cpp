@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/announce_memory.h"
 #include "cli/every_logit.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
@@ -23,7 +24,9 @@ int write_logits(const Options& options, const Environment& environment) {
     if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
     const auto count = static_cast<int64_t>(ids.size());
     const auto artefact = open_model(resolve_model(options.model, environment), count, environment);
-    LanguageModel model(artefact, host_features(), {.context = count, .chunk = options.chunk});
+    const SessionOptions session{.context = count, .chunk = options.chunk};
+    announce_memory(artefact->manifest(), session);
+    LanguageModel model(artefact, host_features(), session);
     AtomicFile file(options.out);
     every_logit(model.session(), ids, environment,
                 [&](std::span<const float> logits) { file.write(std::as_bytes(logits)); });

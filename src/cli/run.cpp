@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/announce_memory.h"
 #include "cli/interrupt.h"
 #include "cli/open_model.h"
 #include "cli/standard_input.h"
@@ -89,7 +90,9 @@ int run(const Options& options, const Environment& environment) {
     const auto artefact =
         open_model(path, std::max(options.context, length + options.tokens.value_or(0)), environment);
     const Manifest& manifest = artefact->manifest();
-    LanguageModel model(artefact, host_features(), {.context = needed_context(manifest, length, options)});
+    const SessionOptions session{.context = needed_context(manifest, length, options)};
+    announce_memory(artefact->manifest(), session);
+    LanguageModel model(artefact, host_features(), session);
 
     const InterruptWatch interrupt;
     bool ends_line = false;

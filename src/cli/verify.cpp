@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/announce_memory.h"
 #include "cli/every_logit.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
@@ -117,7 +118,9 @@ int verify(const Options& options, const Environment& environment) {
 
     const auto artefact = open_model(resolve_model(options.model, environment), context, environment);
     artefact->verify_weights();
-    LanguageModel model(artefact, host_features(), {.context = context, .chunk = options.chunk});
+    const SessionOptions session{.context = context, .chunk = options.chunk};
+    announce_memory(artefact->manifest(), session);
+    LanguageModel model(artefact, host_features(), session);
     const int64_t vocabulary = model.session().vocabulary();
     ExpectedLogits expected(options.logits, vocabulary);
     const std::vector<TokenId> sequence = sequence_for(expected.rows(), prompt, greedy, options);

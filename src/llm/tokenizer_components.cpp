@@ -119,6 +119,9 @@ void read_normalizer_component(const JsonAt& component, const std::string& type,
     } else if (type == "Replace") {
         auto pattern = read_pattern(component);
         std::string content = component.at("content").string();
+        // A text of so many matches would be as many times as long (normalizer.cpp bounds several steps).
+        if (constexpr size_t kLongest = 64; content.size() > kLongest)
+            component.fail(fmt::format("puts in {} bytes, expected at most {}", content.size(), kLongest));
         if (auto* expression = std::get_if<Regex>(&pattern))
             steps.emplace_back(ReplacePattern{std::move(*expression), std::move(content)});
         else
@@ -152,10 +155,14 @@ void read_decoder_component(const JsonAt& component, const std::string& type, Un
         steps.emplace_back(DecodeByteToken{});
     } else if (type == "Replace") {
         const auto pattern = read_pattern(component);
-        if (const auto* text = std::get_if<std::string>(&pattern))
-            steps.emplace_back(ReplaceText{*text, component.at("content").string()});
-        else
+        const auto* text = std::get_if<std::string>(&pattern);
+        const std::string content = component.at("content").string();
+        if (text == nullptr)
             unsupported.push_back("decoder Replace with an expression");
+        else if (content.size() > text->size())  // several in a row would make a token as long as they like
+            unsupported.push_back("decoder Replace by a longer text");
+        else
+            steps.emplace_back(ReplaceText{*text, content});
     } else if (type == "Strip") {
         StripContent strip{component.at("content").string(),
                            static_cast<size_t>(component.at("start").integer(0, INT32_MAX)),

@@ -61,31 +61,21 @@ public:
         close(errors_);
     }
 
-    void wait_for_text() {
-        char first = 0;
-        EXPECT_EQ(::read(output_, &first, 1), 1);
-        text_ += first;
-    }
     /// Afterwards it waits until somebody reads.
     void wait_for_full_pipe() {
         const int capacity = fcntl(output_, F_GETPIPE_SZ);
-        for (int waiting = 0; waiting < capacity; usleep(1000))
+        for (int waiting = 0; waiting < capacity; usleep(1000)) {
+            ASSERT_FALSE(has_ended());
             ASSERT_EQ(ioctl(output_, FIONREAD, &waiting), 0);
+        }
     }
     void interrupt() { kill(id_, SIGINT); }
     bool has_ended() {
         ended_ = ended_ || waitpid(id_, &status_, WNOHANG) == id_;
         return ended_;
     }
-    std::string rest_of_text() {
-        read_all(output_, text_);
-        return text_;
-    }
-    std::string errors() {
-        std::string text;
-        read_all(errors_, text);
-        return text;
-    }
+    std::string text() { return read_all(output_); }
+    std::string errors() { return read_all(errors_); }
     int wait_for_end() {
         if (!ended_) waitpid(id_, &status_, 0);
         ended_ = true;
@@ -93,17 +83,18 @@ public:
     }
 
 private:
-    static void read_all(int file, std::string& text) {
+    static std::string read_all(int file) {
+        std::string text;
         char buffer[4096];
         for (ssize_t count; (count = ::read(file, buffer, sizeof buffer)) > 0;)
             text.append(buffer, static_cast<size_t>(count));
+        return text;
     }
 
     pid_t id_ = -1;
     int output_ = -1, errors_ = -1;
     int status_ = 0;
     bool ended_ = false;
-    std::string text_;
 };
 
 class Interrupt : public ToyBench {
@@ -121,9 +112,9 @@ protected:
 
 TEST_F(Interrupt, EndsTheTextWithStatistics) {
     Child child(long_text());
-    child.wait_for_text();
+    child.wait_for_full_pipe();
     child.interrupt();
-    const std::string text = child.rest_of_text();
+    const std::string text = child.text();
     const std::string errors = child.errors();
     const int status = child.wait_for_end();
     ASSERT_TRUE(WIFEXITED(status)) << errors;

@@ -19,7 +19,8 @@ TEST_F(RunVerb, TextGoesToStdoutAndTimesToStderr) {
     const ProcessResult result = tessera({"run", "toy.tsr", "-p", "cab", "-n", "30"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_EQ(result.output, letters(greedy({2, 0, 1}, 30)) + "\n");
-    EXPECT_THAT(result.errors, MatchesRegex("prompt: 3 tokens in [0-9.]+ s, [0-9.]+ tokens/s\n"
+    EXPECT_THAT(result.errors, MatchesRegex("memory: weights 128 B mapped, cache 8 B per token x 32, [^\n]*\n"
+                                            "prompt: 3 tokens in [0-9.]+ s, [0-9.]+ tokens/s\n"
                                             "text:   29 tokens in [0-9.]+ s, [0-9.]+ tokens/s\n"));
 }
 
