@@ -1,6 +1,4 @@
-#include <array>
 #include <memory>
-#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -15,15 +13,13 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::array<std::string_view, 4> kIdKeys = {"prompt_ids", "ids", "input_ids", "tokens"};
-
 struct Options {
     std::filesystem::path model, ids, out;
     int64_t chunk = 0;
 };
 
 int write_logits(const Options& options, const Environment& environment) {
-    const std::vector<TokenId> ids = read_token_ids(options.ids, kIdKeys);
+    const std::vector<TokenId> ids = read_prompt_ids(options.ids);
     if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
     const auto count = static_cast<int64_t>(ids.size());
     const auto artefact = open_model(resolve_model(options.model, environment), count, environment);

@@ -128,16 +128,28 @@ void read_normalizer_component(const JsonAt& component, const std::string& type,
     }
 }
 
-/// `fused`: what follows applies to all tokens together.
+/// What follows Fuse applies to all tokens together. A text whose tokens are still coming can be stripped at
+/// its front, and no more.
+void read_fused_component(const JsonAt& component, const std::string& type, Unsupported& unsupported,
+                          TokenDecoder& decoder) {
+    if (type != "Strip" || component.at("stop").integer(0, INT32_MAX) > 0) {
+        unsupported.push_back(
+            fmt::format("decoder {} after Fuse{}", type, type == "Strip" ? " at the end of a text" : ""));
+        return;
+    }
+    StripFront strip{component.at("content").string(),
+                     static_cast<size_t>(component.at("start").integer(0, INT32_MAX))};
+    if (strip.content.empty()) component.fail("strips an empty text");
+    decoder.front.push_back(std::move(strip));
+}
+
 void read_decoder_component(const JsonAt& component, const std::string& type, Unsupported& unsupported,
-                            bool& fused, TokenDecoder& decoder) {
-    auto& steps = fused ? decoder.text_steps : decoder.token_steps;
+                            TokenDecoder& decoder) {
+    auto& steps = decoder.token_steps;
     if (type == "ByteLevel") {
         steps.emplace_back(DecodeByteAlphabet{});
     } else if (type == "ByteFallback") {
         steps.emplace_back(DecodeByteToken{});
-    } else if (type == "Fuse") {
-        fused = true;
     } else if (type == "Replace") {
         const auto pattern = read_pattern(component);
         if (const auto* text = std::get_if<std::string>(&pattern))
@@ -153,8 +165,7 @@ void read_decoder_component(const JsonAt& component, const std::string& type, Un
     } else if (type == "Metaspace") {
         steps.emplace_back(ReplaceText{read_replacement(component), " "});
         // The space that the pre-tokenizer puts in front of a text.
-        if (read_front(component) != Metaspace::Front::kNever)
-            decoder.text_steps.emplace_back(StripContent{" ", 1, 0});
+        if (read_front(component) != Metaspace::Front::kNever) decoder.front.push_back(StripFront{" ", 1});
     } else {
         unsupported.push_back("decoder " + type);
     }
@@ -214,7 +225,12 @@ TokenDecoder read_decoder(const std::optional<JsonAt>& section, Unsupported& uns
     bool fused = false;
     if (section)
         for_each_component(*section, "decoders", [&](const JsonAt& component, const std::string& type) {
-            read_decoder_component(component, type, unsupported, fused, decoder);
+            if (type == "Fuse")
+                fused = true;
+            else if (fused)
+                read_fused_component(component, type, unsupported, decoder);
+            else
+                read_decoder_component(component, type, unsupported, decoder);
         });
     return decoder;
 }

@@ -305,6 +305,7 @@ private:
     Body lower_leaf(const Leaf& leaf, const Node& node, const Ranges& ranges, bool is_partial) {
         const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
         TESSERA_CHECK(kernel != nullptr, "{}", leaf.micro_kernel);
+        check_types(node, *kernel);
         Body body;
         const LeafScope scope{node, leaf, ranges, is_partial, storage_, nodes_, names_};
         const ValueId first = value_of(node, node.definition()->results().front());

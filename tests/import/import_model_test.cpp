@@ -126,8 +126,8 @@ TEST_F(ImportModel, WithoutWeightsOnlyInspects) {
     std::filesystem::remove(folder_.path() / "model.safetensors");
     EXPECT_THAT(inspect_model(folder_.path()).checkpoint.findings.unsupported, IsEmpty());
     EXPECT_THAT(error_of(), HasSubstr("has no weights"));
-    testing::write_file(folder_.path() / "model.safetensors.index.json", "{}");
-    EXPECT_THAT(error_of(), HasSubstr("weights in model.safetensors.index.json"));
+    testing::write_file(folder_.path() / "pytorch_model.bin.index.json", "{}");
+    EXPECT_THAT(error_of(), HasSubstr("weights in pytorch_model.bin.index.json"));
 }
 
 TEST_F(ImportModel, PathsThatHoldNoModelAreErrors) {

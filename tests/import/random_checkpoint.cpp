@@ -205,6 +205,22 @@ void write_hugging_face(const RandomDecoder& model, const std::filesystem::path&
     write_file(folder / "model.safetensors", safetensors_of(model.tensors));
 }
 
+void write_sharded(const RandomDecoder& model, const std::filesystem::path& folder) {
+    std::map<std::string, NamedTensor> shards[2];
+    nlohmann::json weight_map;
+    for (const auto& [name, tensor] : model.tensors) {
+        const size_t shard = weight_map.size() % 2;
+        weight_map[name] =
+            shard == 0 ? "model-00001-of-00002.safetensors" : "model-00002-of-00002.safetensors";
+        shards[shard].emplace(name, tensor);
+    }
+    write_file(folder / "config.json", config_of(model).dump(2));
+    write_file(folder / "model-00001-of-00002.safetensors", safetensors_of(shards[0]));
+    write_file(folder / "model-00002-of-00002.safetensors", safetensors_of(shards[1]));
+    write_file(folder / "model.safetensors.index.json",
+               nlohmann::json({{"metadata", {{"total_size", 0}}}, {"weight_map", weight_map}}).dump(2));
+}
+
 void write_gguf(const RandomDecoder& model, const std::filesystem::path& file) {
     write_file(file, GgufWriter(model).run());
 }
