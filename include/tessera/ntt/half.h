@@ -96,12 +96,15 @@ template <class R>
 template <class R>
 [[gnu::always_inline]] inline auto narrow_f16(R v) {
     using Lanes = LanesOf<R>;
+    using U = typename Lanes::Unsigned;
     using S = typename Lanes::Signed;
     using F = typename Lanes::Float;
     const S x = same_bits<S>(v);
     const S size = x & 0x7fffffff;
-    // The carry of the rounding goes on into the exponent, and from the largest number into infinity.
-    const S normal = (size - (112 << 23) + 0xfff + ((size >> 13) & 1)) >> 13;
+    // The carry of the rounding goes on into the exponent, and from the largest number into infinity. Of
+    // subnormal numbers the difference wraps, and is not used.
+    const U magnitude = same_bits<U>(size);
+    const S normal = same_bits<S>((magnitude - (112u << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13);
     // Beside 0.5 the spacing of floats is 2^-24, that of the subnormals of binary16: the addition rounds.
     const S subnormal = same_bits<S>(same_bits<F>(size) + 0.5f) - same_bits<S>(F{} + 0.5f);
     const S nan = 0x7e00 | ((size >> 13) & 0x3ff);
