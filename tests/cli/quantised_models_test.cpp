@@ -23,8 +23,9 @@ using testing::RandomDecoder;
 constexpr int64_t kTokens = 40;
 
 /// Rows of 256 elements, the blocks of the K formats.
-RandomDecoder small_decoder() {
+RandomDecoder small_decoder(int64_t layers = 2) {
     RandomDecoder decoder;
+    decoder.layers = layers;
     decoder.hidden = decoder.feed_forward = 256;
     decoder.heads = 4;
     decoder.cache_heads = 2;
@@ -108,8 +109,7 @@ TEST_F(QuantisedModels, EveryFormatComputesWhatPlainLoopsDo) {
 }
 
 TEST_F(QuantisedModels, TiedHeadReadsThePackedEmbedding) {
-    RandomDecoder decoder = small_decoder();
-    decoder.layers = 1;
+    RandomDecoder decoder = small_decoder(1);
     decoder.tied = true;
     decoder.tensors.erase("lm_head.weight");
     std::mt19937_64 random(6);
