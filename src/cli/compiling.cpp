@@ -20,8 +20,13 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
                    "longest sequence in tokens; default: the model's, at most 8192")
         ->type_name("N")
         ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+    CLI::Option* workers =
+        app.add_option("--workers", flags.workers, "threads that compute together (default: the machine's cores)")
+            ->type_name("N")
+            ->check(CLI::Range(int64_t{1}, kMostWorkers));
     app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->excludes(workers);
     app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")
         ->type_name("DIR");
 }
@@ -43,6 +48,7 @@ CompileReport compile(const fs::path& model, const fs::path& out, const CompileF
     options.search_path = environment.search_path;
     if (!flags.plan.empty()) options.plan = flags.plan;
     if (!flags.dump.empty()) options.dump = flags.dump;
+    if (flags.workers > 0) options.workers = flags.workers;
     if (flags.context > 0) options.context = flags.context;
     std::unique_ptr<Progress> progress;
     options.on_pass = [&](const std::string& pass) {

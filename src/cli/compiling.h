@@ -18,10 +18,11 @@ struct CompileFlags {
     std::string machine;  ///< file; empty: the host
     std::string plan;     ///< file; empty: the default planner's
     std::string dump;     ///< folder; empty: no dump
+    int64_t workers = 0;  ///< 0: the machine's cores
     int64_t context = 0;  ///< 0: the importer's choice
 };
 
-/// --machine, --context, --plan and --dump. `flags` must outlive the parsing.
+/// --machine, --workers, --context, --plan and --dump. `flags` must outlive the parsing.
 void add_compile_flags(CLI::App& app, CompileFlags& flags);
 
 /// The machine of a file, or the host. @throws Error.

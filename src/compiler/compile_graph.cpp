@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "codegen/cpp/emit.h"
 #include "compiler/compiler.h"
 #include "compiler/pass.h"
@@ -14,8 +16,9 @@
 namespace tessera {
 namespace {
 
-PlannerOptions planner_options(const Machine& machine) {
+PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> workers) {
     PlannerOptions options;
+    options.workers = std::min(workers.value_or(machine.cores), kMostWorkers);
     options.machine = machine.name;
     options.lanes = vector_lanes(machine);
     options.vector_registers = vector_registers(machine);
@@ -52,7 +55,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
                                   "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan)
                             : pass.run(
                                   "plan", "toml",
-                                  [&] { return default_plan(out.graph, planner_options(options.machine)); },
+                                  [&] { return default_plan(out.graph, planner_options(options.machine, options.workers)); },
                                   print_plan);
     if (options.plan) {
         // Structure first: buffers are placed by lowering, which relies on it.

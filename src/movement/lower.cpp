@@ -4,6 +4,8 @@
 //   x:8 y:1 { p[..]; r[..] }   ->   for x in 0..X by 8: for y in 0..Y: p on (region that r reads), r on
 //   (x..x+8, y)
 //
+// The loop `x:8@worker` starts at the worker's first tile and leaves out those of the others.
+//
 // A loop over a reduction of the root starts behind the identity of its results and ends before the
 // post-expression.
 #include "movement/lower.h"
@@ -13,7 +15,9 @@
 #include <numeric>
 
 #include "kernels/micro_kernel.h"
+#include "movement/fill_gaps.h"
 #include "movement/leaf.h"
+#include "movement/worker_parts.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -41,9 +45,16 @@ public:
         Kernel kernel;
         kernel.name = identifier(nodes_.back()->name);
         kernel.comment = print(plan_.nest);
-        kernel.body = fill_gaps();
-        append(kernel.body, lower_nest(plan_.nest, whole_ranges(*nodes_.back(), storage_.input()), false));
+        kernel.barrier = plan_.barrier;
+        kernel.alone = plan_.alone;
+        if (plan_.alone && divided_loop(plan_.nest))
+            throw Error(kernel.name, divided_loop(plan_.nest)->iterator,
+                        "is divided between the workers, but one works alone");
+        Body nest = lower_nest(plan_.nest, whole_ranges(*nodes_.back(), storage_.input()), false);
+        kernel.body = fill_gaps(nodes_, accesses_, storage_, names_);
+        append(kernel.body, std::move(nest));
         kernel.buffers = storage_.buffers();
+        kernel.accesses = std::move(accesses_);
         return kernel;
     }
 
@@ -64,26 +75,6 @@ private:
 
     static void append(Body& body, Body more) {
         for (Statement& s : more) body.push_back(std::move(s));
-    }
-
-    /// Elements of whole results that no iteration writes hold the identity.
-    Body fill_gaps() {
-        Body body;
-        for (const Node* node : nodes_) {
-            for (const int t : node->definition()->results()) {
-                const ValueId value = value_of(*node, t);
-                if (node->definition()->tensors[static_cast<size_t>(t)].role != Role::kOut ||
-                    !leaves_gaps(*node, storage_))
-                    continue;
-                if (storage_.plan_of(value).place == Place::kTile)
-                    continue;  // readers are checked where the tile is made
-                const std::vector<Index> extents = storage_.extents(value);
-                const Address start = storage_.locate(value, std::vector<Index>(extents.size()), true);
-                body.push_back({Fill{start, stored_elements(storage_.plan_of(value).layout, extents),
-                                     identity(node->definition()->monoid)}});
-            }
-        }
-        return body;
     }
 
     /// A limit that is more than a sum gets a name, so that it is computed once and the code stays readable.
@@ -110,12 +101,16 @@ private:
             Index begin, end;
             int64_t step;
             bool is_lone;  ///< one tile holds all, so the body does not name the variable
+            bool is_divided = false;
             Body before, inside, after;
         };
         std::vector<Open> open;
         const size_t outer_loops = open_loops_.size();
         const int outer_stopped_loops = stopped_loops_;
+        const bool is_outermost = &nest == &plan_.nest;
+        if (is_outermost && !divided_loop(nest)) note_accesses(nodes, ranges);
         for (const LoopTile& loop : nest.loops) {
+            const bool is_divided = is_outermost && &loop == divided_loop(nest);
             const int x = definition.iterator(loop.iterator);
             if (x < 0) {
                 throw Error(root_node.name, loop.iterator, "is no iterator of the nest's last operator");
@@ -123,6 +118,7 @@ private:
             Range& range = ranges[static_cast<size_t>(x)];
             Open level;
             const bool is_reduction = definition.iterators[static_cast<size_t>(x)].is_reduction;
+            if (loop.is_divided) check_division(root_node, loop, is_divided, is_reduction);
             if (is_reduction && !is_partial) {
                 if (!find_micro_kernel(root(nest).micro_kernel)->tiles_reductions) {
                     throw Error(root_node.name, loop.iterator,
@@ -150,9 +146,11 @@ private:
                 {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
                 divisor == 0 ? tile : std::gcd(divisor, tile)};
             level.begin = range.begin;
+            level.is_divided = is_divided && storage_.input().plan.workers > 1;
+            if (level.is_divided) level.begin = storage_.input().worker() * Index(loop.tile);
             end = named(end, loop.iterator + "_stop", level.before);
             level.end = end;
-            level.step = tile;
+            level.step = level.is_divided ? loop.tile * storage_.input().plan.workers : tile;
             level.is_lone = range.largest <= tile;
             const Index start = level.is_lone ? range.begin : Index::variable(level.variable);
             if (!level.is_lone) open_loops_.push_back(level.variable.name);
@@ -165,6 +163,14 @@ private:
                 start,
                 divides || tile == 1 ? next : named(min(next, end), loop.iterator + "_end", level.inside),
                 tile, covered};
+            if (is_divided) {
+                division_ = {level.variable.name, loop.tile};
+                divided_variables_ = {level.variable.name};
+                note_accesses(nodes, ranges);
+                if (level.is_lone) only_the_first_worker();
+            } else if (uses_division(level.begin)) {
+                divided_variables_.insert(level.variable.name);
+            }
             open.push_back(std::move(level));
         }
 
@@ -190,7 +196,7 @@ private:
             append(level->inside, std::move(body));
             body = std::move(level->inside);
             const auto extent = (level->end - level->begin).as_constant();
-            if (level->is_lone && extent && *extent > 0 && *extent <= level->step) {
+            if (level->is_lone && !level->is_divided && extent && *extent > 0 && *extent <= level->step) {
                 append(outer, std::move(body));  // a loop of one trip is none
             } else {
                 outer.push_back(
@@ -202,6 +208,54 @@ private:
         open_loops_.resize(outer_loops);
         stopped_loops_ = outer_stopped_loops;
         return body;
+    }
+
+    /// What each operator reads and writes, to begin with the loop that divides the kernel.
+    void note_accesses(const std::vector<const Node*>& nodes, const Ranges& ranges) {
+        const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
+        accesses_ = worker_accesses(nodes, needed, division_ ? &*division_ : nullptr, storage_);
+        for (const Node* node : nodes) {
+            for (size_t x = 0; division_ && x < needed.at(node).size(); ++x) {
+                if (is_divided(needed.at(node)[x], *division_)) divided_iterators_[node].push_back(x);
+            }
+        }
+        if (plan_.alone) only_the_first_worker();
+    }
+
+    void only_the_first_worker() {
+        for (WorkerAccess& access : accesses_) {
+            access.by_all = false;
+            access.parts = {{-1, 0}};
+        }
+    }
+
+    bool uses_division(const Index& index) const {
+        return std::any_of(divided_variables_.begin(), divided_variables_.end(),
+                           [&](const std::string& variable) { return index.uses(variable); });
+    }
+
+    static void check_division(const Node& node, const LoopTile& loop, bool is_outermost, bool is_reduction) {
+        if (!is_outermost) {
+            throw Error(node.name, loop.iterator, "is divided between the workers inside of other loops",
+                        "put the loop with @worker in front of all others");
+        }
+        if (is_reduction) {
+            throw Error(node.name, loop.iterator,
+                        "is a reduction: workers that share it would write one result",
+                        "divide an iterator of the result");
+        }
+    }
+
+    /// A producer that is read in two ways is computed whole; then it does not stay within the worker's part.
+    void check_stays_in_part(const Node& node, const Ranges& ranges) const {
+        const auto divided = divided_iterators_.find(&node);
+        if (divided == divided_iterators_.end()) return;
+        for (const size_t x : divided->second) {
+            if (uses_division(ranges[x].begin)) continue;
+            throw Error(node.name, node.definition()->iterators[x].name,
+                        "is divided between the workers, but loops further inside need all of it",
+                        "divide another iterator, or take the operator into a kernel of its own");
+        }
     }
 
     bool is_tile(ValueId value) const { return storage_.plan_of(storage_.base(value)).place == Place::kTile; }
@@ -305,6 +359,7 @@ private:
     Body lower_leaf(const Leaf& leaf, const Node& node, const Ranges& ranges, bool is_partial) {
         const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
         TESSERA_CHECK(kernel != nullptr, "{}", leaf.micro_kernel);
+        check_stays_in_part(node, ranges);
         Body body;
         const LeafScope scope{node, leaf, ranges, is_partial, storage_, nodes_, names_};
         const ValueId first = value_of(node, node.definition()->results().front());
@@ -358,6 +413,10 @@ private:
     std::vector<std::string>
         open_loops_;         ///< variables of the loops around the current place that have several trips
     int stopped_loops_ = 0;  ///< loops around the current place that a predicate ends, maybe at once
+    std::optional<Division> division_;
+    std::set<std::string> divided_variables_;  ///< the division's, and those of loops within its trips
+    std::map<const Node*, std::vector<size_t>> divided_iterators_;
+    std::vector<WorkerAccess> accesses_;
 };
 
 }  // namespace
@@ -371,6 +430,7 @@ Program lower(const Graph& graph, const Plan& plan, const SpecialisationPlan& sp
     const LoweringInput input = lowering_input(graph, plan, specialisation, constants);
     Program program;
     program.specialisation = specialisation.name;
+    program.workers = plan.workers;
     program.arena_bytes = specialisation.arena_bytes;
     for (const DimSymbol& symbol : graph.symbols) program.symbols.push_back(input.symbols.at(symbol.name));
     for (const Block& block : graph.blocks) {

@@ -133,7 +133,7 @@ void StepMemory::run(TesseraStepFunction entry) {
     const auto outputs = addresses<void*>(outputs_);
     const auto states = addresses<unsigned char*>(states_);
     const TesseraStep step{symbols_.data(),   inputs.data(), outputs.data(),
-                           constants_.data(), states.data(), arena_.data()};
+                           constants_.data(), states.data(), arena_.data(), 0, nullptr, nullptr};
     entry(&step);
 }
 

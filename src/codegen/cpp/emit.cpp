@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/cpp/value.h"
+#include "movement/storage.h"
 #include "support/error.h"
 
 namespace tessera::cpp {
@@ -232,6 +233,7 @@ std::string pointer_text(const ProgramBuffer& b) {
             base = fmt::format("reinterpret_cast<{}>(step.arena + {})", type, b.position);
             break;
     }
+    if (b.worker_stride > 0) base.insert(base.size() - 1, fmt::format(" + worker * {}", b.worker_stride));
     if (!(b.repetition_stride == Index(0)))
         base += fmt::format(" + repetition * ({})", b.repetition_stride.text());
     return fmt::format("[[maybe_unused]] {} const {} = {};", type, b.name, base);
@@ -253,6 +255,8 @@ void emit_kernel(std::string& out, const Program& program, const ProgramBlock& b
         if (symbol.bounds.low == symbol.bounds.high) continue;
         text.line(fmt::format("[[maybe_unused]] const int64_t {} = step.symbols[{}];", symbol.name, s));
     }
+    if (program.workers > 1)
+        text.line(fmt::format("[[maybe_unused]] const int64_t {} = step.worker;", kWorker));
     for (const ProgramBuffer& buffer : kernel.buffers) text.line(pointer_text(buffer));
     text.body(kernel.body);
     out += "}\n\n";
@@ -283,8 +287,12 @@ std::string emit(const std::string& model, const std::vector<Program>& programs)
             if (repeats)
                 out += fmt::format("    for (int64_t repetition = 0; repetition < {}; ++repetition) {{\n",
                                    block.repeat);
+            const char* indent = repeats ? "        " : "    ";
             for (const Kernel& kernel : block.kernels) {
-                out += fmt::format("    {}{}(*step, {});\n", repeats ? "    " : "",
+                if (kernel.barrier && program.workers > 1)
+                    out += fmt::format("{}step->meet(step->team);\n", indent);
+                out += fmt::format("{}{}{}(*step, {});\n", indent,
+                                   kernel.alone && program.workers > 1 ? "if (step->worker == 0) " : "",
                                    function_name(program, block, kernel), repeats ? "repetition" : "0");
             }
             if (repeats) out += "    }\n";
