@@ -4,7 +4,6 @@
 
 #include "cli/compiling.h"
 #include "cli/verb.h"
-#include "support/error.h"
 
 namespace tessera::cli {
 namespace {
@@ -16,16 +15,6 @@ struct Options {
     bool is_quiet = false;
 };
 
-void print_report(const Options& options, const CompileReport& report) {
-    for (const CompileReport::Pass& pass : report.passes)
-        fmt::print(stderr, "  {:<16} {:8.3f} s\n", pass.name, pass.seconds);
-    fmt::print(stderr, "{}: {} bytes, {} of them weights; {} bytes of C++, {}\n", options.out,
-               report.artefact_bytes, report.constant_bytes, report.code_bytes,
-               report.code_was_cached
-                   ? "compiled before"
-                   : fmt::format("compiled in {:.1f} CPU seconds", report.cpp_cpu_seconds));
-}
-
 Job declare(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<Options>();
     app.add_option("MODEL", options->model, "folder in HuggingFace form, or GGUF file")->required();
@@ -34,7 +23,7 @@ Job declare(CLI::App& app, const Environment& environment) {
     add_compile_flags(app, options->flags);
     return [options, &environment] {
         const CompileReport report = compile(options->model, options->out, options->flags, environment);
-        if (!options->is_quiet) print_report(*options, report);
+        if (!options->is_quiet) print_report(options->out, report);
         return 0;
     };
 }

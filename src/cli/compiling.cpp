@@ -13,9 +13,43 @@
 namespace tessera::cli {
 namespace fs = std::filesystem;
 
-void add_compile_flags(CLI::App& app, CompileFlags& flags) {
+namespace {
+
+/// Options from the flags, and progress on the terminal for as long as it lives.
+class Compilation {
+public:
+    Compilation(const CompileFlags& flags, const Environment& environment) {
+        options_.machine = read_machine(flags.machine);
+        options_.ntt_include = environment.include_directory;
+        options_.cache = environment.cache() / "code";
+        options_.search_path = environment.search_path;
+        if (!flags.plan.empty()) options_.plan = flags.plan;
+        if (!flags.dump.empty()) options_.dump = flags.dump;
+        if (flags.context > 0) options_.context = flags.context;
+        options_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
+            progress_.reset();
+            progress_ = std::make_unique<Progress>(terminal, "compiling: " + pass);
+        };
+        options_.while_waiting = [this] {
+            if (progress_) progress_->update();
+        };
+    }
+    Compilation(const Compilation&) = delete;  // the options refer to the progress
+    Compilation& operator=(const Compilation&) = delete;
+
+    const CompileOptions& options() const { return options_; }
+
+private:
+    std::unique_ptr<Progress> progress_;
+    CompileOptions options_;
+};
+
+}  // namespace
+
+void add_machine_flags(CLI::App& app, CompileFlags& flags) {
     app.add_option("--machine", flags.machine, "machine description (TOML); default: this machine")
         ->type_name("FILE");
+<<<<<<< HEAD
     app.add_option("--context", flags.context,
                    "longest sequence in tokens; default: the model's, at most 8192")
         ->type_name("N")
@@ -24,11 +58,21 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
         app.add_option("--workers", flags.workers, "threads that compute together (default: the machine's cores)")
             ->type_name("N")
             ->check(CLI::Range(int64_t{1}, kMostWorkers));
+=======
+>>>>>>> main
     app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
         ->type_name("FILE")
         ->excludes(workers);
     app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")
         ->type_name("DIR");
+}
+
+void add_compile_flags(CLI::App& app, CompileFlags& flags) {
+    add_machine_flags(app, flags);
+    app.add_option("--context", flags.context,
+                   "longest sequence in tokens; default: the model's, at most 8192")
+        ->type_name("N")
+        ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
 }
 
 Machine read_machine(const std::string& file) {
@@ -41,6 +85,7 @@ CompileReport compile(const fs::path& model, const fs::path& out, const CompileF
                       const Environment& environment) {
     if (!fs::exists(model))
         throw Error(model.string(), {}, "does not exist", "give a HuggingFace folder or a GGUF file");
+<<<<<<< HEAD
     CompileOptions options;
     options.machine = read_machine(flags.machine);
     options.ntt_include = environment.include_directory;
@@ -59,6 +104,24 @@ CompileReport compile(const fs::path& model, const fs::path& out, const CompileF
         if (progress) progress->update();
     };
     return compile_model(model, out, options);
+=======
+    return compile_model(model, out, Compilation(flags, environment).options());
+}
+
+CompileReport retarget(const fs::path& artefact, const fs::path& out, const CompileFlags& flags,
+                       const Environment& environment) {
+    return retarget_artefact(artefact, out, Compilation(flags, environment).options());
+}
+
+void print_report(const std::string& out, const CompileReport& report) {
+    for (const CompileReport::Pass& pass : report.passes)
+        fmt::print(stderr, "  {:<16} {:8.3f} s\n", pass.name, pass.seconds);
+    fmt::print(stderr, "{}: {} bytes, {} of them weights; {} bytes of C++, {}\n", out, report.artefact_bytes,
+               report.constant_bytes, report.code_bytes,
+               report.code_was_cached
+                   ? "compiled before"
+                   : fmt::format("compiled in {:.1f} CPU seconds", report.cpp_cpu_seconds));
+>>>>>>> main
 }
 
 }  // namespace tessera::cli

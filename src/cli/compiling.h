@@ -22,7 +22,13 @@ struct CompileFlags {
     int64_t context = 0;  ///< 0: the importer's choice
 };
 
+<<<<<<< HEAD
 /// --machine, --workers, --context, --plan and --dump. `flags` must outlive the parsing.
+=======
+/// --machine, --plan and --dump. `flags` must outlive the parsing.
+void add_machine_flags(CLI::App& app, CompileFlags& flags);
+/// Those and --context.
+>>>>>>> main
 void add_compile_flags(CLI::App& app, CompileFlags& flags);
 
 /// The machine of a file, or the host. @throws Error.
@@ -31,5 +37,11 @@ Machine read_machine(const std::string& file);
 /// Compiles with progress on the terminal.
 CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,
                       const CompileFlags& flags, const Environment& environment);
+/// The same from an artefact.
+CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,
+                       const CompileFlags& flags, const Environment& environment);
+
+/// Times and sizes, on stderr.
+void print_report(const std::string& out, const CompileReport& report);
 
 }  // namespace tessera::cli

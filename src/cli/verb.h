@@ -36,6 +36,7 @@ Verb logits_verb();
 Verb machine_verb();
 Verb op_verb();
 Verb opt_verb();
+Verb retarget_verb();
 Verb run_verb();
 Verb tokenize_verb();
 Verb verify_verb();

@@ -11,6 +11,7 @@ namespace tessera {
 
 struct ToolchainOptions {
     CompilerSettings compiler;                ///< of the machine: which compiler, which features
+    Isa isa = kHostIsa;                       ///< of the machine; another than the host's is cross-compiled
     std::filesystem::path include_directory;  ///< holds tessera/ntt/
     std::filesystem::path cache_directory;    ///< compiled code by content; created if missing
     std::string search_path;  ///< folders between colons, where a compiler without a path is looked for

@@ -47,6 +47,14 @@ struct CompileReport {
 CompileReport compile_model(const std::filesystem::path& model, const std::filesystem::path& out,
                             const CompileOptions& options);
 
+/// Makes an artefact for another machine from an artefact: its graph is planned anew (or by the given plan),
+/// and its weights, whose packing is invertible, are packed for that plan. The result is byte for byte what
+/// compile_model gives for the model and context that the artefact was made from.
+/// @pre options.context is empty: it is part of the graph.
+/// @throws Error for a file that is no artefact, and where compile_model does.
+CompileReport retarget_artefact(const std::filesystem::path& artefact, const std::filesystem::path& out,
+                                const CompileOptions& options);
+
 /// The passes between import and emission, for `tessera opt` and tests.
 struct Compiled {
     Graph graph;  ///< decomposed

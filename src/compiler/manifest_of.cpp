@@ -44,7 +44,16 @@ std::vector<std::string> instruction_sets(const Machine& machine) {
 
 }  // namespace
 
-Manifest manifest_of(const ImportedModel& model, const Compiled& compiled, const Machine& machine) {
+Manifest::Text text_of(const ModelFacts& facts) {
+    Manifest::Text text;
+    text.vocabulary = facts.size.vocabulary;
+    text.context = facts.context;
+    for (const int64_t id : facts.end_ids) text.eos.push_back(static_cast<int32_t>(id));
+    return text;
+}
+
+Manifest manifest_of(const std::optional<Manifest::Text>& text, const Compiled& compiled,
+                     const Machine& machine) {
     Manifest manifest;
     const Graph& graph = compiled.graph;
     manifest.model = graph.name;
@@ -86,11 +95,7 @@ Manifest manifest_of(const ImportedModel& model, const Compiled& compiled, const
             specialisation.bounds[symbol] = {bounds.low, bounds.high};
         manifest.specialisations.push_back(std::move(specialisation));
     }
-    Manifest::Text text;
-    text.vocabulary = model.facts.size.vocabulary;
-    text.context = model.facts.context;
-    for (const int64_t id : model.facts.end_ids) text.eos.push_back(static_cast<int32_t>(id));
-    manifest.text = std::move(text);
+    manifest.text = text;
     return manifest;
 }
 

@@ -10,10 +10,13 @@
 
 namespace tessera {
 
-/// Rewrites a row-major tensor of `element_bytes`-byte elements into a layout, in pieces of at most a few
-/// hundred KiB that `write` takes in order. Padding is zero. Invertible: every element appears once.
+/// Takes the packed bytes from front to back.
+using PackSink = std::function<void(std::span<const std::byte>)>;
+
+/// Rewrites a row-major tensor of `element_bytes`-byte elements (1, 2, 4 or 8) into a layout, in pieces of at
+/// most 256 KiB. Padding is zero. Invertible: every element appears once.
 /// @pre source.size() is the product of the shape times element_bytes.
 void pack(std::span<const std::byte> source, const std::vector<int64_t>& shape, const Layout& layout,
-          size_t element_bytes, const std::function<void(std::span<const std::byte>)>& write);
+          size_t element_bytes, const PackSink& write);
 
 }  // namespace tessera

@@ -62,4 +62,8 @@ std::vector<std::string> ModelWeights::names() const {
     return all;
 }
 
+void ModelWeights::release(std::string_view name) const {
+    if (!generated_.contains(name)) checkpoint_->release(name);
+}
+
 }  // namespace tessera

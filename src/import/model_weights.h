@@ -23,6 +23,7 @@ public:
 
     const StoredTensor* find(std::string_view name) const override;
     std::vector<std::string> names() const override;
+    void release(std::string_view name) const override;
 
 private:
     void add(const std::string& name, const std::vector<float>& contents, const std::vector<int64_t>& shape);

@@ -28,6 +28,8 @@ public:
     virtual const StoredTensor* find(std::string_view name) const = 0;
     /// All names, sorted.
     virtual std::vector<std::string> names() const = 0;
+    /// Its bytes are not needed for now: what a file maps need not stay in memory. They can be read again.
+    virtual void release(std::string_view /*name*/) const {}
 };
 
 }  // namespace tessera

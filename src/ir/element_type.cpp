@@ -18,7 +18,7 @@ struct TypeFacts {
     IntegerRange range;
 };
 
-constexpr std::array<TypeFacts, 9> kTypes = {{
+constexpr std::array<TypeFacts, 10> kTypes = {{
     {ElementType::kF32, "f32", 32, false, {0, 0}},
     {ElementType::kF16, "f16", 16, false, {0, 0}},
     {ElementType::kBF16, "bf16", 16, false, {0, 0}},
@@ -26,6 +26,7 @@ constexpr std::array<TypeFacts, 9> kTypes = {{
     {ElementType::kI8, "i8", 8, true, {-128, 127}},
     {ElementType::kU8, "u8", 8, true, {0, 255}},
     {ElementType::kU6, "u6", 6, true, {0, 63}},
+    {ElementType::kU5, "u5", 5, true, {0, 31}},
     {ElementType::kI4, "i4", 4, true, {-8, 7}},
     {ElementType::kU4, "u4", 4, true, {0, 15}},
 }};

@@ -18,6 +18,8 @@ double operand_element(ElementType type, int64_t v) {
             return static_cast<double>(v % 101);
         case ElementType::kU6:
             return static_cast<double>(v % 64);
+        case ElementType::kU5:
+            return static_cast<double>(v % 32);
         case ElementType::kU4:
             return static_cast<double>(v % 16);
         case ElementType::kI4:

@@ -13,6 +13,15 @@ namespace tessera {
 
 enum class Isa { kX86_64, kAArch64 };
 
+/// The instruction set that this program was compiled for.
+#if defined(__x86_64__)
+inline constexpr Isa kHostIsa = Isa::kX86_64;
+#elif defined(__aarch64__)
+inline constexpr Isa kHostIsa = Isa::kAArch64;
+#else
+#error "Tessera runs on x86-64 and AArch64"
+#endif
+
 /// One level of the memory hierarchy, as one core sees it.
 struct MemoryLevel {
     std::string name;                                  ///< "L1", "L2", ..., "memory"

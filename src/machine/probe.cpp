@@ -13,14 +13,6 @@
 namespace tessera {
 namespace {
 
-#if defined(__x86_64__)
-constexpr Isa kHostIsa = Isa::kX86_64;
-#elif defined(__aarch64__)
-constexpr Isa kHostIsa = Isa::kAArch64;
-#else
-#error "Tessera runs on x86-64 and AArch64"
-#endif
-
 int64_t cores_below(hwloc_topology_t topology, hwloc_obj_t object) {
     const int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, object->cpuset, HWLOC_OBJ_CORE);
     return std::max(cores, 1);  // some virtual machines report caches and processors, but no cores

@@ -170,7 +170,8 @@ void Artefact::verify_weights() const {
 }
 
 void Artefact::check_host(std::string_view architecture, const std::set<std::string>& features) const {
-    const std::string advice = "compile the model on this machine";
+    const std::string advice =
+        fmt::format("`tessera retarget {} -o HERE.tsr` makes it fit this machine", where_);
     if (manifest_.architecture != architecture)
         throw Error(
             where_, "",
@@ -179,7 +180,8 @@ void Artefact::check_host(std::string_view architecture, const std::set<std::str
     std::vector<std::string> flags;
     for (const std::string& set : manifest_.instruction_sets) flags.push_back("-m" + set);
     const Isa isa = architecture == "aarch64" ? Isa::kAArch64 : Isa::kX86_64;
-    const std::vector<std::string> missing = missing_features(isa, flags, features);
+    std::vector<std::string> missing = missing_features(isa, flags, features);
+    for (std::string& flag : missing) flag.erase(0, 2);
     if (!missing.empty())
         throw Error(where_, "",
                     fmt::format("was made for another machine (`{}`): this one lacks {}", manifest_.machine,

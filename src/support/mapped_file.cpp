@@ -1,6 +1,7 @@
 #include "support/mapped_file.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -50,6 +51,16 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     // The old mapping leaves with `other`.
     std::swap(bytes_, other.bytes_);
     return *this;
+}
+
+void MappedFile::release(std::span<const std::byte> part) const {
+    if (part.empty()) return;
+    TESSERA_CHECK(part.data() >= bytes_.data() && part.data() + part.size() <= bytes_.data() + bytes_.size());
+    // Whole pages, from the one that holds the first byte: nothing was ever written to them.
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    const size_t before = reinterpret_cast<uintptr_t>(part.data()) % page;
+    // A hint: where the system refuses it, the pages stay.
+    (void)::madvise(const_cast<std::byte*>(part.data() - before), part.size() + before, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

@@ -27,6 +27,11 @@ public:
     std::string_view text() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
     size_t size() const { return bytes_.size(); }
 
+    /// Gives back the memory of the pages that hold `part`. They are read from the file again when they are
+    /// touched again, so this changes nothing but the resident set of the process.
+    /// @pre `part` lies in the file
+    void release(std::span<const std::byte> part) const;
+
 private:
     std::span<const std::byte> bytes_;
 };

@@ -172,6 +172,21 @@ TEST_F(Toolchain, MissingCompilerNamesThePackage) {
                 HasSubstr("`icpx`: the C++ compiler that the machine file names is not there"));
 }
 
+TEST_F(Toolchain, AnotherInstructionSetNeedsACrossCompiler) {
+    const bool is_arm = kHostIsa != Isa::kAArch64;
+    options_.isa = is_arm ? Isa::kAArch64 : Isa::kX86_64;
+    const std::string name = is_arm ? "aarch64-linux-gnu-g++" : "x86_64-linux-gnu-g++";
+    write_text(folder_.path() / "bin/c++", "");  // of the host: does not count
+    options_.search_path = (folder_.path() / "bin").string();
+    EXPECT_EQ(
+        error_of(kAnswer),
+        fmt::format("there is no C++ compiler for {}: {} is not in PATH (install the Debian package {})",
+                    tessera::name(options_.isa), name,
+                    is_arm ? "g++-aarch64-linux-gnu" : "g++-x86-64-linux-gnu"));
+    fs::create_symlink("/usr/bin/g++", folder_.path() / "bin" / name);
+    EXPECT_EQ(error_of(kAnswer), "compiled");
+}
+
 TEST_F(Toolchain, ProgramThatIsNoCompilerIsRefused) {
     options_.compiler.command = "/bin/false";
     EXPECT_THAT(error_of(kAnswer), HasSubstr("/bin/false: is no C++ compiler"));

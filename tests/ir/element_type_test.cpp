@@ -9,20 +9,21 @@
 namespace tessera {
 namespace {
 
-constexpr std::array kAll = {ElementType::kF32, ElementType::kF16, ElementType::kBF16,
-                             ElementType::kI32, ElementType::kI8,  ElementType::kU8,
-                             ElementType::kU6,  ElementType::kI4,  ElementType::kU4};
+constexpr std::array kAll = {ElementType::kF32, ElementType::kF16, ElementType::kBF16, ElementType::kI32,
+                             ElementType::kI8,  ElementType::kU8,  ElementType::kU6,   ElementType::kU5,
+                             ElementType::kI4,  ElementType::kU4};
 
 TEST(ElementType, NamesAndSizes) {
-    const std::array<std::pair<std::string_view, int>, 9> expected = {{{"f32", 32},
-                                                                       {"f16", 16},
-                                                                       {"bf16", 16},
-                                                                       {"i32", 32},
-                                                                       {"i8", 8},
-                                                                       {"u8", 8},
-                                                                       {"u6", 6},
-                                                                       {"i4", 4},
-                                                                       {"u4", 4}}};
+    const std::array<std::pair<std::string_view, int>, 10> expected = {{{"f32", 32},
+                                                                        {"f16", 16},
+                                                                        {"bf16", 16},
+                                                                        {"i32", 32},
+                                                                        {"i8", 8},
+                                                                        {"u8", 8},
+                                                                        {"u6", 6},
+                                                                        {"u5", 5},
+                                                                        {"i4", 4},
+                                                                        {"u4", 4}}};
     for (size_t i = 0; i < kAll.size(); ++i) {
         EXPECT_EQ(name(kAll[i]), expected[i].first);
         EXPECT_EQ(bits(kAll[i]), expected[i].second);
@@ -41,6 +42,9 @@ TEST(ElementType, IntegersDropTheFractionAndSaturate) {
     EXPECT_EQ(round_to(ElementType::kU8, -0.5), 0);
     EXPECT_EQ(round_to(ElementType::kU8, -3), 0);
     EXPECT_EQ(round_to(ElementType::kU6, 64), 63);
+    EXPECT_EQ(round_to(ElementType::kU5, 31.5), 31);
+    EXPECT_EQ(round_to(ElementType::kU5, 32), 31);
+    EXPECT_EQ(round_to(ElementType::kU5, -1), 0);
     EXPECT_EQ(round_to(ElementType::kI4, -9), -8);
     EXPECT_EQ(round_to(ElementType::kU4, 15.99), 15);
     EXPECT_EQ(round_to(ElementType::kI32, 2147483648.0), 2147483647);
@@ -107,6 +111,8 @@ TEST(ElementType, ExactCastsHoldEveryValue) {
     EXPECT_TRUE(is_exact("u4", "i8"));
     EXPECT_TRUE(is_exact("i4", "i8"));
     EXPECT_TRUE(is_exact("u6", "u8"));
+    EXPECT_TRUE(is_exact("u5", "u6"));
+    EXPECT_TRUE(is_exact("u5", "i8"));
     EXPECT_TRUE(is_exact("i32", "f32"));
     EXPECT_TRUE(is_exact("i8", "bf16"));
     EXPECT_TRUE(is_exact("bf16", "f32"));
@@ -114,6 +120,7 @@ TEST(ElementType, ExactCastsHoldEveryValue) {
     EXPECT_FALSE(is_exact("u8", "i8"));
     EXPECT_FALSE(is_exact("i8", "u8"));
     EXPECT_FALSE(is_exact("u4", "i4"));
+    EXPECT_FALSE(is_exact("u5", "u4"));
     EXPECT_FALSE(is_exact("i32", "f16"));
     EXPECT_FALSE(is_exact("f32", "f16"));
     EXPECT_FALSE(is_exact("f16", "bf16"));

@@ -203,7 +203,7 @@ TEST_F(ArtefactFile, MadeForAnotherMachine) {
     };
     EXPECT_EQ(problem("x86_64", {"fma", "avx512_vnni", "avx2", "avx512f"}), "");
     EXPECT_EQ(problem("x86_64", {"avx2"}),
-              "was made for another machine (`server`): this one lacks -mavx512f, -mavx512vnni");
+              "was made for another machine (`server`): this one lacks avx512f, avx512vnni");
     EXPECT_EQ(problem("aarch64", {"asimd"}), "was made for x86_64 machines, this one is aarch64");
 }
 

@@ -164,4 +164,8 @@ std::span<const std::byte> GgufFile::bytes(const GgufTensor& tensor) const {
     return bytes_.subspan(tensor.offset, tensor.bytes);
 }
 
+void GgufFile::release(std::span<const std::byte> part) const {
+    if (file_.size() != 0) file_.release(part);
+}
+
 }  // namespace tessera

@@ -51,6 +51,8 @@ public:
     const GgufTensor* find_tensor(std::string_view name) const;
     /// Aligned as the file says (`general.alignment`, 32 by default), relative to the start of the mapping.
     std::span<const std::byte> bytes(const GgufTensor& tensor) const;
+    /// Gives the pages of `part` back to the system where the file was opened (MappedFile::release).
+    void release(std::span<const std::byte> part) const;
 
 private:
     void read_tensors(GgufCursor& cursor, uint64_t count);

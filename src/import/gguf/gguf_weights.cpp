@@ -44,4 +44,8 @@ std::vector<std::string> GgufWeights::names() const {
     return all;
 }
 
+void GgufWeights::release(std::string_view name) const {
+    if (const StoredTensor* tensor = find(name)) file_->release(tensor->bytes);
+}
+
 }  // namespace tessera

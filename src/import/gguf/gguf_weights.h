@@ -17,6 +17,7 @@ public:
 
     const StoredTensor* find(std::string_view name) const override;
     std::vector<std::string> names() const override;
+    void release(std::string_view name) const override;
 
 private:
     std::shared_ptr<const GgufFile> file_;

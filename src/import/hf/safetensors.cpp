@@ -186,4 +186,8 @@ std::vector<std::string> SafetensorsFile::names() const {
     return all;
 }
 
+void SafetensorsFile::release(std::string_view name) const {
+    if (const StoredTensor* tensor = find(name)) file_.release(tensor->bytes);
+}
+
 }  // namespace tessera

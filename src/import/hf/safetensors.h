@@ -19,6 +19,7 @@ public:
 
     const StoredTensor* find(std::string_view name) const override;
     std::vector<std::string> names() const override;
+    void release(std::string_view name) const override;
 
 private:
     MappedFile file_;

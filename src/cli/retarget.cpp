@@ -1,0 +1,42 @@
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/compiling.h"
+#include "cli/verb.h"
+
+namespace tessera::cli {
+namespace {
+
+struct Options {
+    std::string artefact;
+    std::string out;
+    CompileFlags flags;
+    bool is_quiet = false;
+};
+
+Job declare(CLI::App& app, const Environment& environment) {
+    const auto options = std::make_shared<Options>();
+    app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`, for any machine")
+        ->required();
+    app.add_option("-o,--out", options->out, "the artefact to write")->required()->type_name("NEW.tsr");
+    app.add_flag("-q,--quiet", options->is_quiet, "no report");
+    add_machine_flags(app, options->flags);
+    return [options, &environment] {
+        const CompileReport report = retarget(options->artefact, options->out, options->flags, environment);
+        if (!options->is_quiet) print_report(options->out, report);
+        return 0;
+    };
+}
+
+}  // namespace
+
+Verb retarget_verb() {
+    return {.name = "retarget",
+            .help = "make an artefact fit another machine, without the checkpoint that it came from",
+            .examples = {"tessera retarget tiny.tsr -o here.tsr",
+                         "tessera retarget tiny.tsr -o arm.tsr --machine machines/neon.toml"},
+            .declare = declare};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,57 @@
+#include "compiler/packed_weights.h"
+
+#include <utility>
+
+#include "compiler/unpack.h"
+#include "plan/constants.h"
+#include "support/error.h"
+
+namespace tessera {
+
+PackedWeights::PackedWeights(std::shared_ptr<const Artefact> artefact, const Graph& graph, const Plan& plan)
+    : artefact_(std::move(artefact)) {
+    for (const auto& [name, layout] : plan.stored) {
+        const std::optional<ValueId> value = graph.find(name);
+        const std::string problem =
+            value ? why_illegal(layout, graph[*value].type.shape.size()) : "is not of the graph";
+        if (!problem.empty()) throw Error(artefact_->where(), name, problem, "compile the model again");
+    }
+    const ConstantSection section = constant_section(graph, plan);
+    const std::span<const std::byte> bytes = artefact_->constants();
+    if (static_cast<uint64_t>(section.bytes) != bytes.size())
+        throw Error(artefact_->where(), "constants",
+                    fmt::format("has {} bytes, graph and plan describe {}", bytes.size(), section.bytes),
+                    "compile the model again");
+    for (const Value& value : graph.values) {
+        if (value.kind != ValueKind::kConstant) continue;
+        const StoredConstant& stored = section.constants.at(value.name);
+        for (size_t r = 0; r < value.sources.size(); ++r) {
+            const int64_t offset = stored.offset + static_cast<int64_t>(r) * stored.stride;
+            packed_[value.sources[r]] = {
+                value.type.element, evaluate(value.type.shape, {}), stored_layout(plan, value.name),
+                bytes.subspan(static_cast<size_t>(offset), static_cast<size_t>(stored.bytes))};
+        }
+    }
+}
+
+const StoredTensor* PackedWeights::find(std::string_view name) const {
+    const auto found = packed_.find(name);
+    if (found == packed_.end()) return nullptr;
+    if (current_ != name) {
+        const Packed& packed = found->second;
+        unpacked_ = {};  // before the next one is made
+        unpacked_ =
+            unpack(packed.bytes, packed.shape, packed.layout, static_cast<size_t>(bits(packed.element)) / 8);
+        tensor_ = {std::string(tessera::name(packed.element)), packed.element, packed.shape, unpacked_};
+        current_ = name;
+    }
+    return &tensor_;
+}
+
+std::vector<std::string> PackedWeights::names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, packed] : packed_) names.push_back(name);
+    return names;
+}
+
+}  // namespace tessera

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "import/weights.h"
+#include "ir/graph.h"
+#include "plan/plan.h"
+#include "runtime/artefact.h"
+
+namespace tessera {
+
+/// The weights of an artefact in the form that a checkpoint has, so that they can be packed for another
+/// machine. One tensor at a time is unpacked: a span of `find` lives until `find` is asked for another name.
+/// Not to be used by two threads at once.
+class PackedWeights : public WeightSource {
+public:
+    /// `graph` and `plan` are those of the artefact.
+    /// @throws Error if its section of constants is not the one that they describe.
+    PackedWeights(std::shared_ptr<const Artefact> artefact, const Graph& graph, const Plan& plan);
+
+    const StoredTensor* find(std::string_view name) const override;
+    std::vector<std::string> names() const override;
+    void release(std::string_view) const override {}
+
+private:
+    /// One repetition of a constant, as it lies in the artefact.
+    struct Packed {
+        ElementType element = ElementType::kF32;
+        std::vector<int64_t> shape;
+        Layout layout;
+        std::span<const std::byte> bytes;
+    };
+
+    std::shared_ptr<const Artefact> artefact_;
+    std::map<std::string, Packed, std::less<>> packed_;  ///< by source
+    mutable std::string current_;
+    mutable std::vector<std::byte> unpacked_;
+    mutable StoredTensor tensor_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,28 @@
+#include <memory>
+
+#include "compiler/build_artefact.h"
+#include "compiler/packed_weights.h"
+#include "compiler/timed.h"
+#include "support/error.h"
+
+namespace tessera {
+
+CompileReport retarget_artefact(const std::filesystem::path& path, const std::filesystem::path& out,
+                                const CompileOptions& options) {
+    TESSERA_CHECK(!options.context, "{}", path.string());
+    CompileReport report;
+    const auto artefact = std::make_shared<const Artefact>(
+        timed("read-artefact", options, report, [&] { return Artefact::open(path); }));
+    const Graph graph = parse_graph(artefact->graph(), artefact->where());
+    verify(graph, artefact->where());
+    const PackedWeights weights(artefact, graph, parse_plan(artefact->plan(), artefact->where()));
+    build_artefact({.graph = graph,
+                    .weights = weights,
+                    .text = artefact->manifest().text,
+                    .tokenizer = artefact->tokenizer(),
+                    .where = artefact->where()},
+                   out, options, report);
+    return report;
+}
+
+}  // namespace tessera

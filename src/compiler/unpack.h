@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/tensor_type.h"
+
+namespace tessera {
+
+/// The inverse of `pack`: the row-major form of a tensor that is stored in a layout. Padding is dropped.
+/// @pre packed.size() is stored_elements(layout, shape) times element_bytes; element_bytes is 1, 2, 4 or 8.
+std::vector<std::byte> unpack(std::span<const std::byte> packed, const std::vector<int64_t>& shape,
+                              const Layout& layout, size_t element_bytes);
+
+}  // namespace tessera
