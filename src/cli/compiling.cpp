@@ -25,6 +25,7 @@ public:
         options_.search_path = environment.search_path;
         if (!flags.plan.empty()) options_.plan = flags.plan;
         if (!flags.dump.empty()) options_.dump = flags.dump;
+        if (flags.workers > 0) options_.workers = flags.workers;
         if (flags.context > 0) options_.context = flags.context;
         options_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
             progress_.reset();
@@ -49,17 +50,10 @@ private:
 void add_machine_flags(CLI::App& app, CompileFlags& flags) {
     app.add_option("--machine", flags.machine, "machine description (TOML); default: this machine")
         ->type_name("FILE");
-<<<<<<< HEAD
-    app.add_option("--context", flags.context,
-                   "longest sequence in tokens; default: the model's, at most 8192")
-        ->type_name("N")
-        ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
-    CLI::Option* workers =
-        app.add_option("--workers", flags.workers, "threads that compute together (default: the machine's cores)")
-            ->type_name("N")
-            ->check(CLI::Range(int64_t{1}, kMostWorkers));
-=======
->>>>>>> main
+    CLI::Option* workers = app.add_option("--workers", flags.workers,
+                                          "threads that compute together; default: the machine's cores")
+                               ->type_name("N")
+                               ->check(CLI::Range(int64_t{1}, kMostWorkers));
     app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
         ->type_name("FILE")
         ->excludes(workers);
@@ -85,26 +79,6 @@ CompileReport compile(const fs::path& model, const fs::path& out, const CompileF
                       const Environment& environment) {
     if (!fs::exists(model))
         throw Error(model.string(), {}, "does not exist", "give a HuggingFace folder or a GGUF file");
-<<<<<<< HEAD
-    CompileOptions options;
-    options.machine = read_machine(flags.machine);
-    options.ntt_include = environment.include_directory;
-    options.cache = environment.cache() / "code";
-    options.search_path = environment.search_path;
-    if (!flags.plan.empty()) options.plan = flags.plan;
-    if (!flags.dump.empty()) options.dump = flags.dump;
-    if (flags.workers > 0) options.workers = flags.workers;
-    if (flags.context > 0) options.context = flags.context;
-    std::unique_ptr<Progress> progress;
-    options.on_pass = [&](const std::string& pass) {
-        progress.reset();
-        progress = std::make_unique<Progress>(environment.terminal, "compiling: " + pass);
-    };
-    options.while_waiting = [&] {
-        if (progress) progress->update();
-    };
-    return compile_model(model, out, options);
-=======
     return compile_model(model, out, Compilation(flags, environment).options());
 }
 
@@ -121,7 +95,6 @@ void print_report(const std::string& out, const CompileReport& report) {
                report.code_was_cached
                    ? "compiled before"
                    : fmt::format("compiled in {:.1f} CPU seconds", report.cpp_cpu_seconds));
->>>>>>> main
 }
 
 }  // namespace tessera::cli

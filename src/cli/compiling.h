@@ -22,13 +22,9 @@ struct CompileFlags {
     int64_t context = 0;  ///< 0: the importer's choice
 };
 
-<<<<<<< HEAD
-/// --machine, --workers, --context, --plan and --dump. `flags` must outlive the parsing.
-=======
-/// --machine, --plan and --dump. `flags` must outlive the parsing.
+/// --machine, --workers, --plan and --dump. `flags` must outlive the parsing.
 void add_machine_flags(CLI::App& app, CompileFlags& flags);
 /// Those and --context.
->>>>>>> main
 void add_compile_flags(CLI::App& app, CompileFlags& flags);
 
 /// The machine of a file, or the host. @throws Error.

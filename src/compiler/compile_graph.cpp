@@ -51,12 +51,14 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         [](const Graph& g) { return print(g); });
     const auto print_plan = [](const Plan& p) { return print(p); };
     const std::string where = options.plan ? options.plan->string() : "default plan";
-    out.plan = options.plan ? pass.run(
-                                  "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan)
-                            : pass.run(
-                                  "plan", "toml",
-                                  [&] { return default_plan(out.graph, planner_options(options.machine, options.workers)); },
-                                  print_plan);
+    out.plan =
+        options.plan
+            ? pass.run(
+                  "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan)
+            : pass.run(
+                  "plan", "toml",
+                  [&] { return default_plan(out.graph, planner_options(options.machine, options.workers)); },
+                  print_plan);
     if (options.plan) {
         // Structure first: buffers are placed by lowering, which relies on it.
         verify_structure(out.graph, out.plan, where);

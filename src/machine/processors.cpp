@@ -13,10 +13,9 @@ std::vector<int> worker_processors() {
     // By the place within the core, then in the order of the cores.
     std::map<int, std::vector<int>> by_rank;
     std::map<hwloc_obj_t, int> taken;
-    for (hwloc_obj_t processor = hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_PU, 0);
-         processor != nullptr; processor = processor->next_cousin) {
-        const hwloc_obj_t core =
-            hwloc_get_ancestor_obj_by_type(topology.get(), HWLOC_OBJ_CORE, processor);
+    for (hwloc_obj_t processor = hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_PU, 0); processor != nullptr;
+         processor = processor->next_cousin) {
+        const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology.get(), HWLOC_OBJ_CORE, processor);
         const int rank = core == nullptr ? 0 : taken[core]++;
         by_rank[rank].push_back(static_cast<int>(processor->os_index));
     }

@@ -56,10 +56,9 @@ Body fill_gaps(const std::vector<const Node*>& nodes, const std::vector<WorkerAc
                 !leaves_gaps(*node, storage))
                 continue;
             if (plan.place == Place::kTile) continue;  // readers are checked where the tile is made
-            const auto access =
-                std::find_if(accesses.begin(), accesses.end(), [&](const WorkerAccess& a) {
-                    return a.is_write && a.node == node->name && a.value == storage.input().graph[value].name;
-                });
+            const auto access = std::find_if(accesses.begin(), accesses.end(), [&](const WorkerAccess& a) {
+                return a.is_write && a.node == node->name && a.value == storage.input().graph[value].name;
+            });
             const bool is_divided = storage.input().plan.workers > 1 && access != accesses.end() &&
                                     !access->parts.empty() && access->parts.front().axis >= 0;
             const double start = identity(node->definition()->monoid);

@@ -145,8 +145,9 @@ std::string print(const Program& program) {
                     "  {} {} {} at {}{}{}", b.is_written ? "writes" : "reads", name_of(b.memory), b.name,
                     b.position, b.repetition_stride == Index(0) ? "" : " by " + b.repetition_stride.text(),
                     b.memory == MemoryKind::kArena
-                        ? fmt::format(" ({} bytes{})", b.bytes,
-                                      b.worker_stride > 0 ? fmt::format(", {} a worker", b.worker_stride) : "")
+                        ? fmt::format(
+                              " ({} bytes{})", b.bytes,
+                              b.worker_stride > 0 ? fmt::format(", {} a worker", b.worker_stride) : "")
                         : ""));
             }
             out.body(kernel.body);

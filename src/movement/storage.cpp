@@ -34,17 +34,17 @@ ValueId value_of(const Node& node, int tensor) {
 
 const std::set<std::string>& reserved_identifiers() {
     static const std::set<std::string> words = {
-        "alignas",  "alignof",   "and",       "and_eq",    "asm",       "auto",      "bitand",   "bitor",
-        "bool",     "break",     "case",      "catch",     "char",      "class",     "compl",    "concept",
-        "const",    "consteval", "constexpr", "constinit", "continue",  "decltype",  "default",  "delete",
-        "do",       "double",    "else",      "enum",      "explicit",  "export",    "extern",   "false",
-        "float",    "for",       "friend",    "goto",      "if",        "inline",    "int",      "long",
-        "mutable",  "namespace", "new",       "noexcept",  "not",       "not_eq",    "nullptr",  "operator",
-        "or",       "or_eq",     "private",   "protected", "public",    "register",  "requires", "return",
-        "short",    "signed",    "sizeof",    "static",    "struct",    "switch",    "template", "this",
-        "throw",    "true",      "try",       "typedef",   "typeid",    "typename",  "union",    "unsigned",
-        "using",    "virtual",   "void",      "volatile",  "while",     "xor",       "xor_eq",   "char8_t",
-        "char16_t", "char32_t",  "wchar_t",   "co_await",  "co_return", "co_yield",  "int32_t",  "int64_t",
+        "alignas",  "alignof",   "and",       "and_eq",    "asm",       "auto",       "bitand",   "bitor",
+        "bool",     "break",     "case",      "catch",     "char",      "class",      "compl",    "concept",
+        "const",    "consteval", "constexpr", "constinit", "continue",  "decltype",   "default",  "delete",
+        "do",       "double",    "else",      "enum",      "explicit",  "export",     "extern",   "false",
+        "float",    "for",       "friend",    "goto",      "if",        "inline",     "int",      "long",
+        "mutable",  "namespace", "new",       "noexcept",  "not",       "not_eq",     "nullptr",  "operator",
+        "or",       "or_eq",     "private",   "protected", "public",    "register",   "requires", "return",
+        "short",    "signed",    "sizeof",    "static",    "struct",    "switch",     "template", "this",
+        "throw",    "true",      "try",       "typedef",   "typeid",    "typename",   "union",    "unsigned",
+        "using",    "virtual",   "void",      "volatile",  "while",     "xor",        "xor_eq",   "char8_t",
+        "char16_t", "char32_t",  "wchar_t",   "co_await",  "co_return", "co_yield",   "int32_t",  "int64_t",
         "at",       "group",     "ntt",       "step",      "tessera",   "repetition", "worker"};
     return words;
 }

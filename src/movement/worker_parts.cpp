@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 namespace tessera {
 namespace {
 

@@ -162,7 +162,8 @@ std::vector<const Leaf*> leaves(const Nest& nest) {
 
 std::string print(const Nest& nest) {
     std::string out;
-    for (const LoopTile& loop : nest.loops) out += fmt::format("{}:{}{} ", loop.iterator, loop.tile, loop.is_divided ? "@worker" : "");
+    for (const LoopTile& loop : nest.loops)
+        out += fmt::format("{}:{}{} ", loop.iterator, loop.tile, loop.is_divided ? "@worker" : "");
     return nest.loops.empty() ? print_children(nest) : out + "{ " + print_children(nest) + " }";
 }
 

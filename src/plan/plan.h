@@ -37,7 +37,8 @@ struct KernelPlan {
     std::string block;
     Nest nest;             ///< its name is that of its root
     bool barrier = false;  ///< all workers meet before it
-    bool alone = false;    ///< worker 0 computes it; else each does its part, or all of it if nothing divides it
+    bool alone =
+        false;  ///< worker 0 computes it; else each does its part, or all of it if nothing divides it
     bool operator==(const KernelPlan&) const = default;
 };
 

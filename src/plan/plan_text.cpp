@@ -185,7 +185,8 @@ SpecialisationPlan parse_specialisation(const toml::table& table, const std::str
 
 std::string print(const Plan& plan) {
     std::string out = fmt::format(
-        "version = {}\ngraph = {}\nmachine = {}\nworkers = {}\n\n# One stored form of every constant and state, for all "
+        "version = {}\ngraph = {}\nmachine = {}\nworkers = {}\n\n# One stored form of every constant and "
+        "state, for all "
         "specialisations; the others are row-major.\n[stored]\n",
         kVersion, quoted(plan.graph), quoted(plan.machine), plan.workers);
     for (const auto& [name, layout] : plan.stored)

@@ -92,8 +92,7 @@ private:
         }
         std::vector<State> states;
         for (auto& [key, state] : best) states.push_back(std::move(state));
-        TESSERA_CHECK(!states.empty(), "no worker can compute {}",
-                      root(out_.kernels[step.kernel].nest).node);
+        TESSERA_CHECK(!states.empty(), "no worker can compute {}", root(out_.kernels[step.kernel].nest).node);
         std::sort(states.begin(), states.end(),
                   [](const State& a, const State& b) { return order(a) < order(b); });
         if (states.size() > kBeam) states.resize(kBeam);

@@ -36,11 +36,7 @@ class KernelOptions {
 public:
     KernelOptions(const LoweringInput& input, const Block& block, const KernelPlan& kernel,
                   const PlannerOptions& options)
-        : input_(input),
-          block_(block),
-          kernel_(kernel),
-          options_(options),
-          sizes_(typical_sizes(input)) {}
+        : input_(input), block_(block), kernel_(kernel), options_(options), sizes_(typical_sizes(input)) {}
 
     std::vector<DivisionOption> all() {
         add(kernel_, 1, 1);

@@ -62,7 +62,8 @@ public:
                 const Conflict conflict = conflict_between(accesses);
                 if (!conflict.first) continue;
                 if (conflict.first == conflict.second) {
-                    fail(value, fmt::format("would be written by several workers, in {}", conflict.first->node),
+                    fail(value,
+                         fmt::format("would be written by several workers, in {}", conflict.first->node),
                          "divide the kernel by an iterator of the result, let worker 0 compute it alone, or "
                          "place the result in an `arena of each worker`");
                 }
@@ -97,9 +98,9 @@ private:
         const Conflict conflict = conflict_between(accesses);
         if (!conflict.first) return;
         fail(value,
-             fmt::format("is an own copy of each worker, but {} computes only its worker's part of what {} {}",
-                         conflict.first->node, conflict.second->node,
-                         conflict.second->is_write ? "writes" : "reads"),
+             fmt::format(
+                 "is an own copy of each worker, but {} computes only its worker's part of what {} {}",
+                 conflict.first->node, conflict.second->node, conflict.second->is_write ? "writes" : "reads"),
              "place it in the `arena` that all share");
     }
 

@@ -30,8 +30,7 @@ WorkerTeam::WorkerTeam(int64_t workers, const WorkerOptions& options)
         for (int64_t w = 1; w < workers; ++w) threads_.emplace_back([this, w] { serve(w); });
     } catch (const std::system_error& error) {
         stop();
-        throw Error("workers", "",
-                    fmt::format("{} threads cannot be started: {}", workers, error.what()),
+        throw Error("workers", "", fmt::format("{} threads cannot be started: {}", workers, error.what()),
                     "compile with fewer --workers");
     }
     for (size_t w = 1; !processors_.empty() && w <= threads_.size(); ++w)
@@ -52,8 +51,7 @@ void WorkerTeam::stop() {
 
 void WorkerTeam::pin_caller() {
     caller_ = std::this_thread::get_id();
-    caller_is_pinned_ =
-        pthread_getaffinity_np(pthread_self(), sizeof caller_before_, &caller_before_) == 0;
+    caller_is_pinned_ = pthread_getaffinity_np(pthread_self(), sizeof caller_before_, &caller_before_) == 0;
     if (caller_is_pinned_) pin(pthread_self(), processors_[0]);
 }
 
