@@ -3,23 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/contraction.h"
+
 namespace tessera {
 namespace {
-
-/// What stands below casts to F32, in which compiled code computes; other casts round.
-const Expr* below_casts(const ExprPtr& expr) {
-    const Expr* e = expr.get();
-    for (const auto* cast = std::get_if<Cast>(&e->node); cast && cast->to == ElementType::kF32;
-         cast = std::get_if<Cast>(&e->node)) {
-        e = cast->argument.get();
-    }
-    return e;
-}
-
-/// The operand below casts; nothing if there is something else.
-const Read* operand_below_casts(const ExprPtr& expr) {
-    return std::get_if<Read>(&below_casts(expr)->node);
-}
 
 std::string anything(const Definition&) {
     return {};
@@ -27,7 +14,7 @@ std::string anything(const Definition&) {
 
 std::string sum_of_products(const Definition& definition) {
     if (definition.monoid != Monoid::kSum) return "its monoid is not sum";
-    if (!factors_of(definition)) return "its body is not a product of two operands";
+    if (contractions_of(definition).empty()) return "its body is no product of an operand and others";
     return {};
 }
 
@@ -37,20 +24,6 @@ std::string streaming_softmax(const Definition& definition) {
 
 }  // namespace
 
-std::optional<Factors> factors_of(const Definition& definition) {
-    if (definition.monoid != Monoid::kSum) return std::nullopt;
-    const auto* product = std::get_if<Apply>(&below_casts(definition.body.front())->node);
-    if (!product || product->function != Function::kMul) return std::nullopt;
-    const Read* left = operand_below_casts(product->arguments[0]);
-    const Read* right = operand_below_casts(product->arguments[1]);
-    if (!left || !right || left->tensor == right->tensor) return std::nullopt;
-    const auto is_operand = [&](const Read* r) {
-        return definition.tensors[static_cast<size_t>(r->tensor)].role == Role::kIn;
-    };
-    if (!is_operand(left) || !is_operand(right)) return std::nullopt;
-    return Factors{*left, *right};
-}
-
 std::span<const MicroKernel> micro_kernels() {
     static const std::array kernels = {
         MicroKernel{.name = "loops",
@@ -58,6 +31,7 @@ std::span<const MicroKernel> micro_kernels() {
                     .parameters = {{"x", "iterator of the lanes; none: scalars", true, false},
                                    {"lanes", "lanes of a vector", false, false}},
                     .tiles_reductions = true,
+                    .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16},
                     .why_not = anything},
         MicroKernel{.name = "contract",
                     .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along n",
@@ -68,6 +42,7 @@ std::span<const MicroKernel> micro_kernels() {
                                    {"rows", "rows in registers", false, false},
                                    {"groups", "groups of lanes in registers", false, false}},
                     .tiles_reductions = true,
+                    .results = {ElementType::kF32},
                     .why_not = sum_of_products},
         MicroKernel{.name = "dot",
                     .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along k",
@@ -78,6 +53,7 @@ std::span<const MicroKernel> micro_kernels() {
                                    {"rows", "rows in registers", false, false},
                                    {"columns", "columns in registers", false, false}},
                     .tiles_reductions = true,
+                    .results = {ElementType::kF32},
                     .why_not = sum_of_products},
         MicroKernel{
             .name = "stream",
@@ -89,6 +65,7 @@ std::span<const MicroKernel> micro_kernels() {
                            {"rows", "rows in registers", false, false},
                            {"groups", "groups of lanes in registers", false, false}},
             .tiles_reductions = true,
+            .results = {ElementType::kF32},
             .why_not = streaming_softmax},
     };
     return kernels;

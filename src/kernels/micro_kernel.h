@@ -24,6 +24,7 @@ struct MicroKernel {
     std::string_view summary;
     std::vector<Parameter> parameters;
     bool tiles_reductions;  ///< folds into what earlier tiles left, so a reduction loop may stand outside
+    std::vector<ElementType> results;  ///< types in which it stores; it reads every type and computes in f32
     /// Why it does not implement the definition; empty if it does.
     std::string (*why_not)(const Definition&);
 };
@@ -32,12 +33,5 @@ struct MicroKernel {
 std::span<const MicroKernel> micro_kernels();
 /// nullptr if there is none of this name.
 const MicroKernel* find_micro_kernel(std::string_view name);
-
-/// The two operands whose product is summed (casts aside), as positions in the definition; nothing if the
-/// body is no such product.
-struct Factors {
-    Read left, right;
-};
-std::optional<Factors> factors_of(const Definition& definition);
 
 }  // namespace tessera

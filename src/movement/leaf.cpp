@@ -4,6 +4,7 @@
 #include <charconv>
 #include <numeric>
 
+#include "kernels/micro_kernel.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -138,6 +139,27 @@ Body lower_post(const LeafScope& scope) {
     values.iterators[static_cast<size_t>(x)] = lanes.value;
     values.folded = load_result(tensor, values);
     return loops.around({lanes.around({{store_to(tensor, to_value(definition.post, values), values)}})});
+}
+
+void check_types(const Node& node, const MicroKernel& kernel) {
+    const Definition& definition = *node.definition();
+    if (definition.accumulator != ElementType::kF32) {
+        throw Error(node.name, "acc", fmt::format("is {}", name(definition.accumulator)),
+                    "compiled code accumulates in f32 in this version");
+    }
+    for (const TensorDecl& tensor : definition.tensors) {
+        const bool is_read = tensor.role == Role::kIn || tensor.role == Role::kIndex;
+        const bool is_stored =
+            std::find(kernel.results.begin(), kernel.results.end(), tensor.type) != kernel.results.end();
+        if (tensor.role == Role::kIn && tensor.type == ElementType::kI32) {
+            throw Error(node.name, tensor.name, "has element type i32",
+                        "compiled code computes on f32 in this version");
+        }
+        if (!is_read && !is_stored) {
+            throw Error(node.name, tensor.name, fmt::format("has element type {}", name(tensor.type)),
+                        fmt::format("the micro-kernel {} does not store it", kernel.name));
+        }
+    }
 }
 
 bool leaves_gaps(const Node& node, const Storage& storage) {

@@ -32,6 +32,11 @@ struct LeafScope {
     Names& names;
 };
 
+struct MicroKernel;
+/// Compiled code computes in f32: integers that it does not hold, and sums of them, would be rounded.
+/// @throws Error for a definition that needs them, or with results of a type that the kernel does not store.
+void check_types(const Node& node, const MicroKernel& kernel);
+
 Body lower_loops(const LeafScope& scope);
 Body lower_contract(const LeafScope& scope);
 Body lower_dot(const LeafScope& scope);

@@ -360,6 +360,7 @@ private:
         const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
         TESSERA_CHECK(kernel != nullptr, "{}", leaf.micro_kernel);
         check_stays_in_part(node, ranges);
+        check_types(node, *kernel);
         Body body;
         const LeafScope scope{node, leaf, ranges, is_partial, storage_, nodes_, names_};
         const ValueId first = value_of(node, node.definition()->results().front());

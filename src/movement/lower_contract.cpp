@@ -1,8 +1,8 @@
 // Micro-kernels `contract` (lanes along n) and `dot` (lanes along k): sums of products as calls of NTT's
-// register-blocked contraction. Roles follow from the maps: B is the factor that n indexes, A the other one.
+// register-blocked contraction. Which factor is A and which is B follows from the iterators m, n and k.
 #include <algorithm>
 
-#include "kernels/micro_kernel.h"
+#include "kernels/contraction.h"
 #include "movement/leaf.h"
 #include "support/error.h"
 
@@ -16,49 +16,29 @@ constexpr const char* kColumn = "#n";
 
 struct Roles {
     int m, n, k;  ///< iterators; m is -1 for a single row
-    Read a, b;
+    Contraction product;
     int c;  ///< position of the result
 };
 
-bool uses(const std::vector<ExprPtr>& map, int x) {
-    return std::any_of(map.begin(), map.end(), [&](const ExprPtr& component) {
-        const std::vector<int> found = iterators_in(component);
-        return std::find(found.begin(), found.end(), x) != found.end();
-    });
+bool contains(const std::vector<int>& iterators, int x) {
+    return std::find(iterators.begin(), iterators.end(), x) != iterators.end();
 }
 
 Roles roles_of(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
-    const auto factors = factors_of(definition);
-    TESSERA_CHECK(factors.has_value(), "{}", scope.node.name);
-    Roles roles{iterator_parameter(scope, "m"),
-                iterator_parameter(scope, "n"),
-                iterator_parameter(scope, "k"),
-                {},
-                {},
-                definition.results().front()};
-    if (roles.n < 0 || roles.k < 0)
+    const int m = iterator_parameter(scope, "m"), n = iterator_parameter(scope, "n"),
+              k = iterator_parameter(scope, "k");
+    if (n < 0 || k < 0)
         throw Error(scope.node.name, scope.leaf.micro_kernel, "needs n=ITERATOR and k=ITERATOR");
-    const bool left_is_b = uses(factors->left.coordinates, roles.n);
-    roles.b = left_is_b ? factors->left : factors->right;
-    roles.a = left_is_b ? factors->right : factors->left;
-    const auto& c = definition.tensors[static_cast<size_t>(roles.c)].map;
-    const auto expect = [&](bool holds, const std::string& what) {
-        if (!holds)
-            throw Error(scope.node.name, scope.leaf.micro_kernel, what,
-                        "choose other iterators for m, n and k");
-    };
-    expect(uses(roles.b.coordinates, roles.n), "n indexes neither factor");
-    expect(!uses(roles.a.coordinates, roles.n), "n indexes both factors");
-    expect(uses(c, roles.n), "n does not index the result");
-    expect(uses(roles.a.coordinates, roles.k) && uses(roles.b.coordinates, roles.k),
-           "k does not index both factors");
-    expect(!uses(c, roles.k), "k indexes the result");
-    if (roles.m >= 0) {
-        expect(uses(roles.a.coordinates, roles.m) && uses(c, roles.m), "m does not index A and the result");
-        expect(!uses(roles.b.coordinates, roles.m), "m indexes both factors");
+    for (Contraction& product : contractions_of(definition)) {
+        if (contains(product.n, n) && contains(product.k, k) && (m < 0 || contains(product.m, m)))
+            return {m, n, k, std::move(product), definition.results().front()};
     }
-    return roles;
+    throw Error(
+        scope.node.name, scope.leaf.micro_kernel,
+        "n must index one factor and the result, k both factors and not the result, m the other factor "
+        "and the result",
+        "choose other iterators for m, n and k");
 }
 
 /// An address whose iterators inside the tile are the positions above; their strides.
@@ -67,11 +47,6 @@ public:
     TileAddress(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& map,
                 const std::vector<Index>& at, bool is_written)
         : scope_(scope), tensor_(scope.node.definition()->tensors[static_cast<size_t>(tensor)].name) {
-        const TensorDecl& declaration = scope.node.definition()->tensors[static_cast<size_t>(tensor)];
-        if (declaration.type != ElementType::kF32) {
-            throw Error(scope.node.name, tensor_, fmt::format("has element type {}", name(declaration.type)),
-                        "compiled code computes on f32 in this version");
-        }
         std::vector<Index> coordinates;
         for (const ExprPtr& c : map) coordinates.push_back(to_index(c, scope.node, at, scope.storage));
         address_ = scope.storage.locate(value_of(scope.node, tensor), coordinates, is_written);
@@ -98,7 +73,7 @@ public:
         Index offset = address_.offset;
         for (const char* position : {kRow, kGroup, kStep, kColumn, kLane})
             offset = offset.substitute(position, Index(0));
-        return {address_.buffer, offset};
+        return {address_.buffer, offset, address_.element};
     }
 
 private:
@@ -155,7 +130,9 @@ Index extent(const Range& range) {
 
 void refuse_reads_outside(const LeafScope& scope, const Roles& roles, const std::vector<Index>& at) {
     const ValueScope values{scope.node, scope.storage, at, 0, nullptr};
-    for (const Read& factor : {roles.a, roles.b}) {
+    std::vector<Read> reads = roles.product.b_reads;
+    reads.push_back(roles.product.a);
+    for (const Read& factor : reads) {
         const auto value = to_value(read(factor.tensor, factor.coordinates, factor.declared_map), values);
         if (!std::get<Load>(value->node).guards.empty()) {
             throw Error(scope.node.name,
@@ -163,6 +140,51 @@ void refuse_reads_outside(const LeafScope& scope, const Roles& roles, const std:
                         "may be read out of range", "use the micro-kernel loops");
         }
     }
+}
+
+int64_t groups_in(const Range& range, int64_t lanes) {
+    return (range.largest + lanes - 1) / lanes;
+}
+
+/// Factor B over two positions in the tile, of which `outer` has `outer_count` values.
+struct FactorPositions {
+    const char* outer;
+    int64_t outer_count;
+    const char* inner;
+    int64_t inner_count;
+};
+
+/// An operand is read at its strides; anything else is computed from the operands group by group.
+Factor factor_b(const LeafScope& scope, const Roles& roles, const std::vector<Index>& at,
+                const FactorPositions& positions, int64_t lanes) {
+    if (const Read* operand = roles.product.b_operand()) {
+        const TileAddress b(scope, operand->tensor, operand->coordinates, at, false);
+        if (lanes > 1) b.expect_unit_stride(kLane);
+        return StridedFactor{b.start(), b.stride(positions.outer), b.stride(positions.inner)};
+    }
+    const auto variable = [&](const char* name, int64_t count) {
+        return Variable{scope.names.fresh(name), {0, std::max<int64_t>(count - 1, 0)}};
+    };
+    ComputedFactor b{variable(positions.outer + 1, positions.outer_count),
+                     variable(positions.inner + 1, positions.inner_count), nullptr};
+    std::vector<Index> iterators = at;
+    for (Index& x : iterators) {
+        x = x.substitute(positions.outer, Index::variable(b.outer))
+                .substitute(positions.inner, Index::variable(b.inner));
+    }
+    b.value = to_value(roles.product.b, {scope.node, scope.storage, std::move(iterators), 0, nullptr});
+    return b;
+}
+
+/// Whether all that B reads is stored with lanes along its last group, so that the group can be read whole.
+bool is_padded(const LeafScope& scope, const Roles& roles, int64_t lanes) {
+    return std::all_of(roles.product.b_reads.begin(), roles.product.b_reads.end(), [&](const Read& read) {
+        const Value& stored =
+            scope.storage.input().graph[scope.storage.base(value_of(scope.node, read.tensor))];
+        if (stored.kind != ValueKind::kConstant) return false;
+        const Layout& layout = stored_layout(scope.storage.input().plan, stored.name);
+        return !layout.lanes.empty() && layout.lanes.back().factor % lanes == 0;
+    });
 }
 
 }  // namespace
@@ -175,43 +197,33 @@ Body lower_contract(const LeafScope& scope) {
     refuse_reads_outside(scope, roles, at);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
+    const FactorPositions positions{kGroup, groups_in(range(roles.n), lanes), kStep, range(roles.k).largest};
     if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
-    at[static_cast<size_t>(roles.k)] = range(roles.k).begin + position(kStep, range(roles.k).largest);
-    at[static_cast<size_t>(roles.n)] =
-        range(roles.n).begin + position(kGroup, (range(roles.n).largest + lanes - 1) / lanes) * Index(lanes) +
-        position(kLane, lanes);
+    at[static_cast<size_t>(roles.k)] = range(roles.k).begin + position(kStep, positions.inner_count);
+    at[static_cast<size_t>(roles.n)] = range(roles.n).begin +
+                                       position(kGroup, positions.outer_count) * Index(lanes) +
+                                       position(kLane, lanes);
 
-    const TileAddress a(scope, roles.a.tensor, roles.a.coordinates, at, false);
-    const TileAddress b(scope, roles.b.tensor, roles.b.coordinates, at, false);
+    const Read& left = roles.product.a;
+    const TileAddress a(scope, left.tensor, left.coordinates, at, false);
     const TileAddress c(scope, roles.c, scope.node.definition()->tensors[static_cast<size_t>(roles.c)].map,
                         at, true);
-    if (lanes > 1) {
-        b.expect_unit_stride(kLane);
-        c.expect_unit_stride(kLane);
-    }
-    const ValueId weights = scope.storage.base(value_of(scope.node, roles.b.tensor));
-    const Value& stored = scope.storage.input().graph[weights];
-    const Layout& layout = stored.kind == ValueKind::kConstant
-                               ? stored_layout(scope.storage.input().plan, stored.name)
-                               : scope.storage.plan_of(weights).layout;
+    if (lanes > 1) c.expect_unit_stride(kLane);
     ContractCall call{.lanes = lanes,
                       .rows = number_parameter(scope, "rows", 1, 32),
                       .groups = number_parameter(scope, "groups", 1, 16),
                       .a = a.start(),
-                      .b = b.start(),
                       .c = c.start(),
+                      .b = factor_b(scope, roles, at, positions, lanes),
                       .a_m = a.stride(kRow),
                       .a_k = a.stride(kStep),
-                      .b_group = b.stride(kGroup),
-                      .b_k = b.stride(kStep),
                       .c_m = c.stride(kRow),
                       .c_group = c.stride(kGroup),
                       .m = extent(row),
                       .n = extent(range(roles.n)),
                       .k = extent(range(roles.k)),
                       .accumulate = tile.accumulates,
-                      .b_is_padded = stored.kind == ValueKind::kConstant && !layout.lanes.empty() &&
-                                     layout.lanes.back().factor % lanes == 0};
+                      .b_is_padded = is_padded(scope, roles, lanes)};
     return finished(scope, std::move(tile), {std::move(call)});
 }
 
@@ -223,30 +235,27 @@ Body lower_dot(const LeafScope& scope) {
     refuse_reads_outside(scope, roles, at);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
+    const FactorPositions positions{kColumn, range(roles.n).largest, kGroup,
+                                    groups_in(range(roles.k), lanes)};
     if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
-    at[static_cast<size_t>(roles.n)] = range(roles.n).begin + position(kColumn, range(roles.n).largest);
-    at[static_cast<size_t>(roles.k)] =
-        range(roles.k).begin + position(kGroup, (range(roles.k).largest + lanes - 1) / lanes) * Index(lanes) +
-        position(kLane, lanes);
+    at[static_cast<size_t>(roles.n)] = range(roles.n).begin + position(kColumn, positions.outer_count);
+    at[static_cast<size_t>(roles.k)] = range(roles.k).begin +
+                                       position(kGroup, positions.inner_count) * Index(lanes) +
+                                       position(kLane, lanes);
 
-    const TileAddress a(scope, roles.a.tensor, roles.a.coordinates, at, false);
-    const TileAddress b(scope, roles.b.tensor, roles.b.coordinates, at, false);
+    const Read& left = roles.product.a;
+    const TileAddress a(scope, left.tensor, left.coordinates, at, false);
     const TileAddress c(scope, roles.c, scope.node.definition()->tensors[static_cast<size_t>(roles.c)].map,
                         at, true);
-    if (lanes > 1) {
-        a.expect_unit_stride(kLane);
-        b.expect_unit_stride(kLane);
-    }
+    if (lanes > 1) a.expect_unit_stride(kLane);
     DotCall call{.lanes = lanes,
                  .rows = number_parameter(scope, "rows", 1, 16),
                  .columns = number_parameter(scope, "columns", 1, 16),
                  .a = a.start(),
-                 .b = b.start(),
                  .c = c.start(),
+                 .b = factor_b(scope, roles, at, positions, lanes),
                  .a_m = a.stride(kRow),
                  .a_group = a.stride(kGroup),
-                 .b_n = b.stride(kColumn),
-                 .b_group = b.stride(kGroup),
                  .c_m = c.stride(kRow),
                  .c_n = c.stride(kColumn),
                  .m = extent(row),

@@ -43,23 +43,23 @@ StreamRoles roles_of(const LeafScope& scope) {
 
 /// Offset of a tensor over the tile's positions, and its strides.
 struct TileView {
-    Index offset;
-    std::string buffer;
+    Address address;
 
     Index stride(const char* position, const Node& node, const char* what) const {
-        const auto stride = offset.coefficient(position);
+        const auto stride = address.offset.coefficient(position);
         if (!stride) {
-            throw Error(node.name, what,
-                        fmt::format("does not lie at one stride inside the tile, but at {}", offset.text()),
-                        "choose tiles within one page, or another layout");
+            throw Error(
+                node.name, what,
+                fmt::format("does not lie at one stride inside the tile, but at {}", address.offset.text()),
+                "choose tiles within one page, or another layout");
         }
         return {*stride};
     }
     Address start() const {
-        Index first = offset;
+        Address first = address;
         for (const char* position : {kRow, kStep, kGroup, kLane})
-            first = first.substitute(position, Index(0));
-        return {buffer, first};
+            first.offset = first.offset.substitute(position, Index(0));
+        return first;
     }
 };
 
@@ -67,8 +67,7 @@ TileView view(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& ma
               const std::vector<Index>& at, bool is_written) {
     std::vector<Index> coordinates;
     for (const ExprPtr& c : map) coordinates.push_back(to_index(c, scope.node, at, scope.storage));
-    const Address address = scope.storage.locate(value_of(scope.node, tensor), coordinates, is_written);
-    return {address.offset, address.buffer};
+    return {scope.storage.locate(value_of(scope.node, tensor), coordinates, is_written)};
 }
 
 }  // namespace

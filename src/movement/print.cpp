@@ -41,6 +41,14 @@ std::string text(const ValueExpr& value) {
     return std::visit(Visit{}, value.node);
 }
 
+std::string text(const Factor& factor) {
+    if (const auto* strided = std::get_if<StridedFactor>(&factor))
+        return fmt::format("{} by ({}, {})", text(strided->start), strided->outer.text(),
+                           strided->inner.text());
+    const auto& computed = std::get<ComputedFactor>(factor);
+    return fmt::format("({}, {}) -> {}", computed.outer.name, computed.inner.name, text(*computed.value));
+}
+
 class ProgramText {
 public:
     void body(const Body& statements) {
@@ -81,17 +89,16 @@ private:
                          a.condition ? " if " + text(*a.condition) : ""));
     }
     void add(const ContractCall& c) {
-        line(fmt::format(
-            "contract {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} by ({}, {}) c={} by ({}, {}){}{}", c.rows,
-            c.groups, c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(), c.a_k.text(),
-            text(c.b), c.b_group.text(), c.b_k.text(), text(c.c), c.c_m.text(), c.c_group.text(),
-            c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : ""));
+        line(fmt::format("contract {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}{}",
+                         c.rows, c.groups, c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a),
+                         c.a_m.text(), c.a_k.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
+                         c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : ""));
     }
     void add(const DotCall& c) {
-        line(fmt::format("dot {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} by ({}, {}) c={} by ({}, {}){}",
-                         c.rows, c.columns, c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a),
-                         c.a_m.text(), c.a_group.text(), text(c.b), c.b_n.text(), c.b_group.text(), text(c.c),
-                         c.c_m.text(), c.c_n.text(), c.accumulate ? " accumulate" : ""));
+        line(fmt::format("dot {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}", c.rows,
+                         c.columns, c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(),
+                         c.a_group.text(), text(c.b), text(c.c), c.c_m.text(), c.c_n.text(),
+                         c.accumulate ? " accumulate" : ""));
     }
     void add(const StreamCall& c) {
         line(

@@ -14,10 +14,11 @@
 /// addresses are offsets into named buffers. Emission prints it and decides nothing.
 namespace tessera {
 
-/// Element `offset` of a buffer.
+/// Element `offset` of a buffer; sub-byte elements lie in a bit stream (docs/ir.md, "Storage").
 struct Address {
     std::string buffer;
     Index offset;
+    ElementType element = ElementType::kF32;
 };
 
 // ---- values
@@ -28,9 +29,9 @@ using ValuePtr = std::shared_ptr<const ValueExpr>;
 
 /// Inside a VectorFor a load has lanes: consecutive elements (stride 1), `lane_stride` apart, or one for all
 /// (0).
+/// Elements of every type are widened to f32.
 struct Load {
     Address from;
-    ElementType element = ElementType::kF32;
     int64_t lane_stride = 0;
     /// The load happens only where 0 <= coordinate < extent for each; elsewhere the value is `outside`.
     struct Guard {
@@ -88,6 +89,7 @@ struct If {
     ValuePtr condition;
     Body body;
 };
+/// The value is rounded to the element type of the address.
 struct Store {
     Address to;
     int64_t lane_stride = 0;
@@ -105,11 +107,25 @@ struct Accumulate {
     ValuePtr value;
     ValuePtr condition;  ///< counts only where it holds; null: everywhere
 };
+/// The factor B of a product as elements at fixed strides along two positions; the lanes lie side by side.
+struct StridedFactor {
+    Address start;
+    Index outer, inner;  ///< from one position to the next, in elements
+};
+/// The factor B as a value that is computed where it is needed, such as quants times their scales: a group of
+/// lanes at two positions, which are variables of its own.
+struct ComputedFactor {
+    Variable outer, inner;
+    ValuePtr value;
+};
+using Factor = std::variant<StridedFactor, ComputedFactor>;
+
 /// C[m, n] (+)= sum_k A[m, k] B[n, k]; strides in elements, n in groups of `lanes`.
 struct ContractCall {
     int64_t lanes, rows, groups;  ///< register block
-    Address a, b, c;
-    Index a_m, a_k, b_group, b_k, c_m, c_group;
+    Address a, c;
+    Factor b;  ///< outer: groups of n; inner: k
+    Index a_m, a_k, c_m, c_group;
     Index m, n, k;  ///< extents
     bool accumulate = false;
     bool b_is_padded = false;  ///< B's last group may be read whole
@@ -117,8 +133,9 @@ struct ContractCall {
 /// As above with lanes along k, folded at the end.
 struct DotCall {
     int64_t lanes, rows, columns;
-    Address a, b, c;
-    Index a_m, a_group, b_n, b_group, c_m, c_n;  ///< `group`: from one group of lanes along k to the next
+    Address a, c;
+    Factor b;                      ///< outer: n; inner: groups of k
+    Index a_m, a_group, c_m, c_n;  ///< `group`: from one group of lanes along k to the next
     Index m, n, k;
     bool accumulate = false;
 };
@@ -162,7 +179,7 @@ struct ProgramBuffer {
     ElementType element = ElementType::kF32;
     int64_t position = 0;     ///< input, output, state: index in the manifest; constant, arena: byte offset
     int64_t bytes = 0;        ///< arena: at the upper bounds of the symbols; a tile's own
-    Index repetition_stride;  ///< elements from one repetition of the block to the next; 0 if all share it
+    Index repetition_stride;  ///< bytes from one repetition of the block to the next; 0 if all share it
     bool is_written = false;
     int64_t worker_stride = 0;  ///< bytes from one worker's copy to the next; 0 if all share it
 };

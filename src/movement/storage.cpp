@@ -45,7 +45,7 @@ const std::set<std::string>& reserved_identifiers() {
         "throw",    "true",      "try",       "typedef",   "typeid",    "typename",   "union",    "unsigned",
         "using",    "virtual",   "void",      "volatile",  "while",     "xor",        "xor_eq",   "char8_t",
         "char16_t", "char32_t",  "wchar_t",   "co_await",  "co_return", "co_yield",   "int32_t",  "int64_t",
-        "at",       "group",     "ntt",       "step",      "tessera",   "repetition", "worker"};
+        "at",       "group",     "ntt",       "step",      "tessera",   "repetition", "valid",    "worker"};
     return words;
 }
 
@@ -278,13 +278,13 @@ Address Storage::locate(ValueId value, const std::vector<Index>& coordinates, bo
     const bool is_stored = v.kind == ValueKind::kConstant || v.kind == ValueKind::kState;
     const Layout& layout = is_stored ? stored_layout(input_.plan, v.name) : plan_of(target).layout;
     const auto tile = tiles_.find(target);
-    if (tile == tiles_.end()) return {buffer.name, offset_of(layout, extents(target), at)};
+    if (tile == tiles_.end()) return {buffer.name, offset_of(layout, extents(target), at), v.type.element};
     std::vector<Index> tile_extents;
     for (size_t axis = 0; axis < at.size(); ++axis) {
         at[axis] = at[axis] - tile->second[axis].begin;
         tile_extents.emplace_back(tile->second[axis].largest);
     }
-    return {buffer.name, offset_of(layout, tile_extents, at)};
+    return {buffer.name, offset_of(layout, tile_extents, at), v.type.element};
 }
 
 ProgramBuffer Storage::describe(ValueId id) const {
@@ -312,13 +312,14 @@ ProgramBuffer Storage::describe(ValueId id) const {
         case ValueKind::kState:
             buffer.memory = MemoryKind::kState;
             buffer.position = position_among(ValueKind::kState);
-            buffer.repetition_stride = stored_elements(stored_layout(input_.plan, value.name), extents(id));
+            buffer.repetition_stride = stored_elements(stored_layout(input_.plan, value.name), extents(id)) *
+                                       Index(bits(value.type.element) / 8);
             break;
         case ValueKind::kConstant: {
             const StoredConstant& stored = input_.constants.constants.at(value.name);
             buffer.memory = MemoryKind::kConstant;
             buffer.position = stored.offset;
-            buffer.repetition_stride = Index(stored.stride * 8 / bits(value.type.element));
+            buffer.repetition_stride = Index(stored.stride);
             break;
         }
         case ValueKind::kIntermediate: {
@@ -335,8 +336,8 @@ ProgramBuffer Storage::describe(ValueId id) const {
                     for (size_t axis = 0; axis < shape.size(); ++axis)
                         shape[axis] = Index(tile->second[axis].largest);
                 }
-                buffer.bytes =
-                    stored_elements(plan_of(id).layout, shape).bounds().high * bits(value.type.element) / 8;
+                const Index elements = stored_elements(plan_of(id).layout, shape);
+                buffer.bytes = (elements.bounds().high * bits(value.type.element) + 7) / 8;
                 if (input_.plan.workers > 1 &&
                     (plan_of(id).place == Place::kTile || plan_of(id).each_worker)) {
                     buffer.worker_stride = (buffer.bytes + 63) / 64 * 64;  // no line belongs to two

@@ -84,7 +84,7 @@ LaneAddress split_lanes(const Address& address, const Node& node, const std::str
         throw Error(node.name, what, fmt::format("its lanes lie irregularly, at {}", address.offset.text()),
                     "choose another iterator for the lanes, fewer lanes, or another layout");
     }
-    return {{address.buffer, address.offset.substitute(kLane, Index(0))}, *stride};
+    return {{address.buffer, address.offset.substitute(kLane, Index(0)), address.element}, *stride};
 }
 
 ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
@@ -99,10 +99,6 @@ ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     }
     if (const auto* read = std::get_if<Read>(&expr->node)) {
         const TensorDecl& tensor = definition.tensors[static_cast<size_t>(read->tensor)];
-        if (tensor.type != ElementType::kF32) {
-            throw Error(scope.node.name, tensor.name, fmt::format("has element type {}", name(tensor.type)),
-                        "compiled code computes on f32 in this version");
-        }
         const ValueId value = value_of(scope.node, read->tensor);
         const std::vector<Index> extents = scope.storage.extents(value);
         std::vector<Index> at;
@@ -142,10 +138,6 @@ namespace {
 
 LaneAddress result_address(int tensor, bool is_written, const ValueScope& scope) {
     const TensorDecl& result = scope.node.definition()->tensors[static_cast<size_t>(tensor)];
-    if (result.type != ElementType::kF32) {
-        throw Error(scope.node.name, result.name, fmt::format("has element type {}", name(result.type)),
-                    "compiled code computes on f32 in this version");
-    }
     std::vector<Index> at;
     for (const ExprPtr& c : result.map) at.push_back(to_index(c, scope.node, scope.iterators, scope.storage));
     return split_lanes(scope.storage.locate(value_of(scope.node, tensor), at, is_written), scope.node,
@@ -168,6 +160,12 @@ Store store_to(int tensor, ValuePtr value, const ValueScope& scope) {
 
 ValuePtr load_result(int tensor, const ValueScope& scope) {
     const LaneAddress at = result_address(tensor, true, scope);
+    if (at.address.element != ElementType::kF32) {
+        throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
+                    fmt::format("has element type {}, so what is folded so far would be rounded",
+                                name(at.address.element)),
+                    "leave its reduction whole, with the micro-kernel loops");
+    }
     Load load;
     load.from = at.address;
     load.lane_stride = at.stride;

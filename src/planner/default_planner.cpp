@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/contraction.h"
 #include "movement/lower.h"
 #include "planner/divide_work.h"
 #include "planner/grouping.h"
@@ -140,6 +141,21 @@ private:
         return nest;
     }
 
+    /// Bits that one step along k reads of each row of the weight. Scales, which many steps share, count
+    /// nothing.
+    static int64_t bits_per_step(const Definition& definition, int k) {
+        const std::vector<Contraction> ways = contractions_of(definition);
+        int64_t sum = 0;
+        for (const Read& read : ways.front().b_reads) {
+            for (const ExprPtr& component : read.coordinates) {
+                const auto* x = std::get_if<IteratorRef>(&component->node);
+                if (x && x->index == k)
+                    sum += bits(definition.tensors[static_cast<size_t>(read.tensor)].type);
+            }
+        }
+        return std::max<int64_t>(sum, 1);
+    }
+
     /// A product with many rows reads its weights a tile at a time that stays in the core's cache.
     void block_weights(const Node& node, Nest& nest) const {
         Leaf& leaf = std::get<Leaf>(nest.children.front());
@@ -155,7 +171,8 @@ private:
         };
         const int64_t step =
             std::stoll(leaf.parameters.at("lanes")) * std::stoll(leaf.parameters.at("groups"));
-        const int64_t fits = options_.resident_bytes / (extent("k") * 4) / step * step;
+        const int64_t row_bits = extent("k") * bits_per_step(d, d.iterator(leaf.parameters.at("k")));
+        const int64_t fits = options_.resident_bytes * 8 / row_bits / step * step;
         if (fits >= step && fits < extent("n")) nest.loops.push_back({leaf.parameters.at("n"), fits});
     }
 

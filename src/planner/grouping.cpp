@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/micro_kernel.h"
+#include "kernels/contraction.h"
 #include "movement/views.h"
 
 namespace tessera {
@@ -53,7 +53,7 @@ Group softmax_chain(const Node& softmax, const BlockView& view) {
 /// Reductions and maps that a row at a time passes through; sums of products have micro-kernels of their own.
 bool is_row_operator(const Node& node) {
     const Definition& d = *node.definition();
-    return d.monoid != Monoid::kSoftmaxSum && !factors_of(d) && !node.previous;
+    return d.monoid != Monoid::kSoftmaxSum && contractions_of(d).empty() && !node.previous;
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/micro_kernel.h"
+#include "kernels/contraction.h"
 #include "movement/storage.h"
 
 namespace tessera {
@@ -80,7 +80,7 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
     for (int64_t lanes = options.lanes; lanes > 1; lanes /= 2) {
         for (const char* kernel : {"contract", "dot"}) {
             const bool along_n = kernel[0] == 'c';
-            for (const ContractionRoles& roles : contraction_roles(d)) {
+            for (const Contraction& roles : contractions_of(d)) {
                 for (const int n : roles.n) {
                     for (const int k : roles.k) {
                         const int m = roles.m.empty() ? -1 : roles.m.front();
@@ -134,31 +134,11 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
 
 }  // namespace
 
-std::vector<ContractionRoles> contraction_roles(const Definition& definition) {
-    const auto factors = factors_of(definition);
-    if (!factors) return {};
-    std::vector<ContractionRoles> result;
-    const auto& c = definition.tensors[static_cast<size_t>(definition.results().front())].map;
-    for (const bool swapped : {false, true}) {
-        const Read& a = swapped ? factors->right : factors->left;
-        const Read& b = swapped ? factors->left : factors->right;
-        ContractionRoles roles{{}, {}, {}, a.tensor, b.tensor};
-        for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
-            const bool in_a = uses(a.coordinates, x), in_b = uses(b.coordinates, x), in_c = uses(c, x);
-            if (in_a && in_b && !in_c) roles.k.push_back(x);
-            if (in_a && !in_b && in_c) roles.m.push_back(x);
-            if (!in_a && in_b && in_c) roles.n.push_back(x);
-        }
-        if (!roles.n.empty() && !roles.k.empty()) result.push_back(std::move(roles));
-    }
-    return result;
-}
-
 std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,
                                   const PlannerOptions& options) {
     std::vector<Leaf> result;
     if (node.definition()->monoid == Monoid::kSoftmaxSum) add_streams(result, node, specialisation, options);
-    if (factors_of(*node.definition())) add_contractions(result, node, specialisation, options);
+    add_contractions(result, node, specialisation, options);
     add_loops(result, node, options);
     return result;
 }

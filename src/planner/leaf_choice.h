@@ -13,12 +13,4 @@ namespace tessera {
 std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,
                                   const PlannerOptions& options);
 
-/// Iterators of a sum of products by the factors that they index.
-struct ContractionRoles {
-    std::vector<int> m, n, k;  ///< A and C; B and C; A and B
-    int a, b;                  ///< operands, as positions in the definition
-};
-/// Both ways to call the factors A and B; empty if the operator is no sum of products.
-std::vector<ContractionRoles> contraction_roles(const Definition& definition);
-
 }  // namespace tessera

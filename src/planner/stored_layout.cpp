@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/contraction.h"
 #include "movement/storage.h"
-#include "planner/leaf_choice.h"
 
 namespace tessera {
 namespace {
@@ -72,8 +72,9 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
         if (s >= 0 && last >= 0) choose(value->tensor, last, s);
         return;
     }
-    for (const ContractionRoles& roles : contraction_roles(d))
-        choose(roles.b, roles.n.front(), roles.k.front());
+    for (const Contraction& roles : contractions_of(d)) {
+        for (const Read& operand : roles.b_reads) choose(operand.tensor, roles.n.front(), roles.k.front());
+    }
 }
 
 }  // namespace tessera

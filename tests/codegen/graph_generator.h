@@ -61,11 +61,11 @@ private:
     }
 
     /// One tensor for each repetition of the body, or one for all.
-    ValueId constant(std::vector<Dim> shape) {
+    ValueId constant(std::vector<Dim> shape, ElementType type = ElementType::kF32) {
         const std::string name = "w" + std::to_string(++names_);
         std::vector<std::string> sources = {name};
         if (pick(0, 1) == 1 && graph_.blocks[1].repeat == 2) sources.push_back(name + "_second");
-        return add_value(name, ValueKind::kConstant, ElementType::kF32, std::move(shape), std::move(sources));
+        return add_value(name, ValueKind::kConstant, type, std::move(shape), std::move(sources));
     }
 
     template <typename... Values>
@@ -90,7 +90,7 @@ private:
     void product();
     void fold();
     void attend();
-    ValueId values(int64_t positions, int64_t width);
+    ValueId values(int64_t positions, int64_t width, ElementType type);
     void window();
     void views();
     void gather();
@@ -107,6 +107,14 @@ private:
     void columns();
     void accumulate();
     void grouped();
+    // typed_operators.cpp
+    ElementType any_type();
+    void typed_product();
+    void quantised_product();
+    void quantised_rows();
+    void typed_map();
+    void rounded();
+    void rounded_state();
 
     std::mt19937_64 random_;
     int64_t lanes_;

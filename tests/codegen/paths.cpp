@@ -43,6 +43,10 @@ std::vector<std::string> storage_classes() {
     return {"row-major", "order", "lanes", "view", "in place", "tile"};
 }
 
+std::vector<std::string> narrow_types() {
+    return {"f16", "bf16", "i8", "u8", "u6", "u5", "i4", "u4"};
+}
+
 std::set<Path> paths_of(const Graph& graph, const Plan& plan) {
     std::set<Path> result;
     for (const SpecialisationPlan& s : plan.specialisations) {
@@ -56,10 +60,12 @@ std::set<Path> paths_of(const Graph& graph, const Plan& plan) {
                     for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
                         const Role role = d.tensors[static_cast<size_t>(t)].role;
                         if (role == Role::kIndex) continue;
-                        for (const std::string& storage : classes_of(graph, plan, s, value_of(*node, t))) {
-                            result.insert(
-                                {leaf->micro_kernel, role == Role::kIn ? "reads" : "writes", storage});
-                        }
+                        const std::string access = role == Role::kIn ? "reads" : "writes";
+                        for (const std::string& storage : classes_of(graph, plan, s, value_of(*node, t)))
+                            result.insert({leaf->micro_kernel, access, storage});
+                        const ElementType type = d.tensors[static_cast<size_t>(t)].type;
+                        if (type != ElementType::kF32)
+                            result.insert({leaf->micro_kernel, access, std::string(name(type))});
                     }
                 }
             }
@@ -74,6 +80,8 @@ std::set<Path> all_paths() {
         for (const char* access : {"reads", "writes"}) {
             for (const std::string& storage : storage_classes())
                 result.insert({std::string(kernel.name), access, storage});
+            for (const std::string& type : narrow_types())
+                result.insert({std::string(kernel.name), access, type});
         }
     }
     return result;
@@ -81,6 +89,11 @@ std::set<Path> all_paths() {
 
 std::string why_impossible(const Path& path) {
     if (path.access != "writes") return {};
+    if (const auto type = element_type_of(path.storage)) {
+        const std::vector<ElementType>& stored = find_micro_kernel(path.micro_kernel)->results;
+        const bool is_stored = std::find(stored.begin(), stored.end(), *type) != stored.end();
+        return is_stored ? "" : "its declaration does not list the type";
+    }
     const bool maps = implements(path.micro_kernel, "op probe(n: 4)\nin X f32[n]\nout Y f32[n] = X + 1\n");
     bool updates = implements(path.micro_kernel, "op probe(n: 4)\nin X f32[n]\nupdate Y f32[n] = X\n");
     updates |= implements(path.micro_kernel,

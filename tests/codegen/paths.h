@@ -13,17 +13,20 @@ namespace tessera::testing {
 struct Path {
     std::string micro_kernel;
     std::string access;   ///< "reads", "writes"
-    std::string storage;  ///< one of storage_classes()
+    std::string storage;  ///< one of storage_classes() or narrow_types()
     auto operator<=>(const Path&) const = default;
 };
 
 /// Everything that a plan may say of where a tensor lies.
 std::vector<std::string> storage_classes();
 
+/// Names of the element types besides f32 that compiled code reads.
+std::vector<std::string> narrow_types();
+
 /// The paths of all kernels of a plan. A tensor may lie in several ways: a tile in lanes is both.
 std::set<Path> paths_of(const Graph& graph, const Plan& plan);
 
-/// All declared micro-kernels times both accesses times all ways to lie.
+/// All declared micro-kernels times both accesses times all ways to lie and all types.
 std::set<Path> all_paths();
 
 /// Why there is no plan with this path; empty if there is one. Derived from what the micro-kernel's
@@ -32,6 +35,7 @@ std::set<Path> all_paths();
 /// - A result lies `in place` if it updates a state, or replaces an operand, which only a map may do. So a
 /// micro-kernel
 ///   that implements neither maps nor updates writes nothing in place.
+/// - A result has a type that the declaration lists.
 /// - A result is written through a `view` only where it replaces one, so by maps only: a result that is
 /// itself a view is
 ///   computed by no kernel.

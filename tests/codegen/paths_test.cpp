@@ -104,15 +104,17 @@ std::vector<PlannedGraph> search(std::set<Path> wanted) {
 }
 
 std::string table(const std::map<Path, int>& reached) {
+    std::vector<std::string> columns = storage_classes();
+    for (const std::string& type : narrow_types()) columns.push_back(type);
     std::string text = fmt::format("{:10} {:8}", "", "");
-    for (const std::string& storage : storage_classes()) text += fmt::format("{:>10}", storage);
+    for (const std::string& column : columns) text += fmt::format("{:>10}", column);
     std::pair<std::string, std::string> row;
     for (const Path& head : all_paths()) {
         if (std::pair(head.micro_kernel, head.access) == row) continue;
         row = {head.micro_kernel, head.access};
         text += fmt::format("\n{:10} {:8}", head.micro_kernel, head.access);
-        for (const std::string& storage : storage_classes()) {
-            const Path path{head.micro_kernel, head.access, storage};
+        for (const std::string& column : columns) {
+            const Path path{head.micro_kernel, head.access, column};
             const auto at = reached.find(path);
             text += fmt::format("{:>10}", at != reached.end()            ? std::to_string(at->second)
                                           : why_impossible(path).empty() ? "MISSED"

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "kernels/contraction.h"
 #include "kernels/micro_kernel.h"
 #include "movement/storage.h"
-#include "planner/leaf_choice.h"
 #include "support/error.h"
 
 namespace tessera::testing {
@@ -158,9 +158,9 @@ std::string PlanEditor::micro_kernel() {
 }
 
 void PlanEditor::choose_roles(const Definition& d, Leaf& leaf) {
-    const std::vector<ContractionRoles> possible = contraction_roles(d);
+    const std::vector<Contraction> possible = contractions_of(d);
     if (possible.empty()) return;
-    const ContractionRoles& roles = pick(possible);
+    const Contraction& roles = pick(possible);
     const auto name = [&](const std::vector<int>& iterators) {
         return d.iterators[static_cast<size_t>(pick(iterators))].name;
     };
@@ -169,7 +169,7 @@ void PlanEditor::choose_roles(const Definition& d, Leaf& leaf) {
     leaf.parameters.erase("m");
     if (!roles.m.empty() && coin()) leaf.parameters["m"] = name(roles.m);
     // The layout of a weight and the lanes of its reader often change together or not at all.
-    const Value& weight = graph_[value_of(node(leaf.node), roles.b)];
+    const Value& weight = graph_[value_of(node(leaf.node), pick(roles.b_reads).tensor)];
     if (weight.kind != ValueKind::kConstant || coin()) return;
     plan_.stored[weight.name] = coin() ? Layout{} : random_layout(weight.type.shape.size());
 }

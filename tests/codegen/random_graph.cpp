@@ -58,13 +58,21 @@ Graph Generator::graph(const std::vector<Family>& body_of) {
 
 namespace {
 
-TensorData filled(std::vector<int64_t> shape, uint64_t seed) {
+/// Random values that the type holds: integers of its whole range, else from -1 to 1.
+TensorData filled(ElementType type, std::vector<int64_t> shape, uint64_t seed) {
     TensorData data{std::move(shape), {}};
     int64_t count = 1;
     for (const int64_t extent : data.shape) count *= extent;
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<float> uniform(-1, 1);
-    for (int64_t i = 0; i < count; ++i) data.values.push_back(uniform(random));
+    for (int64_t i = 0; i < count; ++i) {
+        const double value = uniform(random);
+        data.values.push_back(
+            is_integer(type)
+                ? std::floor(std::fabs(value) * static_cast<double>(range(type).high - range(type).low + 1)) +
+                      static_cast<double>(range(type).low)
+                : round_to(type, value));
+    }
     return data;
 }
 
@@ -91,17 +99,19 @@ GraphCall RandomGraph::call(int64_t tokens) const {
     call.inputs["position"] = std::move(position);
     call.inputs["slot"] = std::move(slot);
     call.inputs["x"] =
-        filled({tokens, evaluate(graph[*graph.find("x")].type.shape, call.symbols)[1]}, seed * 31 + 5);
+        filled(ElementType::kF32, {tokens, evaluate(graph[*graph.find("x")].type.shape, call.symbols)[1]},
+               seed * 31 + 5);
     call.constant = [seed_of = seed](const Value& value, int64_t repetition) {
         uint64_t hash =
             seed_of * 1315423911u + static_cast<uint64_t>(value.sources.size() > 1 ? repetition : 0) * 97;
         for (const char c : value.name) hash = hash * 131 + static_cast<unsigned char>(c);
-        return filled(evaluate(value.type.shape, {}), hash);
+        return filled(value.type.element, evaluate(value.type.shape, {}), hash);
     };
     call.states = zero_states(graph, call.symbols);
     uint64_t state_seed = seed + 77;
     for (auto& [name, repetitions] : call.states) {
-        for (TensorData& data : repetitions) data = filled(data.shape, ++state_seed);
+        const ElementType type = graph[*graph.find(name)].type.element;
+        for (TensorData& data : repetitions) data = filled(type, data.shape, ++state_seed);
     }
     return call;
 }

@@ -4,13 +4,34 @@
 namespace tessera::testing {
 
 const std::vector<Generator::Family>& Generator::families() {
-    static const std::vector<Family> all = {
-        &Generator::unary,    &Generator::binary,    &Generator::norm,    &Generator::product,
-        &Generator::fold,     &Generator::attend,    &Generator::window,  &Generator::views,
-        &Generator::gather,   &Generator::masked,    &Generator::state,   &Generator::rotate,
-        &Generator::heads,    &Generator::product2d, &Generator::scatter, &Generator::padded,
-        &Generator::repeated, &Generator::add_rows,  &Generator::few,     &Generator::columns,
-        &Generator::grouped,  &Generator::accumulate};
+    static const std::vector<Family> all = {&Generator::unary,
+                                            &Generator::binary,
+                                            &Generator::norm,
+                                            &Generator::product,
+                                            &Generator::fold,
+                                            &Generator::attend,
+                                            &Generator::window,
+                                            &Generator::views,
+                                            &Generator::gather,
+                                            &Generator::masked,
+                                            &Generator::state,
+                                            &Generator::rotate,
+                                            &Generator::heads,
+                                            &Generator::product2d,
+                                            &Generator::scatter,
+                                            &Generator::padded,
+                                            &Generator::repeated,
+                                            &Generator::add_rows,
+                                            &Generator::few,
+                                            &Generator::columns,
+                                            &Generator::grouped,
+                                            &Generator::accumulate,
+                                            &Generator::typed_product,
+                                            &Generator::quantised_product,
+                                            &Generator::quantised_rows,
+                                            &Generator::typed_map,
+                                            &Generator::rounded,
+                                            &Generator::rounded_state};
     return all;
 }
 
@@ -95,37 +116,6 @@ void Generator::fold() {
     keep(add("apply",
              op("apply(t: T, n: {})\nin X f32[t, n], R f32[t]\nout Y f32[t, n] = tanh(X - R)\n", x.width),
              {x.value, r}, x.width));
-}
-
-void Generator::attend() {
-    const Matrix q = any();
-    const int64_t positions = kMostTokens + pick(0, 9), width = extent();
-    const ValueId k = constant({positions, q.width}), v = values(positions, width);
-    const ValueId p =
-        in_block(1).add(fresh("scores"),
-                        op("scores(t: T, s: {}, e*: {})\nindex position i32[t]\nin Q f32[t, e], K f32[s, "
-                           "e]\nout P f32[t, s] = sum(Q * K) * 0.3\nwhere s <= position[t]\n",
-                           positions, q.width),
-                        {position_, q.value, k});
-    const std::vector<ValueId> mla = in_block(1).add_all(
-        fresh("attend"),
-        op("attend(t: T, d: {}, s*: {})\nindex position i32[t]\nin P f32[t, s], V f32[s, d]\nout M "
-           "f32[t], L f32[t], A f32[t, d] = softmax_sum(P, V)\nwhere s <= position[t]\n",
-           width, positions),
-        {position_, p, v});
-    keep(add("normalise",
-             op("normalise(t: T, d: {})\nin A f32[t, d], L f32[t]\nout Y f32[t, d] = A / L\n", width),
-             {mla[2], mla[1]}, width));
-}
-
-/// f32[positions, width]: a constant, or a view of one.
-ValueId Generator::values(int64_t positions, int64_t width) {
-    if (pick(0, 1) == 0) return constant({positions, width});
-    return in_block(1).add(
-        fresh("values"),
-        op("values(s: {0}, d: {1})\nin W f32[s + 1, d] of [{2}, {1}]\nout V f32[s, d] = W\n", positions,
-           width, positions + 1),
-        {constant({positions + 1, width})});
 }
 
 void Generator::window() {
@@ -354,47 +344,6 @@ void Generator::accumulate() {
     keep(add("map",
              op("map(t: T, n: {})\nin X f32[t, n], C f32[n]\nout Y f32[t, n] = X + C * 0.1\n", x.width),
              {x.value, after}, x.width));
-}
-
-/// Attention of several heads over a state, as transformers have it: four iterators, some rows without a
-/// position.
-void Generator::grouped() {
-    const Matrix x = any();
-    const int64_t heads = x.width % 2 == 0 ? 2 : 1, e = x.width / heads, positions = kSlots;
-    const ValueId before = add_value(fresh("cache"), ValueKind::kState, ElementType::kF32, {positions, e});
-    const ValueId cache =
-        in_block(1).update(fresh("update"),
-                           op("store_rows(t: T, e: {0})\nindex slot i32[t]\nin X f32[t, e] of [T, "
-                              "{1}]\nupdate C f32[slot[t], e] of [{2}, {0}] = X\n",
-                              e, x.width, positions),
-                           {slot_, x.value}, before);
-    const ValueId split = in_block(1).add(
-        fresh("split"),
-        op("split(t: T, h: {0}, e: {1})\nin X f32[t, h * {1} + e]\nout Y f32[t, h, e] = X\n", heads, e),
-        {x.value});
-    const ValueId p = in_block(1).add(
-        fresh("scores"),
-        op("scores(h: {0}, t: T, s: {1}, e*: {2})\nindex position i32[t]\nin Q f32[t, h, e], K f32[s, "
-           "e]\nout P f32[h, t, s] = sum(Q * K) * 0.2\nwhere s < position[t]\n",
-           heads, positions, e),
-        {position_, split, cache});
-    const std::vector<ValueId> mla =
-        in_block(1).add_all(fresh("attend"),
-                            op("attend(h: {0}, t: T, e: {2}, s*: {1})\nindex position i32[t]\nin P "
-                               "f32[h, t, s], V f32[s, e]\nout M f32[h, t], L f32[h, t], A f32[h, t, e] "
-                               "= softmax_sum(P, V)\nwhere s < position[t]\n",
-                               heads, positions, e),
-                            {position_, p, cache});
-    const ValueId y = in_block(1).add(fresh("normalise"),
-                                      op("normalise(t: T, h: {0}, e: {1})\nin A f32[h, t, e], L f32[h, "
-                                         "t]\nout Y f32[t, h, e] = A / (L + 0.1)\n",
-                                         heads, e),
-                                      {mla[2], mla[1]});
-    keep(add("merge",
-             op("merge(t: T, n: {0})\nin X f32[t, n div {1}, n mod {1}] of [T, {2}, {1}]\nout Y f32[t, "
-                "n] = X\n",
-                heads * e, e, heads),
-             {y}, heads * e));
 }
 
 }  // namespace tessera::testing

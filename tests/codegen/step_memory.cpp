@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codegen/stored_element.h"
 #include "plan/constants.h"
 #include "support/error.h"
 
@@ -12,21 +13,8 @@ namespace {
 constexpr size_t kGuard = 256;
 constexpr unsigned char kCanary = 0xA5;
 
-void put(unsigned char* to, ElementType type, int64_t at, double value) {
-    if (type == ElementType::kI32) {
-        const auto v = static_cast<int32_t>(value);
-        std::memcpy(to + at * 4, &v, 4);
-    } else {
-        TESSERA_CHECK(type == ElementType::kF32);
-        const auto v = static_cast<float>(value);
-        std::memcpy(to + at * 4, &v, 4);
-    }
-}
-
-double get(const unsigned char* from, int64_t at) {
-    float v = 0;
-    std::memcpy(&v, from + at * 4, 4);
-    return v;
+size_t bytes_of(ElementType type, int64_t elements) {
+    return static_cast<size_t>((elements * bits(type) + 7) / 8);
 }
 
 template <typename Visit>
@@ -46,16 +34,17 @@ void for_each_element(const std::vector<int64_t>& shape, Visit&& visit) {
 
 /// Padding holds zeros, as the packer writes it.
 void pack_into(unsigned char* to, ElementType type, const Layout& layout, const TensorData& data) {
-    std::memset(to, 0, static_cast<size_t>(stored_elements(layout, data.shape)) * 4);
+    std::memset(to, 0, bytes_of(type, stored_elements(layout, data.shape)));
     for_each_element(data.shape, [&](size_t i, const std::vector<int64_t>& at) {
-        put(to, type, offset_of(layout, data.shape, at), data.values[i]);
+        put_element(to, type, offset_of(layout, data.shape, at), data.values[i]);
     });
 }
 
-TensorData unpacked(const unsigned char* from, const Layout& layout, std::vector<int64_t> shape) {
+TensorData unpacked(const unsigned char* from, ElementType type, const Layout& layout,
+                    std::vector<int64_t> shape) {
     TensorData data{std::move(shape), {}};
     for_each_element(data.shape, [&](size_t, const std::vector<int64_t>& at) {
-        data.values.push_back(get(from, offset_of(layout, data.shape, at)));
+        data.values.push_back(get_element(from, type, offset_of(layout, data.shape, at)));
     });
     return data;
 }
@@ -97,7 +86,8 @@ StepMemory::StepMemory(const Graph& graph, const Plan& plan, const Specialisatio
     }
     for (const ValueId output : graph.outputs) {
         outputs_.emplace_back(
-            static_cast<size_t>(stored_elements({}, evaluate(graph[output].type.shape, call.symbols))) * 4);
+            bytes_of(graph[output].type.element,
+                     stored_elements({}, evaluate(graph[output].type.shape, call.symbols))));
     }
 }
 
@@ -114,17 +104,17 @@ void StepMemory::add_constants(const GraphCall& call) {
 }
 
 void StepMemory::add_input(const Value& value, const TensorData& data) {
-    inputs_.emplace_back(data.values.size() * 4);
+    inputs_.emplace_back(bytes_of(value.type.element, std::ssize(data.values)));
     pack_into(inputs_.back().data(), value.type.element, {}, data);
 }
 
 void StepMemory::add_state(const Value& value, const std::vector<TensorData>& before) {
     const Layout& layout = stored_layout(plan_, value.name);
-    const int64_t elements = stored_elements(layout, evaluate(value.type.shape, values_of_symbols_));
-    states_.emplace_back(static_cast<size_t>(elements) * before.size() * 4);
+    const size_t bytes =
+        bytes_of(value.type.element, stored_elements(layout, evaluate(value.type.shape, values_of_symbols_)));
+    states_.emplace_back(bytes * before.size());
     for (size_t r = 0; r < before.size(); ++r) {
-        pack_into(states_.back().data() + static_cast<int64_t>(r) * elements * 4, value.type.element, layout,
-                  before[r]);
+        pack_into(states_.back().data() + r * bytes, value.type.element, layout, before[r]);
     }
 }
 
@@ -150,23 +140,25 @@ GraphResult StepMemory::results() const {
     if (!constants_.is_intact()) throw Error("emitted code", {}, "wrote outside the constants");
     GraphResult result;
     for (size_t o = 0; o < graph_.outputs.size(); ++o) {
-        result.outputs.push_back(unpacked(
-            outputs_[o].data(), {}, evaluate(graph_[graph_.outputs[o]].type.shape, values_of_symbols_)));
+        const TensorType& type = graph_[graph_.outputs[o]].type;
+        result.outputs.push_back(
+            unpacked(outputs_[o].data(), type.element, {}, evaluate(type.shape, values_of_symbols_)));
     }
     auto state = states_.begin();
     for (const Value& value : graph_.values) {
         if (value.kind != ValueKind::kState) continue;
         const Layout& layout = stored_layout(plan_, value.name);
         const std::vector<int64_t> shape = evaluate(value.type.shape, values_of_symbols_);
-        const int64_t bytes = stored_elements(layout, shape) * 4;
+        const size_t bytes = bytes_of(value.type.element, stored_elements(layout, shape));
         int64_t repetitions = 1;
         for (const Block& block : graph_.blocks) {
             for (const StateUpdate& update : block.states) {
                 if (graph_[update.before].name == value.name) repetitions = block.repeat;
             }
         }
-        for (int64_t r = 0; r < repetitions; ++r)
-            result.states[value.name].push_back(unpacked(state->data() + r * bytes, layout, shape));
+        for (size_t r = 0; r < static_cast<size_t>(repetitions); ++r)
+            result.states[value.name].push_back(
+                unpacked(state->data() + r * bytes, value.type.element, layout, shape));
         ++state;
     }
     return result;

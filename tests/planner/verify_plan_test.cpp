@@ -128,7 +128,8 @@ std::vector<Case> cases() {
         {"NotAProduct", [](Plan& p) { set_nest(p, "scaled", "scaled[contract k=n n=t]"); },
          kHere + "`scaled`: micro-kernel contract does not implement it: its monoid is not sum"},
         {"SquaresAreNoProduct", [](Plan& p) { set_nest(p, "norm", "norm[dot k=n n=t]"); },
-         kHere + "`norm`: micro-kernel dot does not implement it: its body is not a product of two operands"},
+         kHere + "`norm`: micro-kernel dot does not implement it: its body is no product of an operand and "
+                 "others"},
         {"NotASoftmax", [](Plan& p) { set_nest(p, "product", "product[stream d=n]"); },
          kHere + "`product`: micro-kernel stream does not implement it: its monoid is not softmax_sum"},
         {"UnknownParameter", [](Plan& p) { set_nest(p, "product", "product[loops rows=4]"); },
@@ -138,7 +139,9 @@ std::vector<Case> cases() {
         {"UnknownIterator", [](Plan& p) { set_nest(p, "product", "product[loops lanes=4 x=z]"); },
          "product: `x`: names z, which is no iterator of the operator"},
         {"RolesExchanged", [](Plan& p) { set_nest(p, "product", "product[contract k=n n=k]"); },
-         "product: `contract`: n indexes both factors (choose other iterators for m, n and k)"},
+         "product: `contract`: n must index one factor and the result, k both factors and not the result, m "
+         "the "
+         "other factor and the result (choose other iterators for m, n and k)"},
         {"LanesAreNoPowerOfTwo", [](Plan& p) { set_nest(p, "product", "product[contract k=k lanes=3 n=n]"); },
          "product: `lanes`: is 3, expected a power of two"},
         {"LanesWithoutIterator", [](Plan& p) { set_nest(p, "product", "product[loops lanes=4]"); },

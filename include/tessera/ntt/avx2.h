@@ -2,9 +2,8 @@
 
 #include <cstdint>
 
-#include <immintrin.h>
-
-// AVX2 with FMA: fused operations, square roots, and memory access under a mask.
+// AVX2 with FMA: fused operations, square roots, and memory access under a mask; conversions of binary16 if
+// there is F16C. By way of builtins, as in avx512.h.
 
 namespace tessera::ntt {
 
@@ -13,60 +12,65 @@ inline constexpr bool kHasFma = true;
 
 namespace native {
 
-[[gnu::always_inline]] inline __m256 fma(__m256 a, __m256 b, __m256 c) {
-    return _mm256_fmadd_ps(a, b, c);
+using F32x8 __attribute__((vector_size(32))) = float;
+using F32x4 __attribute__((vector_size(16))) = float;
+using I32x8 __attribute__((vector_size(32))) = int32_t;
+using I32x4 __attribute__((vector_size(16))) = int32_t;
+
+[[gnu::always_inline]] inline F32x8 fma(F32x8 a, F32x8 b, F32x8 c) {
+    return __builtin_ia32_vfmaddps256(a, b, c);
 }
-[[gnu::always_inline]] inline __m128 fma(__m128 a, __m128 b, __m128 c) {
-    return _mm_fmadd_ps(a, b, c);
+[[gnu::always_inline]] inline F32x4 fma(F32x4 a, F32x4 b, F32x4 c) {
+    return __builtin_ia32_vfmaddps(a, b, c);
 }
 
-[[gnu::always_inline]] inline __m256 sqrt(__m256 a) {
-    return _mm256_sqrt_ps(a);
+[[gnu::always_inline]] inline F32x8 sqrt(F32x8 a) {
+    return __builtin_ia32_sqrtps256(a);
 }
-[[gnu::always_inline]] inline __m128 sqrt(__m128 a) {
-    return _mm_sqrt_ps(a);
+[[gnu::always_inline]] inline F32x4 sqrt(F32x4 a) {
+    return __builtin_ia32_sqrtps(a);
 }
 [[gnu::always_inline]] inline float sqrt(float a) {
-    return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a)));
+    return __builtin_ia32_sqrtss(F32x4{a, 0, 0, 0})[0];
 }
 
-[[gnu::always_inline]] inline __m256 min(__m256 a, __m256 b) {
-    return _mm256_min_ps(a, b);
+[[gnu::always_inline]] inline F32x8 min(F32x8 a, F32x8 b) {
+    return __builtin_ia32_minps256(a, b);
 }
-[[gnu::always_inline]] inline __m128 min(__m128 a, __m128 b) {
-    return _mm_min_ps(a, b);
+[[gnu::always_inline]] inline F32x4 min(F32x4 a, F32x4 b) {
+    return __builtin_ia32_minps(a, b);
 }
-[[gnu::always_inline]] inline __m256 max(__m256 a, __m256 b) {
-    return _mm256_max_ps(a, b);
+[[gnu::always_inline]] inline F32x8 max(F32x8 a, F32x8 b) {
+    return __builtin_ia32_maxps256(a, b);
 }
-[[gnu::always_inline]] inline __m128 max(__m128 a, __m128 b) {
-    return _mm_max_ps(a, b);
+[[gnu::always_inline]] inline F32x4 max(F32x4 a, F32x4 b) {
+    return __builtin_ia32_maxps(a, b);
 }
 
 // All ones in the lanes before n, n >= 0.
-[[gnu::always_inline]] inline __m256i first_8(int64_t n) {
-    const __m256i count = _mm256_set1_epi32(static_cast<int>(n < 8 ? n : 8));
-    return _mm256_cmpgt_epi32(count, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+[[gnu::always_inline]] inline I32x8 first_8(int64_t n) {
+    return I32x8{0, 1, 2, 3, 4, 5, 6, 7} < static_cast<int32_t>(n < 8 ? n : 8);
 }
-[[gnu::always_inline]] inline __m128i first_4(int64_t n) {
-    const __m128i count = _mm_set1_epi32(static_cast<int>(n < 4 ? n : 4));
-    return _mm_cmpgt_epi32(count, _mm_setr_epi32(0, 1, 2, 3));
+[[gnu::always_inline]] inline I32x4 first_4(int64_t n) {
+    return I32x4{0, 1, 2, 3} < static_cast<int32_t>(n < 4 ? n : 4);
 }
 
-[[gnu::always_inline]] inline __m256 load_first(const float* p, int64_t n, __m256 rest) {
-    const __m256i mask = first_8(n);
-    return _mm256_blendv_ps(rest, _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
+[[gnu::always_inline]] inline F32x8 load_first(const float* p, int64_t n, F32x8 rest) {
+    const I32x8 mask = first_8(n);
+    const F32x8 lanes = __builtin_ia32_maskloadps256(reinterpret_cast<const F32x8*>(p), mask);
+    return __builtin_ia32_blendvps256(rest, lanes, (F32x8)mask);
 }
-[[gnu::always_inline]] inline __m128 load_first(const float* p, int64_t n, __m128 rest) {
-    const __m128i mask = first_4(n);
-    return _mm_blendv_ps(rest, _mm_maskload_ps(p, mask), _mm_castsi128_ps(mask));
+[[gnu::always_inline]] inline F32x4 load_first(const float* p, int64_t n, F32x4 rest) {
+    const I32x4 mask = first_4(n);
+    const F32x4 lanes = __builtin_ia32_maskloadps(reinterpret_cast<const F32x4*>(p), mask);
+    return __builtin_ia32_blendvps(rest, lanes, (F32x4)mask);
 }
 
-[[gnu::always_inline]] inline void store_first(float* p, __m256 v, int64_t n) {
-    _mm256_maskstore_ps(p, first_8(n), v);
+[[gnu::always_inline]] inline void store_first(float* p, F32x8 v, int64_t n) {
+    __builtin_ia32_maskstoreps256(reinterpret_cast<F32x8*>(p), first_8(n), v);
 }
-[[gnu::always_inline]] inline void store_first(float* p, __m128 v, int64_t n) {
-    _mm_maskstore_ps(p, first_4(n), v);
+[[gnu::always_inline]] inline void store_first(float* p, F32x4 v, int64_t n) {
+    __builtin_ia32_maskstoreps(reinterpret_cast<F32x4*>(p), first_4(n), v);
 }
 
 }  // namespace native

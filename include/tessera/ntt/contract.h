@@ -21,6 +21,11 @@ struct ContractTile {
 
 namespace detail {
 
+template <class B>
+concept CanPrefetch = requires(const B& b, int64_t i) {
+    b.prefetch(i, i);
+};
+
 /// One block: MR rows, NR groups, all of K, each sum in the order of k.
 template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, class B, class C>
 [[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, K k_extent, A a, B b,
@@ -39,23 +44,20 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
         }
     }
 
-    const float* a_row = a.data + m * a.stride_m;
-    const float* b_row = b.data + group * b.stride_group;
-    const auto step = [&](const float* a_k, const float* b_k) __attribute__((always_inline)) {
+    const auto step = [&](int64_t k) __attribute__((always_inline)) {
         V b_group[NR];
 #pragma GCC unroll 64
         for (int j = 0; j < NR; ++j) {
-            const float* p = b_k + j * b.stride_group;
-            if constexpr (Tile.prefetch > 0) __builtin_prefetch(p + Tile.prefetch * b.stride_k);
+            if constexpr (Tile.prefetch > 0 && CanPrefetch<B>) b.prefetch(group + j, k + Tile.prefetch);
             if constexpr (Tile.b_padded) {
-                b_group[j] = load<V>(p);
+                b_group[j] = b.template load<V>(group + j, k, Int<Tile.lanes>{});
             } else {
-                b_group[j] = load_group<V>(p, count);
+                b_group[j] = b.template load<V>(group + j, k, count);
             }
         }
 #pragma GCC unroll 64
         for (int i = 0; i < MR; ++i) {
-            const V a_mk = broadcast<V>(a_k[i * a.stride_m]);
+            const V a_mk = a.template load<V>(m + i, k);
 #pragma GCC unroll 64
             for (int j = 0; j < NR; ++j) sum[i][j] = fma(a_mk, b_group[j], sum[i][j]);
         }
@@ -64,17 +66,11 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
     int64_t k = 0;
     if constexpr (kUnroll > 1) {
         for (; k + kUnroll <= k_extent; k += kUnroll) {
-#pragma GCC unroll 16
-            for (int u = 0; u < kUnroll; ++u) step(a_row + u * a.stride_k, b_row + u * b.stride_k);
-            a_row += kUnroll * a.stride_k;
-            b_row += kUnroll * b.stride_k;
+#pragma GCC unroll 64
+            for (int u = 0; u < kUnroll; ++u) step(k + u);
         }
     }
-    for (; k < k_extent; ++k) {
-        step(a_row, b_row);
-        a_row += a.stride_k;
-        b_row += b.stride_k;
-    }
+    for (; k < k_extent; ++k) step(k);
 
 #pragma GCC unroll 64
     for (int i = 0; i < MR; ++i) {
@@ -90,7 +86,8 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
 /// accumulating calls. Blocks of n are the outer loop: a panel of B (K x groups x L) stays in the nearest
 /// cache while the rows of A pass. Nothing of C beyond N is touched, nor of B unless `b_padded`.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
-requires ResultOperand<C, Vector<float, Tile.lanes>>
+requires RowsOperand<A, Vector<float, Tile.lanes>> && LanesOperand<B, Vector<float, Tile.lanes>> &&
+    ResultOperand<C, Vector<float, Tile.lanes>>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     static_assert(Tile.rows >= 1 && Tile.groups >= 1 && Tile.k_unroll >= 1);
     constexpr int L = Tile.lanes;

@@ -17,11 +17,35 @@ struct ContractKTile {
 };
 
 /// X[i, k] at data + i*stride + k/L*stride_group + k%L. Plain `[N][K]` is (K, L); `[K/L][N][L]` is (L, N*L).
-template <class Stride, class StrideGroup>
+template <NumberPointer P, class Stride, class StrideGroup>
 struct KLanes {
-    const float* data;
+    P data;
     [[no_unique_address]] Stride stride;
     [[no_unique_address]] StrideGroup stride_group;
+
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] V load(int64_t i, int64_t group, Count count) const {
+        return load_group<V>(data + (i * stride + group * stride_group), count);
+    }
+};
+
+/// X from a function: f(i, group, count) gives the lanes k = group*L + l of row i as a Vector<float, L>, of
+/// which those before `count` (an Int<L> or an int64_t) are valid and the others 0.
+template <class F>
+struct DecodedK {
+    F function;
+
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] V load(int64_t i, int64_t group, Count count) const {
+        return function(i, group, count);
+    }
+};
+
+/// Where a contraction with lanes along k finds an operand: the lanes of one group of k in one row. `count`
+/// is an Int<L> in whole groups; in the last, an int64_t, the lanes from `count` on must be 0.
+template <class X, class V>
+concept KLanesOperand = requires(const X& x, int64_t i, Int<lanes_v<V>> count) {
+    { x.template load<V>(i, i, count) } -> std::same_as<V>;
 };
 
 /// C[m, n] at data + m*stride_m + n*stride_n.
@@ -32,9 +56,13 @@ struct Elements {
     [[no_unique_address]] StrideN stride_n;
 };
 
-template <Extent S, Extent SG>
-constexpr KLanes<StoredExtent<S>, StoredExtent<SG>> k_lanes(const float* data, S stride, SG stride_group) {
+template <NumberPointer P, Extent S, Extent SG>
+constexpr KLanes<P, StoredExtent<S>, StoredExtent<SG>> k_lanes(P data, S stride, SG stride_group) {
     return {data, StoredExtent<S>(stride), StoredExtent<SG>(stride_group)};
+}
+template <class F>
+constexpr DecodedK<F> decoded_k(F function) {
+    return {function};
 }
 template <Extent SM, Extent SN>
 constexpr Elements<StoredExtent<SM>, StoredExtent<SN>> elements(float* data, SM stride_m, SN stride_n) {
@@ -57,31 +85,24 @@ template <ContractKTile Tile, int MR, int NR, Extent K, class A, class B, class 
         for (int j = 0; j < NR; ++j) sum[i][j] = broadcast<V>(0.0f);
     }
 
-    const float* a_row = a.data + m * a.stride;
-    const float* b_row = b.data + n * b.stride;
-    const auto step = [&](auto load_lanes) __attribute__((always_inline)) {
+    const auto step = [&](int64_t group, auto count) __attribute__((always_inline)) {
         V b_lanes[NR];
 #pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) b_lanes[j] = load_lanes(b_row + j * b.stride);
+        for (int j = 0; j < NR; ++j) b_lanes[j] = b.template load<V>(n + j, group, count);
 #pragma GCC unroll 64
         for (int i = 0; i < MR; ++i) {
-            const V a_lanes = load_lanes(a_row + i * a.stride);
+            const V a_lanes = a.template load<V>(m + i, group, count);
 #pragma GCC unroll 64
             for (int j = 0; j < NR; ++j) sum[i][j] = fma(a_lanes, b_lanes[j], sum[i][j]);
         }
     };
-    int64_t k = 0;
-    for (; k + L <= k_extent; k += L) {
-        step([](const float* p) __attribute__((always_inline)) { return load<V>(p); });
-        a_row += a.stride_group;
-        b_row += b.stride_group;
-    }
-    if (k < k_extent) {
-        const int64_t rest = k_extent - k;
+    const int64_t whole = k_extent / L;
+    for (int64_t group = 0; group < whole; ++group) step(group, Int<L>{});
+    if (whole * L < k_extent) {
         if constexpr (Tile.k_padded) {
-            step([](const float* p) __attribute__((always_inline)) { return load<V>(p); });
+            step(whole, Int<L>{});
         } else {
-            step([rest](const float* p) __attribute__((always_inline)) { return load_first<V>(p, rest); });
+            step(whole, k_extent - whole * L);
         }
     }
 
@@ -114,6 +135,7 @@ template <ContractKTile Tile, int MR, int NR, Extent K, class A, class B, class 
 /// ..., and the lanes are folded at the end, by the tree of fold_sum. The form for a B whose rows are
 /// contiguous in k. Blocks of n are the outer loop.
 template <ContractKTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
+requires KLanesOperand<A, Vector<float, Tile.lanes>> && KLanesOperand<B, Vector<float, Tile.lanes>>
 inline void contract_k(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     static_assert(Tile.rows >= 1 && Tile.columns >= 1);
     for_blocks<Tile.columns>(

@@ -16,15 +16,6 @@ namespace tessera::ntt {
 
 namespace detail {
 
-template <int... I>
-struct Indices {};
-template <int N, int... I>
-struct CountTo : CountTo<N - 1, N - 1, I...> {};
-template <int... I>
-struct CountTo<0, I...> {
-    using Type = Indices<I...>;
-};
-
 // x and y are `Segments` pieces of R/Segments lanes each; every piece of x, then of y, is folded once: lane t
 // of a piece meets the lane half a piece further.
 template <class T, int R, int Segments, int Out, int... I>

@@ -13,8 +13,8 @@ template <Lanewise V, Extent N>
 inline constexpr bool kIsWhole = std::same_as<N, Int<lanes_v<V>>>;
 
 /// The valid lanes from memory, the others hold `identity`.
-template <Lanewise V, Extent N>
-[[gnu::always_inline]] inline V load_group(const Element<V>* p, N count, Element<V> identity = 0) {
+template <Lanewise V, SourceOf<V> P, Extent N>
+[[gnu::always_inline]] inline V load_group(P p, N count, Element<V> identity = 0) {
     if constexpr (kIsWhole<V, N>) {
         return load<V>(p);
     } else {
@@ -22,9 +22,8 @@ template <Lanewise V, Extent N>
     }
 }
 
-template <Lanewise V, Extent S, Extent N>
-[[gnu::always_inline]] inline V load_strided_group(const Element<V>* p, S stride, N count,
-                                                   Element<V> identity = 0) {
+template <Lanewise V, SourceOf<V> P, Extent S, Extent N>
+[[gnu::always_inline]] inline V load_strided_group(P p, S stride, N count, Element<V> identity = 0) {
     if constexpr (kIsWhole<V, N>) {
         return load_strided<V>(p, stride);
     } else {
@@ -33,8 +32,8 @@ template <Lanewise V, Extent S, Extent N>
 }
 
 /// Stores the valid lanes.
-template <Lanewise V, Extent N>
-[[gnu::always_inline]] inline void store_group(Element<V>* p, V v, N count) {
+template <Lanewise V, TargetOf<V> P, Extent N>
+[[gnu::always_inline]] inline void store_group(P p, V v, N count) {
     if constexpr (kIsWhole<V, N>) {
         store(p, v);
     } else {
@@ -42,8 +41,8 @@ template <Lanewise V, Extent N>
     }
 }
 
-template <Lanewise V, Extent S, Extent N>
-[[gnu::always_inline]] inline void store_strided_group(Element<V>* p, S stride, V v, N count) {
+template <Lanewise V, TargetOf<V> P, Extent S, Extent N>
+[[gnu::always_inline]] inline void store_strided_group(P p, S stride, V v, N count) {
     if constexpr (kIsWhole<V, N>) {
         store_strided(p, stride, v);
     } else {

@@ -1,125 +1,246 @@
 #pragma once
 
-#include "tessera/ntt/vector.h"
+#include "tessera/ntt/arithmetic.h"
+#include "tessera/ntt/load_bits.h"
+#include "tessera/ntt/storage.h"
 
 // Between memory and vectors. No alignment is asked for. A partial access touches the first n elements and
-// nothing else.
+// nothing else. Vectors of float are loaded from pointers to any type of number (concept NumberPointer), and
+// stored to those that are not packed bits.
 
 namespace tessera::ntt {
 
-template <Lanewise V>
-[[gnu::always_inline]] inline V load(const Element<V>* p) {
-    if constexpr (Scalar<V>) {
-        return *p;
-    } else if constexpr (V::kIsPair) {
-        using Half = typename V::Half;
-        return V{load<Half>(p), load<Half>(p + lanes_v<Half>)};
-    } else {
-        V v;
-        __builtin_memcpy(&v.bits, p, sizeof(v.bits));
-        return v;
+namespace detail {
+
+/// Copies the first n of `Bytes` bytes, 0 <= n <= Bytes, in steps of powers of two.
+template <int Bytes>
+[[gnu::always_inline]] inline void copy_first(void* to, const void* from, int64_t n) {
+    auto* out = static_cast<unsigned char*>(to);
+    const auto* in = static_cast<const unsigned char*>(from);
+    if (n >= Bytes) {
+        __builtin_memcpy(out, in, Bytes);
+    } else if constexpr (Bytes > 1) {
+        constexpr int kHalf = Bytes / 2;
+        const bool upper = n >= kHalf;
+        if (upper) __builtin_memcpy(out, in, kHalf);
+        const int64_t done = upper ? kHalf : 0;
+        copy_first<kHalf>(out + done, in + done, n - done);
     }
 }
 
-template <Lanewise V>
-[[gnu::always_inline]] inline void store(Element<V>* p, V v) {
+/// Elements of memory, as many as V has, as a V of float.
+template <class V, class T, class R>
+[[gnu::always_inline]] inline V widen_register(R raw) {
+    if constexpr (std::same_as<T, f16>) {
+        return V{native::widen_f16(raw)};
+    } else if constexpr (std::same_as<T, bf16>) {
+        return V{native::widen_bf16(raw)};
+    } else {
+        return V{__builtin_convertvector(native::widen_integer(raw), native::Register<float, lanes_v<V>>)};
+    }
+}
+
+/// v in the lanes before n, `identity` in the others.
+template <class V>
+[[gnu::always_inline]] inline V keep_first(V v, int64_t n, Element<V> identity) {
+    const auto count = static_cast<int32_t>(n < lanes_v<V> ? n : lanes_v<V>);
+    return select(iota<WithElement<V, int32_t>>() < count, v, identity);
+}
+
+/// p[i], of packed bits as a float.
+template <class P>
+[[gnu::always_inline]] inline auto lane_of(P p, int64_t i) {
+    if constexpr (BitPointer<P>) {
+        return element(p, i);
+    } else {
+        return p[i];
+    }
+}
+
+/// How a type of number lies in registers.
+template <class T>
+using RawOf = std::conditional_t<std::is_class_v<T>, uint16_t, T>;
+
+/// Lanes of float as elements of memory.
+template <class T, class V>
+[[gnu::always_inline]] inline auto narrow_register(V v) {
+    if constexpr (std::same_as<T, f16>) {
+        return native::narrow_f16(v.bits);
+    } else if constexpr (std::same_as<T, bf16>) {
+        return native::narrow_bf16(v.bits);
+    } else {
+        return __builtin_convertvector(native::narrow_integer<T>(v.bits), native::Register<T, lanes_v<V>>);
+    }
+}
+
+}  // namespace detail
+
+template <Lanewise V, SourceOf<V> P>
+[[gnu::always_inline]] inline V load(P p) {
+    using T = detail::Pointee<P>;
     if constexpr (Scalar<V>) {
-        *p = v;
+        if constexpr (std::same_as<T, V>) {
+            return *p;
+        } else {
+            return element(p, 0);
+        }
+    } else if constexpr (BitPointer<P>) {
+        return detail::load_bits<V>(p);
+    } else if constexpr (V::kIsPair) {
+        using Half = typename V::Half;
+        return V{load<Half>(p), load<Half>(p + lanes_v<Half>)};
+    } else if constexpr (std::same_as<T, Element<V>>) {
+        V v;
+        __builtin_memcpy(&v.bits, p, sizeof(v.bits));
+        return v;
+    } else {
+        native::Register<detail::RawOf<T>, lanes_v<V>> raw;
+        __builtin_memcpy(&raw, p, sizeof raw);
+        return detail::widen_register<V, T>(raw);
+    }
+}
+
+template <Lanewise V, TargetOf<V> P>
+[[gnu::always_inline]] inline void store(P p, V v) {
+    using T = detail::Pointee<P>;
+    if constexpr (Scalar<V>) {
+        if constexpr (std::same_as<T, V>) {
+            *p = v;
+        } else {
+            set_element(p, 0, v);
+        }
     } else if constexpr (V::kIsPair) {
         store(p, v.low);
         store(p + lanes_v<typename V::Half>, v.high);
-    } else
+    } else if constexpr (std::same_as<T, Element<V>>) {
         __builtin_memcpy(p, &v.bits, sizeof(v.bits));
+    } else {
+        const auto raw = detail::narrow_register<T>(v);
+        __builtin_memcpy(p, &raw, sizeof raw);
+    }
 }
 
 /// The first n lanes from memory, the others hold `identity`. n <= 0 reads nothing, n >= L everything.
-template <Lanewise V>
-[[gnu::always_inline]] inline V load_first(const Element<V>* p, int64_t n, Element<V> identity = 0) {
+template <Lanewise V, SourceOf<V> P>
+[[gnu::always_inline]] inline V load_first(P p, int64_t n, Element<V> identity = 0) {
+    using T = detail::Pointee<P>;
     if constexpr (Scalar<V>) {
-        return n > 0 ? *p : identity;
+        return n > 0 ? load<V>(p) : identity;
+    } else if constexpr (BitPointer<P>) {
+        return detail::keep_first(detail::load_bits_first<V>(p, n), n, identity);
     } else if constexpr (V::kIsPair) {
         using Half = typename V::Half;
         return V{load_first<Half>(p, n, identity),
                  load_first<Half>(p + lanes_v<Half>, n - lanes_v<Half>, identity)};
-    } else
+    } else if constexpr (std::same_as<T, Element<V>>) {
         return V{native::load_first(p, n > 0 ? n : 0, broadcast<V>(identity).bits)};
-}
-
-/// Stores the first n lanes. n <= 0 writes nothing, n >= L everything.
-template <Lanewise V>
-[[gnu::always_inline]] inline void store_first(Element<V>* p, V v, int64_t n) {
-    if constexpr (Scalar<V>) {
-        if (n > 0) *p = v;
-    } else if constexpr (V::kIsPair) {
-        store_first(p, v.low, n);
-        store_first(p + lanes_v<typename V::Half>, v.high, n - lanes_v<typename V::Half>);
-    } else
-        native::store_first(p, v.bits, n > 0 ? n : 0);
-}
-
-/// Lane i from p[i * stride].
-template <Lanewise V, Extent S>
-[[gnu::always_inline]] inline V load_strided(const Element<V>* p, S stride) {
-    if constexpr (Scalar<V>) {
-        return *p;
     } else {
-        V v;
-#pragma GCC unroll 64
-        for (int i = 0; i < lanes_v<V>; ++i) v.set(i, p[i * stride]);
-        return v;
+        T raw[lanes_v<V>] = {};
+        detail::copy_first<sizeof raw>(raw, p, (n > 0 ? n : 0) * static_cast<int64_t>(sizeof(T)));
+        return detail::keep_first(load<V>(raw), n, identity);
     }
 }
 
-/// Lane i < n from p[i * stride], the others hold `identity`.
-template <Lanewise V, Extent S>
-[[gnu::always_inline]] inline V load_strided_first(const Element<V>* p, S stride, int64_t n,
-                                                   Element<V> identity = 0) {
+/// Stores the first n lanes. n <= 0 writes nothing, n >= L everything.
+template <Lanewise V, TargetOf<V> P>
+[[gnu::always_inline]] inline void store_first(P p, V v, int64_t n) {
+    using T = detail::Pointee<P>;
     if constexpr (Scalar<V>) {
-        return n > 0 ? *p : identity;
+        if (n > 0) store(p, v);
+    } else if constexpr (V::kIsPair) {
+        store_first(p, v.low, n);
+        store_first(p + lanes_v<typename V::Half>, v.high, n - lanes_v<typename V::Half>);
+    } else if constexpr (std::same_as<T, Element<V>>) {
+        native::store_first(p, v.bits, n > 0 ? n : 0);
     } else {
+        const auto raw = detail::narrow_register<T>(v);
+        detail::copy_first<sizeof raw>(p, &raw, (n > 0 ? n : 0) * static_cast<int64_t>(sizeof(T)));
+    }
+}
+
+namespace detail {
+
+/// The lanes i < n from `lane(i)`, by way of memory.
+template <class V, class F>
+[[gnu::always_inline]] inline V collect(int64_t n, Element<V> identity, F lane) {
+    using T = std::remove_cvref_t<decltype(lane(0))>;
+    if constexpr (std::same_as<T, Element<V>>) {
         V v = broadcast<V>(identity);
 #pragma GCC unroll 64
         for (int i = 0; i < lanes_v<V>; ++i) {
-            if (i < n) v.set(i, p[i * stride]);
+            if (i < n) v.set(i, lane(i));
         }
         return v;
+    } else {
+        // Widened together.
+        T raw[lanes_v<V>] = {};
+#pragma GCC unroll 64
+        for (int i = 0; i < lanes_v<V>; ++i) {
+            if (i < n) raw[i] = lane(i);
+        }
+        return keep_first(load<V>(raw), n, identity);
+    }
+}
+
+/// lane(i, x) for the lanes i < n, x narrowed to T.
+template <class T, class V, class F>
+[[gnu::always_inline]] inline void spread(V v, int64_t n, F lane) {
+    if constexpr (std::same_as<T, Element<V>>) {
+#pragma GCC unroll 64
+        for (int i = 0; i < lanes_v<V>; ++i) {
+            if (i < n) lane(i, v[i]);
+        }
+    } else {
+        T raw[lanes_v<V>];
+        store(raw, v);
+#pragma GCC unroll 64
+        for (int i = 0; i < lanes_v<V>; ++i) {
+            if (i < n) lane(i, raw[i]);
+        }
+    }
+}
+
+}  // namespace detail
+
+/// Lane i < n from p[i * stride], the others hold `identity`.
+template <Lanewise V, SourceOf<V> P, Extent S>
+[[gnu::always_inline]] inline V load_strided_first(P p, S stride, int64_t n, Element<V> identity = 0) {
+    if constexpr (Scalar<V>) {
+        return n > 0 ? load<V>(p) : identity;
+    } else {
+        return detail::collect<V>(n, identity, [&](int i) { return detail::lane_of(p, i * stride); });
+    }
+}
+
+/// Lane i from p[i * stride].
+template <Lanewise V, SourceOf<V> P, Extent S>
+[[gnu::always_inline]] inline V load_strided(P p, S stride) {
+    return load_strided_first<V>(p, stride, lanes_v<V>);
+}
+
+/// Lane i < n to p[i * stride].
+template <Lanewise V, TargetOf<V> P, Extent S>
+[[gnu::always_inline]] inline void store_strided_first(P p, S stride, V v, int64_t n) {
+    if constexpr (Scalar<V>) {
+        if (n > 0) store(p, v);
+    } else {
+        detail::spread<detail::Pointee<P>>(v, n, [&](int i, auto x) { p[i * stride] = x; });
     }
 }
 
 /// Lane i to p[i * stride].
-template <Lanewise V, Extent S>
-[[gnu::always_inline]] inline void store_strided(Element<V>* p, S stride, V v) {
-    if constexpr (Scalar<V>) {
-        *p = v;
-    } else {
-#pragma GCC unroll 64
-        for (int i = 0; i < lanes_v<V>; ++i) p[i * stride] = v[i];
-    }
-}
-
-/// Lane i < n to p[i * stride].
-template <Lanewise V, Extent S>
-[[gnu::always_inline]] inline void store_strided_first(Element<V>* p, S stride, V v, int64_t n) {
-    if constexpr (Scalar<V>) {
-        if (n > 0) *p = v;
-    } else {
-#pragma GCC unroll 64
-        for (int i = 0; i < lanes_v<V>; ++i) {
-            if (i < n) p[i * stride] = v[i];
-        }
-    }
+template <Lanewise V, TargetOf<V> P, Extent S>
+[[gnu::always_inline]] inline void store_strided(P p, S stride, V v) {
+    store_strided_first(p, stride, v, lanes_v<V>);
 }
 
 /// Lane i from p[index[i]]: a read through an indirect component of an access map.
-template <Lanewise V>
-[[gnu::always_inline]] inline V gather(const Element<V>* p, WithElement<V, int32_t> index) {
+template <Lanewise V, SourceOf<V> P>
+[[gnu::always_inline]] inline V gather(P p, WithElement<V, int32_t> index) {
     if constexpr (Scalar<V>) {
-        return p[index];
+        return load<V>(p + index);
     } else {
-        V v;
-#pragma GCC unroll 64
-        for (int i = 0; i < lanes_v<V>; ++i) v.set(i, p[index[i]]);
-        return v;
+        return detail::collect<V>(lanes_v<V>, 0, [&](int i) { return detail::lane_of(p, index[i]); });
     }
 }
 

@@ -7,20 +7,49 @@
 namespace tessera::ntt {
 
 /// A[m, k] at data + m*stride_m + k*stride_k; its elements are broadcast.
-template <class StrideM, class StrideK>
+template <NumberPointer P, class StrideM, class StrideK>
 struct Rows {
-    const float* data;
+    P data;
     [[no_unique_address]] StrideM stride_m;
     [[no_unique_address]] StrideK stride_k;
+
+    template <AnyVector V>
+    [[gnu::always_inline]] V load(int64_t m, int64_t k) const {
+        return broadcast<V>(element(data, m * stride_m + k * stride_k));
+    }
 };
 
 /// B[n, k] at data + n/L*stride_group + k*stride_k + n%L: L consecutive n are contiguous. Packed
 /// `[N/L][K][L]` is (K*L, L), a plain `[K][N]` matrix is (L, N).
-template <class StrideGroup, class StrideK>
+template <NumberPointer P, class StrideGroup, class StrideK>
 struct Lanes {
-    const float* data;
+    P data;
     [[no_unique_address]] StrideGroup stride_group;
     [[no_unique_address]] StrideK stride_k;
+
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] V load(int64_t group, int64_t k, Count count) const {
+        return load_group<V>(data + (group * stride_group + k * stride_k), count);
+    }
+    [[gnu::always_inline]] void prefetch(int64_t group, int64_t k) const {
+        if constexpr (BitPointer<P>) {
+            __builtin_prefetch((data + (group * stride_group + k * stride_k)).bytes());
+        } else {
+            __builtin_prefetch(data + (group * stride_group + k * stride_k));
+        }
+    }
+};
+
+/// B from a function: f(group, k, count) gives the lanes n = group*L + i as a Vector<float, L>, of which
+/// those before `count` (an Int<L> or an int64_t) are valid. What it reads it may decode.
+template <class F>
+struct Decoded {
+    F function;
+
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] V load(int64_t group, int64_t k, Count count) const {
+        return function(group, k, count);
+    }
 };
 
 /// C[m, n] at data + m*stride_m + n/L*stride_group + n%L. Row-major is (N, L), packed `[N/L][M][L]` is (L,
@@ -41,22 +70,38 @@ struct Result {
     }
 };
 
+/// Where a contraction with lanes along n finds A[m, k], in all lanes.
+template <class A, class V>
+concept RowsOperand = requires(const A& a, int64_t i) {
+    { a.template load<V>(i, i) } -> std::same_as<V>;
+};
+
+/// Where it finds B: the lanes of one group at one k. `count` is the number of valid lanes: an Int<L> in
+/// whole groups, an int64_t in the last one.
+template <class B, class V>
+concept LanesOperand = requires(const B& b, int64_t i, Int<lanes_v<V>> count) {
+    { b.template load<V>(i, i, count) } -> std::same_as<V>;
+};
+
 /// Where a contraction puts its sums: `start` gives what accumulation begins with, `finish` takes the sums of
-/// the lanes of one group in one row. `count` is the number of valid lanes: an Int<L> in whole groups, an
-/// int64_t in the last one.
+/// the lanes of one group in one row. `count` as in LanesOperand.
 template <class C, class V>
 concept ResultOperand = requires(const C& c, int64_t i, V v) {
     { c.template start<V>(i, i, i) } -> std::same_as<V>;
     c.template finish<V>(i, i, v, i);
 };
 
-template <Extent SM, Extent SK>
-constexpr Rows<StoredExtent<SM>, StoredExtent<SK>> rows(const float* data, SM stride_m, SK stride_k) {
+template <NumberPointer P, Extent SM, Extent SK>
+constexpr Rows<P, StoredExtent<SM>, StoredExtent<SK>> rows(P data, SM stride_m, SK stride_k) {
     return {data, StoredExtent<SM>(stride_m), StoredExtent<SK>(stride_k)};
 }
-template <Extent SG, Extent SK>
-constexpr Lanes<StoredExtent<SG>, StoredExtent<SK>> lanes(const float* data, SG stride_group, SK stride_k) {
+template <NumberPointer P, Extent SG, Extent SK>
+constexpr Lanes<P, StoredExtent<SG>, StoredExtent<SK>> lanes(P data, SG stride_group, SK stride_k) {
     return {data, StoredExtent<SG>(stride_group), StoredExtent<SK>(stride_k)};
+}
+template <class F>
+constexpr Decoded<F> decoded(F function) {
+    return {function};
 }
 template <Extent SM, Extent SG>
 constexpr Result<StoredExtent<SM>, StoredExtent<SG>> result(float* data, SM stride_m, SG stride_group) {

@@ -93,13 +93,13 @@ inline void softmax_init(I i_extent, D d_extent, SoftmaxState<SI, SG> state) {
 /// Adds one tile of scores P[i, s], i < I, s < S, and its values V[s, d], d < D, to the state:
 ///     m' = max(M, max_s P),  (L, A) = (L, A) * e^(M - m') + sum_s e^(P[s] - m') * (1, V[s]),  M = m'.
 /// Masked scores are -inf; a row in which everything was masked so far stays (-inf, 0, 0). P[i, s] is at
-/// scores + i*stride_score + s and is overwritten by the weights. `values` has n = d and k = s; weights of
-/// masked scores are 0, so their values must be finite. A is scaled while it is loaded into the accumulators
-/// of `Tile`.
-template <ContractTile Tile, Extent I, Extent S, Extent D, Extent SP, class SVG, class SVK, class SI,
-          class SG>
-inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP stride_score,
-                         Lanes<SVG, SVK> values, SoftmaxState<SI, SG> state) {
+/// scores + i*stride_score + s and is overwritten by the weights. `values` has n = d and k = s, in any type;
+/// weights of masked scores are 0, so their values must be finite. A is scaled while it is loaded into the
+/// accumulators of `Tile`.
+template <ContractTile Tile, Extent I, Extent S, Extent D, Extent SP, class Values, class SI, class SG>
+requires LanesOperand<Values, Vector<float, Tile.lanes>>
+inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP stride_score, Values values,
+                         SoftmaxState<SI, SG> state) {
     constexpr ContractTile kAccumulating = [] {
         ContractTile t = Tile;
         t.accumulate = true;

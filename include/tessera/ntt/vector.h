@@ -19,6 +19,16 @@ concept Scalar = std::same_as<T, float> || std::integral<T>;
 
 namespace detail {
 
+/// 0, 1, ... as arguments of a template: CountTo<3>::Type is Indices<0, 1, 2>.
+template <int... I>
+struct Indices {};
+template <int N, int... I>
+struct CountTo : CountTo<N - 1, N - 1, I...> {};
+template <int... I>
+struct CountTo<0, I...> {
+    using Type = Indices<I...>;
+};
+
 template <int L>
 concept FitsRegister = (L <= kRegisterLanes);
 
@@ -82,7 +92,8 @@ struct Vector<T, L> {
     static constexpr bool kIsPair = false;
     native::Register<T, L> bits;
 
-    /// By way of memory: GCC 12 at -O2 takes bits[lane] for a read of another type's lanes where a register was reinterpreted.
+    /// By way of memory: GCC 12 at -O2 takes bits[lane] for a read of another type's lanes where a register
+    /// was reinterpreted.
     T operator[](int lane) const {
         T lanes[L];
         __builtin_memcpy(lanes, &bits, sizeof lanes);
@@ -183,6 +194,15 @@ template <class V, class X>
 
 }  // namespace detail
 
+namespace detail {
+
+template <class T, int... I>
+[[gnu::always_inline]] inline native::Register<T, sizeof...(I)> count_lanes(Indices<I...>) {
+    return native::Register<T, sizeof...(I)>{static_cast<T>(I)...};
+}
+
+}  // namespace detail
+
 /// first, first + 1, ..., one number for each lane.
 template <Lanewise V>
 [[gnu::always_inline]] inline V iota(Element<V> first = 0) {
@@ -192,10 +212,7 @@ template <Lanewise V>
         using Half = typename V::Half;
         return V{iota<Half>(first), iota<Half>(first + static_cast<Element<V>>(lanes_v<Half>))};
     } else {
-        native::Register<Element<V>, lanes_v<V>> r{};
-#pragma GCC unroll 16
-        for (int i = 0; i < lanes_v<V>; ++i) r[i] = static_cast<Element<V>>(i);
-        return V{r + first};
+        return V{detail::count_lanes<Element<V>>(typename detail::CountTo<lanes_v<V>>::Type{}) + first};
     }
 }
 

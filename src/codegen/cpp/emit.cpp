@@ -79,9 +79,11 @@ private:
 
     void emit(const Store& store) {
         if (context_.lanes == 1 || store.lane_stride == 0) {
-            ValueContext scalar = context_;
-            line(fmt::format("{}[{}] = {};", store.to.buffer, store.to.offset.text(),
-                             float_text(*store.value, scalar, false)));
+            const std::string value = float_text(*store.value, context_, false);
+            line(store.to.element == ElementType::kF32
+                     ? fmt::format("{}[{}] = {};", store.to.buffer, store.to.offset.text(), value)
+                     : fmt::format("ntt::set_element({}, {}, {});", store.to.buffer, store.to.offset.text(),
+                                   value));
             return;
         }
         const std::string value = float_text(*store.value, context_, true);
@@ -151,7 +153,7 @@ private:
                         c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded));
         line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
         line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_k)));
-        line(fmt::format("    ntt::lanes({}, {}, {}),", address_text(c.b), c.b_group.text(), fixed(c.b_k)));
+        factor(c.b, c.lanes, "lanes", "decoded");
         line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
     }
 
@@ -162,8 +164,27 @@ private:
                         c.lanes, c.rows, c.columns, c.accumulate));
         line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
         line(fmt::format("    ntt::k_lanes({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_group)));
-        line(fmt::format("    ntt::k_lanes({}, {}, {}),", address_text(c.b), c.b_n.text(), fixed(c.b_group)));
+        factor(c.b, c.lanes, "k_lanes", "decoded_k");
         line(fmt::format("    ntt::elements({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_n)));
+    }
+
+    /// The factor B of a product: an operand of NTT, or a function that computes a group of lanes.
+    void factor(const Factor& b, int64_t lanes, const char* operand, const char* computed) {
+        if (const auto* strided = std::get_if<StridedFactor>(&b)) {
+            line(fmt::format("    ntt::{}({}, {}, {}),", operand, address_text(strided->start),
+                             strided->outer.text(), fixed(strided->inner)));
+            return;
+        }
+        const auto& function = std::get<ComputedFactor>(b);
+        ValueContext inside = context_;
+        inside.lanes = lanes;
+        inside.valid = "valid";
+        line(fmt::format(
+            "    ntt::{}([&]([[maybe_unused]] const int64_t {}, [[maybe_unused]] const int64_t {}, "
+            "[[maybe_unused]] const auto valid) __attribute__((always_inline)) {{",
+            computed, function.outer.name, function.inner.name));
+        line(fmt::format("        return {};", float_text(*function.value, inside, true)));
+        line("    }),");
     }
 
     void emit(const StreamCall& c) {
@@ -182,10 +203,13 @@ private:
     }
 
     void emit(const Fill& fill) {
-        line(fmt::format("for (int64_t at = 0; at < {}; ++at) {}[{}] = {};", fill.count.text(),
-                         fill.to.buffer,
-                         (fill.to.offset + Index::variable({"at", {0, fill.count.bounds().high}})).text(),
-                         float_literal(fill.value)));
+        const std::string at =
+            (fill.to.offset + Index::variable({"at", {0, fill.count.bounds().high}})).text();
+        const std::string value = float_literal(fill.value);
+        line(fmt::format("for (int64_t at = 0; at < {}; ++at) {};", fill.count.text(),
+                         fill.to.element == ElementType::kF32
+                             ? fmt::format("{}[{}] = {}", fill.to.buffer, at, value)
+                             : fmt::format("ntt::set_element({}, {}, {})", fill.to.buffer, at, value)));
     }
 
     /// A constant as a type, so that the kernel is made for it.
@@ -209,34 +233,57 @@ private:
     ValueContext context_;
 };
 
+/// The type of an element in memory; empty for those that are no bytes of their own.
 std::string c_type(ElementType type) {
-    return type == ElementType::kI32 ? "int32_t" : "float";
+    switch (type) {
+        case ElementType::kF32:
+            return "float";
+        case ElementType::kF16:
+            return "ntt::f16";
+        case ElementType::kBF16:
+            return "ntt::bf16";
+        case ElementType::kI32:
+            return "int32_t";
+        case ElementType::kI8:
+            return "int8_t";
+        case ElementType::kU8:
+            return "uint8_t";
+        default:
+            return "";
+    }
+}
+
+/// Where the buffer begins, of any pointer type.
+std::string base_text(const ProgramBuffer& b) {
+    switch (b.memory) {
+        case MemoryKind::kInput:
+            return fmt::format("step.inputs[{}]", b.position);
+        case MemoryKind::kOutput:
+            return fmt::format("step.outputs[{}]", b.position);
+        case MemoryKind::kConstant:
+            return fmt::format("step.constants + {}", b.position);
+        case MemoryKind::kState:
+            return fmt::format("step.states[{}]", b.position);
+        case MemoryKind::kArena:
+            return fmt::format("step.arena + {}", b.position);
+    }
+    return {};
 }
 
 std::string pointer_text(const ProgramBuffer& b) {
-    const std::string type = (b.is_written ? "" : "const ") + c_type(b.element) + "*";
-    std::string base;
-    switch (b.memory) {
-        case MemoryKind::kInput:
-            base = fmt::format("static_cast<{}>(step.inputs[{}])", type, b.position);
-            break;
-        case MemoryKind::kOutput:
-            base = fmt::format("static_cast<{}>(step.outputs[{}])", type, b.position);
-            break;
-        case MemoryKind::kConstant:
-            base = fmt::format("reinterpret_cast<{}>(step.constants + {})", type, b.position);
-            break;
-        case MemoryKind::kState:
-            base = fmt::format("reinterpret_cast<{}>(step.states[{}])", type, b.position);
-            break;
-        case MemoryKind::kArena:
-            base = fmt::format("reinterpret_cast<{}>(step.arena + {})", type, b.position);
-            break;
-    }
-    if (b.worker_stride > 0) base.insert(base.size() - 1, fmt::format(" + worker * {}", b.worker_stride));
+    const std::string constness = b.is_written ? "" : "const ";
+    std::string base = base_text(b);
+    if (b.worker_stride > 0) base += fmt::format(" + worker * {}", b.worker_stride);
     if (!(b.repetition_stride == Index(0)))
         base += fmt::format(" + repetition * ({})", b.repetition_stride.text());
-    return fmt::format("[[maybe_unused]] {} const {} = {};", type, b.name, base);
+    if (const std::string type = c_type(b.element); !type.empty()) {
+        const bool is_untyped = b.memory == MemoryKind::kInput || b.memory == MemoryKind::kOutput;
+        return fmt::format("[[maybe_unused]] {}{}* const {} = {}_cast<{}{}*>({});", constness, type, b.name,
+                           is_untyped ? "static" : "reinterpret", constness, type, base);
+    }
+    TESSERA_CHECK(b.memory == MemoryKind::kConstant && !b.is_written, "{} of {}", b.name, name(b.element));
+    return fmt::format("[[maybe_unused]] const ntt::{}<{}> {}({});",
+                       range(b.element).low < 0 ? "SignedBits" : "Bits", bits(b.element), b.name, base);
 }
 
 std::string function_name(const Program& program, const ProgramBlock& block, const Kernel& kernel) {

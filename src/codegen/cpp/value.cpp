@@ -58,10 +58,11 @@ std::string widened(const Text& value, const ValueContext& context) {
 }
 
 Text load_text(const Load& load, const ValueContext& context) {
-    TESSERA_CHECK(load.element == ElementType::kF32);
     Text result;
     if (load.lane_stride == 0 || context.lanes == 1) {
-        result.text = fmt::format("{}[{}]", load.from.buffer, load.from.offset.text());
+        result.text = load.from.element == ElementType::kF32
+                          ? fmt::format("{}[{}]", load.from.buffer, load.from.offset.text())
+                          : fmt::format("ntt::element({}, {})", load.from.buffer, load.from.offset.text());
     } else if (load.lane_stride == 1) {
         result = {fmt::format("ntt::load_group<{}>({}, {})", context.vector(), address_text(load.from),
                               context.valid),

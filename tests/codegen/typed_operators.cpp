@@ -1,0 +1,144 @@
+// Families of operators over element types that are narrower than f32. What rounds here rounds constants:
+// the interpreter and emitted code differ in the last bits of a computed value, which could then round apart.
+#include <array>
+
+#include "codegen/graph_generator.h"
+
+namespace tessera::testing {
+
+ElementType Generator::any_type() {
+    static constexpr std::array kTypes = {ElementType::kF16, ElementType::kBF16, ElementType::kI8,
+                                          ElementType::kU8,  ElementType::kU6,   ElementType::kU5,
+                                          ElementType::kI4,  ElementType::kU4};
+    return kTypes[static_cast<size_t>(pick(0, std::ssize(kTypes) - 1))];
+}
+
+void Generator::typed_product() {
+    const Matrix x = any();
+    const int64_t width = extent();
+    const ElementType type = any_type();
+    const double scale = is_integer(type) ? 1 / static_cast<double>(range(type).high) : 1;
+    const bool transposed = pick(0, 2) == 0;
+    keep(add(
+        "typed_product",
+        op("product(t: T, n: {}, k*: {})\nin X f32[t, k], W {}[{}]\nout Y f32[t, n] = sum(X * W) * {:.6f}\n",
+           width, x.width, name(type), transposed ? "k, n" : "n, k", scale),
+        {x.value,
+         constant(transposed ? std::vector<Dim>{x.width, width} : std::vector<Dim>{width, x.width}, type)},
+        width));
+}
+
+/// Weights as quants with scales of blocks along k: of one level, with a minimum, and of two levels.
+void Generator::quantised_product() {
+    const Matrix x = any();
+    const int64_t width = extent(), block = pick(0, 1) == 1 ? 32 : 4, blocks = (x.width + block - 1) / block;
+    const int64_t form = pick(0, 2);
+    const std::string head = fmt::format("product(t: T, n: {}, k*: {})\nin X f32[t, k], ", width, x.width);
+    std::vector<ValueId> operands = {x.value};
+    std::string text;
+    const auto operand = [&](ElementType type, int64_t columns) {
+        operands.push_back(constant({width, columns}, type));
+    };
+    if (form == 0) {
+        operand(ElementType::kU4, x.width);
+        operand(ElementType::kF16, blocks);
+        text = fmt::format("Q u4[n, k], D f16[n, k div {}]\nout Y f32[t, n] = sum(X * ((Q - 8) * D)) * 0.1\n",
+                           block);
+    } else if (form == 1) {
+        operand(ElementType::kI8, x.width);
+        operand(ElementType::kBF16, blocks);
+        operand(ElementType::kF16, blocks);
+        text = fmt::format(
+            "Q i8[n, k], D bf16[n, k div {0}], M f16[n, k div {0}]\n"
+            "out Y f32[t, n] = sum(X * (Q * D + M)) * 0.01\n",
+            block);
+    } else {
+        operand(ElementType::kU6, x.width);
+        operand(ElementType::kU6, blocks);
+        operand(ElementType::kF16, 1);
+        text = fmt::format(
+            "Q u6[n, k], S u6[n, k div {}], D f16[n, 0] of [{}, 1]\n"
+            "out Y f32[t, n] = sum(X * (Q * (S * D))) * 0.0005\n",
+            block, width);
+    }
+    keep(add("quantised_product", op("{}{}", head, text), std::move(operands), width));
+}
+
+/// Rows of a quantised table by number, as of a tied embedding.
+void Generator::quantised_rows() {
+    const Matrix x = any();
+    const int64_t blocks = (x.width + 31) / 32;
+    keep(add(
+        "quantised_rows",
+        op("rows(t: T, n: {0})\nindex slot i32[t]\nin Q u4[slot[t], n] of [{1}, {0}], D f16[slot[t], n div "
+           "32] of [{1}, {2}], X f32[t, n]\nout Y f32[t, n] = (Q - 8) * D * 0.1 + X\n",
+           x.width, kSlots, blocks),
+        {slot_, constant({kSlots, x.width}, ElementType::kU4), constant({kSlots, blocks}, ElementType::kF16),
+         x.value},
+        x.width));
+}
+
+void Generator::typed_map() {
+    const Matrix x = any();
+    const ElementType type = any_type();
+    keep(add("typed_map",
+             op("map(t: T, n: {0})\nin X f32[t, n], w {1}[n]\nout Y f32[t, n] = X + tanh(w * 0.1) * 0.1\n",
+                x.width, name(type)),
+             {x.value, constant({x.width}, type)}, x.width));
+}
+
+/// Intermediate values of 16 bits, as factors of products of both sides.
+void Generator::rounded() {
+    const Matrix x = any();
+    const int64_t width = extent();
+    const ElementType type = pick(0, 1) == 1 ? ElementType::kF16 : ElementType::kBF16;
+    const auto narrow = [&](std::vector<Dim> shape, const char* iterators, const char* map) {
+        return in_block(1).add(
+            fresh("narrow"),
+            op("narrow({0})\nin W f32[{1}]\nout Y {2}[{1}] = W * 2\n", iterators, map, name(type)),
+            {constant(std::move(shape))});
+    };
+    const ValueId weights =
+        narrow({width, x.width}, fmt::format("n: {}, k: {}", width, x.width).c_str(), "n, k");
+    const ValueId row = narrow({x.width}, fmt::format("k: {}", x.width).c_str(), "k");
+    const ValueId once = in_block(1).add(
+        fresh("product"),
+        op("product(n: {0}, k*: {1})\nin A {2}[k], W {2}[n, k]\nout Y f32[n] = sum(A * W) * 0.1\n", width,
+           x.width, name(type)),
+        {row, weights});
+    keep(add("product",
+             op("product(t: T, n: {0}, k*: {1})\nin X f32[t, k], W {2}[n, k], b f32[n]\n"
+                "out Y f32[t, n] = sum(X * W) * 0.2 + b\n",
+                width, x.width, name(type)),
+             {x.value, weights, once}, width));
+}
+
+/// A cache of 16 bits, whose rows are updated and attended to.
+void Generator::rounded_state() {
+    const Matrix x = any();
+    const ElementType type = pick(0, 1) == 1 ? ElementType::kF16 : ElementType::kBF16;
+    const ValueId before = add_value(fresh("state"), ValueKind::kState, type, {kSlots, x.width});
+    const ValueId cache = in_block(1).update(fresh("update"),
+                                             op("store_rows(t: T, n: {0})\nindex slot i32[t]\nin w f32[n]\n"
+                                                "update C {2}[slot[t], n] of [{1}, {0}] = w\n",
+                                                x.width, kSlots, name(type)),
+                                             {slot_, constant({x.width})}, before);
+    const ValueId p = in_block(1).add(
+        fresh("scores"),
+        op("scores(t: T, s: {0}, e*: {1})\nindex position i32[t]\nin Q f32[t, e], K {2}[s, e]\n"
+           "out P f32[t, s] = sum(Q * K) * 0.3\nwhere s <= position[t]\n",
+           kSlots, x.width, name(type)),
+        {position_, x.value, cache});
+    const std::vector<ValueId> mla =
+        in_block(1).add_all(fresh("attend"),
+                            op("attend(t: T, d: {0}, s*: {1})\nindex position i32[t]\nin P f32[t, s], V "
+                               "{2}[s, d]\nout M f32[t], L "
+                               "f32[t], A f32[t, d] = softmax_sum(P, V)\nwhere s <= position[t]\n",
+                               x.width, kSlots, name(type)),
+                            {position_, p, cache});
+    keep(add("normalise",
+             op("normalise(t: T, d: {})\nin A f32[t, d], L f32[t]\nout Y f32[t, d] = A / L\n", x.width),
+             {mla[2], mla[1]}, x.width));
+}
+
+}  // namespace tessera::testing
