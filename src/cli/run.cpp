@@ -64,6 +64,13 @@ void print_statistics(const GenerateStatistics& s) {
                    s.decode_seconds, rate(s.decode_steps, s.decode_seconds));
 }
 
+void print_workers(const LoadedProgram& program) {
+    if (program.workers() == 1) return;
+    fmt::print(stderr, "workers: {}{}, {:.1f} barriers a step\n", program.workers(),
+               program.lacks_processors() ? " (more than there are processors)" : "",
+               rate(program.barriers(), static_cast<double>(program.steps())));
+}
+
 int run(const Options& options, const Environment& environment) {
     const std::filesystem::path path = resolve_model(options.model, environment);
     const Tokenizer tokenizer = tokenizer_of(path);
@@ -87,6 +94,7 @@ int run(const Options& options, const Environment& environment) {
         fmt::print(stderr, "stopped: the context of {} tokens is full (see --context)\n",
                    model.session().context());
     print_statistics(result.statistics);
+    print_workers(model.program());
     return 0;
 }
 

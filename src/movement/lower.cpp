@@ -16,8 +16,8 @@
 
 #include "kernels/micro_kernel.h"
 #include "movement/fill_gaps.h"
+#include "movement/kernel_division.h"
 #include "movement/leaf.h"
-#include "movement/worker_parts.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -37,7 +37,7 @@ LowerLeaf lowering_of(std::string_view micro_kernel) {
 class KernelLowering {
 public:
     KernelLowering(const LoweringInput& input, const Block& block, const KernelPlan& plan)
-        : plan_(plan), storage_(input, block), names_(reserved_names(input)) {
+        : plan_(plan), storage_(input, block), division_(plan, storage_), names_(reserved_names(input)) {
         for (const Leaf* leaf : leaves(plan.nest)) nodes_.push_back(&node_of(*leaf, block));
     }
 
@@ -47,14 +47,11 @@ public:
         kernel.comment = print(plan_.nest);
         kernel.barrier = plan_.barrier;
         kernel.alone = plan_.alone;
-        if (plan_.alone && divided_loop(plan_.nest))
-            throw Error(kernel.name, divided_loop(plan_.nest)->iterator,
-                        "is divided between the workers, but one works alone");
         Body nest = lower_nest(plan_.nest, whole_ranges(*nodes_.back(), storage_.input()), false);
-        kernel.body = fill_gaps(nodes_, accesses_, storage_, names_);
+        kernel.body = fill_gaps(nodes_, division_.accesses(), storage_, names_);
         append(kernel.body, std::move(nest));
         kernel.buffers = storage_.buffers();
-        kernel.accesses = std::move(accesses_);
+        kernel.accesses = division_.accesses();
         return kernel;
     }
 
@@ -107,10 +104,8 @@ private:
         std::vector<Open> open;
         const size_t outer_loops = open_loops_.size();
         const int outer_stopped_loops = stopped_loops_;
-        const bool is_outermost = &nest == &plan_.nest;
-        if (is_outermost && !divided_loop(nest)) note_accesses(nodes, ranges);
+        if (&nest == &plan_.nest && !divided_loop(nest)) division_.begin_whole(nodes, ranges);
         for (const LoopTile& loop : nest.loops) {
-            const bool is_divided = is_outermost && &loop == divided_loop(nest);
             const int x = definition.iterator(loop.iterator);
             if (x < 0) {
                 throw Error(root_node.name, loop.iterator, "is no iterator of the nest's last operator");
@@ -118,7 +113,7 @@ private:
             Range& range = ranges[static_cast<size_t>(x)];
             Open level;
             const bool is_reduction = definition.iterators[static_cast<size_t>(x)].is_reduction;
-            if (loop.is_divided) check_division(root_node, loop, is_divided, is_reduction);
+            if (loop.is_divided) division_.check(root_node, loop, is_reduction);
             if (is_reduction && !is_partial) {
                 if (!find_micro_kernel(root(nest).micro_kernel)->tiles_reductions) {
                     throw Error(root_node.name, loop.iterator,
@@ -146,7 +141,7 @@ private:
                 {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
                 divisor == 0 ? tile : std::gcd(divisor, tile)};
             level.begin = range.begin;
-            level.is_divided = is_divided && storage_.input().plan.workers > 1;
+            level.is_divided = loop.is_divided && storage_.input().plan.workers > 1;
             if (level.is_divided) level.begin = storage_.input().worker() * Index(loop.tile);
             end = named(end, loop.iterator + "_stop", level.before);
             level.end = end;
@@ -163,13 +158,10 @@ private:
                 start,
                 divides || tile == 1 ? next : named(min(next, end), loop.iterator + "_end", level.inside),
                 tile, covered};
-            if (is_divided) {
-                division_ = {level.variable.name, loop.tile};
-                divided_variables_ = {level.variable.name};
-                note_accesses(nodes, ranges);
-                if (level.is_lone) only_the_first_worker();
-            } else if (uses_division(level.begin)) {
-                divided_variables_.insert(level.variable.name);
+            if (loop.is_divided) {
+                division_.begin_part(nodes, ranges, level.variable.name, level.is_lone);
+            } else {
+                division_.enter(level.variable.name, level.begin);
             }
             open.push_back(std::move(level));
         }
@@ -208,54 +200,6 @@ private:
         open_loops_.resize(outer_loops);
         stopped_loops_ = outer_stopped_loops;
         return body;
-    }
-
-    /// What each operator reads and writes, to begin with the loop that divides the kernel.
-    void note_accesses(const std::vector<const Node*>& nodes, const Ranges& ranges) {
-        const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
-        accesses_ = worker_accesses(nodes, needed, division_ ? &*division_ : nullptr, storage_);
-        for (const Node* node : nodes) {
-            for (size_t x = 0; division_ && x < needed.at(node).size(); ++x) {
-                if (is_divided(needed.at(node)[x], *division_)) divided_iterators_[node].push_back(x);
-            }
-        }
-        if (plan_.alone) only_the_first_worker();
-    }
-
-    void only_the_first_worker() {
-        for (WorkerAccess& access : accesses_) {
-            access.by_all = false;
-            access.parts = {{-1, 0}};
-        }
-    }
-
-    bool uses_division(const Index& index) const {
-        return std::any_of(divided_variables_.begin(), divided_variables_.end(),
-                           [&](const std::string& variable) { return index.uses(variable); });
-    }
-
-    static void check_division(const Node& node, const LoopTile& loop, bool is_outermost, bool is_reduction) {
-        if (!is_outermost) {
-            throw Error(node.name, loop.iterator, "is divided between the workers inside of other loops",
-                        "put the loop with @worker in front of all others");
-        }
-        if (is_reduction) {
-            throw Error(node.name, loop.iterator,
-                        "is a reduction: workers that share it would write one result",
-                        "divide an iterator of the result");
-        }
-    }
-
-    /// A producer that is read in two ways is computed whole; then it does not stay within the worker's part.
-    void check_stays_in_part(const Node& node, const Ranges& ranges) const {
-        const auto divided = divided_iterators_.find(&node);
-        if (divided == divided_iterators_.end()) return;
-        for (const size_t x : divided->second) {
-            if (uses_division(ranges[x].begin)) continue;
-            throw Error(node.name, node.definition()->iterators[x].name,
-                        "is divided between the workers, but loops further inside need all of it",
-                        "divide another iterator, or take the operator into a kernel of its own");
-        }
     }
 
     bool is_tile(ValueId value) const { return storage_.plan_of(storage_.base(value)).place == Place::kTile; }
@@ -359,7 +303,7 @@ private:
     Body lower_leaf(const Leaf& leaf, const Node& node, const Ranges& ranges, bool is_partial) {
         const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
         TESSERA_CHECK(kernel != nullptr, "{}", leaf.micro_kernel);
-        check_stays_in_part(node, ranges);
+        division_.check_stays_in_part(node, ranges);
         check_types(node, *kernel);
         Body body;
         const LeafScope scope{node, leaf, ranges, is_partial, storage_, nodes_, names_};
@@ -409,15 +353,12 @@ private:
 
     const KernelPlan& plan_;
     Storage storage_;
+    KernelDivision division_;
     Names names_;
     std::vector<const Node*> nodes_;
     std::vector<std::string>
         open_loops_;         ///< variables of the loops around the current place that have several trips
     int stopped_loops_ = 0;  ///< loops around the current place that a predicate ends, maybe at once
-    std::optional<Division> division_;
-    std::set<std::string> divided_variables_;  ///< the division's, and those of loops within its trips
-    std::map<const Node*, std::vector<size_t>> divided_iterators_;
-    std::vector<WorkerAccess> accesses_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ struct PlannerOptions {
     /// What the others lose while they wait for the last one: about 3 us, in which a core multiplies that
     /// many weights that come from memory.
     double iterations_of_a_barrier = 8192;
+    int64_t barriers_of_a_block = 5;  ///< more only where nothing else is possible
 };
 
 /// A plain plan by fixed preferences, no search: weights packed by lanes, softmax chains and row chains

@@ -21,13 +21,16 @@
 namespace tessera {
 namespace {
 
-constexpr size_t kBeam = 256;
+constexpr size_t kBeam = 64;  // states with the same number of barriers in this block
+/// Of a barrier too many, in iterations: more than any division saves.
+constexpr double kForbidden = 1e15;
 
 struct State {
     double cost = 0;
     PendingAccesses pending;
     std::map<std::string, bool> is_own;  ///< of the storages that were written so far
     std::vector<int> choices;            ///< 2 x option + barrier
+    int64_t barriers = 0;                ///< in this block
 };
 
 class WorkDivision {
@@ -95,7 +98,9 @@ private:
         TESSERA_CHECK(!states.empty(), "no worker can compute {}", root(out_.kernels[step.kernel].nest).node);
         std::sort(states.begin(), states.end(),
                   [](const State& a, const State& b) { return order(a) < order(b); });
-        if (states.size() > kBeam) states.resize(kBeam);
+        // Who has used many barriers is ahead for now: the others must not lose their place to it.
+        std::map<int64_t, size_t> count;
+        std::erase_if(states, [&](const State& state) { return ++count[state.barriers] > kBeam; });
         return states;
     }
 
@@ -106,7 +111,7 @@ private:
     std::string key_of(const State& state, size_t s) const {
         static const std::set<std::string> kNothing;
         const std::set<std::string>& used = s + 1 < steps_.size() ? steps_[s + 1].used : kNothing;
-        std::string key = state.pending.text(used) + "|";
+        std::string key = fmt::format("{} {}|", state.barriers, state.pending.text(used));
         for (const auto& [value, is_own] : state.is_own) {
             if (is_own && used.contains(value)) key += value + " ";
         }
@@ -116,7 +121,13 @@ private:
     std::optional<State> with(const State& before, const Step& step, size_t option, bool barrier) const {
         const DivisionOption& chosen = step.options[option];
         State state = before;
-        if (barrier) state.pending.clear();
+        const size_t s = state.choices.size();
+        if (s > 0 && steps_[s - 1].block != step.block) state.barriers = 0;
+        if (barrier) {
+            state.pending.clear();
+            state.cost += options_.iterations_of_a_barrier * static_cast<double>(repeat(step));
+            if (++state.barriers > options_.barriers_of_a_block) state.cost += kForbidden;
+        }
         for (const WorkerAccess& access : chosen.accesses) {
             if (!access.is_write || is_tile(access.value)) continue;
             const bool wants_own = access.by_all;
@@ -125,8 +136,7 @@ private:
             if (!is_new && at->second != wants_own) return std::nullopt;
         }
         if (!state.pending.add(shared(chosen.accesses), own(state))) return std::nullopt;
-        state.cost += static_cast<double>(repeat(step)) *
-                      (chosen.work + (barrier ? options_.iterations_of_a_barrier : 0));
+        state.cost += static_cast<double>(repeat(step)) * chosen.work;
         state.choices.push_back(static_cast<int>(2 * option + (barrier ? 1 : 0)));
         return state;
     }
