@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes a random F32 checkpoint of a real model's shape, for benchmarks.
+"""Writes a random checkpoint of a real model's shape, for benchmarks.
 
     bench/random_checkpoint.py --shape qwen3-0.6b --out /tmp/qwen3-0.6b
+    bench/random_checkpoint.py --shape qwen3-0.6b --type bf16 --out /tmp/qwen3-0.6b-bf16
     bench/random_checkpoint.py --shape qwen3-0.6b --layers 2 --out /tmp/two-layers
     bench/random_checkpoint.py --config some/config.json --out /tmp/other
 
@@ -39,7 +40,6 @@ QWEN3 = {
     "rope_theta": 1_000_000,
     "rope_scaling": None,
     "tie_word_embeddings": True,
-    "torch_dtype": "float32",
 }
 
 # The published config.json of Qwen/Qwen3-0.6B and Qwen/Qwen3-1.7B.
@@ -103,28 +103,45 @@ def tensor_shapes(config: dict) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def write_tensor(file: BinaryIO, name: str, shape: tuple[int, ...], seed: int) -> None:
+def bfloat16(values: numpy.ndarray) -> numpy.ndarray:
+    """The upper halves of the numbers, rounded to nearest even."""
+    bits = values.view(numpy.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("<u2")
+
+
+# Of a type: what safetensors and config.json call it, bytes, how F32 values are stored.
+TYPES = {
+    "f32": ("F32", "float32", 4, lambda values: values.astype("<f4", copy=False)),
+    "f16": ("F16", "float16", 2, lambda values: values.astype("<f2")),
+    "bf16": ("BF16", "bfloat16", 2, bfloat16),
+}
+
+
+def write_tensor(file: BinaryIO, name: str, shape: tuple[int, ...], kind: str, seed: int) -> None:
     size = math.prod(shape)
+    stored = TYPES[kind][3]
     if len(shape) == 1:
         fill = 0.0 if name.endswith("bias") else 1.0
-        file.write(numpy.full(size, fill, "<f4").tobytes())
+        file.write(stored(numpy.full(size, fill, numpy.float32)).tobytes())
         return
     key = hashlib.sha256(f"{seed}/{name}/{shape}".encode()).digest()
     random = numpy.random.Generator(numpy.random.PCG64(int.from_bytes(key, "little")))
     for first in range(0, size, SLICE):
         values = random.standard_normal(min(SLICE, size - first), dtype=numpy.float32)
         values *= numpy.float32(DEVIATION)
-        file.write(values.astype("<f4", copy=False).data)
+        file.write(stored(values).data)
 
 
-def write_checkpoint(folder: Path, config: dict, seed: int) -> int:
+def write_checkpoint(folder: Path, config: dict, kind: str, seed: int) -> int:
     """Writes the folder and returns the number of parameters."""
     shapes = tensor_shapes(config)
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     offset = 0
+    dtype, torch_dtype, size, _ = TYPES[kind]
+    config = config | {"torch_dtype": torch_dtype}
     for name, shape in shapes.items():
-        end = offset + 4 * math.prod(shape)
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, end]}
+        end = offset + size * math.prod(shape)
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, end]}
         offset = end
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # safetensors: data begins at a multiple of 8
@@ -139,9 +156,9 @@ def write_checkpoint(folder: Path, config: dict, seed: int) -> int:
     with partial.open("wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for name, shape in shapes.items():
-            write_tensor(file, name, shape, seed)
+            write_tensor(file, name, shape, kind, seed)
     partial.rename(folder / "model.safetensors")
-    return offset // 4
+    return offset // size
 
 
 def main() -> None:
@@ -149,19 +166,19 @@ def main() -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--shape", choices=sorted(SHAPES))
     source.add_argument("--config", type=Path, help="a config.json of HuggingFace")
+    parser.add_argument("--type", choices=TYPES, default="f32", help="of all tensors (f32)")
     parser.add_argument("--layers", type=int, help="only so many layers")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     options = parser.parse_args()
 
     config = dict(SHAPES[options.shape]) if options.shape else json.loads(options.config.read_text())
-    config["torch_dtype"] = "float32"
     if options.layers is not None:
         if options.layers < 1:
             parser.error("--layers must be at least 1")
         config["num_hidden_layers"] = options.layers
     started = time.monotonic()
-    parameters = write_checkpoint(options.out, config, options.seed)
+    parameters = write_checkpoint(options.out, config, options.type, options.seed)
     print(
         f"{options.out}: {parameters} parameters in {time.monotonic() - started:.1f} s",
         file=sys.stderr,

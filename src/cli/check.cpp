@@ -68,7 +68,8 @@ void print_tensors(const WeightSource& weights) {
 
 /// What is there; a tokenizer that cannot be used is one more unsupported thing.
 std::string check_tokenizer(const Checkpoint& checkpoint, Findings& findings) {
-    if (checkpoint.tokenizer.empty()) return "none: `run` needs tokenizer.json, or vocab.json and merges.txt";
+    if (checkpoint.tokenizer.empty())
+        return "none: `run` needs tokenizer.json, tokenizer.model, or vocab.json and merges.txt";
     try {
         (void)load_tokenizer(checkpoint.path);
         return checkpoint.tokenizer;

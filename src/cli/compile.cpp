@@ -36,7 +36,9 @@ Verb compile_verb() {
             .examples = {"tessera compile models/tessera-tiny -o tiny.tsr",
                          "tessera compile model.gguf -o model.tsr --machine machines/avx2.toml",
                          "tessera compile models/tessera-tiny -o tiny.tsr --dump passes",
-                         "tessera compile models/tessera-tiny -o tiny.tsr --plan edited.toml"},
+                         "tessera compile models/tessera-tiny -o tiny.tsr --plan edited.toml",
+                         "tessera compile models/Qwen3-0.6B -o small.tsr --quantize q4_k_m",
+                         "tessera compile model.gguf -o model.tsr --policy exact --cache-type f16"},
             .declare = declare};
 }
 

@@ -27,6 +27,9 @@ public:
         if (!flags.dump.empty()) options_.dump = flags.dump;
         if (flags.workers > 0) options_.workers = flags.workers;
         if (flags.context > 0) options_.context = flags.context;
+        options_.policy = policy_of(flags.policy).value();
+        options_.cache_type = element_type_of(flags.cache_type);  // none is called "auto"
+        options_.quantisation = mixture_of(flags.quantize);
         options_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
             progress_.reset();
             progress_ = std::make_unique<Progress>(terminal, "compiling: " + pass);
@@ -67,6 +70,19 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
                    "longest sequence in tokens; default: the model's, at most 8192")
         ->type_name("N")
         ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+    app.add_option("--policy", flags.policy,
+                   "exact: activations and cache stay F32; default: what F16 or BF16 weights are multiplied "
+                   "with is rounded to their type")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"default", "exact"}));
+    app.add_option("--cache-type", flags.cache_type,
+                   "of keys and values; auto: that of the weights (F16 where they are quantised), F32 under "
+                   "--policy exact")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"auto", "f32", "f16", "bf16"}));
+    app.add_option("--quantize", flags.quantize,
+                   "quantise the matrices of a float checkpoint as llama.cpp's mixture of that name does")
+        ->check(CLI::IsMember({"q8_0", "q4_0", "q4_k_m"}));
 }
 
 Machine read_machine(const std::string& file) {

@@ -8,6 +8,8 @@
 #include "facts/touched.h"
 #include "facts/work.h"
 #include "ir/graph.h"
+#include "llm/memory_need.h"
+#include "machine/host_memory.h"
 #include "runtime/artefact.h"
 #include "support/error.h"
 
@@ -48,16 +50,11 @@ void print_memory(const Artefact& artefact) {
         fmt::print("  {:<36} {} x {:>12} bytes at {:>12}  {} [{}], {}\n", c.name, c.repeat, c.bytes, c.offset,
                    name(c.element), fmt::join(c.shape, ", "), c.layout);
     }
-    int64_t state_bytes = 0;
-    for (const Manifest::State& state : m.states) {
-        int64_t bytes = state.repeat * bits(state.element) / 8;
-        for (const Dim& extent : state.stored) bytes *= extent.factor;  // for each page
-        state_bytes += bytes;
-    }
-    if (m.text && !m.states.empty()) {
+    if (m.text) {
+        const MemoryNeed need = memory_need(m, {});
         fmt::print("states      {} bytes for each token, {:.2f} MiB for the whole context\n",
-                   state_bytes / m.text->page_size,
-                   static_cast<double>(state_bytes / m.text->page_size * m.text->context) / kMiB);
+                   need.cache_per_token, static_cast<double>(need.cache) / kMiB);
+        fmt::print("running     {}\n", describe(m, need, host_memory_bytes()));
     }
     for (const Manifest::Specialisation& s : m.specialisations) {
         fmt::print("arena       {:10.2f} MiB for {}\n", static_cast<double>(s.arena_bytes) / kMiB, s.name);

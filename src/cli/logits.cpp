@@ -1,9 +1,8 @@
-#include <array>
 #include <memory>
-#include <string_view>
 
 #include <CLI/CLI.hpp>
 
+#include "cli/announce_memory.h"
 #include "cli/every_logit.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
@@ -15,19 +14,19 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::array<std::string_view, 4> kIdKeys = {"prompt_ids", "ids", "input_ids", "tokens"};
-
 struct Options {
     std::filesystem::path model, ids, out;
     int64_t chunk = 0;
 };
 
 int write_logits(const Options& options, const Environment& environment) {
-    const std::vector<TokenId> ids = read_token_ids(options.ids, kIdKeys);
+    const std::vector<TokenId> ids = read_prompt_ids(options.ids);
     if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
     const auto count = static_cast<int64_t>(ids.size());
     const auto artefact = open_model(resolve_model(options.model, environment), count, environment);
-    LanguageModel model(artefact, host_features(), {.context = count, .chunk = options.chunk});
+    const SessionOptions session{.context = count, .chunk = options.chunk};
+    announce_memory(artefact->manifest(), session);
+    LanguageModel model(artefact, host_features(), session);
     AtomicFile file(options.out);
     every_logit(model.session(), ids, environment,
                 [&](std::span<const float> logits) { file.write(std::as_bytes(logits)); });

@@ -3,14 +3,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "cli/announce_memory.h"
+#include "cli/interrupt.h"
 #include "cli/open_model.h"
+#include "cli/standard_input.h"
 #include "cli/verb.h"
 #include "llm/generate.h"
 #include "llm/language_model.h"
 #include "llm/load_tokenizer.h"
+#include "llm/token_ids_file.h"
 #include "machine/probe.h"
 #include "support/error.h"
 
@@ -21,9 +26,13 @@ constexpr int64_t kDefaultTokens = 128;
 
 struct Options {
     std::filesystem::path model;
-    std::string prompt;
+    std::optional<std::string> prompt;
+    std::optional<std::filesystem::path> ids;
+    bool special = false;
     std::optional<int64_t> tokens;
     int64_t context = 0;
+    std::vector<std::string> stop;
+    SamplingOptions sampling;
 };
 
 /// A missing tokenizer is found before a model is compiled for minutes.
@@ -71,57 +80,130 @@ void print_workers(const LoadedProgram& program) {
                rate(program.barriers(), static_cast<double>(program.steps())));
 }
 
+std::vector<TokenId> read_prompt(const Options& options, const Tokenizer& tokenizer) {
+    if (options.ids) return read_prompt_ids(*options.ids);
+    if (!options.prompt)
+        throw Error("", "", "a prompt is required: --prompt or --ids", "", ErrorKind::kUsage);
+    return tokenizer.encode(*options.prompt == "-" ? read_standard_input() : *options.prompt,
+                            {.add_special = true, .parse_special = options.special});
+}
+
 int run(const Options& options, const Environment& environment) {
+    check(options.sampling);
     const std::filesystem::path path = resolve_model(options.model, environment);
     const Tokenizer tokenizer = tokenizer_of(path);
-    const auto prompt = static_cast<int64_t>(tokenizer.encode(options.prompt, {.add_special = true}).size());
+    const std::vector<TokenId> prompt = read_prompt(options, tokenizer);
+    const auto length = static_cast<int64_t>(prompt.size());
     const auto artefact =
-        open_model(path, std::max(options.context, prompt + options.tokens.value_or(0)), environment);
+        open_model(path, std::max(options.context, length + options.tokens.value_or(0)), environment);
     const Manifest& manifest = artefact->manifest();
-    LanguageModel model(artefact, host_features(), {.context = needed_context(manifest, prompt, options)});
+    const SessionOptions session{.context = needed_context(manifest, length, options)};
+    announce_memory(artefact->manifest(), session);
+    LanguageModel model(artefact, host_features(), session);
 
-    GenerateOptions generate_options{.max_tokens = options.tokens.value_or(kDefaultTokens)};
-    if (manifest.text) generate_options.stop = manifest.text->eos;
+    const InterruptWatch interrupt;
     bool ends_line = false;
     const auto write = [&](std::string_view text) {
         std::fwrite(text.data(), 1, text.size(), stdout);
         std::fflush(stdout);
         ends_line = text.ends_with('\n');
     };
-    const Generation result = generate(model.session(), tokenizer, options.prompt, generate_options, write);
+    GenerateOptions generate_options{.max_tokens = options.tokens.value_or(kDefaultTokens),
+                                     .sampling = options.sampling,
+                                     .stop_strings = options.stop,
+                                     .should_stop = [&] { return interrupt.interrupted(); },
+                                     .on_text = write};
+    if (manifest.text) generate_options.stop_ids = manifest.text->eos;
+    const Generation result = generate(model.session(), tokenizer, prompt, generate_options);
     if (!ends_line) write("\n");
     if (result.reason == StopReason::kContext)
         fmt::print(stderr, "stopped: the context of {} tokens is full (see --context)\n",
                    model.session().context());
+    if (result.reason == StopReason::kInterrupted) fmt::print(stderr, "stopped: interrupted\n");
     print_statistics(result.statistics);
     print_workers(model.program());
-    return 0;
+    return result.reason == StopReason::kInterrupted ? kInterruptedExitCode : 0;
+}
+
+void declare_prompt(CLI::App& app, Options& options) {
+    auto* prompt = app.add_option("-p,--prompt", options.prompt, "text to continue; - reads standard input")
+                       ->type_name("TEXT");
+    app.add_option("--ids", options.ids,
+                   "continue ids instead: a JSON list of them, or an object with one under prompt_ids")
+        ->excludes(prompt)
+        ->type_name("IDS.json");
+    app.add_flag("--special", options.special,
+                 "special tokens that the prompt spells, such as <|im_start|>, become their ids; they are "
+                 "text otherwise");
+}
+
+void declare_limits(CLI::App& app, Options& options) {
+    app.add_option(
+           "-n,--tokens", options.tokens,
+           fmt::format("most tokens to generate (default {}, or what the context leaves)", kDefaultTokens))
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    app.add_option("--context", options.context,
+                   "most tokens of prompt and text together (default: what they need)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    app.add_option("--stop", options.stop, "end before this text; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("TEXT");
+}
+
+void declare_sampling(CLI::App& app, SamplingOptions& sampling) {
+    auto* temperature =
+        app.add_option("--temperature", sampling.temperature,
+                       "draw tokens by their probability at this temperature (default 0: always the most "
+                       "probable)")
+            ->check(CLI::NonNegativeNumber)
+            ->type_name("T");
+    const auto of_drawing = [&](const char* flag, auto& value, const char* help) {
+        return app.add_option(flag, value, help)->needs(temperature);
+    };
+    of_drawing("--top-k", sampling.top_k, "draw from the K most probable only (default 0: from all)")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("K");
+    of_drawing("--top-p", sampling.top_p,
+               "draw from the fewest that together have the probability P only (default 1)")
+        ->check(CLI::Range(0.0, 1.0))
+        ->type_name("P");
+    of_drawing("--min-p", sampling.min_p,
+               "draw from those with at least P times the largest probability only (default 0)")
+        ->check(CLI::Range(0.0, 1.0))
+        ->type_name("P");
+    of_drawing("--seed", sampling.seed, "another seed, another text (default 0)")->type_name("N");
+    auto* penalty = app.add_option("--repeat-penalty", sampling.repetition_penalty,
+                                   "make tokens that have occurred less probable; 1.1 is usual (default 1)")
+                        ->check(CLI::PositiveNumber)
+                        ->type_name("X");
+    app.add_option("--repeat-window", sampling.repetition_window,
+                   fmt::format("they have occurred if they are among the last N (default {})",
+                               sampling.repetition_window))
+        ->needs(penalty)
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
 }
 
 }  // namespace
 
 Verb run_verb() {
-    return {
-        .name = "run",
-        .help = "continue a text with a model, greedily",
-        .examples = {"tessera run -p \"12 + 34 =\"",
-                     "tessera run models/Qwen3-0.6B -p \"Once upon a time\" -n 64",
-                     "tessera run OUT.tsr -p \"Once upon a time\" --context 4096"},
-        .declare = [](CLI::App& app, const Environment& environment) -> Job {
-            const auto options = std::make_shared<Options>();
-            add_model_argument(app, options->model);
-            app.add_option("-p,--prompt", options->prompt, "text to continue")->required()->type_name("TEXT");
-            app.add_option("-n,--tokens", options->tokens,
-                           fmt::format("most tokens to generate (default {}, or what the context leaves)",
-                                       kDefaultTokens))
-                ->check(CLI::PositiveNumber)
-                ->type_name("N");
-            app.add_option("--context", options->context,
-                           "most tokens of prompt and text together (default: what they need)")
-                ->check(CLI::PositiveNumber)
-                ->type_name("N");
-            return [options, &environment] { return run(*options, environment); };
-        }};
+    return {.name = "run",
+            .help = "continue a text with a model",
+            .examples = {"tessera run -p \"12 + 34 =\"",
+                         "tessera run models/Qwen3-0.6B -p \"Once upon a time\" -n 64 --temperature 0.8 "
+                         "--top-p 0.95 --seed 1",
+                         "tessera run OUT.tsr --special -p - --stop \"User:\" < prompt.txt",
+                         "tessera run OUT.tsr --ids prompt.json --context 4096"},
+            .declare = [](CLI::App& app, const Environment& environment) -> Job {
+                const auto options = std::make_shared<Options>();
+                add_model_argument(app, options->model);
+                declare_prompt(app, *options);
+                declare_limits(app, *options);
+                declare_sampling(app, options->sampling);
+                return [options, &environment] { return run(*options, environment); };
+            }};
 }
 
 }  // namespace tessera::cli

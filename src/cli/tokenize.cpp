@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/standard_input.h"
 #include "cli/verb.h"
 #include "llm/load_tokenizer.h"
 #include "llm/tokenizer.h"
@@ -26,14 +27,6 @@ struct Options {
     bool bos = false;
     bool spell_special = false;
 };
-
-std::string read_standard_input() {
-    std::string text;
-    char buffer[64 * 1024];
-    for (size_t count; (count = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;) text.append(buffer, count);
-    if (std::ferror(stdin) != 0) throw Error("standard input", "", "cannot be read");
-    return text;
-}
 
 /// The words of the command line; ids may be several.
 std::string gather(const Options& options) {
@@ -92,8 +85,10 @@ void encode(const Tokenizer& tokenizer, const Options& options) {
 
 Job declare(CLI::App& app, const Environment&) {
     const auto options = std::make_shared<Options>();
-    app.add_option("MODEL", options->model,
-                   "folder in HuggingFace form, tokenizer.json or GGUF file; weights are not needed")
+    app.add_option(
+           "MODEL", options->model,
+           "folder in HuggingFace form, tokenizer.json, tokenizer.model or GGUF file; weights are not "
+           "needed")
         ->required();
     app.add_option("TEXT", options->input, "the text, or the ids with --decode; - reads standard input")
         ->required();

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/announce_memory.h"
 #include "cli/every_logit.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
@@ -22,7 +23,6 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::array<std::string_view, 4> kIdKeys = {"prompt_ids", "ids", "input_ids", "tokens"};
 constexpr std::array<std::string_view, 4> kGreedyKeys = {"greedy_ids", "ids", "output_ids", "tokens"};
 
 /// An F32 forward pass in another order differs by 4e-7 to 9e-7 of the range; a wrong epsilon by 7e-6.
@@ -85,7 +85,7 @@ bool report_greedy(Session& session, const std::vector<TokenId>& prompt,
                    const std::vector<TokenId>& expected) {
     const SequenceId sequence = session.open();
     const GenerateOptions options{.max_tokens = static_cast<int64_t>(expected.size())};
-    const Generation result = generate(session, sequence, prompt, options, [](TokenId) {});
+    const Generation result = generate(session, sequence, prompt, options);
     session.close(sequence);
     const auto [got, wanted] =
         std::mismatch(result.ids.begin(), result.ids.end(), expected.begin(), expected.end());
@@ -110,7 +110,7 @@ bool report_logits(const LogitsComparison& comparison, int64_t vocabulary, doubl
 }
 
 int verify(const Options& options, const Environment& environment) {
-    const std::vector<TokenId> prompt = read_token_ids(options.ids, kIdKeys);
+    const std::vector<TokenId> prompt = read_prompt_ids(options.ids);
     if (prompt.empty()) throw Error(options.ids.string(), "", "holds no ids");
     std::vector<TokenId> greedy;
     if (!options.greedy.empty()) greedy = read_token_ids(options.greedy, kGreedyKeys);
@@ -118,7 +118,9 @@ int verify(const Options& options, const Environment& environment) {
 
     const auto artefact = open_model(resolve_model(options.model, environment), context, environment);
     artefact->verify_weights();
-    LanguageModel model(artefact, host_features(), {.context = context, .chunk = options.chunk});
+    const SessionOptions session{.context = context, .chunk = options.chunk};
+    announce_memory(artefact->manifest(), session);
+    LanguageModel model(artefact, host_features(), session);
     const int64_t vocabulary = model.session().vocabulary();
     ExpectedLogits expected(options.logits, vocabulary);
     const std::vector<TokenId> sequence = sequence_for(expected.rows(), prompt, greedy, options);

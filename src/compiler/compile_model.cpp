@@ -11,7 +11,10 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
                             const CompileOptions& options) {
     CompileReport report;
     const ImportedModel model = timed("read-model", options, report, [&] {
-        return import_model(model_path, {.context = options.context.value_or(0)});
+        return import_model(model_path, {.context = options.context.value_or(0),
+                                         .policy = options.policy,
+                                         .cache = options.cache_type,
+                                         .quantisation = options.quantisation});
     });
     build_artefact({.graph = model.graph,
                     .weights = *model.weights,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/element_bits.h"
 #include "support/error.h"
 
 // The physical axes are walked in the order of storage; each moves the source by its divisor times the stride
@@ -17,6 +18,8 @@
 //
 // a square of both is transposed at a time: rows that lie a power of two apart share the sets of a cache, and
 // element by element every one of them would be evicted before its next element is wanted.
+//
+// Elements of less than a byte are gathered as bytes, and become a stream of bits when the buffer is written.
 
 namespace tessera {
 namespace {
@@ -25,53 +28,70 @@ constexpr size_t kPiece = 256 * 1024;
 /// Rows of a square: 64 bytes, a line of every cache, hold 16 elements of 4 bytes.
 constexpr int64_t kSquare = 16;
 
-/// `count` elements, `stride` elements apart in the source.
+/// `count` elements from `first` on, `stride` elements apart in the source.
 template <size_t kBytes>
-void gather(const std::byte* source, int64_t stride, int64_t count, std::byte* to, int64_t to_stride) {
+void gather(const std::byte* source, int64_t first, int64_t stride, int64_t count, std::byte* to,
+            int64_t to_stride) {
+    source += first * int64_t{kBytes};
     for (int64_t i = 0; i < count; ++i)
         std::memcpy(to + i * to_stride * int64_t{kBytes}, source + i * stride * int64_t{kBytes}, kBytes);
 }
 
-using Gather = void (*)(const std::byte*, int64_t, int64_t, std::byte*, int64_t);
+template <int kBits>
+void gather_bits(const std::byte* source, int64_t first, int64_t stride, int64_t count, std::byte* to,
+                 int64_t to_stride) {
+    for (int64_t i = 0; i < count; ++i)
+        to[i * to_stride] =
+            static_cast<std::byte>(element_bits(source, kBits, static_cast<size_t>(first + i * stride)));
+}
 
-Gather gather_for(size_t element_bytes) {
-    switch (element_bytes) {
-        case 1:
-            return gather<1>;
-        case 2:
-            return gather<2>;
+using Gather = void (*)(const std::byte*, int64_t, int64_t, int64_t, std::byte*, int64_t);
+
+Gather gather_for(int element_bits) {
+    switch (element_bits) {
         case 4:
-            return gather<4>;
+            return gather_bits<4>;
+        case 5:
+            return gather_bits<5>;
+        case 6:
+            return gather_bits<6>;
         case 8:
+            return gather<1>;
+        case 16:
+            return gather<2>;
+        case 32:
+            return gather<4>;
+        case 64:
             return gather<8>;
         default:
-            TESSERA_CHECK(false, "elements of {} bytes", element_bytes);
+            TESSERA_CHECK(false, "elements of {} bits", element_bits);
     }
 }
 
 class Packer {
 public:
     Packer(std::span<const std::byte> source, const std::vector<int64_t>& shape, const Layout& layout,
-           size_t element_bytes, const PackSink& write)
+           int element_bits, const PackSink& write)
         : source_(source),
           shape_(shape),
-          element_bytes_(element_bytes),
-          gather_(gather_for(element_bytes)),
+          element_bits_(element_bits),
+          element_bytes_(stream_bytes(1, element_bits)),
+          gather_(gather_for(element_bits)),
           write_(write),
           axes_(physical_axes(layout, shape)),
           strides_(shape.size(), 1),
           coordinates_(shape.size(), 0),
-          buffer_(kPiece) {
+          buffer_(kPiece + 8) {
         for (size_t axis = shape.size(); axis-- > 1;) strides_[axis - 1] = strides_[axis] * shape[axis];
     }
 
     void run() {
         if (axes_.empty()) {
-            std::memcpy(room(1), at(0), element_bytes_);
+            gather_(source_.data(), 0, 1, 1, room(1), 1);
         } else {
             walk(0, 0, true);
         }
-        flush();
+        flush(used_);
     }
 
 private:
@@ -98,10 +118,11 @@ private:
             const int64_t count = std::min(most, axis.extent - begin);
             const int64_t copied = std::clamp<int64_t>(exist - begin, 0, count);
             std::byte* to = room(count);
-            if (stride(axis) == 1 && copied > 0) {
-                std::memcpy(to, at(offset + begin), static_cast<size_t>(copied) * element_bytes_);
+            if (stride(axis) == 1 && copied > 0 && element_bits_ >= 8) {
+                std::memcpy(to, source_.data() + static_cast<size_t>(offset + begin) * element_bytes_,
+                            static_cast<size_t>(copied) * element_bytes_);
             } else {
-                gather_(at(offset + begin * stride(axis)), stride(axis), copied, to, 1);
+                gather_(source_.data(), offset + begin * stride(axis), stride(axis), copied, to, 1);
             }
         }
     }
@@ -123,7 +144,7 @@ private:
             const int64_t copied = std::clamp<int64_t>(columns - begin, 0, count);
             std::byte* to = room(count * lane.extent);
             for (int64_t i = 0; i < lanes; ++i)
-                gather_(at(offset + begin + i * stride(lane)), 1, copied,
+                gather_(source_.data(), offset + begin + i * stride(lane), 1, copied,
                         to + i * static_cast<int64_t>(element_bytes_), lane.extent);
         }
     }
@@ -137,46 +158,56 @@ private:
         const int64_t left = shape_[a] - coordinates_[a];
         return std::min(axis.extent, (left + axis.divisor - 1) / axis.divisor);
     }
-    const std::byte* at(int64_t offset) const {
-        return source_.data() + offset * static_cast<int64_t>(element_bytes_);
-    }
 
     /// Zeros for so many elements in the buffer. @pre they fit into an empty one
     std::byte* room(int64_t elements) {
         const size_t bytes = static_cast<size_t>(elements) * element_bytes_;
-        if (used_ + bytes > kPiece) flush();
+        if (used_ + bytes > kPiece) flush(used_ / 8 * 8);
         std::byte* begin = buffer_.data() + used_;
         std::memset(begin, 0, bytes);
         used_ += bytes;
         return begin;
     }
-    void flush() {
-        if (used_ != 0) write_(std::span(buffer_).first(used_));
-        used_ = 0;
+    /// Writes the first `count` bytes of the buffer. Eight elements of any size end with a byte.
+    void flush(size_t count) {
+        if (count == 0) return;
+        std::span<std::byte> piece = std::span(buffer_).first(count);
+        if (element_bits_ < 8) {
+            narrowed_.resize(stream_bytes(count, element_bits_));
+            write_element_bits({reinterpret_cast<const uint8_t*>(piece.data()), count}, element_bits_,
+                               narrowed_);
+            piece = narrowed_;
+        }
+        write_(piece);
+        std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(count),
+                  buffer_.begin() + static_cast<std::ptrdiff_t>(used_), buffer_.begin());
+        used_ -= count;
     }
 
     std::span<const std::byte> source_;
     const std::vector<int64_t>& shape_;
-    size_t element_bytes_;
+    int element_bits_;
+    size_t element_bytes_;  ///< in the buffer
     Gather gather_;
     const PackSink& write_;
     std::vector<PhysicalAxis> axes_;
     std::vector<int64_t> strides_;
     std::vector<int64_t> coordinates_;
     std::vector<std::byte> buffer_;
+    std::vector<std::byte> narrowed_;
     size_t used_ = 0;
 };
 
 }  // namespace
 
 void pack(std::span<const std::byte> source, const std::vector<int64_t>& shape, const Layout& layout,
-          size_t element_bytes, const PackSink& write) {
+          int element_bits, const PackSink& write) {
     size_t elements = 1;
     for (const int64_t extent : shape) elements *= static_cast<size_t>(extent);
-    TESSERA_CHECK(source.size() == elements * element_bytes, "{} bytes for {} elements", source.size(),
-                  elements);
+    TESSERA_CHECK(source.size() == stream_bytes(elements, element_bits), "{} bytes for {} elements",
+                  source.size(), elements);
     if (elements == 0) return;
-    if (!layout.is_row_major()) return Packer(source, shape, layout, element_bytes, write).run();
+    if (!layout.is_row_major()) return Packer(source, shape, layout, element_bits, write).run();
     for (; !source.empty(); source = source.subspan(std::min(kPiece, source.size())))
         write(source.first(std::min(kPiece, source.size())));
 }

@@ -40,8 +40,7 @@ const StoredTensor* PackedWeights::find(std::string_view name) const {
     if (current_ != name) {
         const Packed& packed = found->second;
         unpacked_ = {};  // before the next one is made
-        unpacked_ =
-            unpack(packed.bytes, packed.shape, packed.layout, static_cast<size_t>(bits(packed.element)) / 8);
+        unpacked_ = unpack(packed.bytes, packed.shape, packed.layout, bits(packed.element));
         tensor_ = {std::string(tessera::name(packed.element)), packed.element, packed.shape, unpacked_};
         current_ = name;
     }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "ir/element_bits.h"
 #include "support/error.h"
 
 // A layout stores the element at x[0], x[1], ... at a sum of terms, each of which depends on one coordinate
@@ -63,32 +64,45 @@ void unpack_into(std::span<const std::byte> packed, std::span<std::byte> to,
     Unpacker<kBytes>(packed.data(), to.data(), tables).walk(0, 0);
 }
 
+/// Elements of less than a byte, by way of one byte for each.
+std::vector<std::byte> unpack_bits(std::span<const std::byte> packed, size_t stored, size_t elements,
+                                   int bits, const std::vector<std::vector<int64_t>>& tables) {
+    std::vector<std::byte> wide(stored), rows(elements), result(stream_bytes(elements, bits));
+    for (size_t i = 0; i < stored; ++i)
+        wide[i] = static_cast<std::byte>(element_bits(packed.data(), bits, i));
+    unpack_into<1>(wide, rows, tables);
+    write_element_bits({reinterpret_cast<const uint8_t*>(rows.data()), elements}, bits, result);
+    return result;
+}
+
 }  // namespace
 
 std::vector<std::byte> unpack(std::span<const std::byte> packed, const std::vector<int64_t>& shape,
-                              const Layout& layout, size_t element_bytes) {
+                              const Layout& layout, int element_bits) {
     const auto stored = static_cast<size_t>(stored_elements(layout, shape));
-    TESSERA_CHECK(packed.size() == stored * element_bytes, "{} bytes for {} elements", packed.size(), stored);
+    TESSERA_CHECK(packed.size() == stream_bytes(stored, element_bits), "{} bytes for {} elements",
+                  packed.size(), stored);
     if (layout.is_row_major()) return {packed.begin(), packed.end()};
     size_t elements = 1;
     for (const int64_t extent : shape) elements *= static_cast<size_t>(extent);
-    std::vector<std::byte> result(elements * element_bytes);
     const auto tables = position_tables(shape, layout);
-    switch (element_bytes) {
-        case 1:
+    if (element_bits < 8) return unpack_bits(packed, stored, elements, element_bits, tables);
+    std::vector<std::byte> result(stream_bytes(elements, element_bits));
+    switch (element_bits) {
+        case 8:
             unpack_into<1>(packed, result, tables);
             break;
-        case 2:
+        case 16:
             unpack_into<2>(packed, result, tables);
             break;
-        case 4:
+        case 32:
             unpack_into<4>(packed, result, tables);
             break;
-        case 8:
+        case 64:
             unpack_into<8>(packed, result, tables);
             break;
         default:
-            TESSERA_CHECK(false, "elements of {} bytes", element_bytes);
+            TESSERA_CHECK(false, "elements of {} bits", element_bits);
     }
     return result;
 }

@@ -10,8 +10,9 @@
 namespace tessera {
 
 /// The inverse of `pack`: the row-major form of a tensor that is stored in a layout. Padding is dropped.
-/// @pre packed.size() is stored_elements(layout, shape) times element_bytes; element_bytes is 1, 2, 4 or 8.
+/// @pre packed.size() is stored_elements(layout, shape) times element_bits, in whole bytes; element_bits is
+/// as for `pack`.
 std::vector<std::byte> unpack(std::span<const std::byte> packed, const std::vector<int64_t>& shape,
-                              const Layout& layout, size_t element_bytes);
+                              const Layout& layout, int element_bits);
 
 }  // namespace tessera

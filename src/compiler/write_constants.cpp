@@ -12,10 +12,9 @@ namespace {
 /// again, from the cache of the system.
 constexpr size_t kReleaseBytes = size_t{16} << 20;
 
-/// The bytes of one repetition of a constant, after the check that the checkpoint holds what the graph
-/// expects.
-std::span<const std::byte> source_bytes(const WeightSource& weights, const Value& value,
-                                        const std::string& source, const std::string& where) {
+/// One repetition of a constant, after the check that the checkpoint holds what the graph expects.
+TensorContents source_contents(const WeightSource& weights, const Value& value, const std::string& source,
+                               const std::string& where) {
     const StoredTensor* tensor = weights.find(source);
     if (!tensor) throw Error(where, source, "is missing");
     const std::vector<int64_t> shape = evaluate(value.type.shape, {});
@@ -25,7 +24,7 @@ std::span<const std::byte> source_bytes(const WeightSource& weights, const Value
             fmt::format("is {} [{}], the graph expects {} [{}]", tensor->type, fmt::join(tensor->shape, ", "),
                         name(value.type.element), fmt::join(shape, ", ")));
     }
-    return tensor->bytes;
+    return weights.contents(source);
 }
 
 }  // namespace
@@ -41,8 +40,9 @@ void write_constants(const WeightSource& weights, const Compiled& compiled, cons
             const std::string& source = value.sources[r];
             sink.advance_to(stored.offset + static_cast<int64_t>(r) * stored.stride);
             size_t since_release = 0;
-            pack(source_bytes(weights, value, source, where), shape, stored_layout(compiled.plan, value.name),
-                 static_cast<size_t>(bits(value.type.element)) / 8, [&](std::span<const std::byte> piece) {
+            const TensorContents contents = source_contents(weights, value, source, where);
+            pack(contents.bytes, shape, stored_layout(compiled.plan, value.name), bits(value.type.element),
+                 [&](std::span<const std::byte> piece) {
                      sink.write(piece);
                      since_release += piece.size();
                      if (since_release < kReleaseBytes) return;

@@ -8,6 +8,7 @@
 #include "import/gguf/gguf_weights.h"
 #include "import/hf/config.h"
 #include "import/hf/safetensors.h"
+#include "import/hf/sharded_safetensors.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 
 std::string find_tokenizer(const fs::path& folder) {
     if (fs::exists(folder / "tokenizer.json")) return "tokenizer.json";
+    if (fs::exists(folder / "tokenizer.model")) return "tokenizer.model";
     if (fs::exists(folder / "vocab.json") && fs::exists(folder / "merges.txt"))
         return "vocab.json, merges.txt";
     return {};
@@ -28,11 +30,17 @@ void find_weights(const fs::path& folder, Checkpoint& checkpoint) {
         checkpoint.weights = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(single.string()));
         return;
     }
-    for (const char* other :
-         {"model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+    const fs::path index = folder / "model.safetensors.index.json";
+    if (fs::exists(index)) {
+        checkpoint.weights =
+            std::make_shared<const ShardedSafetensors>(ShardedSafetensors::open(index.string()));
+        return;
+    }
+    for (const char* other : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
         if (!fs::exists(folder / other)) continue;
-        checkpoint.findings.unsupported.push_back(
-            fmt::format("weights in {}: expected model.safetensors", other));
+        checkpoint.findings.unsupported.push_back(fmt::format(
+            "weights in {}: expected model.safetensors, or model.safetensors.index.json with its files",
+            other));
         return;
     }
 }

@@ -21,7 +21,8 @@ struct Checkpoint {
     Findings findings;
 };
 
-/// Opens a folder in HuggingFace form (config.json, model.safetensors), a GGUF file, or a config.json alone.
+/// Opens a folder in HuggingFace form (config.json, model.safetensors or its shards with their index), a GGUF
+/// file, or a config.json alone.
 /// @throws Error if the path holds none of them, or a file is damaged.
 Checkpoint open_checkpoint(const std::filesystem::path& path);
 

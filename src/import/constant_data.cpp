@@ -1,12 +1,12 @@
 #include "import/constant_data.h"
 
 #include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include "ir/element_bits.h"
+#include "ir/half.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -19,33 +19,26 @@ T load(std::span<const std::byte> bytes, size_t index) {
     return value;
 }
 
-/// IEEE 754 binary16.
-double half(uint16_t bits) {
-    const int exponent = bits >> 10 & 31;
-    const double fraction = bits & 1023;
-    const double sign = bits >> 15 ? -1 : 1;
-    if (exponent == 31) return fraction == 0 ? sign * HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
-    return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
-}
-
-double element(const StoredTensor& tensor, ElementType type, size_t index) {
+double element(std::span<const std::byte> bytes, ElementType type, size_t index) {
     switch (type) {
         case ElementType::kF32:
-            return load<float>(tensor.bytes, index);
+            return load<float>(bytes, index);
         case ElementType::kF16:
-            return half(load<uint16_t>(tensor.bytes, index));
+            return half_value(load<uint16_t>(bytes, index));
         case ElementType::kBF16:
-            return std::bit_cast<float>(uint32_t{load<uint16_t>(tensor.bytes, index)} << 16);
+            return std::bit_cast<float>(uint32_t{load<uint16_t>(bytes, index)} << 16);
         case ElementType::kI32:
-            return load<int32_t>(tensor.bytes, index);
+            return load<int32_t>(bytes, index);
         case ElementType::kI8:
-            return load<int8_t>(tensor.bytes, index);
         case ElementType::kU8:
-            return load<uint8_t>(tensor.bytes, index);
-        default:
+        case ElementType::kU6:
+        case ElementType::kU5:
+        case ElementType::kI4:
+        case ElementType::kU4:
             break;
     }
-    throw Error("", "", fmt::format("elements of type {} have no common storage", name(type)));
+    const int pattern = element_bits(bytes.data(), bits(type), index);
+    return pattern > range(type).high ? pattern - (1 << bits(type)) : pattern;  // two's complement
 }
 
 }  // namespace
@@ -69,7 +62,13 @@ TensorData constant_data(const WeightSource& weights, const Value& constant, int
     for (const int64_t extent : tensor.shape) count *= static_cast<size_t>(extent);
     TensorData data{.shape = tensor.shape, .values = {}};
     data.values.reserve(count);
-    for (size_t i = 0; i < count; ++i) data.values.push_back(element(tensor, *tensor.element, i));
+    const size_t own = constant.sources.size() == 1 ? 0 : static_cast<size_t>(repetition);
+    const TensorContents contents = weights.contents(constant.sources[own]);
+    if (contents.bytes.size() != (count * static_cast<size_t>(bits(*tensor.element)) + 7) / 8)
+        throw Error("weights", constant.sources[own],
+                    fmt::format("has {} bytes for {} elements of {}", contents.bytes.size(), count,
+                                name(*tensor.element)));
+    for (size_t i = 0; i < count; ++i) data.values.push_back(element(contents.bytes, *tensor.element, i));
     return data;
 }
 

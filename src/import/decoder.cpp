@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "import/quantised/operand_tensors.h"
 #include "import/repeating_groups.h"
 #include "ops/attention.h"
 #include "ops/block_builder.h"
@@ -42,64 +43,109 @@ struct Step {
                       .type = {.element = type, .shape = as_dims(shape)},
                       .sources = std::move(sources)});
     }
-    ValueId constant(std::string name, ElementType type, OuterTensor tensor) {
-        return constant(std::move(name), type, shape_of(tensor, spec.size),
-                        {source_name(tensor, spec.names)});
+    /// A constant for each operand of the weight's format: "NAME", or "NAME_q", "NAME_d", ..
+    std::vector<ValueId> weight(const std::string& name, ops::WeightFormat format,
+                                const std::vector<int64_t>& shape, const std::vector<std::string>& sources) {
+        std::vector<ValueId> operands;
+        for (const ops::WeightOperand& operand : ops::info(format).operands) {
+            std::vector<int64_t> extents = shape;
+            extents.back() /= operand.block;
+            std::vector<std::string> own;
+            for (const std::string& source : sources) own.push_back(operand_source(source, operand));
+            operands.push_back(
+                constant(operand.name.empty() ? name : fmt::format("{}_{}", name, operand.name), operand.type,
+                         extents, std::move(own)));
+        }
+        return operands;
+    }
+    std::vector<ValueId> weight(const std::string& name, ops::WeightFormat format, OuterTensor tensor) {
+        return weight(name, format, shape_of(tensor, spec.size), {source_name(tensor, spec.names)});
+    }
+    Rounding rounding() const {
+        return spec.policy == Policy::kExact ? Rounding::kExact : Rounding::kWeights;
     }
 };
 
+/// Operands of a node: activations, then those of its weight.
+std::vector<ValueId> joined(std::vector<ValueId> operands, const std::vector<ValueId>& weight) {
+    operands.insert(operands.end(), weight.begin(), weight.end());
+    return operands;
+}
+
+/// The type of a normalised X.
+TensorType normed_type(const Step& step, ValueId x, ElementType element) {
+    TensorType type = step.graph[x].type;
+    type.element = element;
+    type.rounding = element == ElementType::kF32 ? Rounding::kExact : step.rounding();
+    return type;
+}
+
 /// Builds one layer of a group, `offset` layers behind its first one.
 class LayerBuilder {
+    using enum LayerTensor;
+
 public:
     LayerBuilder(Step& step, Block& block, const LayerGroup& group, int64_t offset)
         : step_(step),
-          builder_(step.graph, block),
+          builder_(step.graph, block, step.rounding()),
           group_(group),
           layer_(group.first + offset),
           prefix_(group.period == 1 ? block.name + "_" : fmt::format("{}_{}_", block.name, offset + 1)) {}
 
     ValueId build(ValueId x) {
         const DecoderSize& size = step_.spec.size;
-        const ValueId attended = attention(norm("attention_normed", LayerTensor::kAttentionNorm, x));
-        const ValueId projected = linear("output", attended, LayerTensor::kOutput, LayerTensor::kOutputBias);
+        const ElementType attention_input = input_of({kQuery, kKey, kValue});
+        const ElementType feed_forward_input = input_of({kGate, kUp});
+        const ValueId attended = attention(norm("attention_normed", kAttentionNorm, x, attention_input));
+        const ValueId projected = linear("output", attended, kOutput, kOutputBias);
         const ValueId middle = add("attention_residual", x, projected);
-        const ValueId normed = norm("feed_forward_normed", LayerTensor::kFeedForwardNorm, middle);
-        const ValueId gate = linear("gate", normed, LayerTensor::kGate, LayerTensor::kGateBias);
-        const ValueId up = linear("up", normed, LayerTensor::kUp, LayerTensor::kUpBias);
+        const ValueId normed = norm("feed_forward_normed", kFeedForwardNorm, middle, feed_forward_input);
+        const ValueId gate = linear("gate", normed, kGate, kGateBias);
+        const ValueId up = linear("up", normed, kUp, kUpBias);
         const ValueId activated = builder_.add(
-            prefix_ + "swiglu", ops::swiglu(symbols(), step_.rows, size.feed_forward), {gate, up});
-        return add("feed_forward_residual", middle,
-                   linear("down", activated, LayerTensor::kDown, LayerTensor::kDownBias));
+            prefix_ + "swiglu", ops::swiglu(symbols(), step_.rows, size.feed_forward, input_of({kDown})),
+            {gate, up});
+        return add("feed_forward_residual", middle, linear("down", activated, kDown, kDownBias));
     }
 
 private:
     ops::Symbols symbols() const { return step_.graph.symbols; }
-    std::optional<ElementType> type(LayerTensor tensor) const {
+    std::optional<ops::WeightFormat> format(LayerTensor tensor) const {
         return step_.spec.layers[static_cast<size_t>(layer_)][static_cast<size_t>(tensor)];
     }
+    /// The type of the activation that these matrices read.
+    ElementType input_of(std::initializer_list<LayerTensor> readers) const {
+        std::vector<ops::WeightFormat> formats;
+        for (const LayerTensor reader : readers) formats.push_back(format(reader).value());
+        return activation_type(step_.spec.policy, formats);
+    }
 
-    ValueId constant(LayerTensor tensor) {
+    std::vector<ValueId> weight(LayerTensor tensor) {
         std::vector<std::string> sources;
         for (int64_t i = 0; i < group_.repeats; ++i)
             sources.push_back(source_name(tensor, layer_ + i * group_.period, step_.spec.names));
-        return step_.constant(fmt::format("{}{}_weight", prefix_, name(tensor)), type(tensor).value(),
-                              shape_of(tensor, step_.spec.size), std::move(sources));
+        return step_.weight(fmt::format("{}{}_weight", prefix_, name(tensor)), format(tensor).value(),
+                            shape_of(tensor, step_.spec.size), sources);
     }
 
-    ValueId norm(const std::string& node, LayerTensor weight, ValueId x) {
-        TensorType normed = step_.graph[x].type;
-        return builder_.add(prefix_ + node, ops::rms_norm(step_.spec.epsilon), {x, constant(weight)},
-                            std::move(normed));
+    ValueId norm(const std::string& node, LayerTensor scale, ValueId x,
+                 ElementType result = ElementType::kF32) {
+        return builder_.add(prefix_ + node, ops::rms_norm(step_.spec.epsilon), joined({x}, weight(scale)),
+                            normed_type(step_, x, result));
     }
 
-    ValueId linear(const std::string& node, ValueId x, LayerTensor weight, LayerTensor bias) {
-        const std::vector<int64_t> shape = shape_of(weight, step_.spec.size);
-        std::vector<ValueId> operands = {x, constant(weight)};
-        if (type(bias)) operands.push_back(constant(bias));
-        return builder_.add(
-            prefix_ + node,
-            ops::matmul(symbols(), {step_.rows, shape[0], shape[1]}, type(weight).value(), type(bias)),
-            std::move(operands));
+    ValueId linear(const std::string& node, ValueId x, LayerTensor matrix, LayerTensor bias) {
+        const std::vector<int64_t> shape = shape_of(matrix, step_.spec.size);
+        std::vector<ValueId> operands = joined({x}, weight(matrix));
+        std::optional<ElementType> bias_type;
+        if (format(bias)) {
+            bias_type = ops::element_of(*format(bias));
+            operands = joined(std::move(operands), weight(bias));
+        }
+        return builder_.add(prefix_ + node,
+                            ops::matmul(symbols(), {step_.rows, shape[0], shape[1]}, format(matrix).value(),
+                                        bias_type, step_.graph[x].type.element),
+                            std::move(operands));
     }
 
     ValueId add(const std::string& node, ValueId x, ValueId y) {
@@ -114,7 +160,7 @@ private:
     /// Queries or keys: heads apart, each normalised if the model does that, then rotated.
     ValueId rotated(const std::string& node, ValueId x, int64_t heads, LayerTensor head_norm) {
         ValueId y = split(node + "_heads", x, heads);
-        if (type(head_norm)) y = norm(node + "_normed", head_norm, y);
+        if (format(head_norm)) y = norm(node + "_normed", head_norm, y);
         const ops::RopeShape shape{step_.rows, heads, step_.spec.size.head_width, step_.limits.context};
         return builder_.add(prefix_ + node + "_rotated", ops::rope(symbols(), shape, step_.spec.rope_form),
                             {step_.inputs.position, y, step_.rope_cos, step_.rope_sin});
@@ -136,18 +182,20 @@ private:
     ValueId attention(ValueId x) {
         const DecoderSize& size = step_.spec.size;
         const StepInputs& in = step_.inputs;
-        const ValueId q = linear("q", x, LayerTensor::kQuery, LayerTensor::kQueryBias);
-        const ValueId k = linear("k", x, LayerTensor::kKey, LayerTensor::kKeyBias);
-        const ValueId v = linear("v", x, LayerTensor::kValue, LayerTensor::kValueBias);
-        const ValueId queries = rotated("q", q, size.heads, LayerTensor::kQueryNorm);
-        const ValueId keys = cached("k_cache", rotated("k", k, size.cache_heads, LayerTensor::kKeyNorm));
+        const ValueId q = linear("q", x, kQuery, kQueryBias);
+        const ValueId k = linear("k", x, kKey, kKeyBias);
+        const ValueId v = linear("v", x, kValue, kValueBias);
+        const ValueId queries = rotated("q", q, size.heads, kQueryNorm);
+        const ValueId keys = cached("k_cache", rotated("k", k, size.cache_heads, kKeyNorm));
         const ValueId values = cached("v_cache", split("v_heads", v, size.cache_heads));
         const double scale = 1 / std::sqrt(static_cast<double>(size.head_width));
+        const ElementType result = input_of({kOutput});
         const ValueId attended = builder_.add(prefix_ + "attention", ops::attention(scale),
                                               {queries, keys, values, in.first, in.length, in.start, in.page},
-                                              TensorType(step_.graph[queries].type));
+                                              normed_type(step_, queries, result));
         return builder_.add(prefix_ + "attended",
-                            ops::merge_heads(symbols(), step_.rows, size.heads, size.head_width), {attended});
+                            ops::merge_heads(symbols(), step_.rows, size.heads, size.head_width, result),
+                            {attended});
     }
 
     Step& step_;
@@ -171,34 +219,36 @@ void add_layers(Step& step, ValueId& x) {
 }
 
 /// The rows are selected first: only their logits are computed.
-void add_head(Step& step, ValueId x, ValueId embedding) {
+void add_head(Step& step, ValueId x, const std::vector<ValueId>& embedding) {
     const DecoderSpec& spec = step.spec;
     const Dim rows("R");
     Block block{.name = "head"};
-    ops::BlockBuilder builder(step.graph, block);
-    const ValueId norm = step.constant("final_norm_weight", spec.final_norm, OuterTensor::kFinalNorm);
-    const ValueId head =
-        spec.is_tied ? embedding : step.constant("head_weight", spec.head, OuterTensor::kHead);
+    ops::BlockBuilder builder(step.graph, block, step.rounding());
+    const std::vector<ValueId> norm =
+        step.weight("final_norm_weight", spec.final_norm, OuterTensor::kFinalNorm);
+    const ops::WeightFormat format = spec.is_tied ? spec.embedding : spec.head;
+    const std::vector<ValueId> head =
+        spec.is_tied ? embedding : step.weight("head_weight", format, OuterTensor::kHead);
     const ValueId selected =
         builder.add("selected", ops::select_rows(step.graph.symbols, rows, step.rows, spec.size.hidden),
                     {step.inputs.rows, x});
-    TensorType type = step.graph[selected].type;
-    const ValueId normed =
-        builder.add("final_normed", ops::rms_norm(spec.epsilon), {selected, norm}, std::move(type));
+    const ElementType type = activation_type(spec.policy, std::span(&format, 1));
+    const ValueId normed = builder.add("final_normed", ops::rms_norm(spec.epsilon), joined({selected}, norm),
+                                       normed_type(step, selected, type));
     const ValueId logits =
         builder.add("logits",
-                    ops::matmul(step.graph.symbols, {rows, spec.size.vocabulary, spec.size.hidden},
-                                spec.is_tied ? spec.embedding : spec.head),
-                    {normed, head});
+                    ops::matmul(step.graph.symbols, {rows, spec.size.vocabulary, spec.size.hidden}, format,
+                                std::nullopt, type),
+                    joined({normed}, head));
     step.graph.blocks.push_back(std::move(block));
     step.graph.outputs = {logits};
 }
 
 }  // namespace
 
-std::vector<LayerGroup> group_layers(const std::vector<LayerTypes>& layers) {
+std::vector<LayerGroup> group_layers(const std::vector<LayerFormats>& layers) {
     std::vector<int> kinds;
-    for (const LayerTypes& layer : layers)
+    for (const LayerFormats& layer : layers)
         kinds.push_back(static_cast<int>(std::find(layers.begin(), layers.end(), layer) - layers.begin()));
     return repeating_groups(kinds);
 }
@@ -209,12 +259,13 @@ Graph build_decoder(const DecoderSpec& spec, const StepLimits& limits) {
     Step step{.spec = spec, .limits = limits, .graph = std::move(graph), .inputs = inputs};
 
     Block embed{.name = "embed"};
-    const ValueId table = step.constant("embedding_weight", spec.embedding, OuterTensor::kEmbedding);
+    const std::vector<ValueId> table =
+        step.weight("embedding_weight", spec.embedding, OuterTensor::kEmbedding);
     ValueId x = ops::BlockBuilder(step.graph, embed)
                     .add("embedded",
                          ops::embedding(step.graph.symbols, step.rows, spec.size.vocabulary, spec.size.hidden,
                                         spec.embedding),
-                         {inputs.tokens, table});
+                         joined({inputs.tokens}, table));
     step.graph.blocks.push_back(std::move(embed));
 
     const std::vector<int64_t> rope_shape = {limits.context, spec.size.head_width / 2};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "import/decoder_tensors.h"
+#include "import/policy.h"
 #include "import/repeating_groups.h"
 #include "import/step.h"
 #include "ir/graph.h"
@@ -21,10 +22,11 @@ struct DecoderSpec {
     ops::RopeForm rope_form = ops::RopeForm::kHalves;
     bool is_tied = false;  ///< the head is the embedding
     NameStyle names = NameStyle::kHuggingFace;
-    ElementType embedding = ElementType::kF32;
-    ElementType final_norm = ElementType::kF32;
-    ElementType head = ElementType::kF32;
-    std::vector<LayerTypes> layers;
+    ops::WeightFormat embedding = ops::WeightFormat::kF32;
+    ops::WeightFormat final_norm = ops::WeightFormat::kF32;
+    ops::WeightFormat head = ops::WeightFormat::kF32;
+    std::vector<LayerFormats> layers;
+    Policy policy = Policy::kExact;
     ElementType cache = ElementType::kF32;
 };
 
@@ -32,8 +34,8 @@ struct DecoderSpec {
 inline constexpr const char* kRopeCosSource = "rope.cos";
 inline constexpr const char* kRopeSinSource = "rope.sin";
 
-/// Layers are of one kind if they have the same tensors of the same types.
-std::vector<LayerGroup> group_layers(const std::vector<LayerTypes>& layers);
+/// Layers are of one kind if they have the same tensors in the same formats.
+std::vector<LayerGroup> group_layers(const std::vector<LayerFormats>& layers);
 
 /// Blocks "embed", one for each group of layers ("layer", or "layer_1", "layer_2", ..), and "head", which
 /// computes the logits of the wanted rows only. Output: logits f32[R, vocabulary].

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "import/quantised/operand_tensors.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -22,24 +23,21 @@ public:
 
     bool contains(const std::string& name) const { return weights_.find(name) != nullptr; }
 
-    /// F32 where the tensor cannot be used: the findings keep it from being so.
-    ElementType resolve(const std::string& name, const std::vector<int64_t>& shape) {
-        used_.insert(name);
-        const StoredTensor* tensor = weights_.find(name);
-        if (!tensor) {
-            missing_.push_back(name);
-            return ElementType::kF32;
-        }
-        if (tensor->shape != shape)
-            wrong_shapes_.push_back(fmt::format("{} has shape [{}], expected [{}]", name,
-                                                fmt::join(tensor->shape, ", "), fmt::join(shape, ", ")));
-        if (tensor->element != ElementType::kF32) ++types_[tensor->type];
-        return tensor->element.value_or(ElementType::kF32);
+    /// F32 where the tensor cannot be used: the findings keep it from being compiled.
+    ops::WeightFormat resolve(const std::string& name, const std::vector<int64_t>& shape) {
+        if (shape.size() == 2)
+            return resolve(name, shape, ops::known_weight_formats(), [](auto) { return true; });
+        return resolve(name, shape, "F32, F16, BF16",
+                       [](ops::WeightFormat format) { return ops::element_of(format).has_value(); });
     }
-
+    /// What the import itself reads.
+    void resolve_f32(const std::string& name, const std::vector<int64_t>& shape) {
+        resolve(name, shape, "F32",
+                [](ops::WeightFormat format) { return format == ops::WeightFormat::kF32; });
+    }
     void report(bool unused_is_wrong) {
-        for (const auto& [type, count] : types_)
-            findings_.unsupported.push_back(fmt::format("{} tensors of type {}: expected F32", count, type));
+        for (const auto& [problem, count] : types_)
+            findings_.unsupported.push_back(fmt::format("{} tensors of type {}", count, problem));
         report("missing tensors", missing_, findings_.unsupported);
         report("wrong shapes (compare the settings)", wrong_shapes_, findings_.unsupported);
         std::vector<std::string> unused;
@@ -50,6 +48,23 @@ public:
     }
 
 private:
+    ops::WeightFormat resolve(const std::string& name, const std::vector<int64_t>& shape,
+                              const std::string& expected, bool (*is_accepted)(ops::WeightFormat)) {
+        used_.insert(name);
+        const StoredTensor* tensor = weights_.find(name);
+        if (!tensor) {
+            missing_.push_back(name);
+            return ops::WeightFormat::kF32;
+        }
+        if (tensor->shape != shape)
+            wrong_shapes_.push_back(fmt::format("{} has shape [{}], expected [{}]", name,
+                                                fmt::join(tensor->shape, ", "), fmt::join(shape, ", ")));
+        const auto format = format_of(*tensor);
+        if (format && is_accepted(*format)) return *format;
+        ++types_[fmt::format("{}: expected {}", tensor->type, expected)];
+        return ops::WeightFormat::kF32;
+    }
+
     static void report(std::string_view what, std::vector<std::string> items, std::vector<std::string>& to) {
         if (items.empty()) return;
         constexpr size_t kShown = 8;
@@ -62,7 +77,7 @@ private:
     const WeightSource& weights_;
     Findings& findings_;
     std::set<std::string, std::less<>> used_;
-    std::map<std::string, int64_t> types_;
+    std::map<std::string, int64_t> types_;  ///< by what is wrong with them
     std::vector<std::string> missing_;
     std::vector<std::string> wrong_shapes_;
 };
@@ -89,19 +104,19 @@ DecoderSpec resolve_tensors(Checkpoint& checkpoint, const std::string& name) {
     if (!spec.is_tied) spec.head = outer(OuterTensor::kHead);
 
     for (int64_t layer = 0; layer < size.layers; ++layer) {
-        LayerTypes types{};
+        LayerFormats formats{};
         for (size_t i = 0; i < kLayerTensors; ++i) {
             const auto tensor = static_cast<LayerTensor>(i);
             const std::string source = source_name(tensor, layer, config.names);
             const Presence presence = config.tensors[i];
             if (presence == Presence::kAlways ||
                 (presence == Presence::kIfStored && resolver.contains(source)))
-                types[i] = resolver.resolve(source, shape_of(tensor, size));
+                formats[i] = resolver.resolve(source, shape_of(tensor, size));
         }
-        spec.layers.push_back(types);
+        spec.layers.push_back(formats);
     }
     if (config.names == NameStyle::kGguf && resolver.contains(kRopeFactorsSource))
-        resolver.resolve(kRopeFactorsSource, {size.head_width / 2});
+        resolver.resolve_f32(kRopeFactorsSource, {size.head_width / 2});
     // HuggingFace loads a model without the tensors that its class does not have; llama.cpp refuses such a
     // file.
     resolver.report(config.names == NameStyle::kGguf);

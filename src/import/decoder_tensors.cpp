@@ -65,6 +65,10 @@ std::string_view name(LayerTensor tensor) {
     return names_of(tensor).graph;
 }
 
+bool is_matrix(LayerTensor tensor) {
+    return shape_of(tensor, DecoderSize{}).size() == 2;
+}
+
 std::vector<int64_t> shape_of(LayerTensor tensor, const DecoderSize& size) {
     const int64_t query = size.heads * size.head_width;
     const int64_t cached = size.cache_heads * size.head_width;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/element_type.h"
+#include "ops/weight_format.h"
 
 /// The tensors of a decoder-only transformer: which there are, their shapes, and their names in checkpoints.
 namespace tessera {
@@ -39,8 +39,9 @@ inline constexpr size_t kLayerTensors = 18;
 enum class OuterTensor : uint8_t { kEmbedding, kFinalNorm, kHead };
 inline constexpr size_t kOuterTensors = 3;
 
-/// Element type of each tensor of one layer that exists; all that the structure of a layer depends on.
-using LayerTypes = std::array<std::optional<ElementType>, kLayerTensors>;
+/// Format of each tensor of one layer that exists; all that the structure of a layer depends on. Norms and
+/// biases are one operand.
+using LayerFormats = std::array<std::optional<ops::WeightFormat>, kLayerTensors>;
 
 struct DecoderSize {
     int64_t layers = 0;
@@ -64,6 +65,9 @@ inline constexpr const char* kRopeFactorsSource = "rope_freqs.weight";
 
 /// Name in the graph: "q", "q_bias", "attention_norm".
 std::string_view name(LayerTensor tensor);
+
+/// Whether the tensor is a matrix, not a norm or bias.
+bool is_matrix(LayerTensor tensor);
 
 /// Outermost axis first; matrices are [outputs, inputs].
 std::vector<int64_t> shape_of(LayerTensor tensor, const DecoderSize& size);

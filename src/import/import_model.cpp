@@ -8,6 +8,8 @@
 
 #include "import/decoder_spec.h"
 #include "import/model_weights.h"
+#include "import/quantised/quantising_weights.h"
+#include "import/quantised/repacked_weights.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -22,9 +24,10 @@ std::string model_name(const std::filesystem::path& path) {
 
 /// A type that only the settings state: there are no tensors to ask.
 void check_stated_type(const DecoderConfig& config, Findings& findings) {
-    if (!config.stated_type.empty() && config.stated_type != "float32" && config.stated_type != "auto")
+    const std::string& type = config.stated_type;
+    if (!type.empty() && type != "float32" && type != "float16" && type != "bfloat16" && type != "auto")
         findings.unsupported.push_back(
-            fmt::format("tensors of type {}: expected float32", config.stated_type));
+            fmt::format("tensors of type {}: expected float32, float16 or bfloat16", type));
 }
 
 /// Where the architecture does not tell which tensors are needed: all of them.
@@ -32,8 +35,9 @@ void check_types(const WeightSource& weights, Findings& findings) {
     std::map<std::string, int64_t> counts;
     for (const std::string& name : weights.names()) ++counts[weights.find(name)->type];
     for (const auto& [type, count] : counts)
-        if (type != "F32")
-            findings.unsupported.push_back(fmt::format("{} tensors of type {}: expected F32", count, type));
+        if (!ops::weight_format_of(type))
+            findings.unsupported.push_back(
+                fmt::format("{} tensors of type {}: expected {}", count, type, ops::known_weight_formats()));
 }
 
 int64_t context_of(const DecoderConfig& config, const ImportOptions& options, const std::string& path) {
@@ -44,6 +48,15 @@ int64_t context_of(const DecoderConfig& config, const ImportOptions& options, co
                                 config.max_positions),
                     {}, ErrorKind::kUsage);
     return options.context;
+}
+
+/// Keys and values are made by these in every layer.
+std::vector<ops::WeightFormat> cache_makers(const DecoderSpec& spec) {
+    std::vector<ops::WeightFormat> makers;
+    for (const LayerFormats& layer : spec.layers)
+        for (const LayerTensor tensor : {LayerTensor::kKey, LayerTensor::kValue})
+            makers.push_back(layer[static_cast<size_t>(tensor)].value());
+    return makers;
 }
 
 }  // namespace
@@ -76,14 +89,25 @@ ImportedModel import_model(const std::filesystem::path& path, const ImportOption
 
     const DecoderConfig& config = *checkpoint.config;
     const int64_t context = context_of(config, options, checkpoint.path);
-    return {.graph = build_decoder(*report.spec, {context, options.max_tokens, options.max_sequences}),
-            .weights = std::make_shared<const ModelWeights>(checkpoint.weights, config, context),
+    DecoderSpec spec = *report.spec;
+    spec.policy = options.policy;
+    std::shared_ptr<const WeightSource> weights;
+    if (options.quantisation)
+        weights =
+            std::make_shared<const QuantisingWeights>(checkpoint.weights, apply(*options.quantisation, spec));
+    else
+        weights = std::make_shared<const RepackedWeights>(checkpoint.weights);
+    spec.cache = options.cache ? *options.cache : cache_type(options.policy, cache_makers(spec));
+    return {.graph = build_decoder(spec, {context, options.max_tokens, options.max_sequences}),
+            .weights = std::make_shared<const ModelWeights>(weights, config, context),
             .facts = {.architecture = config.architecture,
                       .format = checkpoint.format,
                       .size = config.size,
                       .context = context,
                       .max_positions = config.max_positions,
-                      .end_ids = config.end_ids}};
+                      .end_ids = config.end_ids,
+                      .policy = spec.policy,
+                      .cache = spec.cache}};
 }
 
 }  // namespace tessera

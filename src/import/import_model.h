@@ -9,6 +9,7 @@
 
 #include "import/checkpoint.h"
 #include "import/decoder.h"
+#include "import/quantised/mixture.h"
 #include "import/weights.h"
 #include "ir/graph.h"
 
@@ -18,6 +19,9 @@ struct ImportOptions {
     int64_t context = 0;       ///< positions of one sequence; 0: what the model says, at most kDefaultContext
     int64_t max_tokens = 512;  ///< new tokens of one step
     int64_t max_sequences = 16;  ///< sequences of one step
+    Policy policy = Policy::kDefault;
+    std::optional<ElementType> cache;     ///< of keys and values; empty: cache_type of the policy
+    std::optional<Mixture> quantisation;  ///< of a float checkpoint
 };
 
 /// Without a wish, the rotary tables and page tables stay small whatever a model could reach.
@@ -31,6 +35,8 @@ struct ModelFacts {
     int64_t context = 0;        ///< positions of one sequence
     int64_t max_positions = 0;  ///< that the model was made for
     std::vector<int64_t> end_ids;
+    Policy policy = Policy::kDefault;
+    ElementType cache = ElementType::kF32;
 };
 
 struct ImportedModel {

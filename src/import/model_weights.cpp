@@ -62,6 +62,10 @@ std::vector<std::string> ModelWeights::names() const {
     return all;
 }
 
+TensorContents ModelWeights::contents(std::string_view name) const {
+    return generated_.contains(name) ? WeightSource::contents(name) : checkpoint_->contents(name);
+}
+
 void ModelWeights::release(std::string_view name) const {
     if (!generated_.contains(name)) checkpoint_->release(name);
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +18,14 @@ struct StoredTensor {
     std::string type;                    ///< as the file calls it: "F32", "BF16", "Q4_K"
     std::optional<ElementType> element;  ///< empty for a type that has no counterpart
     std::vector<int64_t> shape;          ///< row-major, outermost axis first
-    std::span<const std::byte> bytes;    ///< little-endian, of any alignment; lives as long as the source
+    std::span<const std::byte> bytes;    ///< little-endian, of any alignment; lives as long as the source;
+                                         ///< empty where contents are made on demand
+};
+
+/// The bytes of a tensor, little-endian and row-major; elements of less than a byte as ElementType says.
+struct TensorContents {
+    std::span<const std::byte> bytes;
+    std::shared_ptr<const void> owner;  ///< keeps them; null where the source does
 };
 
 /// Where the contents of a graph's constants come from, by the names of Value::sources.
@@ -28,6 +36,8 @@ public:
     virtual const StoredTensor* find(std::string_view name) const = 0;
     /// All names, sorted.
     virtual std::vector<std::string> names() const = 0;
+    /// What the tensor holds; what has to be computed for it is freed with the result. @pre find(name)
+    virtual TensorContents contents(std::string_view name) const;
     /// Its bytes are not needed for now: what a file maps need not stay in memory. They can be read again.
     virtual void release(std::string_view /*name*/) const {}
 };

@@ -140,6 +140,7 @@ std::string print(const TensorType& type) {
     std::string text = fmt::format("{}[{}]", name(type.element), shape);
     if (type.layout != Layout{}) text += " " + print(type.layout);
     if (type.accumulator != ElementType::kF32) text += fmt::format(" acc {}", name(type.accumulator));
+    if (type.rounding == Rounding::kWeights) text += " rounded";
     return text;
 }
 

@@ -11,7 +11,7 @@
 /// Pieces of the textual form of a graph (docs/ir.md) that printer and parser share.
 namespace tessera {
 
-/// "f32[T, 64]", "f32[P, 16, 2, 8] order [1, 0, 2, 3] lanes <3:8> acc i32".
+/// "f32[T, 64]", "f32[P, 16, 2, 8] order [1, 0, 2, 3] lanes <3:8> acc i32", "bf16[T, 64] rounded".
 std::string print(const TensorType& type);
 
 /// In double quotes, with \" and \\ and \n escaped.

@@ -180,10 +180,20 @@ private:
             if (graph_[result].kind != ValueKind::kIntermediate)
                 fail(node.name, fmt::format("makes {}, which is no intermediate value", graph_[result].name));
             if (made_[static_cast<size_t>(result.index)]) fail(graph_[result].name, "is made twice");
+            if (!node.previous) check_rounding(graph_[result]);
             made_[static_cast<size_t>(result.index)] = true;
             made_here_.insert(result);
             show(result);
         }
+    }
+
+    /// A state has the type that it was given; what a node makes otherwise is an activation.
+    void check_rounding(const Value& value) const {
+        const ElementType element = value.type.element;
+        if (value.type.rounding == Rounding::kExact && !is_integer(element) && bits(element) < 32)
+            fail(value.name,
+                 fmt::format("is an activation of {}, but its rounding policy is exact", name(element)),
+                 "exact activations are f32; `rounded` allows the type of the weights");
     }
 
     void check_operand(const Block& block, const Node& node, ValueId operand) const {

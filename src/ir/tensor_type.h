@@ -41,7 +41,8 @@ struct Layout {
 
 /// How results may be rounded between operators (docs/design.md, section 2, "Numerics belong to the type").
 enum class Rounding : uint8_t {
-    kExact,  ///< activations stay in F32
+    kExact,    ///< activations stay in F32
+    kWeights,  ///< this activation may have the type of the weights that are multiplied with it
 };
 
 struct TensorType {

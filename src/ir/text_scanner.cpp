@@ -153,6 +153,7 @@ TensorType TextScanner::type() {
     }
     type.layout = layout();
     if (take("acc")) type.accumulator = element_type();
+    if (take("rounded")) type.rounding = Rounding::kWeights;
     return type;
 }
 

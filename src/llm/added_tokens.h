@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,32 +7,11 @@
 #include <vector>
 
 #include "llm/normalizer.h"
+#include "llm/pattern_set.h"
 #include "llm/regex.h"
 #include "llm/tokenizer.h"
 
 namespace tessera {
-
-/// Finds which of many texts begins at a place: the longest one.
-class PatternSet {
-public:
-    PatternSet() = default;
-    /// Patterns are numbered as given; empty ones are never found.
-    explicit PatternSet(const std::vector<std::string>& patterns);
-
-    struct Match {
-        size_t pattern;
-        size_t size;  ///< in bytes
-    };
-    std::optional<Match> longest_prefix(std::string_view text) const;
-
-private:
-    struct Entry {
-        std::string text;
-        size_t number;
-    };
-    std::vector<Entry> sorted_;
-    std::array<bool, 256> first_byte_{};
-};
 
 /// A stretch of a text: an added token, or text between two of them.
 struct TextSection {

@@ -44,6 +44,7 @@ struct Symbol {
     int32_t previous;
     int32_t next;
     TokenId token;  // kNoToken where the text is none
+    bool is_fixed;
 };
 
 struct Candidate {
@@ -81,6 +82,7 @@ public:
 private:
     void consider(int32_t left, int32_t right) {
         if (left == kNone || right == kNone) return;
+        if (symbols_[left].is_fixed || symbols_[right].is_fixed) return;
         const std::optional<Merge> merge = find_merge_(symbols_[left], symbols_[right]);
         if (!merge) return;
         heap_.push_back(
@@ -120,6 +122,13 @@ public:
         : vocabulary_(vocabulary), options_(options), keep_unknown_(keep_unknown) {
         symbols_.reserve(piece.size());
         for (uint32_t at = 0; at < piece.size();) {
+            if (const auto fixed = options.fixed.longest_prefix(piece.substr(at))) {
+                const auto size = static_cast<uint32_t>(fixed->size);
+                push(at, size, *vocabulary.find(piece.substr(at, size)), true);
+                follows_unknown_ = false;
+                at += size;
+                continue;
+            }
             const uint32_t length = first_character(piece.substr(at)).length;
             add(at, piece.substr(at, length), at == 0, at + length == piece.size());
             at += length;
@@ -154,10 +163,10 @@ private:
         }
     }
 
-    void push(uint32_t begin, uint32_t size, TokenId token) {
+    void push(uint32_t begin, uint32_t size, TokenId token, bool is_fixed = false) {
         const auto index = static_cast<int32_t>(symbols_.size());
         if (index > 0) symbols_.back().next = index;
-        symbols_.push_back({begin, size, index - 1, kNone, token});
+        symbols_.push_back({begin, size, index - 1, kNone, token, is_fixed});
     }
 
     const Vocabulary& vocabulary_;

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "llm/pattern_set.h"
 #include "llm/vocabulary.h"
 
 namespace tessera {
@@ -46,6 +48,10 @@ struct ScoreRanks {
     static constexpr uint32_t kNever = UINT32_MAX;
 };
 
+/// The ranks that follow from `scores`, none of which is NaN: equal scores have equal ranks.
+/// `may_be_made`: by id, whether merges make the token.
+ScoreRanks rank_scores(std::span<const float> scores, const std::vector<bool>& may_be_made);
+
 struct BpeOptions {
     std::optional<TokenId>
         unknown;  ///< stands for a character without token; without it such characters are dropped
@@ -53,6 +59,9 @@ struct BpeOptions {
     bool ignore_merges = false;  ///< a piece that is a token is that token, whatever the merges say
     /// The tokens of bytes, -1 where there is none, for characters without a token of their own.
     std::optional<std::array<TokenId, 256>> byte_tokens;
+    /// Texts of the vocabulary that are one token wherever they occur, the longest where several begin, and
+    /// merge with nothing.
+    PatternSet fixed;
     std::string continuing_prefix;  ///< in front of every character of a piece but the first
     std::string end_suffix;         ///< behind the last character of a piece
 };

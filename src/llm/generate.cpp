@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
-#include "llm/utf8_stream.h"
+#include "llm/text_stream.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -16,13 +15,78 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-TokenId next_token(Session& session, SequenceId sequence, std::span<const TokenId> tokens) {
-    TokenId next = 0;
-    const Addition addition{sequence, tokens, last_row(tokens)};
-    session.add({&addition, 1},
-                [&](size_t, int32_t, std::span<const float> logits) { next = argmax(logits); });
-    return next;
-}
+/// A text in the making. `text_ends_with(id)`: the id is the last one of the text.
+template <typename TextEndsWith>
+class Loop {
+public:
+    Loop(Session& session, SequenceId sequence, const GenerateOptions& options, TextEndsWith text_ends_with)
+        : session_(session),
+          sequence_(sequence),
+          options_(options),
+          text_ends_with_(std::move(text_ends_with)),
+          random_(options.sampling.seed) {
+        check(options.sampling);
+    }
+
+    Generation run(std::span<const TokenId> prompt) && {
+        GenerateStatistics& statistics = result_.statistics;
+        if (options_.max_tokens <= 0) return std::move(result_);
+        history_.assign(prompt.begin(), prompt.end());
+        const int64_t before = session_.length(sequence_);
+        Clock::time_point start = Clock::now();
+        bool is_known = compute(prompt);
+        statistics.prompt_seconds = seconds_since(start);
+        statistics.prompt_tokens = session_.length(sequence_) - before;
+
+        start = Clock::now();
+        while (is_known && accept()) {
+            is_known = compute({&next_, 1});
+            if (is_known) ++statistics.decode_steps;
+        }
+        statistics.decode_seconds = seconds_since(start);
+        if (!is_known) result_.reason = StopReason::kInterrupted;
+        return std::move(result_);
+    }
+
+private:
+    /// Adds tokens and chooses the next one; false where that was interrupted.
+    bool compute(std::span<const TokenId> tokens) {
+        const Addition addition{sequence_, tokens, last_row(tokens)};
+        return session_.add(
+            {&addition, 1},
+            [&](size_t, int32_t, std::span<const float> logits) {
+                next_ = sample(logits, history_, options_.sampling, random_);
+            },
+            options_.should_stop);
+    }
+
+    /// Takes the next token into the text; false where the text ends with it, or before it.
+    bool accept() {
+        const auto ends = [&](StopReason reason) {
+            result_.reason = reason;
+            return false;
+        };
+        if (std::find(options_.stop_ids.begin(), options_.stop_ids.end(), next_) != options_.stop_ids.end())
+            return ends(StopReason::kStopId);
+        result_.ids.push_back(next_);
+        history_.push_back(next_);
+        if (options_.on_token) options_.on_token(next_);
+        if (text_ends_with_(next_)) return ends(StopReason::kStopString);
+        if (static_cast<int64_t>(result_.ids.size()) >= options_.max_tokens)
+            return ends(StopReason::kMaxTokens);
+        if (session_.length(sequence_) == session_.context()) return ends(StopReason::kContext);
+        return true;
+    }
+
+    Session& session_;
+    const SequenceId sequence_;
+    const GenerateOptions& options_;
+    TextEndsWith text_ends_with_;
+    Pcg32 random_;
+    std::vector<TokenId> history_;
+    TokenId next_ = 0;
+    Generation result_;
+};
 
 /// A sequence that is closed when its text ends, however it ends.
 class OwnSequence {
@@ -38,71 +102,44 @@ private:
     SequenceId id_;
 };
 
+bool has_text(const Tokenizer& tokenizer, TokenId id) {
+    const bool is_known = id >= 0 && static_cast<size_t>(id) < tokenizer.vocabulary_size();
+    return is_known && !tokenizer.is_special(id) && !tokenizer.token_bytes(id).empty();
+}
+
 }  // namespace
 
-TokenId argmax(std::span<const float> logits) {
-    TESSERA_CHECK(!logits.empty());
-    size_t best = 0;
-    for (size_t i = 0; i < logits.size(); ++i) {
-        if (std::isnan(logits[i]))
-            throw Error("", "", fmt::format("the logit of token {} is not a number", i),
-                        "the weights may be damaged: compile the model again");
-        if (logits[i] > logits[best]) best = i;
-    }
-    return static_cast<TokenId>(best);
-}
-
 Generation generate(Session& session, SequenceId sequence, std::span<const TokenId> prompt,
-                    const GenerateOptions& options, const std::function<void(TokenId)>& on_token) {
-    Generation result;
-    GenerateStatistics& statistics = result.statistics;
-    statistics.prompt_tokens = static_cast<int64_t>(prompt.size());
-    if (options.max_tokens <= 0) return result;
-    Clock::time_point start = Clock::now();
-    TokenId next = next_token(session, sequence, prompt);
-    statistics.prompt_seconds = seconds_since(start);
-
-    start = Clock::now();
-    while (true) {
-        if (std::find(options.stop.begin(), options.stop.end(), next) != options.stop.end()) {
-            result.reason = StopReason::kStopToken;
-            break;
-        }
-        result.ids.push_back(next);
-        on_token(next);
-        if (static_cast<int64_t>(result.ids.size()) >= options.max_tokens) break;
-        if (session.length(sequence) == session.context()) {
-            result.reason = StopReason::kContext;
-            break;
-        }
-        next = next_token(session, sequence, {&next, 1});
-        ++statistics.decode_steps;
-    }
-    statistics.decode_seconds = seconds_since(start);
-    return result;
+                    const GenerateOptions& options) {
+    TESSERA_CHECK(options.stop_strings.empty() && !options.on_text, "text without a tokenizer");
+    return Loop(session, sequence, options, [](TokenId) { return false; }).run(prompt);
 }
 
-Generation generate(Session& session, const Tokenizer& tokenizer, std::string_view prompt,
-                    GenerateOptions options, const std::function<void(std::string_view)>& on_text) {
-    const std::vector<TokenId> ids = tokenizer.encode(prompt, {.add_special = true});
-    if (ids.empty())
+Generation generate(Session& session, const Tokenizer& tokenizer, std::span<const TokenId> prompt,
+                    GenerateOptions options) {
+    if (prompt.empty())
         throw Error(session.manifest().model, "",
                     "cannot continue an empty prompt: the model has no BOS token",
                     "give a prompt of at least one token");
-    options.stop.insert(options.stop.end(), tokenizer.eos().begin(), tokenizer.eos().end());
+    options.stop_ids.insert(options.stop_ids.end(), tokenizer.eos().begin(), tokenizer.eos().end());
 
-    const OwnSequence sequence(session);
-    Utf8Stream stream;
-    const auto release = [&](const std::string& text) {
-        if (!text.empty()) on_text(text);
+    const bool at_start =
+        std::none_of(prompt.begin(), prompt.end(), [&](TokenId id) { return has_text(tokenizer, id); });
+    TextStream stream(tokenizer, options.stop_strings, at_start);
+    std::string text;
+    const auto release = [&](const std::string& piece) {
+        if (piece.empty()) return;
+        text += piece;
+        if (options.on_text) options.on_text(piece);
     };
-    // At the very beginning a token may lose the space that it has inside a text.
-    bool has_begun = !prompt.empty();
-    Generation result = generate(session, sequence.id(), ids, options, [&](TokenId token) {
-        release(stream.push(has_begun ? tokenizer.token_bytes(token) : tokenizer.decode({&token, 1})));
-        has_begun = true;
-    });
+    const OwnSequence sequence(session);
+    Generation result = Loop(session, sequence.id(), options, [&](TokenId id) {
+                            release(stream.push(id));
+                            return stream.found_stop();
+                        }).run(prompt);
     release(stream.finish());
+    if (stream.found_stop()) result.reason = StopReason::kStopString;
+    result.text = std::move(text);
     return result;
 }
 

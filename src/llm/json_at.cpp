@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "support/error.h"
+#include "support/json_bounds.h"
 
 namespace tessera {
 
@@ -71,11 +72,14 @@ bool JsonAt::boolean_or(std::string_view key, bool otherwise) const {
 }
 
 nlohmann::json parse_json(std::string_view text, const std::string& where) {
+    check_json_bounds(text, {.bytes = size_t{64} << 20, .depth = 64}, where);
     try {
         return nlohmann::json::parse(text.begin(), text.end());
     } catch (const nlohmann::json::parse_error& error) {
         throw Error(fmt::format("{}@{}", where, error.byte), "",
                     fmt::format("is not JSON: {}", error.what()));
+    } catch (const nlohmann::json::exception& error) {
+        throw Error(where, "", fmt::format("is not JSON: {}", error.what()));
     }
 }
 

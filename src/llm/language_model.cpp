@@ -4,6 +4,9 @@
 
 #include <sys/utsname.h>
 
+#include "llm/memory_need.h"
+#include "machine/host_memory.h"
+
 namespace tessera {
 namespace {
 
@@ -12,6 +15,7 @@ std::unique_ptr<LoadedProgram> load(const std::shared_ptr<const Artefact>& artef
     utsname host{};
     uname(&host);
     artefact->check_host(host.machine, features);
+    check_fits(artefact->manifest(), memory_need(artefact->manifest(), options), host_memory_bytes());
     return std::make_unique<LoadedProgram>(artefact, Session::state_symbols(artefact->manifest(), options));
 }
 

@@ -14,7 +14,8 @@ namespace tessera {
 class LanguageModel {
 public:
     /// @throws Error if the artefact holds no language model, was made for another machine (`features`: those
-    /// of this CPU, machine/probe.h), or does not allow the options.
+    /// of this CPU, machine/probe.h), does not allow the options, or needs more memory than there is
+    /// (llm/memory_need.h).
     LanguageModel(std::shared_ptr<const Artefact> artefact, const std::set<std::string>& features,
                   const SessionOptions& options);
 

@@ -15,12 +15,13 @@ namespace {
 constexpr std::string_view kGgufName = "tokenizer.gguf";
 constexpr std::string_view kGgufKeys = "tokenizer.";
 
-constexpr std::array kFolderFiles = {
-    "tokenizer.json",         "vocab.json", "merges.txt", "tokenizer_config.json",
-    "generation_config.json", "config.json"};
+constexpr std::array kFolderFiles = {"tokenizer.json", "tokenizer.model",       "vocab.json",
+                                     "merges.txt",     "tokenizer_config.json", "generation_config.json",
+                                     "config.json"};
 
 TokenizerParts read_files(FileSource& files) {
     if (files.contains("tokenizer.json")) return read_tokenizer_json(files, "tokenizer.json");
+    if (files.contains("tokenizer.model")) return read_sentence_piece(files, "tokenizer.model");
     const bool has_vocabulary = files.contains("vocab.json");
     const bool has_merges = files.contains("merges.txt");
     if (has_vocabulary && has_merges) return read_vocabulary_and_merges(files);
@@ -29,15 +30,13 @@ TokenizerParts read_files(FileSource& files) {
                     fmt::format("has {} but no {}; a tokenizer needs both, or a tokenizer.json",
                                 has_vocabulary ? "vocab.json" : "merges.txt",
                                 has_vocabulary ? "merges.txt" : "vocab.json"));
-    if (files.contains("tokenizer.model"))
-        throw Error(files.where(), "tokenizer.model", "is a SentencePiece model, which is not supported",
-                    "convert it to a tokenizer.json with the `tokenizers` library");
-    throw Error(files.where(), "",
-                "has no tokenizer: neither tokenizer.json, nor vocab.json with merges.txt");
+    throw Error(
+        files.where(), "",
+        "has no tokenizer: neither tokenizer.json, nor tokenizer.model, nor vocab.json with merges.txt");
 }
 
 bool has_tokenizer(const FileSource& folder) {
-    return folder.contains("tokenizer.json") ||
+    return folder.contains("tokenizer.json") || folder.contains("tokenizer.model") ||
            (folder.contains("vocab.json") && folder.contains("merges.txt"));
 }
 
@@ -49,9 +48,11 @@ Tokenizer load_tokenizer(const std::filesystem::path& path) {
         return Tokenizer(read_files(files));
     }
     if (GgufFile::is_gguf(path)) return Tokenizer(read_gguf_tokenizer(GgufFile::open(path)));
-    if (path.extension() != ".json")
-        throw Error(path.string(), "", "is neither a folder, nor a GGUF file, nor a tokenizer.json");
     FileSource files(path.parent_path());
+    if (path.extension() == ".model") return Tokenizer(read_sentence_piece(files, path.filename().string()));
+    if (path.extension() != ".json")
+        throw Error(path.string(), "",
+                    "is neither a folder, nor a GGUF file, nor a tokenizer.json or tokenizer.model");
     return Tokenizer(read_tokenizer_json(files, path.filename().string()));
 }
 

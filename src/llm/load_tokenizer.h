@@ -11,9 +11,10 @@ namespace tessera {
 
 struct NamedFile;  // runtime/artefact.h
 
-/// Reads the tokenizer of a model: a folder in HuggingFace form (`tokenizer.json`, or `vocab.json` with
-/// `merges.txt`; `tokenizer_config.json`, `config.json` and `generation_config.json` add BOS and EOS where
-/// present), a `tokenizer.json`, or a GGUF file. Weights are not touched.
+/// Reads the tokenizer of a model: a folder in HuggingFace form (the first of `tokenizer.json`,
+/// `tokenizer.model`, and `vocab.json` with `merges.txt`; `tokenizer_config.json`, `config.json` and
+/// `generation_config.json` add BOS and EOS where present), one of the first two files alone, or a GGUF file.
+/// Weights are not touched.
 /// @throws Error naming the missing file, or the component that is not supported.
 Tokenizer load_tokenizer(const std::filesystem::path& path);
 

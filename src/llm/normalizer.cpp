@@ -13,6 +13,10 @@
 namespace tessera {
 namespace {
 
+// NFKC makes U+FDFA eleven times as long, and no character more. What a file adds to that is a few bytes.
+constexpr size_t kMostGrowth = 16;
+constexpr size_t kSlackBytes = 16384;
+
 bool is_ascii(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
@@ -119,8 +123,15 @@ struct Apply {
 }  // namespace
 
 std::string normalize(std::span<const NormalizerStep> steps, std::string_view text) {
+    const size_t longest = kMostGrowth * text.size() + kSlackBytes;
     std::string result(text);
-    for (const NormalizerStep& step : steps) result = std::visit(Apply{result}, step);
+    for (const NormalizerStep& step : steps) {
+        result = std::visit(Apply{result}, step);
+        if (result.size() > longest)
+            throw Error("tokenizer", "normalizer",
+                        fmt::format("makes a text of {} bytes longer than {}", text.size(), longest),
+                        "its replacements grow without end: the tokenizer is damaged");
+    }
     return result;
 }
 

@@ -38,6 +38,7 @@ using NormalizerStep = std::variant<UnicodeForm, Lowercase, Prepend, ReplaceText
 
 /// All steps in order. Bytes that are not UTF-8 stay as they are, and steps treat what lies between them as
 /// texts of their own, except for Prepend and StripSpace.
+/// @throws Error where steps that feed each other make a text many times as long
 std::string normalize(std::span<const NormalizerStep> steps, std::string_view text);
 
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);

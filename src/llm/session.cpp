@@ -184,12 +184,14 @@ void Session::run(std::span<const Addition> batch, const std::vector<Part>& part
     }
 }
 
-void Session::add(std::span<const Addition> batch, const LogitsSink& sink) {
+bool Session::add(std::span<const Addition> batch, const LogitsSink& sink,
+                  const std::function<bool()>& should_stop) {
     check(batch);
     std::vector<Progress> progress(batch.size());
     while (true) {
         const std::vector<Part> parts = next_step(batch, progress);
-        if (parts.empty()) return;
+        if (parts.empty()) return true;
+        if (should_stop && should_stop()) return false;
         run(batch, parts, progress, sink);
     }
 }

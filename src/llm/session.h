@@ -68,7 +68,10 @@ public:
     /// addition come in order; those of several may alternate.
     /// @throws Error, before anything has changed, if a sequence would exceed the context, a token is not of
     /// the vocabulary, or a sequence occurs twice.
-    void add(std::span<const Addition> batch, const LogitsSink& sink);
+    /// `should_stop` is asked before every step. @return whether everything was added; a sequence has
+    /// otherwise the length that it has reached.
+    bool add(std::span<const Addition> batch, const LogitsSink& sink,
+             const std::function<bool()>& should_stop = {});
 
     int64_t context() const { return context_; }
     int64_t vocabulary() const { return interface_.vocabulary; }

@@ -44,6 +44,26 @@ std::string apply(const std::vector<TokenDecoderStep>& steps, std::string_view t
     return result;
 }
 
+std::string FrontStripper::push(std::string_view piece) {
+    std::string text = std::exchange(held_, {});
+    text += piece;
+    while (strip_.count > 0 && text.starts_with(strip_.content)) {
+        text.erase(0, strip_.content.size());
+        --strip_.count;
+    }
+    if (strip_.count == 0) return text;
+    if (strip_.content.starts_with(text)) {
+        held_ = std::move(text);
+        return {};
+    }
+    strip_.count = 0;
+    return text;
+}
+
+std::string FrontStripper::finish() {
+    return std::exchange(held_, {});
+}
+
 int byte_of_token(std::string_view text) {
     if (text.size() != 6 || !text.starts_with("<0x") || text.back() != '>') return -1;
     int byte = 0;

@@ -1,11 +1,13 @@
 #include "llm/token_ids_file.h"
 
+#include <array>
 #include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "support/error.h"
+#include "support/json_bounds.h"
 #include "support/mapped_file.h"
 
 namespace tessera {
@@ -29,6 +31,7 @@ const Json& list_in(const Json& root, std::span<const std::string_view> keys, co
 std::vector<TokenId> read_token_ids(const std::filesystem::path& path,
                                     std::span<const std::string_view> keys) {
     const MappedFile file = MappedFile::open(path);
+    check_json_bounds(file.text(), {.bytes = size_t{16} << 20}, path.string());
     Json root;
     try {
         root = Json::parse(file.text());
@@ -49,6 +52,11 @@ std::vector<TokenId> read_token_ids(const std::filesystem::path& path,
         ids.push_back(list[i].get<TokenId>());
     }
     return ids;
+}
+
+std::vector<TokenId> read_prompt_ids(const std::filesystem::path& path) {
+    constexpr std::array<std::string_view, 4> kKeys = {"prompt_ids", "ids", "input_ids", "tokens"};
+    return read_token_ids(path, kKeys);
 }
 
 }  // namespace tessera

@@ -14,4 +14,7 @@ namespace tessera {
 std::vector<TokenId> read_token_ids(const std::filesystem::path& path,
                                     std::span<const std::string_view> keys);
 
+/// The ids of a prompt: the keys are prompt_ids, ids, input_ids and tokens.
+std::vector<TokenId> read_prompt_ids(const std::filesystem::path& path);
+
 }  // namespace tessera

@@ -57,7 +57,12 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, const DecodeOptions&
         check_id(id);
         if (!options.skip_special || !is_special(id)) text += token_bytes(id);
     }
-    return apply(parts_->decoder.text_steps, text, false);
+    for (const StripFront& strip : parts_->decoder.front) {
+        FrontStripper stripper(strip);
+        text = stripper.push(text);
+        text += stripper.finish();
+    }
+    return text;
 }
 
 std::string Tokenizer::token_bytes(TokenId id) const {
@@ -101,6 +106,9 @@ const std::vector<TokenId>& Tokenizer::eos() const {
 bool Tokenizer::adds_bos() const {
     return parts_->bos &&
            std::find(parts_->prefix.begin(), parts_->prefix.end(), *parts_->bos) != parts_->prefix.end();
+}
+const TokenDecoder& Tokenizer::decoder() const {
+    return parts_->decoder;
 }
 const std::vector<AddedToken>& Tokenizer::added_tokens() const {
     return parts_->added;

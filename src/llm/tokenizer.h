@@ -35,6 +35,7 @@ struct DecodeOptions {
     bool skip_special = false;  ///< leave special tokens out
 };
 
+struct TokenDecoder;
 struct TokenizerParts;
 
 /// Text to token ids and back, exactly as the tokenizer that the model was trained with. An immutable value:
@@ -52,7 +53,7 @@ public:
     std::string decode(std::span<const TokenId> ids, const DecodeOptions& options = {}) const;
 
     /// The bytes that a token adds to a text that has already begun; may be part of a character (see
-    /// Utf8Stream).
+    /// TextStream).
     /// @throws Error on an id that the vocabulary does not have.
     std::string token_bytes(TokenId id) const;
 
@@ -66,6 +67,7 @@ public:
     /// Whether `add_special` puts a BOS in front.
     bool adds_bos() const;
     const std::vector<AddedToken>& added_tokens() const;  ///< by ascending id
+    const TokenDecoder& decoder() const;
 
 private:
     void check_id(TokenId id) const;

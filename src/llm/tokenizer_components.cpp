@@ -119,6 +119,9 @@ void read_normalizer_component(const JsonAt& component, const std::string& type,
     } else if (type == "Replace") {
         auto pattern = read_pattern(component);
         std::string content = component.at("content").string();
+        // A text of so many matches would be as many times as long (normalizer.cpp bounds several steps).
+        if (constexpr size_t kLongest = 64; content.size() > kLongest)
+            component.fail(fmt::format("puts in {} bytes, expected at most {}", content.size(), kLongest));
         if (auto* expression = std::get_if<Regex>(&pattern))
             steps.emplace_back(ReplacePattern{std::move(*expression), std::move(content)});
         else
@@ -128,22 +131,38 @@ void read_normalizer_component(const JsonAt& component, const std::string& type,
     }
 }
 
-/// `fused`: what follows applies to all tokens together.
+/// What follows Fuse applies to all tokens together. A text whose tokens are still coming can be stripped at
+/// its front, and no more.
+void read_fused_component(const JsonAt& component, const std::string& type, Unsupported& unsupported,
+                          TokenDecoder& decoder) {
+    if (type != "Strip" || component.at("stop").integer(0, INT32_MAX) > 0) {
+        unsupported.push_back(
+            fmt::format("decoder {} after Fuse{}", type, type == "Strip" ? " at the end of a text" : ""));
+        return;
+    }
+    StripFront strip{component.at("content").string(),
+                     static_cast<size_t>(component.at("start").integer(0, INT32_MAX))};
+    if (strip.content.empty()) component.fail("strips an empty text");
+    decoder.front.push_back(std::move(strip));
+}
+
 void read_decoder_component(const JsonAt& component, const std::string& type, Unsupported& unsupported,
-                            bool& fused, TokenDecoder& decoder) {
-    auto& steps = fused ? decoder.text_steps : decoder.token_steps;
+                            TokenDecoder& decoder) {
+    auto& steps = decoder.token_steps;
     if (type == "ByteLevel") {
         steps.emplace_back(DecodeByteAlphabet{});
     } else if (type == "ByteFallback") {
         steps.emplace_back(DecodeByteToken{});
-    } else if (type == "Fuse") {
-        fused = true;
     } else if (type == "Replace") {
         const auto pattern = read_pattern(component);
-        if (const auto* text = std::get_if<std::string>(&pattern))
-            steps.emplace_back(ReplaceText{*text, component.at("content").string()});
-        else
+        const auto* text = std::get_if<std::string>(&pattern);
+        const std::string content = component.at("content").string();
+        if (text == nullptr)
             unsupported.push_back("decoder Replace with an expression");
+        else if (content.size() > text->size())  // several in a row would make a token as long as they like
+            unsupported.push_back("decoder Replace by a longer text");
+        else
+            steps.emplace_back(ReplaceText{*text, content});
     } else if (type == "Strip") {
         StripContent strip{component.at("content").string(),
                            static_cast<size_t>(component.at("start").integer(0, INT32_MAX)),
@@ -153,8 +172,7 @@ void read_decoder_component(const JsonAt& component, const std::string& type, Un
     } else if (type == "Metaspace") {
         steps.emplace_back(ReplaceText{read_replacement(component), " "});
         // The space that the pre-tokenizer puts in front of a text.
-        if (read_front(component) != Metaspace::Front::kNever)
-            decoder.text_steps.emplace_back(StripContent{" ", 1, 0});
+        if (read_front(component) != Metaspace::Front::kNever) decoder.front.push_back(StripFront{" ", 1});
     } else {
         unsupported.push_back("decoder " + type);
     }
@@ -214,7 +232,12 @@ TokenDecoder read_decoder(const std::optional<JsonAt>& section, Unsupported& uns
     bool fused = false;
     if (section)
         for_each_component(*section, "decoders", [&](const JsonAt& component, const std::string& type) {
-            read_decoder_component(component, type, unsupported, fused, decoder);
+            if (type == "Fuse")
+                fused = true;
+            else if (fused)
+                read_fused_component(component, type, unsupported, decoder);
+            else
+                read_decoder_component(component, type, unsupported, decoder);
         });
     return decoder;
 }

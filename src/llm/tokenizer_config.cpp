@@ -70,7 +70,7 @@ TokenizerConfig read_tokenizer_config(FileSource& files) {
         config.eos_token = token_text(file, "eos_token");
         config.add_bos_token = flag(file, "add_bos_token");
         config.add_eos_token = flag(file, "add_eos_token");
-        config.add_prefix_space = file.boolean_or("add_prefix_space", false);
+        config.add_prefix_space = flag(file, "add_prefix_space");
         if (const auto decoder = file.find("added_tokens_decoder")) read_added_tokens(*decoder, config);
     }
     for (const std::string_view name : {"generation_config.json", "config.json"}) {

@@ -18,7 +18,7 @@ struct TokenizerConfig {
     std::optional<std::string> eos_token;
     std::optional<bool> add_bos_token;
     std::optional<bool> add_eos_token;
-    bool add_prefix_space = false;
+    std::optional<bool> add_prefix_space;
     std::vector<AddedToken> added_tokens;
     std::optional<TokenId> bos_id;
     std::vector<TokenId> eos_ids;  ///< all that the files name

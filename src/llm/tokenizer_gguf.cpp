@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -22,6 +23,13 @@ enum TokenType : int32_t {
 };
 
 constexpr std::string_view kSpaceMark = "\u2581";
+
+// A model may end its text in several ways, but the format has one key for each kind of end, and files often
+// fill in one key only. Control tokens with these texts end a text or a turn in every model that has them:
+// the list of `generation_config.json` in the HuggingFace form of Llama 3, Qwen 2 and 3, SmolLM 2 and
+// Gemma 2.
+constexpr std::array<std::string_view, 6> kEndTexts = {"<|endoftext|>", "<|end_of_text|>", "<|eot_id|>",
+                                                       "<|eom_id|>",    "<|im_end|>",      "<end_of_turn>"};
 
 /// The keys of one file, all checked.
 class Source {
@@ -76,6 +84,10 @@ public:
         const auto eos = id("tokenizer.ggml.eos_token_id");
         for (const auto& end : {eos, id("tokenizer.ggml.eot_token_id"), id("tokenizer.ggml.eom_token_id")})
             if (end) parts.eos.push_back(*end);
+        for (const AddedToken& token : parts.added)
+            if (token.special &&
+                std::find(kEndTexts.begin(), kEndTexts.end(), token.content) != kEndTexts.end())
+                parts.eos.push_back(token.id);
         if (metadata().get_bool("tokenizer.ggml.add_bos_token").value_or(adds_bos_by_default) && parts.bos)
             parts.prefix = {*parts.bos};
         if (metadata().get_bool("tokenizer.ggml.add_eos_token").value_or(false) && eos) parts.suffix = {*eos};
@@ -128,7 +140,6 @@ TokenizerParts read_byte_level(const Source& source) {
     return parts;
 }
 
-/// Scores to ranks: the best score is 0, equal scores have equal ranks.
 ScoreRanks read_scores(const Source& source) {
     const auto scores = source.metadata().get_array<float>("tokenizer.ggml.scores");
     if (!scores) source.fail("tokenizer.ggml.scores", "is missing, SentencePiece BPE needs it");
@@ -138,23 +149,16 @@ ScoreRanks read_scores(const Source& source) {
     for (size_t id = 0; id < scores->size(); ++id)
         if (!std::isfinite((*scores)[id]))
             source.fail("tokenizer.ggml.scores", fmt::format("element {} is {}", id, (*scores)[id]));
-    std::vector<float> sorted = *scores;
-    std::sort(sorted.begin(), sorted.end(), std::greater<>());
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-
-    ScoreRanks result;
-    result.ranks.assign(scores->size(), ScoreRanks::kNever);
+    std::vector<bool> may_be_made(scores->size());
     for (size_t id = 0; id < scores->size(); ++id) {
         const int32_t type = source.types()[id];
         // Control, unknown and byte tokens are never spelled by a text.
-        if (type != kNormal && type != kUserDefined && type != kUnused) continue;
-        const auto place = std::lower_bound(sorted.begin(), sorted.end(), (*scores)[id], std::greater<>());
-        result.ranks[id] = static_cast<uint32_t>(place - sorted.begin());
+        may_be_made[id] = type == kNormal || type == kUserDefined || type == kUnused;
     }
-    return result;
+    return rank_scores(*scores, may_be_made);
 }
 
-TokenizerParts read_sentence_piece(const Source& source) {
+TokenizerParts read_scored(const Source& source) {
     TokenizerParts parts = source.common(true);
     const bool space = source.metadata().get_bool("tokenizer.ggml.add_space_prefix").value_or(true);
     if (space) parts.normalizer.emplace_back(Prepend{std::string(kSpaceMark)});
@@ -164,7 +168,7 @@ TokenizerParts read_sentence_piece(const Source& source) {
     options.byte_tokens = find_byte_tokens(source.vocabulary());
     parts.bpe = Bpe(read_scores(source), std::move(options));
     parts.decoder.token_steps = {ReplaceText{std::string(kSpaceMark), " "}, DecodeByteToken{}};
-    if (space) parts.decoder.text_steps = {StripContent{" ", 1, 0}};
+    if (space) parts.decoder.front = {StripFront{" ", 1}};
     return parts;
 }
 
@@ -174,7 +178,7 @@ TokenizerParts read_gguf_tokenizer(const GgufFile& file) {
     const Source source(file);
     const auto model = source.metadata().get_string("tokenizer.ggml.model");
     if (model == "gpt2") return read_byte_level(source);
-    if (model == "llama") return read_sentence_piece(source);
+    if (model == "llama") return read_scored(source);
     source.fail("tokenizer.ggml.model", fmt::format("is \"{}\", which is not supported", model.value_or("")),
                 "supported are gpt2 (byte-level BPE) and llama (SentencePiece BPE)");
 }

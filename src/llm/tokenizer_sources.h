@@ -12,7 +12,7 @@
 
 namespace tessera {
 
-/// The three forms in which a tokenizer is stored. All throw Error naming the file and what is wrong with it.
+/// The forms in which a tokenizer is stored. All throw Error naming the file and what is wrong with it.
 
 /// A `tokenizer.json` of the `tokenizers` library; BOS and EOS from the files beside it.
 TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name);
@@ -21,6 +21,10 @@ TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name);
 /// is in no file: it follows from `tokenizer_class` in `tokenizer_config.json`, or `model_type` in
 /// `config.json`.
 TokenizerParts read_vocabulary_and_merges(FileSource& files);
+
+/// A `tokenizer.model` of the SentencePiece library, with the BPE algorithm and without a map of characters;
+/// tokens that were added, BOS and EOS from the files beside it.
+TokenizerParts read_sentence_piece(FileSource& files, const std::string& name);
 
 /// The metadata of a GGUF file: `tokenizer.ggml.model` "gpt2" (byte-level BPE) or "llama" (SentencePiece
 /// BPE).

@@ -69,7 +69,7 @@ TokenizerParts read_vocabulary_and_merges(FileSource& files) {
     parts.added = config.added_tokens;
     add_named_tokens(config, parts);
     if (style.composes) parts.normalizer.emplace_back(UnicodeForm::kNfc);
-    parts.pre_tokenizer = byte_level_steps({style.pattern}, config.add_prefix_space);
+    parts.pre_tokenizer = byte_level_steps({style.pattern}, config.add_prefix_space.value_or(false));
     parts.decoder.token_steps.emplace_back(DecodeByteAlphabet{});
     set_special_ids(config, parts);
     if (config.add_bos_token.value_or(false) && parts.bos) parts.prefix = {*parts.bos};

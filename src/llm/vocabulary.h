@@ -14,8 +14,9 @@ namespace tessera {
 /// Token texts by id and ids by text. Ids may have gaps.
 class Vocabulary {
 public:
-    /// No model has so many; a larger id in a file is damage.
-    static constexpr TokenId kLargestId = (1 << 24) - 1;
+    /// No model has so many; a larger id in a file is damage, and would cost memory that no file of its size
+    /// is worth.
+    static constexpr TokenId kLargestId = (1 << 20) - 1;
 
     /// False if the id is taken. A text that another id has already is found under the first.
     /// @pre 0 <= id <= kLargestId

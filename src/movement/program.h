@@ -14,7 +14,7 @@
 /// addresses are offsets into named buffers. Emission prints it and decides nothing.
 namespace tessera {
 
-/// Element `offset` of a buffer; sub-byte elements lie in a bit stream (docs/ir.md, "Storage").
+/// Element `offset` of a buffer; how elements of less than a byte lie says ir/element_type.h.
 struct Address {
     std::string buffer;
     Index offset;

@@ -10,7 +10,7 @@ namespace {
 
 /// `pattern` with {rows}, {sequences}, ... replaced by the extents.
 DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::string_view pattern,
-                          ElementType cache = ElementType::kF32, double scale = 1) {
+                          ElementType type = ElementType::kF32, double scale = 1) {
     return define(
         symbols,
         fmt::vformat(
@@ -21,7 +21,7 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
                 fmt::arg("pages", text(shape.pages)), fmt::arg("table", shape.table_width),
                 fmt::arg("heads", shape.heads), fmt::arg("cache_heads", shape.cache_heads),
                 fmt::arg("group", shape.heads / shape.cache_heads), fmt::arg("width", shape.width),
-                fmt::arg("page", kPageSlots), fmt::arg("type", name(cache)), fmt::arg("scale", scale))));
+                fmt::arg("page", kPageSlots), fmt::arg("type", name(type)), fmt::arg("scale", scale))));
 }
 
 }  // namespace
@@ -68,15 +68,16 @@ where i < length[b] and s <= start[b] + i
                        cache);
 }
 
-DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape) {
+DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result) {
     return define_with(symbols, shape,
                        R"(op scatter_sequences(b: {sequences}, i: {segment}, h: {heads}, d: {width})
 index first i32[b], length i32[b]
 in  A f32[b, i, h, d]
 in  L f32[b, i, h]
-out Y f32[first[b] + i, h, d] of [{rows}, {heads}, {width}] = A / L
+out Y {type}[first[b] + i, h, d] of [{rows}, {heads}, {width}] = A / L
 where i < length[b]
-)");
+)",
+                       result);
 }
 
 void decompose_attention(BlockBuilder& block, const Node& node) {
@@ -113,7 +114,8 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     const std::vector<ValueId> sums =
         block.add_all(node.name + "_attend", attend_batch(graph.symbols, shape, v.element),
                       {length, start, page, scores, node.operands[2]});
-    block.add_into(node.name + "_scatter", scatter_sequences(graph.symbols, shape),
+    block.add_into(node.name + "_scatter",
+                   scatter_sequences(graph.symbols, shape, graph[node.results[0]].type.element),
                    {first, length, sums[2], sums[1]}, node.results[0]);
 }
 

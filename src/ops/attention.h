@@ -21,7 +21,8 @@ struct AttentionSymbols {
 
 /// The composite: softmax(scale Q K^T) V. Operands, in this order: Q f32[rows, heads, width], K and V of the
 /// cache [pages, 16, cache heads, width], first, length, start i32[sequences], page i32[sequences, pages of
-/// the longest context]. Result: f32[rows, heads, width]; rows that belong to no sequence are 0.
+/// the longest context]. Result:
+/// [rows, heads, width] of a float type; rows that belong to no sequence are 0.
 Composite attention(double scale, const AttentionSymbols& symbols = {});
 
 /// Extents of all parts of the decomposition.
@@ -40,8 +41,10 @@ DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, Element
 /// Streaming softmax of the scores over s, with the values. Operands: length, start, page, scores, V.
 /// Results: M, L f32[sequences, segment, heads], A f32[sequences, segment, heads, width].
 DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache);
-/// Y[first[b] + i, h, d] = A / L. Operands: first, length, A, L. Result: f32[rows, heads, width].
-DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape);
+/// Y[first[b] + i, h, d] = A / L. Operands: first, length, A, L. Result: [rows, heads, width] of type
+/// `result`.
+DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape,
+                                ElementType result = ElementType::kF32);
 
 void decompose_attention(BlockBuilder& block, const Node& node);
 

@@ -15,7 +15,9 @@ ValueId BlockBuilder::value(Value value) {
 ValueId BlockBuilder::add(const std::string& name, const DefinitionPtr& op, std::vector<ValueId> operands) {
     const std::vector<int> results = op->results();
     TESSERA_CHECK(results.size() == 1, "{} has {} results", name, results.size());
-    const ValueId result = value({.name = name, .type = type_of(*op, results[0], name)});
+    TensorType type = type_of(*op, results[0], name);
+    if (!is_integer(type.element) && bits(type.element) < 32) type.rounding = rounding_;
+    const ValueId result = value({.name = name, .type = std::move(type)});
     add_into(name, op, std::move(operands), result);
     return result;
 }

@@ -10,7 +10,9 @@ namespace tessera::ops {
 /// Appends nodes to one block of a graph. Both must outlive the builder.
 class BlockBuilder {
 public:
-    BlockBuilder(Graph& graph, Block& block) : graph_(graph), block_(block) {}
+    /// `rounding`: of results that are narrower than F32; a graph with exact ones is not verified.
+    BlockBuilder(Graph& graph, Block& block, Rounding rounding = Rounding::kExact)
+        : graph_(graph), block_(block), rounding_(rounding) {}
 
     /// A structured node whose only result becomes a new value of the node's name. `operands` are in the
     /// definition's order: index operands and operands.
@@ -33,6 +35,7 @@ public:
 private:
     Graph& graph_;
     Block& block_;
+    Rounding rounding_;
 };
 
 }  // namespace tessera::ops

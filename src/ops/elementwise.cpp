@@ -13,13 +13,13 @@ out Y f32[t, d] = A + X
                                        text(rows), width));
 }
 
-DefinitionPtr swiglu(Symbols symbols, const Dim& rows, int64_t width) {
+DefinitionPtr swiglu(Symbols symbols, const Dim& rows, int64_t width, ElementType result) {
     return define(symbols, fmt::format(R"(op swiglu(t: {}, f: {})
 in  G f32[t, f]
 in  U f32[t, f]
-out Y f32[t, f] = G * sigmoid(G) * U
+out Y {}[t, f] = G * sigmoid(G) * U
 )",
-                                       text(rows), width));
+                                       text(rows), width, name(result)));
 }
 
 }  // namespace tessera::ops

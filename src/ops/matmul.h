@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ops/define.h"
+#include "ops/weight_format.h"
 
 namespace tessera::ops {
 
@@ -11,8 +12,10 @@ struct MatmulShape {
 };
 
 /// Y[t, n] = sum over k of X[t, k] W[n, k], plus bias[n]: the linear layer of a checkpoint, with W as it is
-/// stored. Operands: X f32[rows, inputs], W[outputs, inputs], and bias[outputs] if it has a type.
-DefinitionPtr matmul(Symbols symbols, const MatmulShape& shape, ElementType weight,
-                     std::optional<ElementType> bias = std::nullopt);
+/// stored. Operands: X[rows, inputs] of type `input`, those of the weight, and bias[outputs] if it has a
+/// type.
+/// @throws Error if `inputs` is no multiple of the weight's block.
+DefinitionPtr matmul(Symbols symbols, const MatmulShape& shape, WeightFormat weight,
+                     std::optional<ElementType> bias = std::nullopt, ElementType input = ElementType::kF32);
 
 }  // namespace tessera::ops

@@ -12,12 +12,12 @@ out Y f32[t, h, e] = X
                                        text(rows), heads, width, heads * width));
 }
 
-DefinitionPtr merge_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width) {
+DefinitionPtr merge_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width, ElementType type) {
     return define(symbols, fmt::format(R"(op merge_heads(t: {0}, n: {3})
-in  X f32[t, n div {2}, n mod {2}] of [{0}, {1}, {2}]
-out Y f32[t, n] = X
+in  X {4}[t, n div {2}, n mod {2}] of [{0}, {1}, {2}]
+out Y {4}[t, n] = X
 )",
-                                       text(rows), heads, width, heads * width));
+                                       text(rows), heads, width, heads * width, name(type)));
 }
 
 }  // namespace tessera::ops

@@ -10,6 +10,7 @@ namespace tessera::ops {
 DefinitionPtr split_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width);
 
 /// Y[t, n] = X[t, n div width, n mod width].
-DefinitionPtr merge_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width);
+DefinitionPtr merge_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width,
+                          ElementType type = ElementType::kF32);
 
 }  // namespace tessera::ops

@@ -41,16 +41,18 @@ out reciprocal f32[{map}] = rsqrt(sum(X * X) / {width} + {epsilon})
                                        fmt::arg("width", width), fmt::arg("epsilon", epsilon)));
 }
 
-DefinitionPtr rms_apply(Symbols symbols, const std::vector<Dim>& outer, int64_t width, ElementType weight) {
+DefinitionPtr rms_apply(Symbols symbols, const std::vector<Dim>& outer, int64_t width, ElementType weight,
+                        ElementType result) {
     const OuterText all = outer_text(outer);
     return define(symbols, fmt::format(R"(op rms_apply({iterators}, d: {width})
 in  X f32[{map}, d]
 in  reciprocal f32[{map}]
 in  W {weight}[d]
-out Y f32[{map}, d] = X * reciprocal * W
+out Y {result}[{map}, d] = X * reciprocal * W
 )",
                                        fmt::arg("iterators", all.iterators), fmt::arg("map", all.map),
-                                       fmt::arg("width", width), fmt::arg("weight", name(weight))));
+                                       fmt::arg("width", width), fmt::arg("weight", name(weight)),
+                                       fmt::arg("result", name(result))));
 }
 
 void decompose_rms_norm(BlockBuilder& block, const Node& node) {
@@ -69,8 +71,10 @@ void decompose_rms_norm(BlockBuilder& block, const Node& node) {
     const ValueId reciprocal =
         block.add(node.name + "_reciprocal",
                   rms_reduce(graph.symbols, outer, width.factor, real_attribute(node, "epsilon")), {x});
-    block.add_into(node.name + "_apply", rms_apply(graph.symbols, outer, width.factor, weight.element),
-                   {x, reciprocal, node.operands[1]}, node.results[0]);
+    block.add_into(
+        node.name + "_apply",
+        rms_apply(graph.symbols, outer, width.factor, weight.element, graph[node.results[0]].type.element),
+        {x, reciprocal, node.operands[1]}, node.results[0]);
 }
 
 }  // namespace tessera::ops

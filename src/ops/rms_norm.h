@@ -11,13 +11,15 @@ inline constexpr std::string_view kRmsNorm = "rms_norm";
 
 /// The composite. Operands: X f32[..., width] of two axes, or of three where each head is normalised alone,
 /// and W[width].
+/// The result may have another float type: the sum of squares and the products are F32.
 Composite rms_norm(double epsilon);
 
 /// First part. Operand: X f32[outer..., width]. Result: f32[outer...], the reciprocal root mean square.
 DefinitionPtr rms_reduce(Symbols symbols, const std::vector<Dim>& outer, int64_t width, double epsilon);
-/// Second part. Operands: X f32[outer..., width], reciprocal f32[outer...], W[width]. Result: f32[outer...,
-/// width].
-DefinitionPtr rms_apply(Symbols symbols, const std::vector<Dim>& outer, int64_t width, ElementType weight);
+/// Second part. Operands: X f32[outer..., width], reciprocal f32[outer...], W[width]. Result:
+/// [outer..., width] of type `result`.
+DefinitionPtr rms_apply(Symbols symbols, const std::vector<Dim>& outer, int64_t width, ElementType weight,
+                        ElementType result = ElementType::kF32);
 
 void decompose_rms_norm(BlockBuilder& block, const Node& node);
 

@@ -5,14 +5,14 @@
 namespace tessera::ops {
 
 DefinitionPtr embedding(Symbols symbols, const Dim& rows, int64_t vocabulary, int64_t width,
-                        ElementType table, double scale) {
-    return define(symbols, fmt::format(R"(op embedding(t: {rows}, d: {width})
+                        WeightFormat table, double scale) {
+    const WeightText e = weight_text(table, "E", "id[t]", "k", width, vocabulary);
+    return define(symbols, fmt::format(R"(op embedding(t: {rows}, k: {width})
 index id i32[t]
-in  E {type}[id[t], d] of [{vocabulary}, {width}]
-out Y f32[t, d] = E{scale}
+{weight}out Y f32[t, k] = {value}{scale}
 )",
                                        fmt::arg("rows", text(rows)), fmt::arg("width", width),
-                                       fmt::arg("type", name(table)), fmt::arg("vocabulary", vocabulary),
+                                       fmt::arg("weight", e.operands), fmt::arg("value", e.value),
                                        fmt::arg("scale", scale == 1 ? "" : fmt::format(" * {}", scale))));
 }
 

@@ -1,13 +1,15 @@
 #pragma once
 
 #include "ops/define.h"
+#include "ops/weight_format.h"
 
 /// Operators that pick rows by an index operand.
 namespace tessera::ops {
 
-/// Y[t, d] = scale E[id[t], d]. Operands: id i32[rows], E[vocabulary, width].
+/// Y[t, k] = scale E[id[t], k]. Operands: id i32[rows], those of the weight E[vocabulary, width].
+/// @throws Error if `width` is no multiple of the weight's block.
 DefinitionPtr embedding(Symbols symbols, const Dim& rows, int64_t vocabulary, int64_t width,
-                        ElementType table, double scale = 1);
+                        WeightFormat table, double scale = 1);
 
 /// Y[r, d] = X[row[r], d]. Operands: row i32[chosen], X f32[rows, width].
 DefinitionPtr select_rows(Symbols symbols, const Dim& chosen, const Dim& rows, int64_t width);

@@ -4,6 +4,7 @@
 
 #include "runtime/manifest.h"
 #include "support/error.h"
+#include "support/json_bounds.h"
 
 namespace tessera {
 namespace {
@@ -241,6 +242,7 @@ std::string print(const Manifest& manifest) {
 }
 
 Manifest parse_manifest(std::string_view json, const std::string& where) {
+    check_json_bounds(json, {.bytes = size_t{64} << 20}, where);
     Json root;
     try {
         root = Json::parse(json);

@@ -10,6 +10,7 @@
 namespace tessera {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -50,7 +51,7 @@ TEST_F(LogitsVerbs, LeavesNoFileBehindWhenItFails) {
     write("ids.json", "[1, 23]");
     const ProcessResult result = tessera({"logits", "toy.tsr", "--ids", "ids.json", "--out", "out.bin"});
     EXPECT_EQ(result.exit_code, 1);
-    EXPECT_EQ(result.errors, "tessera logits: toy: token 23 is not of the vocabulary of 23\n");
+    EXPECT_THAT(result.errors, EndsWith("\ntessera logits: toy: token 23 is not of the vocabulary of 23\n"));
     EXPECT_FALSE(std::filesystem::exists(path("out.bin")));
     write("ids.json", "[]");
     EXPECT_EQ(tessera({"logits", "toy.tsr", "--ids", "ids.json", "--out", "out.bin"}).errors,
@@ -111,21 +112,21 @@ TEST_F(LogitsVerbs, FilesOfAnotherShapeAreRefused) {
     std::vector<float> expected = toy_.logits(kPrompt);
     expected.resize(18 * 23);
     write("short.bin", expected);
-    EXPECT_EQ(verify({}, "short.bin").errors,
-              "tessera verify: short.bin: has 18 rows, expected one for each of 19 ids (with --greedy the "
-              "rows may go on with "
-              "the ids of that file)\n");
+    EXPECT_THAT(verify({}, "short.bin").errors,
+                EndsWith("\ntessera verify: short.bin: has 18 rows, expected one for each of 19 ids (with "
+                         "--greedy the rows may go on with the ids of that file)\n"));
     expected.pop_back();
     write("ragged.bin", expected);
-    EXPECT_EQ(verify({}, "ragged.bin").errors,
-              "tessera verify: ragged.bin: has 1652 bytes, expected a multiple of the 92 of one row of 23 "
-              "logits\n");
+    EXPECT_THAT(verify({}, "ragged.bin").errors,
+                EndsWith("\ntessera verify: ragged.bin: has 1652 bytes, expected a multiple of the 92 of one "
+                         "row of 23 logits\n"));
     write("empty.bin", "");
     EXPECT_EQ(verify({}, "empty.bin").exit_code, 1);
     expected = toy_.logits(kPrompt);
     expected[24] = NAN;
     write("nan.bin", expected);
-    EXPECT_EQ(verify({}, "nan.bin").errors, "tessera verify: nan.bin: holds nan at row 1, token 1\n");
+    EXPECT_THAT(verify({}, "nan.bin").errors,
+                EndsWith("\ntessera verify: nan.bin: holds nan at row 1, token 1\n"));
 }
 
 TEST_F(LogitsVerbs, VerifyReadsTheWeights) {

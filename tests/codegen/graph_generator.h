@@ -51,7 +51,7 @@ private:
 
     Matrix any() { return live_[static_cast<size_t>(pick(0, static_cast<int64_t>(live_.size()) - 1))]; }
 
-    ops::BlockBuilder in_block(size_t block) { return {graph_, graph_.blocks[block]}; }
+    ops::BlockBuilder in_block(size_t block) { return {graph_, graph_.blocks[block], Rounding::kWeights}; }
 
     ValueId add_value(const std::string& name, ValueKind kind, ElementType type, std::vector<Dim> shape,
                       std::vector<std::string> sources = {}) {

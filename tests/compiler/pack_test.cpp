@@ -12,9 +12,9 @@ namespace tessera {
 namespace {
 
 std::vector<std::byte> packed(std::span<const std::byte> source, const std::vector<int64_t>& shape,
-                              const Layout& layout, size_t element_bytes) {
+                              const Layout& layout, int element_bits) {
     std::vector<std::byte> all;
-    pack(source, shape, layout, element_bytes, [&](std::span<const std::byte> piece) {
+    pack(source, shape, layout, element_bits, [&](std::span<const std::byte> piece) {
         EXPECT_LE(piece.size(), size_t{256} * 1024);
         all.insert(all.end(), piece.begin(), piece.end());
     });
@@ -61,10 +61,40 @@ TEST(Pack, MovesEveryElementWhereTheLayoutSays) {
         size_t bytes = element_bytes;
         for (const int64_t extent : shape) bytes *= static_cast<size_t>(extent);
         const std::vector<std::byte> source = random_bytes(bytes, random);
-        ASSERT_EQ(packed(source, shape, layout, element_bytes),
+        ASSERT_EQ(packed(source, shape, layout, static_cast<int>(8 * element_bytes)),
                   expected(source, shape, layout, element_bytes))
             << print(layout) << " in trial " << trial;
     }
+}
+
+/// Bit j of the stream is bit j mod 8 of byte j div 8.
+std::vector<std::byte> stream_of(const std::vector<std::byte>& values, size_t bits) {
+    std::vector<std::byte> stream((values.size() * bits + 7) / 8);
+    for (size_t j = 0; j < values.size() * bits; ++j)
+        stream[j / 8] |= (values[j / bits] >> j % bits & std::byte{1}) << j % 8;
+    return stream;
+}
+
+TEST(Pack, ElementsOfLessThanAByteAreAStreamOfBits) {
+    std::mt19937_64 random(3);
+    const std::vector<std::pair<std::vector<int64_t>, Layout>> cases = {
+        {{5, 7}, {}},
+        {{}, {}},
+        {{5, 7}, {.order = {1, 0}, .lanes = {}}},
+        {{48, 32}, {.order = {}, .lanes = {{0, 16}}}},
+        {{33, 9}, {.order = {}, .lanes = {{0, 8}, {1, 4}}}},
+        {{700, 903}, {.order = {1, 0}, .lanes = {}}},  // several pieces, which end within a byte
+        {{700, 903}, {.order = {}, .lanes = {{1, 2}, {0, 3}}}}};
+    for (const int bits : {4, 5, 6})
+        for (const auto& [shape, layout] : cases) {
+            std::vector<std::byte> values(static_cast<size_t>(
+                std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>())));
+            for (std::byte& each : values) each = static_cast<std::byte>(1 + random() % ((1U << bits) - 1));
+            const auto width = static_cast<size_t>(bits);
+            EXPECT_EQ(packed(stream_of(values, width), shape, layout, bits),
+                      stream_of(expected(values, shape, layout, 1), width))
+                << bits << " bits, " << print(layout);
+        }
 }
 
 TEST(Pack, LargeTensorsPassInPieces) {
@@ -75,10 +105,10 @@ TEST(Pack, LargeTensorsPassInPieces) {
     const Layout row_major, rows{.order = {}, .lanes = {{0, 16}}}, columns{.order = {1, 0}, .lanes = {}},
         both{.order = {}, .lanes = {{0, 16}, {1, 2}}};
     for (const Layout& layout : {row_major, rows, columns, both})
-        EXPECT_EQ(packed(source, shape, layout, 4), expected(source, shape, layout, 4)) << print(layout);
+        EXPECT_EQ(packed(source, shape, layout, 32), expected(source, shape, layout, 4)) << print(layout);
     const Layout swapped{.order = {1, 0}, .lanes = {}};
     const std::vector<int64_t> wide = {133900, 1};
-    EXPECT_EQ(packed(source, wide, swapped, 4), expected(source, wide, swapped, 4));
+    EXPECT_EQ(packed(source, wide, swapped, 32), expected(source, wide, swapped, 4));
 }
 
 }  // namespace

@@ -111,23 +111,23 @@ TEST_F(ImportModel, OtherElementTypesAreCounted) {
         ASSERT_NE(at, std::string::npos);
         bytes.replace(at, from.size(), to);
     };
-    replace(R"("dtype":"F32","shape":[23,20])", R"("dtype":"F16","shape":[46,20])");
+    replace(R"("dtype":"F32","shape":[23,20])", R"("dtype":"I32","shape":[23,20])");
     testing::write_file(folder_.path() / "model.safetensors", bytes);
-    EXPECT_THAT(error_of(), HasSubstr("1 tensors of type F16: expected F32"));
+    EXPECT_THAT(error_of(), HasSubstr("1 tensors of type I32: expected F32, F16, BF16, Q8_0"));
 }
 
 TEST_F(ImportModel, WithoutWeightsOnlyInspects) {
-    write({{"torch_dtype", "bfloat16"}});
+    write({{"torch_dtype", "float64"}});
     std::filesystem::remove(folder_.path() / "model.safetensors");
     EXPECT_THAT(inspect_model(folder_.path()).checkpoint.findings.unsupported,
-                ElementsAre("tensors of type bfloat16: expected float32"));
+                ElementsAre("tensors of type float64: expected float32, float16 or bfloat16"));
     EXPECT_THAT(inspect_model(folder_.path() / "config.json").checkpoint.format, HasSubstr("settings only"));
-    write({{"torch_dtype", "float32"}});
+    write({{"torch_dtype", "bfloat16"}});
     std::filesystem::remove(folder_.path() / "model.safetensors");
     EXPECT_THAT(inspect_model(folder_.path()).checkpoint.findings.unsupported, IsEmpty());
     EXPECT_THAT(error_of(), HasSubstr("has no weights"));
-    testing::write_file(folder_.path() / "model.safetensors.index.json", "{}");
-    EXPECT_THAT(error_of(), HasSubstr("weights in model.safetensors.index.json"));
+    testing::write_file(folder_.path() / "pytorch_model.bin.index.json", "{}");
+    EXPECT_THAT(error_of(), HasSubstr("weights in pytorch_model.bin.index.json"));
 }
 
 TEST_F(ImportModel, PathsThatHoldNoModelAreErrors) {
@@ -194,10 +194,10 @@ TEST_F(GgufSettings, EverythingUnsupportedIsNamedAtOnce) {
 
 TEST_F(GgufSettings, UnknownArchitecturesAreNamedWithTheTypesOfTheirTensors) {
     test::GgufBuilder b = builder("gemma2");
-    b.tensor("output_norm.weight", {4}, 1, 96).data(std::string(104, '\0'));
+    b.tensor("output_norm.weight", {4}, 24, 96).data(std::string(100, '\0'));
     EXPECT_THAT(inspect(b).checkpoint.findings.unsupported,
                 ElementsAre("architecture gemma2: known are llama, qwen2, qwen3",
-                            "1 tensors of type F16: expected F32"));
+                            HasSubstr("1 tensors of type I8: expected F32, F16, BF16, Q8_0")));
 }
 
 TEST_F(GgufSettings, WrongValuesNameTheKey) {

@@ -15,17 +15,28 @@ std::string bytes_of(const std::vector<float>& values) {
     return bytes;
 }
 
+std::string bytes_of(const NamedTensor& tensor) {
+    return tensor.stored.empty() ? bytes_of(tensor.values) : tensor.stored;
+}
+
 /// transformers' halves (d, d + width / 2) become llama.cpp's pairs (2 i, 2 i + 1) within each head.
-std::vector<float> permuted(const std::vector<float>& rows, int64_t heads, int64_t width, int64_t columns) {
-    std::vector<float> result(rows.size());
+std::string permuted(const std::string& rows, int64_t heads, int64_t width) {
+    const size_t row = rows.size() / static_cast<size_t>(heads * width);
+    std::string result;
     for (int64_t h = 0; h < heads; ++h)
-        for (int64_t d = 0; d < width; ++d)
-            for (int64_t c = 0; c < columns; ++c) {
-                const int64_t from = d % 2 * (width / 2) + d / 2;
-                result[static_cast<size_t>((h * width + d) * columns + c)] =
-                    rows[static_cast<size_t>((h * width + from) * columns + c)];
-            }
+        for (int64_t d = 0; d < width; ++d) {
+            const int64_t from = d % 2 * (width / 2) + d / 2;
+            result += rows.substr(static_cast<size_t>(h * width + from) * row, row);
+        }
     return result;
+}
+
+/// The numbers of ggml's types.
+uint32_t ggml_number(const std::string& type) {
+    static const std::map<std::string, uint32_t> numbers = {
+        {"F32", 0},  {"F16", 1},   {"Q4_0", 2},  {"Q4_1", 3},  {"Q5_0", 6},  {"Q5_1", 7},
+        {"Q8_0", 8}, {"Q4_K", 12}, {"Q5_K", 13}, {"Q6_K", 14}, {"BF16", 30}, {"Q2_K", 10}};
+    return numbers.at(type);
 }
 
 const std::map<std::string, std::string>& gguf_names() {
@@ -77,7 +88,7 @@ public:
         builder_.f32(key("rope.freq_base"), static_cast<float>(model_.theta));
         scaling(key("rope.scaling.type"), key("rope.scaling.factor"));
         for (const auto& [name, tensor] : model_.tensors)
-            add(gguf_name(name), values_of(name, tensor), tensor.shape);
+            add(gguf_name(name), contents_of(name, tensor), tensor.shape, tensor.type);
         return builder_.data(data_).build();
     }
 
@@ -96,23 +107,23 @@ private:
         std::vector<float> factors;
         for (size_t i = 0; i < scaled.size(); ++i)
             factors.push_back(static_cast<float>(unscaled[i] / scaled[i]));
-        add("rope_freqs.weight", factors, {model_.width / 2});
+        add("rope_freqs.weight", bytes_of(factors), {model_.width / 2});
     }
 
-    std::vector<float> values_of(const std::string& name, const NamedTensor& tensor) const {
-        const int64_t columns = tensor.shape.size() == 2 ? tensor.shape[1] : 1;
-        if (model_.architecture != "llama") return tensor.values;
+    std::string contents_of(const std::string& name, const NamedTensor& tensor) const {
+        if (model_.architecture != "llama") return bytes_of(tensor);
         if (name.find("q_proj") != std::string::npos)
-            return permuted(tensor.values, model_.heads, model_.width, columns);
+            return permuted(bytes_of(tensor), model_.heads, model_.width);
         if (name.find("k_proj") != std::string::npos)
-            return permuted(tensor.values, model_.cache_heads, model_.width, columns);
-        return tensor.values;
+            return permuted(bytes_of(tensor), model_.cache_heads, model_.width);
+        return bytes_of(tensor);
     }
 
-    void add(const std::string& name, const std::vector<float>& values, const std::vector<int64_t>& shape) {
+    void add(const std::string& name, const std::string& bytes, const std::vector<int64_t>& shape,
+             const std::string& type = "F32") {
         data_.resize((data_.size() + 31) / 32 * 32, '\0');
-        builder_.tensor(name, {shape.rbegin(), shape.rend()}, 0, data_.size());
-        data_ += bytes_of(values);
+        builder_.tensor(name, {shape.rbegin(), shape.rend()}, ggml_number(type), data_.size());
+        data_ += bytes;
     }
 
     const RandomDecoder& model_;
@@ -186,8 +197,9 @@ std::string safetensors_of(const std::map<std::string, NamedTensor>& tensors) {
     std::string data;
     for (const auto& [name, tensor] : tensors) {
         const size_t begin = data.size();
-        data += bytes_of(tensor.values);
-        header[name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, data.size()}}};
+        data += bytes_of(tensor);
+        header[name] = {
+            {"dtype", tensor.type}, {"shape", tensor.shape}, {"data_offsets", {begin, data.size()}}};
     }
     const std::string text = header.dump();
     std::string file(sizeof(uint64_t), '\0');
@@ -203,6 +215,22 @@ void write_file(const std::filesystem::path& path, const std::string& bytes) {
 void write_hugging_face(const RandomDecoder& model, const std::filesystem::path& folder) {
     write_file(folder / "config.json", config_of(model).dump(2));
     write_file(folder / "model.safetensors", safetensors_of(model.tensors));
+}
+
+void write_sharded(const RandomDecoder& model, const std::filesystem::path& folder) {
+    std::map<std::string, NamedTensor> shards[2];
+    nlohmann::json weight_map;
+    for (const auto& [name, tensor] : model.tensors) {
+        const size_t shard = weight_map.size() % 2;
+        weight_map[name] =
+            shard == 0 ? "model-00001-of-00002.safetensors" : "model-00002-of-00002.safetensors";
+        shards[shard].emplace(name, tensor);
+    }
+    write_file(folder / "config.json", config_of(model).dump(2));
+    write_file(folder / "model-00001-of-00002.safetensors", safetensors_of(shards[0]));
+    write_file(folder / "model-00002-of-00002.safetensors", safetensors_of(shards[1]));
+    write_file(folder / "model.safetensors.index.json",
+               nlohmann::json({{"metadata", {{"total_size", 0}}}, {"weight_map", weight_map}}).dump(2));
 }
 
 void write_gguf(const RandomDecoder& model, const std::filesystem::path& file) {

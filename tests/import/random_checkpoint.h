@@ -15,6 +15,8 @@ namespace tessera::testing {
 struct NamedTensor {
     std::vector<int64_t> shape;
     std::vector<float> values;
+    std::string type = "F32";  ///< in the file
+    std::string stored;        ///< its bytes there; empty: `values` as F32
 };
 
 struct RandomDecoder {
@@ -38,6 +40,8 @@ struct RandomDecoder {
 nlohmann::json config_of(const RandomDecoder& model);
 /// config.json and model.safetensors.
 void write_hugging_face(const RandomDecoder& model, const std::filesystem::path& folder);
+/// The same in two files with an index; names alternate between them.
+void write_sharded(const RandomDecoder& model, const std::filesystem::path& folder);
 /// As llama.cpp's converter writes it: rows of Q and K of "llama" permuted, factors of "llama3" scaling as a
 /// tensor.
 void write_gguf(const RandomDecoder& model, const std::filesystem::path& file);

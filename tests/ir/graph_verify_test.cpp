@@ -117,6 +117,12 @@ const Wrong kWrongs[] = {
      },
      "`scaled`: has the dim Z"},
     {"no_result", [](Graph& g) { node(g, 1, 1).results.clear(); }, "`normed`: has no result"},
+    {"rounding",
+     [](Graph& g) {
+         const ValueId normed = *g.find("normed");
+         g.values[static_cast<size_t>(normed.index)].type.element = ElementType::kBF16;
+     },
+     "`normed`: is an activation of bf16, but its rounding policy is exact"},
     {"output", [](Graph& g) { g.outputs.push_back(*g.find("sums_new")); }, "`sums_new`: is an output"},
 };
 

@@ -1,7 +1,6 @@
 #include "llm/generate.h"
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -13,30 +12,20 @@
 namespace tessera {
 namespace {
 
-TEST(Argmax, LowestIdOnTies) {
-    EXPECT_EQ(argmax(std::vector<float>{1, 3, 2, 3}), 1);
-    EXPECT_EQ(argmax(std::vector<float>{-INFINITY, -INFINITY}), 0);
-    EXPECT_EQ(argmax(std::vector<float>{-1}), 0);
-}
-
-TEST(Argmax, NotANumber) {
-    EXPECT_THROW(argmax(std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()}), Error);
-}
-
 struct Generated {
     Generation generation;
     std::vector<TokenId> streamed;
     int64_t length;
 };
 
-Generated generate(const ToyModel& toy, const std::vector<TokenId>& prompt, const GenerateOptions& options,
+Generated generate(const ToyModel& toy, const std::vector<TokenId>& prompt, GenerateOptions options,
                    int64_t context = 0) {
     FakeStep fake(toy, 8);
     Session session(toy.manifest(), {.context = context}, fake.function());
     const SequenceId sequence = session.open();
     Generated result;
-    result.generation =
-        generate(session, sequence, prompt, options, [&](TokenId id) { result.streamed.push_back(id); });
+    options.on_token = [&](TokenId id) { result.streamed.push_back(id); };
+    result.generation = generate(session, sequence, prompt, options);
     result.length = session.length(sequence);
     return result;
 }
@@ -63,12 +52,12 @@ TEST(Generate, StopsBeforeAStopToken) {
     const ToyModel toy;
     const std::vector<TokenId> prompt = {5, 4};
     const std::vector<TokenId> all = naive(toy, prompt, 40);
-    const Generated result = generate(toy, prompt, {.max_tokens = 40, .stop = {22, all[6]}});
+    const Generated result = generate(toy, prompt, {.max_tokens = 40, .stop_ids = {22, all[6]}});
     const auto first =
         std::find_if(all.begin(), all.end(), [&](TokenId id) { return id == 22 || id == all[6]; });
     EXPECT_EQ(result.generation.ids, std::vector<TokenId>(all.begin(), first));
     EXPECT_EQ(result.streamed, result.generation.ids);
-    EXPECT_EQ(result.generation.reason, StopReason::kStopToken);
+    EXPECT_EQ(result.generation.reason, StopReason::kStopId);
 }
 
 TEST(Generate, EndsWithTheContext) {
@@ -78,6 +67,49 @@ TEST(Generate, EndsWithTheContext) {
     EXPECT_EQ(result.generation.ids, naive(toy, prompt, 19))
         << "one more than fits, since nothing follows it";
     EXPECT_EQ(result.generation.reason, StopReason::kContext);
+}
+
+TEST(Generate, SamplesFromTheLogitsAfterItsOwnText) {
+    const ToyModel toy;
+    const std::vector<TokenId> prompt = {5, 4};
+    const SamplingOptions sampling{.temperature = 0.7, .top_k = 5, .repetition_penalty = 1.3, .seed = 9};
+    std::vector<TokenId> history = prompt;
+    Pcg32 random(sampling.seed);
+    for (int i = 0; i < 40; ++i) {
+        const std::vector<float> all = toy.logits(history);
+        history.push_back(sample(std::span(all).last(23), history, sampling, random));
+    }
+    const Generated result = generate(toy, prompt, {.max_tokens = 40, .sampling = sampling});
+    EXPECT_EQ(result.generation.ids, std::vector<TokenId>(history.begin() + 2, history.end()));
+    EXPECT_NE(result.generation.ids, naive(toy, prompt, 40)) << "or the test would not show anything";
+}
+
+TEST(Generate, IsInterruptedBetweenSteps) {
+    const ToyModel toy;
+    const std::vector<TokenId> prompt = {5, 4};
+    int asked = 0;
+    const Generated result =
+        generate(toy, prompt, {.max_tokens = 40, .should_stop = [&] { return ++asked > 4; }});
+    EXPECT_EQ(result.generation.ids, naive(toy, prompt, 4));
+    EXPECT_EQ(result.generation.reason, StopReason::kInterrupted);
+    EXPECT_EQ(result.generation.statistics.decode_steps, 3);
+    EXPECT_EQ(result.length, 2 + 3);
+}
+
+TEST(Generate, IsInterruptedInTheMiddleOfAPrompt) {
+    const ToyModel toy;
+    const std::vector<TokenId> prompt(30, 1);
+    int asked = 0;
+    const Generated result =
+        generate(toy, prompt, {.max_tokens = 40, .should_stop = [&] { return ++asked > 2; }});
+    EXPECT_TRUE(result.generation.ids.empty());
+    EXPECT_EQ(result.generation.reason, StopReason::kInterrupted);
+    EXPECT_EQ(result.generation.statistics.prompt_tokens, 2 * toy.longest_step);
+    EXPECT_EQ(result.length, 2 * toy.longest_step);
+}
+
+TEST(Generate, RefusesOptionsOutsideTheirRange) {
+    EXPECT_THROW(generate(ToyModel(), {5}, {.sampling = {.top_p = 0}}), Error);
 }
 
 TEST(Generate, NothingWanted) {

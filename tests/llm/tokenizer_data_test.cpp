@@ -43,13 +43,14 @@ TEST_P(TokenizerVectors, AreExactAndDecodeToTheText) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shared, TokenizerVectors,
-    testing::Values(Source{"Gpt2Json", "tokenizers/gpt-2/tokenizer.json", "tokenizers/gpt-2/cases.json"},
-                    Source{"Gpt2Gguf", "tokenizers/gpt-2/ggml-vocab-gpt-2.gguf",
-                           "tokenizers/gpt-2/cases.json"},
-                    Source{"Qwen2Files", "tokenizers/qwen2", "tokenizers/qwen2/cases.json"},
-                    Source{"LlamaJson", "tokenizers/llama-spm", "tokenizers/llama-spm/cases.json"},
-                    Source{"LlamaGguf", "tokenizers/llama-spm/ggml-vocab-llama-spm.gguf",
-                           "tokenizers/llama-spm/cases.json"}),
+    testing::Values(
+        Source{"Gpt2Json", "tokenizers/gpt-2/tokenizer.json", "tokenizers/gpt-2/cases.json"},
+        Source{"Gpt2Gguf", "tokenizers/gpt-2/ggml-vocab-gpt-2.gguf", "tokenizers/gpt-2/cases.json"},
+        Source{"Qwen2Files", "tokenizers/qwen2", "tokenizers/qwen2/cases.json"},
+        Source{"LlamaJson", "tokenizers/llama-spm", "tokenizers/llama-spm/cases.json"},
+        Source{"LlamaModel", "tokenizers/llama-spm/tokenizer.model", "tokenizers/llama-spm/cases.json"},
+        Source{"LlamaGguf", "tokenizers/llama-spm/ggml-vocab-llama-spm.gguf",
+               "tokenizers/llama-spm/cases.json"}),
     [](const auto& test_info) { return std::string(test_info.param.name); });
 
 struct Published {
@@ -65,6 +66,7 @@ TEST(TokenizerData, SpecialTokensAreFound) {
              Published{"tokenizers/qwen2", std::nullopt, {151643}, false, 151646},
              Published{"tokenizers/gpt-2/ggml-vocab-gpt-2.gguf", 50256, {50256}, false, 50257},
              Published{"tokenizers/llama-spm/ggml-vocab-llama-spm.gguf", 1, {2}, true, 32000},
+             Published{"tokenizers/llama-spm/tokenizer.model", 1, {2}, true, 32000},
              Published{"stories260K/hf", 1, {2}, true, 512},
              Published{"stories260K/stories260K.gguf", 1, {2}, true, 512},
          }) {

@@ -100,6 +100,20 @@ TEST(GgufTokenizer, ByteLevelAgreesWithTheJsonForm) {
     expect_cases(load(byte_level(smollm, "smollm")), smollm.cases);
 }
 
+TEST(GgufTokenizer, ControlTokensWithTheTextOfAnEndAreEnds) {
+    const Tokenizer tokenizer =
+        load(GgufBuilder()
+                 .string("tokenizer.ggml.model", "gpt2")
+                 .string("tokenizer.ggml.pre", "smollm")
+                 .strings("tokenizer.ggml.tokens",
+                          {"a", "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|eot_id|>"})
+                 .numbers<int32_t>("tokenizer.ggml.token_type", kInteger, {1, 3, 3, 3, 1})
+                 .strings("tokenizer.ggml.merges", {})
+                 .u32("tokenizer.ggml.bos_token_id", 2)
+                 .u32("tokenizer.ggml.eos_token_id", 3));
+    EXPECT_EQ(tokenizer.eos(), (std::vector<TokenId>{1, 3}));
+}
+
 TEST(GgufTokenizer, SentencePieceAgreesWithTheJsonForm) {
     const Fixture fixture = read_fixture("llama2");
     const Tokenizer tokenizer = load(sentence_piece(fixture));

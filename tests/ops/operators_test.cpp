@@ -54,11 +54,11 @@ void expect_near(const TensorData& found, const std::vector<int64_t>& shape,
 TEST(Operators, EmbeddingGathersRowsAndScalesThem) {
     const TensorData table = random_tensor({5, 3}, 1);
     const TensorData ids{{2}, {4, 1}};
-    const auto op = embedding(kSymbols, Dim("T"), 5, 3, ElementType::kF32, 2.5);
+    const auto op = embedding(kSymbols, Dim("T"), 5, 3, WeightFormat::kF32, 2.5);
     expect_near(run(op, {{"T", 2}}, {ids, table}), {2, 3},
                 {2.5 * table.values[12], 2.5 * table.values[13], 2.5 * table.values[14],
                  2.5 * table.values[3], 2.5 * table.values[4], 2.5 * table.values[5]});
-    EXPECT_EQ(embedding(kSymbols, Dim("T"), 5, 3, ElementType::kBF16)->tensors[1].type, ElementType::kBF16);
+    EXPECT_EQ(embedding(kSymbols, Dim("T"), 5, 3, WeightFormat::kBF16)->tensors[1].type, ElementType::kBF16);
 }
 
 TEST(Operators, SelectRowsReadsWhatIsWanted) {
@@ -79,8 +79,8 @@ TEST(Operators, MatmulMultipliesByRowsOfTheWeightAndAddsTheBiasOnce) {
             biased.push_back(sum + bias.values[n]);
         }
     const MatmulShape shape{Dim("T"), 5, 7};
-    expect_near(run(matmul(kSymbols, shape, ElementType::kF32), {{"T", 3}}, {x, w}), {3, 5}, plain);
-    expect_near(run(matmul(kSymbols, shape, ElementType::kF32, ElementType::kF32), {{"T", 3}}, {x, w, bias}),
+    expect_near(run(matmul(kSymbols, shape, WeightFormat::kF32), {{"T", 3}}, {x, w}), {3, 5}, plain);
+    expect_near(run(matmul(kSymbols, shape, WeightFormat::kF32, ElementType::kF32), {{"T", 3}}, {x, w, bias}),
                 {3, 5}, biased);
 }
 

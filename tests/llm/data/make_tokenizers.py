@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Makes the small tokenizers in this folder and the ids that are expected of them.
 
-    pip install tokenizers==0.23.3
+    pip install tokenizers==0.23.3 sentencepiece==0.2.3
     ./make_tokenizers.py
 
 Every folder has a tokenizer in HuggingFace form and a `cases.json`: texts, their ids, the ids with the special tokens
-that the model expects around a text, and the decoded text. The ids come from the `tokenizers` library, not from
-Tessera. The corpus below is all that the vocabularies are trained on.
+that the model expects around a text, and the decoded text. The ids come from the `tokenizers` and `sentencepiece`
+libraries, not from Tessera. The corpus below is all that the vocabularies are trained on.
 """
 
 import json
@@ -198,7 +198,29 @@ def sentence_piece(name, normalizer, pre_tokenizer):
     write(name, tokenizer, True)
 
 
+def tokenizer_model(name, **options):
+    """A tokenizer.model, with ids and texts of its own library."""
+    import sentencepiece
+
+    folder = HERE / name
+    folder.mkdir(exist_ok=True)
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS.splitlines()), model_writer=open(folder / "tokenizer.model", "wb"), num_threads=1,
+        normalization_rule_name="identity", hard_vocab_limit=False, minloglevel=2, **options)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
+    cases = []
+    for text in CASES + ["the <mask> king<mask><mask>s ride", "ride to the king", " <mask>"] + random_texts(60, name):
+        ids = processor.encode(text)
+        cases.append({"text": text, "ids": ids, "decoded": processor.decode(ids)})
+    lines = ",\n".join(json.dumps(case) for case in cases)
+    (folder / "cases.json").write_text(f"[\n{lines}\n]\n")
+
+
 def main():
+    tokenizer_model("spm_bytes", model_type="bpe", vocab_size=620, byte_fallback=True, remove_extra_whitespaces=False,
+                    user_defined_symbols=["<mask>", "the", "king"], split_digits=True,
+                    allow_whitespace_only_pieces=True)
+    tokenizer_model("spm_unknown", model_type="bpe", vocab_size=300, character_coverage=0.98)
     gpt2()
     llama3()
     smollm()

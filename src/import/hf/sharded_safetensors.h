@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/hf/safetensors.h"
+#include "import/weights.h"
+
+namespace tessera {
+
+/// A checkpoint in several safetensors files, the shards, beside an index `model.safetensors.index.json`:
+///
+///     {"metadata": {"total_size": 16}, "weight_map": {"a.weight": "model-00001-of-00002.safetensors", ...}}
+///
+/// Every tensor lies in exactly the shard that the index names for it, and a shard holds no other. A shard is
+/// a file in the folder of the index: a name with a slash, or that begins with a dot, is refused. Source:
+/// `save_pretrained` of HuggingFace transformers.
+class ShardedSafetensors : public WeightSource {
+public:
+    /// Opens all shards. @throws Error naming the index or shard, and the tensor, with which something is
+    /// wrong.
+    static ShardedSafetensors open(const std::string& index_path);
+
+    const StoredTensor* find(std::string_view name) const override;
+    std::vector<std::string> names() const override;
+    void release(std::string_view name) const override;
+
+private:
+    std::vector<SafetensorsFile> shards_;
+    std::map<std::string, size_t, std::less<>> shard_of_;  ///< by tensor
+};
+
+}  // namespace tessera

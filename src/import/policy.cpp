@@ -1,0 +1,41 @@
+#include "import/policy.h"
+
+#include <algorithm>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+bool are_equal(std::span<const ops::WeightFormat> formats) {
+    return std::all_of(formats.begin(), formats.end(), [&](auto each) { return each == formats.front(); });
+}
+
+}  // namespace
+
+std::string_view name(Policy policy) {
+    return policy == Policy::kExact ? "exact" : "default";
+}
+
+std::optional<Policy> policy_of(std::string_view name) {
+    for (const Policy policy : {Policy::kDefault, Policy::kExact})
+        if (name == tessera::name(policy)) return policy;
+    return std::nullopt;
+}
+
+ElementType activation_type(Policy policy, std::span<const ops::WeightFormat> readers) {
+    TESSERA_CHECK(!readers.empty(), "an activation without readers");
+    if (policy == Policy::kExact || !are_equal(readers)) return ElementType::kF32;
+    return ops::element_of(readers.front()).value_or(ElementType::kF32);
+}
+
+ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers) {
+    TESSERA_CHECK(!makers.empty(), "a cache that nothing makes");
+    if (policy == Policy::kExact) return ElementType::kF32;
+    if (!std::all_of(makers.begin(), makers.end(),
+                     [](auto each) { return ops::element_of(each).has_value(); }))
+        return ElementType::kF16;
+    return are_equal(makers) ? ops::element_of(makers.front()).value() : ElementType::kF32;
+}
+
+}  // namespace tessera

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// Reads the fields of one message of the protocol buffers in the order in which they lie. Nothing is copied;
+/// every length is checked against the bytes that are left. Errors name the file with the offset, the field,
+/// and what was found.
+///
+///     for (ProtobufReader message(bytes, file); message.next();)
+///         if (message.field() == 2) score = message.float32("score");
+///
+/// Fields that nobody asks for are passed over. Source: "Encoding", protobuf.dev/programming-guides/encoding;
+/// groups, which have been out of use since version 2, are refused.
+class ProtobufReader {
+public:
+    ProtobufReader(std::string_view bytes, std::string file) : ProtobufReader(bytes, std::move(file), 0) {}
+
+    /// Goes to the next field; false at the end. @throws Error if it is damaged
+    bool next();
+    uint32_t field() const { return field_; }
+
+    // The value of the field, called `name` in errors. @throws Error if it is of another type
+    bool boolean(std::string_view name) const;
+    int32_t int32(std::string_view name) const;  ///< also an enum
+    float float32(std::string_view name) const;
+    std::string_view bytes(std::string_view name) const;  ///< lives as long as what the reader was made of
+    ProtobufReader message(std::string_view name) const;
+
+    /// Refuses the field.
+    [[noreturn]] void fail(std::string_view name, std::string problem, std::string advice = {}) const;
+
+private:
+    enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+    ProtobufReader(std::string_view bytes, std::string file, size_t offset)
+        : rest_(bytes), file_(std::move(file)), offset_(offset) {}
+    uint64_t take_varint();
+    std::string_view take(uint64_t size);
+    void expect(WireType type, std::string_view name) const;
+
+    std::string_view rest_;
+    std::string file_;
+    size_t offset_;  // of `rest_`, in the file
+    size_t field_offset_ = 0;
+    uint32_t field_ = 0;
+    WireType type_ = WireType::kVarint;
+    uint64_t number_ = 0;     // of kVarint, and the bits of kFixed32
+    std::string_view bytes_;  // of kBytes
+};
+
+}  // namespace tessera

@@ -1,0 +1,19 @@
+#include "llm/repetition_penalty.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tessera {
+
+void penalize_repetition(std::span<float> logits, std::span<const TokenId> occurred, double penalty) {
+    std::vector<TokenId> distinct(occurred.begin(), occurred.end());
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (const TokenId id : distinct) {
+        if (id < 0 || static_cast<size_t>(id) >= logits.size()) continue;
+        float& logit = logits[static_cast<size_t>(id)];
+        logit = static_cast<float>(logit > 0 ? logit / penalty : logit * penalty);
+    }
+}
+
+}  // namespace tessera

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+
+#include "llm/tokenizer.h"
+
+namespace tessera {
+
+/// Makes tokens that have occurred less probable: the logit of each is divided by `penalty` where it is
+/// positive and multiplied by it otherwise, once however often the token has occurred. Below 1 it is a
+/// reward. Source: Keskar et al., "CTRL: A Conditional Transformer Language Model for Controllable
+/// Generation" (2019), 4.1, with the negative logits treated as the `transformers` library and llama.cpp do.
+/// `occurred`: ids of any order; those that are no logit are left out.
+void penalize_repetition(std::span<float> logits, std::span<const TokenId> occurred, double penalty);
+
+}  // namespace tessera

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "llm/stop_strings.h"
+#include "llm/token_decoder.h"
+#include "llm/tokenizer.h"
+#include "llm/utf8_stream.h"
+
+namespace tessera {
+
+/// Turns tokens into text as they come: all pieces together are what Tokenizer::decode gives, cut before the
+/// first stop string, and each consists of whole characters.
+///
+///     tokens --decoder--> bytes --front of the text--> --stop strings--> --characters--> text
+class TextStream {
+public:
+    /// `at_start`: no text precedes the tokens, as in Tokenizer::decode; the first one may then lose the
+    /// space that it has inside a text.
+    TextStream(Tokenizer tokenizer, std::vector<std::string> stop_strings, bool at_start);
+
+    /// An id that the vocabulary does not have is no text: models may have more logits than tokens.
+    std::string push(TokenId id);
+    /// What was held back: the beginning of a stop string, bytes that never became a character.
+    std::string finish();
+    /// A stop string was found: the text has ended.
+    bool found_stop() const { return stop_.found(); }
+
+private:
+    Tokenizer tokenizer_;
+    std::vector<FrontStripper> front_;
+    StopStrings stop_;
+    Utf8Stream characters_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <utility>
+
+#include "llm/sentence_piece_model.h"
+#include "llm/tokenizer_config.h"
+#include "llm/tokenizer_sources.h"
+#include "support/error.h"
+
+// A `tokenizer.model` says how a text becomes pieces. What the model expects around a text, and tokens that
+// were added later, stand in the JSON files beside it; where there are none, a text begins with BOS, as for
+// Llama.
+
+namespace tessera {
+namespace {
+
+using Model = SentencePieceModel;
+using Type = SentencePieceModel::Type;
+
+constexpr std::string_view kSpaceMark = "\u2581";
+constexpr std::string_view kAdvice = "a tokenizer.json beside it is used instead";
+
+void refuse_unsupported(const Model& model, const std::string& where) {
+    const auto refuse = [&](const char* field, std::string problem) {
+        throw Error(where, field, problem + ", which is not supported", std::string(kAdvice));
+    };
+    if (model.algorithm != Model::Algorithm::kBpe) {
+        constexpr const char* kNames[] = {"UNIGRAM", "BPE", "WORD", "CHAR"};
+        refuse("trainer_spec.model_type",
+               fmt::format("is {}", kNames[static_cast<int32_t>(model.algorithm) - 1]));
+    }
+    if (model.treat_whitespace_as_suffix) refuse("trainer_spec.treat_whitespace_as_suffix", "is set");
+    if (model.has_character_map)
+        refuse("normalizer_spec.precompiled_charsmap",
+               fmt::format("maps characters (\"{}\")", model.normalizer));
+    const auto unused = std::find(model.types.begin(), model.types.end(), Type::kUnused);
+    if (unused != model.types.end())
+        refuse("pieces", fmt::format("[{}] is of type UNUSED", unused - model.types.begin()));
+}
+
+std::vector<NormalizerStep> normalizer_of(const Model& model) {
+    const auto replace = [](std::string_view pattern, std::string text) {
+        return ReplacePattern{Regex::compile(pattern, "built-in pattern"), std::move(text)};
+    };
+    std::vector<NormalizerStep> steps;
+    if (model.remove_extra_whitespaces) {
+        steps.emplace_back(replace(R"(\A +)", ""));
+        steps.emplace_back(replace(" {2,}", " "));
+    }
+    if (model.add_dummy_prefix) steps.emplace_back(Prepend{" "});
+    if (model.escape_whitespaces) steps.emplace_back(ReplaceText{" ", std::string(kSpaceMark)});
+    // At the end the library removes marks that the text itself has, too.
+    if (model.remove_extra_whitespaces)
+        steps.emplace_back(replace(
+            fmt::format(R"((?:{})+\z)", model.escape_whitespaces ? kSpaceMark : std::string_view(" ")), ""));
+    return steps;
+}
+
+TokenDecoder decoder_of(const Model& model) {
+    TokenDecoder decoder;
+    if (model.escape_whitespaces) decoder.token_steps.emplace_back(ReplaceText{std::string(kSpaceMark), " "});
+    decoder.token_steps.emplace_back(DecodeByteToken{});
+    if (model.add_dummy_prefix) decoder.front = {StripFront{" ", 1}};
+    return decoder;
+}
+
+Bpe bpe_of(const Model& model) {
+    std::vector<bool> may_be_made(model.types.size());
+    std::vector<std::string> fixed;
+    BpeOptions options;
+    for (size_t id = 0; id < model.types.size(); ++id) {
+        may_be_made[id] = model.types[id] == Type::kNormal;
+        if (model.types[id] == Type::kUserDefined)
+            fixed.emplace_back(model.vocabulary.text(static_cast<TokenId>(id)));
+        if (model.types[id] == Type::kUnknown) options.unknown = static_cast<TokenId>(id);
+    }
+    options.fixed = PatternSet(fixed);
+    options.fuse_unknown = true;
+    if (model.byte_fallback) options.byte_tokens = find_byte_tokens(model.vocabulary);
+    return Bpe(rank_scores(model.scores, may_be_made), std::move(options));
+}
+
+/// Control pieces are never spelled by a text; tokens of the files beside replace them, or come to them.
+std::vector<AddedToken> added_tokens_of(const Model& model, const TokenizerConfig& config) {
+    std::vector<AddedToken> added = config.added_tokens;
+    // This form of a tokenizer looks for them before anything has happened to the text.
+    for (AddedToken& token : added) token.normalized = false;
+    std::vector<bool> is_there(model.types.size());
+    for (const AddedToken& token : added)
+        if (static_cast<size_t>(token.id) < is_there.size()) is_there[static_cast<size_t>(token.id)] = true;
+    for (size_t id = 0; id < model.types.size(); ++id)
+        if ((model.types[id] == Type::kControl || model.types[id] == Type::kUnknown) && !is_there[id])
+            added.push_back({.id = static_cast<TokenId>(id),
+                             .content = std::string(model.vocabulary.text(static_cast<TokenId>(id))),
+                             .special = true});
+    return added;
+}
+
+std::optional<TokenId> control_piece(const Model& model, const std::string& text) {
+    const auto id = model.vocabulary.find(text);
+    if (!id || model.types[static_cast<size_t>(*id)] != Type::kControl) return std::nullopt;
+    return id;
+}
+
+}  // namespace
+
+TokenizerParts read_sentence_piece(FileSource& files, const std::string& name) {
+    const std::string where = files.where(name);
+    Model model = read_sentence_piece_model(files.read(name), where);
+    refuse_unsupported(model, where);
+    const TokenizerConfig config = read_tokenizer_config(files);
+    model.add_dummy_prefix = config.add_prefix_space.value_or(model.add_dummy_prefix);
+
+    TokenizerParts parts;
+    parts.added = added_tokens_of(model, config);
+    parts.normalizer = normalizer_of(model);
+    parts.decoder = decoder_of(model);
+    parts.bpe = bpe_of(model);
+    const auto bos = control_piece(model, model.bos_piece);
+    const auto eos = control_piece(model, model.eos_piece);
+    parts.vocabulary = std::move(model.vocabulary);
+    set_special_ids(config, parts);
+    if (!parts.bos) parts.bos = bos;
+    if (parts.eos.empty() && eos) parts.eos = {*eos};
+    if (config.add_bos_token.value_or(true) && parts.bos) parts.prefix = {*parts.bos};
+    if (config.add_eos_token.value_or(false) && !parts.eos.empty()) parts.suffix = {parts.eos.front()};
+    return parts;
+}
+
+}  // namespace tessera

@@ -1,0 +1,124 @@
+#include "import/hf/sharded_safetensors.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "import/import_model.h"
+#include "import/random_checkpoint.h"
+#include "support/error.h"
+#include "support/temporary_folder.h"
+
+namespace tessera {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kFirst = "model-00001-of-00002.safetensors";
+constexpr const char* kSecond = "model-00002-of-00002.safetensors";
+
+class ShardedFiles : public ::testing::Test {
+protected:
+    ShardedFiles() {
+        decoder_.fill(1);
+        testing::write_hugging_face(decoder_, whole_.path());
+        testing::write_sharded(decoder_, folder_.path());
+        index_ = nlohmann::json::parse(std::ifstream(folder_.path() / kIndex));
+    }
+
+    std::string error_of(const std::string& index) const {
+        testing::write_file(folder_.path() / kIndex, index);
+        try {
+            (void)ShardedSafetensors::open((folder_.path() / kIndex).string());
+        } catch (const Error& error) {
+            return error.what();
+        }
+        ADD_FAILURE() << "was accepted";
+        return {};
+    }
+
+    static constexpr const char* kIndex = "model.safetensors.index.json";
+    testing::RandomDecoder decoder_;
+    TemporaryFolder whole_, folder_;
+    nlohmann::json index_;
+};
+
+TEST_F(ShardedFiles, HoldTheTensorsOfTheWhole) {
+    const ImportedModel whole = import_model(whole_.path()), sharded = import_model(folder_.path());
+    EXPECT_EQ(sharded.weights->names(), whole.weights->names());
+    for (const std::string& name : whole.weights->names()) {
+        const StoredTensor *one = whole.weights->find(name), *other = sharded.weights->find(name);
+        ASSERT_NE(other, nullptr) << name;
+        EXPECT_EQ(other->shape, one->shape) << name;
+        sharded.weights->release(name);  // gives memory back, not contents
+        EXPECT_TRUE(std::ranges::equal(other->bytes, one->bytes)) << name;
+    }
+    EXPECT_EQ(sharded.weights->find("absent"), nullptr);
+}
+
+TEST_F(ShardedFiles, OneFileWithAllIsTakenBeforeAnIndex) {
+    std::filesystem::remove(folder_.path() / kFirst);
+    std::filesystem::copy(whole_.path() / "model.safetensors", folder_.path());
+    EXPECT_NO_THROW((void)import_model(folder_.path()));
+}
+
+TEST_F(ShardedFiles, AMissingShardIsNamed) {
+    std::filesystem::remove(folder_.path() / kSecond);
+    EXPECT_THAT(error_of(index_.dump()),
+                AllOf(HasSubstr(kIndex), HasSubstr(kSecond), HasSubstr("is missing")));
+}
+
+TEST_F(ShardedFiles, ADamagedShardIsNamed) {
+    std::filesystem::resize_file(folder_.path() / kSecond, 100);
+    EXPECT_THAT(error_of(index_.dump()), AllOf(HasSubstr(kSecond), HasSubstr("claims a header")));
+}
+
+TEST_F(ShardedFiles, ATensorLiesWhereTheIndexSays) {
+    nlohmann::json index = index_;
+    index["weight_map"]["model.layers.7.absent"] = kFirst;
+    EXPECT_THAT(error_of(index.dump()),
+                AllOf(HasSubstr(kFirst), HasSubstr("`model.layers.7.absent`"), HasSubstr("is missing")));
+    const std::string own = index_["weight_map"]["model.norm.weight"];
+    index = index_;
+    index["weight_map"]["model.norm.weight"] = own == kFirst ? kSecond : kFirst;
+    EXPECT_THAT(error_of(index.dump()), AllOf(HasSubstr(own), HasSubstr("`model.norm.weight`: lies here")));
+    index = index_;
+    index["weight_map"].erase("model.norm.weight");
+    EXPECT_THAT(error_of(index.dump()), AllOf(HasSubstr(own), HasSubstr("`model.norm.weight`: is not in")));
+}
+
+TEST_F(ShardedFiles, AShardIsAFileBesideTheIndex) {
+    for (const char* name : {"../model.safetensors", "..", ".", "", "/etc/passwd", "a/b", ".hidden"}) {
+        nlohmann::json index = index_;
+        index["weight_map"]["model.norm.weight"] = name;
+        EXPECT_THAT(error_of(index.dump()),
+                    AllOf(HasSubstr("`model.norm.weight`"), HasSubstr("beside the index")));
+    }
+    nlohmann::json index = index_;
+    index["weight_map"]["model.norm.weight"] = std::string("a\0b", 3);
+    EXPECT_THAT(error_of(index.dump()), HasSubstr("beside the index"));
+}
+
+TEST_F(ShardedFiles, TheIndexIsChecked) {
+    const std::pair<const char*, const char*> cases[] = {
+        {"", "is not valid JSON"},
+        {"[]", "holds array, expected an object"},
+        {"{}", "`weight_map`: is missing"},
+        {R"({"weight_map": []})", "`weight_map`: is missing"},
+        {R"({"weight_map": {}})", "`weight_map`: is empty"},
+        {R"({"weight_map": {"a": 1}})", "`a`: lies in number"},
+        {R"({"weight_map": {"a": "x", "a": "y"}})", "`a`: is there twice"},
+        {R"({"weight_map": {"a": {"b": {"c": {"d": 1}}}}})", "nested more than 4 levels deep"},
+    };
+    for (const auto& [text, message] : cases) EXPECT_THAT(error_of(text), HasSubstr(message)) << text;
+    std::string many = R"({"weight_map": {)";
+    for (int i = 0; i < 5000; ++i) many += fmt::format("{}\"{}\": \"{}\"", i == 0 ? "" : ", ", i, i);
+    EXPECT_THAT(error_of(many + "}}"), HasSubstr("names 5000 files"));
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,216 @@
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "llm/fixtures.h"
+#include "llm/load_tokenizer.h"
+#include "llm/sentence_piece_model.h"
+#include "runtime/artefact.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Messages of protocol buffers, written byte by byte as the specification says.
+class Message {
+public:
+    Message& number(uint32_t field, uint64_t value) { return tag(field, 0).varint(value); }
+    Message& bytes(uint32_t field, std::string_view value) {
+        tag(field, 2).varint(value.size());
+        text_ += value;
+        return *this;
+    }
+    Message& message(uint32_t field, const Message& value) { return bytes(field, value.text_); }
+    Message& float32(uint32_t field, float value) {
+        tag(field, 5);
+        char raw[4];
+        std::memcpy(raw, &value, 4);
+        text_.append(raw, 4);
+        return *this;
+    }
+    Message& raw(std::string_view bytes) {
+        text_ += bytes;
+        return *this;
+    }
+    const std::string& text() const { return text_; }
+
+private:
+    Message& tag(uint32_t field, uint32_t type) { return varint(field << 3 | type); }
+    Message& varint(uint64_t value) {
+        for (; value >= 0x80; value >>= 7) text_ += static_cast<char>(value | 0x80);
+        text_ += static_cast<char>(value);
+        return *this;
+    }
+    std::string text_;
+};
+
+Message piece(std::string_view text, float score, int type = 1) {
+    return Message().bytes(1, text).float32(2, score).number(3, static_cast<uint64_t>(type));
+}
+
+Message pieces() {
+    return Message()
+        .message(1, piece("<unk>", 0, 2))
+        .message(1, piece("<s>", 0, 3))
+        .message(1, piece("</s>", 0, 3))
+        .message(1, piece("\u2581", -1))
+        .message(1, piece("a", -2))
+        .message(1, piece("b", -3))
+        .message(1, piece("ab", -4))
+        .message(1, piece("\u2581ab", -5));
+}
+
+const Message kBpe = Message().number(3, 2);
+const Message kNoTrimming = Message().bytes(1, "identity").number(4, 0);
+
+Tokenizer load(const Message& model, std::string_view config = "") {
+    const test::TemporaryFolder folder("sentence_piece");
+    folder.write("tokenizer.model", model.text());
+    if (!config.empty()) folder.write("tokenizer_config.json", config);
+    return load_tokenizer(folder.path());
+}
+
+std::string error_of(const Message& model) {
+    try {
+        load(model);
+    } catch (const Error& error) {
+        const std::string text = error.what();
+        const size_t name = text.find("tokenizer.model");
+        return name == std::string::npos ? text : text.substr(name);
+    }
+    return "no error";
+}
+
+TEST(SentencePiece, GivesTheIdsOfItsOwnLibrary) {
+    for (const char* name : {"spm_bytes", "spm_unknown"}) {
+        const Tokenizer tokenizer = load_tokenizer(test::fixtures() / name);
+        const nlohmann::json cases = test::read_json(test::fixtures() / name / "cases.json");
+        ASSERT_GT(cases.size(), 50u);
+        for (const auto& item : cases) {
+            const auto text = item.at("text").get<std::string>();
+            const auto ids = item.at("ids").get<std::vector<TokenId>>();
+            EXPECT_EQ(tokenizer.encode(text, {.parse_special = false}), ids) << name << ": " << item;
+            // The library writes something of its own for unknown characters.
+            if (std::string_view(name) == "spm_bytes") {
+                EXPECT_EQ(tokenizer.decode(ids), item.at("decoded").get<std::string>()) << item;
+            }
+        }
+        EXPECT_EQ(tokenizer.bos(), 1);
+        EXPECT_EQ(tokenizer.eos(), std::vector<TokenId>{2});
+        EXPECT_TRUE(tokenizer.adds_bos());
+    }
+}
+
+TEST(SentencePiece, TravelsInAnArtefact) {
+    const auto folder = test::fixtures() / "spm_bytes";
+    const std::vector<NamedFile> files = tokenizer_files(folder);
+    ASSERT_EQ(files.size(), 1u);
+    EXPECT_EQ(files[0].name, "tokenizer.model");
+    const std::string text = "the king rides <mask>";
+    EXPECT_EQ(load_tokenizer(files, "model.tsr").encode(text), load_tokenizer(folder).encode(text));
+    EXPECT_EQ(load_tokenizer(folder / "tokenizer.model").encode(text), load_tokenizer(folder).encode(text));
+}
+
+TEST(SentencePiece, TokenizerJsonComesFirst) {
+    const test::TemporaryFolder folder("both");
+    folder.write("tokenizer.model", "damaged");
+    EXPECT_THROW(load_tokenizer(folder.path()), Error);
+    folder.write("tokenizer.json", test::read_file(test::fixtures() / "llama2/tokenizer.json"));
+    EXPECT_EQ(load_tokenizer(folder.path()).vocabulary_size(),
+              load_tokenizer(test::fixtures() / "llama2").vocabulary_size());
+}
+
+TEST(SentencePiece, SettingsOfTheNormalizer) {
+    const auto encode = [](const Message& normalizer, std::string_view text) {
+        return load(pieces().message(2, kBpe).message(3, normalizer)).encode(text);
+    };
+    EXPECT_THAT(encode(kNoTrimming, " ab  b"), ElementsAre(3, 7, 3, 3, 5));
+    EXPECT_THAT(encode(Message(), "  ab  b "), ElementsAre(7, 3, 5)) << "trims by default";
+    EXPECT_THAT(encode(Message().number(3, 0), "ab b"), ElementsAre(6, 3, 5));
+    EXPECT_THAT(encode(Message().number(5, 0), "ab b"), ElementsAre(0, 6, 0, 5)) << "spaces stay spaces";
+    EXPECT_THAT(encode(Message(), ""), ElementsAre());
+    EXPECT_THAT(encode(Message(), "  "), ElementsAre());
+}
+
+TEST(SentencePiece, FilesBesideAddTokensAndSayWhatSurroundsAText) {
+    const Message model = pieces().message(2, kBpe).message(3, kNoTrimming);
+    EXPECT_THAT(load(model).encode("ab", {.add_special = true}), ElementsAre(1, 7));
+    const Tokenizer tokenizer = load(model, R"({
+        "tokenizer_class": "LlamaTokenizer", "add_bos_token": false, "add_eos_token": true,
+        "eos_token": "<|im_end|>",
+        "added_tokens_decoder": {"2": {"content": "</s>", "special": true},
+                                 "8": {"content": "<|im_end|>", "special": true},
+                                 "9": {"content": "<box>", "special": false}}})");
+    EXPECT_THAT(tokenizer.encode("ab<|im_end|><box>", {.add_special = true}), ElementsAre(7, 8, 9, 8));
+    EXPECT_THAT(tokenizer.eos(), ElementsAre(8));
+    EXPECT_EQ(tokenizer.bos(), 1);
+    EXPECT_EQ(tokenizer.decode(std::vector<TokenId>{7, 8, 9}), "ab<|im_end|><box>");
+    EXPECT_THAT(load(model, R"({"add_prefix_space": false})").encode("ab"), ElementsAre(6));
+}
+
+TEST(SentencePiece, NamesWhatIsNotSupported) {
+    EXPECT_THAT(error_of(pieces()),
+                HasSubstr("`trainer_spec.model_type`: is UNIGRAM, which is not supported"));
+    EXPECT_THAT(error_of(pieces().message(2, Message().number(3, 4))), HasSubstr("is CHAR"));
+    EXPECT_THAT(error_of(pieces().message(2, Message().number(3, 2).number(24, 1))),
+                HasSubstr("`trainer_spec.treat_whitespace_as_suffix`: is set, which is not supported"));
+    EXPECT_THAT(
+        error_of(pieces().message(2, kBpe).message(3, Message().bytes(1, "nmt_nfkc").bytes(2, "map"))),
+        HasSubstr("`normalizer_spec.precompiled_charsmap`: maps characters (\"nmt_nfkc\")"));
+    EXPECT_THAT(error_of(pieces().message(2, kBpe).message(5, Message().bytes(2, "map"))),
+                HasSubstr("precompiled_charsmap"));
+    EXPECT_THAT(error_of(pieces().message(2, kBpe).message(1, piece("x", 0, 5))),
+                HasSubstr("`pieces`: [8] is of type UNUSED"));
+}
+
+TEST(SentencePiece, NamesWhatIsDamaged) {
+    const auto with = [](const Message& more) { return pieces().message(2, kBpe).message(1, more); };
+    EXPECT_THAT(error_of(with(piece("", 0))), HasSubstr("`pieces[8]`: is empty"));
+    EXPECT_THAT(error_of(with(piece("ab", 0))), HasSubstr("`pieces[8]`: is \"ab\", as pieces[6] is"));
+    EXPECT_THAT(error_of(with(piece("c", std::numeric_limits<float>::infinity()))),
+                HasSubstr("`pieces[8]`: has the score inf"));
+    EXPECT_THAT(error_of(with(piece("c", 0, 7))), HasSubstr("`pieces[8]`: has the type 7"));
+    EXPECT_THAT(error_of(with(Message().number(1, 5))),
+                HasSubstr("`piece`: has the wire type 0, expected 2"));
+    EXPECT_THAT(error_of(Message()), HasSubstr("tokenizer.model: `pieces`: are missing"));
+    EXPECT_THAT(error_of(Message().raw("\x0a\x7f")),
+                HasSubstr("tokenizer.model@0: `field 1`: needs 127 bytes, but 0 are left"));
+    EXPECT_THAT(error_of(Message().raw("\x0b")), HasSubstr("`field 1`: has the wire type 3"));
+    EXPECT_THAT(error_of(Message().raw(std::string("\x02\x01", 2))),
+                HasSubstr("has a field with the number 0"));
+    EXPECT_THAT(error_of(Message().raw(std::string(11, '\xff'))),
+                HasSubstr("has a number of more than 10 bytes"));
+    EXPECT_THAT(error_of(Message().raw("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+                                       "x")),
+                HasSubstr("needs 9223372036854775807 bytes"));
+}
+
+TEST(SentencePiece, AnyDamageIsAnErrorOrAnotherModel) {
+    const std::string whole = test::read_file(test::fixtures() / "spm_unknown/tokenizer.model");
+    const auto try_to_read = [](const std::string& bytes) {
+        try {
+            const SentencePieceModel model = read_sentence_piece_model(bytes, "damaged");
+            EXPECT_GT(model.vocabulary.size(), 0u);
+            EXPECT_EQ(model.scores.size(), model.vocabulary.size());
+        } catch (const Error&) {
+        }
+    };
+    for (size_t size = 0; size < whole.size(); size += 7) try_to_read(whole.substr(0, size));
+    for (uint32_t seed = 0; seed < 2000; ++seed) {
+        std::mt19937 random(seed);
+        std::string damaged = whole;
+        for (int flips = 0; flips < 3; ++flips)
+            damaged[random() % damaged.size()] ^= static_cast<char>(1u << random() % 8);
+        try_to_read(damaged);
+        try_to_read(test::random_bytes(random, 64));
+    }
+}
+
+}  // namespace
+}  // namespace tessera
