@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Installs the packages of scripts/packages.txt that are missing. Debian 12; with sudo where it does not run as root.
+# Usage: scripts/install-dependencies.sh [PACKAGE...]
+# Installs the packages of scripts/packages.txt, and those named, that are missing. Debian 12; with sudo where it does not run as root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 mapfile -t packages < <(grep -v '^#' scripts/packages.txt)
+packages+=("$@")
 
 if ! command -v apt-get >/dev/null; then
     echo "This is no Debian. Install what these packages hold, then run the script again with SKIP_INSTALL=1:" >&2

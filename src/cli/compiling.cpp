@@ -6,6 +6,7 @@
 
 #include "machine/machine_text.h"
 #include "machine/probe.h"
+#include "plan/plan.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 #include "support/progress.h"
@@ -15,37 +16,37 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Options from the flags, and progress on the terminal for as long as it lives.
+/// Settings from the flags, and progress on the terminal for as long as it lives.
 class Compilation {
 public:
-    Compilation(const CompileFlags& flags, const Environment& environment) {
-        options_.machine = read_machine(flags.machine);
-        options_.ntt_include = environment.include_directory;
-        options_.cache = environment.cache() / "code";
-        options_.search_path = environment.search_path;
-        if (!flags.plan.empty()) options_.plan = flags.plan;
-        if (!flags.dump.empty()) options_.dump = flags.dump;
-        if (flags.workers > 0) options_.workers = flags.workers;
-        if (flags.context > 0) options_.context = flags.context;
-        options_.policy = policy_of(flags.policy).value();
-        options_.cache_type = element_type_of(flags.cache_type);  // none is called "auto"
-        options_.quantisation = mixture_of(flags.quantize);
-        options_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
+    Compilation(const CompileFlags& flags, const Environment& environment)
+        : settings_{.include_directory = environment.include_directory,
+                    .cache_directory = environment.cache() / "code",
+                    .search_path = environment.search_path,
+                    .machine = flags.machine,
+                    .plan = flags.plan,
+                    .dump = flags.dump,
+                    .policy = flags.policy,
+                    .cache_type = flags.cache_type,
+                    .quantize = flags.quantize} {
+        if (flags.workers > 0) settings_.workers = flags.workers;
+        if (flags.context > 0) settings_.context = flags.context;
+        settings_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
             progress_.reset();
             progress_ = std::make_unique<Progress>(terminal, "compiling: " + pass);
         };
-        options_.while_waiting = [this] {
+        settings_.while_waiting = [this] {
             if (progress_) progress_->update();
         };
     }
-    Compilation(const Compilation&) = delete;  // the options refer to the progress
+    Compilation(const Compilation&) = delete;  // the settings refer to the progress
     Compilation& operator=(const Compilation&) = delete;
 
-    const CompileOptions& options() const { return options_; }
+    const CompileSettings& settings() const { return settings_; }
 
 private:
     std::unique_ptr<Progress> progress_;
-    CompileOptions options_;
+    CompileSettings settings_;
 };
 
 }  // namespace
@@ -93,14 +94,12 @@ Machine read_machine(const std::string& file) {
 
 CompileReport compile(const fs::path& model, const fs::path& out, const CompileFlags& flags,
                       const Environment& environment) {
-    if (!fs::exists(model))
-        throw Error(model.string(), {}, "does not exist", "give a HuggingFace folder or a GGUF file");
-    return compile_model(model, out, Compilation(flags, environment).options());
+    return tessera::compile(model, out, Compilation(flags, environment).settings());
 }
 
 CompileReport retarget(const fs::path& artefact, const fs::path& out, const CompileFlags& flags,
                        const Environment& environment) {
-    return retarget_artefact(artefact, out, Compilation(flags, environment).options());
+    return tessera::retarget(artefact, out, Compilation(flags, environment).settings());
 }
 
 void print_report(const std::string& out, const CompileReport& report) {

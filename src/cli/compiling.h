@@ -5,7 +5,8 @@
 #include <string>
 
 #include "cli/environment.h"
-#include "compiler/compiler.h"
+#include "machine/machine.h"
+#include "tessera/compile.h"
 
 namespace CLI {
 class App;

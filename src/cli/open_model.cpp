@@ -115,7 +115,10 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
         std::vector<fs::path> found;
         for (const auto& entry : fs::directory_iterator(models, error))
             if (fs::exists(entry.path() / "config.json", error)) found.push_back(entry.path());
-        if (!found.empty()) return *std::min_element(found.begin(), found.end());
+        if (found.empty()) continue;
+        const fs::path first = *std::min_element(found.begin(), found.end());
+        const fs::path compiled = fs::path(first).concat(".tsr");
+        return fs::exists(compiled, error) ? compiled : first;
     }
     throw Error("", "MODEL", "is missing, and no model was installed with Tessera",
                 "name an artefact or a model", ErrorKind::kUsage);

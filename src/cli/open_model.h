@@ -19,7 +19,8 @@ namespace tessera::cli {
 /// Declares the argument MODEL, which may be left out.
 CLI::Option* add_model_argument(CLI::App& app, std::filesystem::path& model);
 
-/// What MODEL means: the path itself, or the model that ships with Tessera where it is empty.
+/// What MODEL means: the path itself, or the model that ships with Tessera where it is empty; of that the
+/// artefact that packages carry, which needs no compiler.
 /// @throws Error if there is none, or it does not exist.
 std::filesystem::path resolve_model(const std::filesystem::path& model, const Environment& environment);
 

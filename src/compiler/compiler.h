@@ -12,6 +12,7 @@
 #include "machine/machine.h"
 #include "movement/program.h"
 #include "plan/plan.h"
+#include "tessera/compile.h"
 
 /// From a model to an artefact: the one place that knows the order of the passes (docs/design.md, section 3).
 namespace tessera {
@@ -31,20 +32,6 @@ struct CompileOptions {
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
     std::function<void()>
         while_waiting;  ///< called about ten times a second while the C++ compiler runs; may be empty
-};
-
-/// What a compilation did, for the verbs to print.
-struct CompileReport {
-    struct Pass {
-        std::string name;
-        double seconds;
-    };
-    std::vector<Pass> passes;
-    double cpp_cpu_seconds = 0;  ///< 0 if the code was in the cache
-    bool code_was_cached = false;
-    int64_t code_bytes = 0;  ///< of the emitted C++
-    int64_t constant_bytes = 0;
-    int64_t artefact_bytes = 0;
 };
 
 /// Compiles a HuggingFace folder or GGUF file into an artefact; `out` appears whole or not at all.

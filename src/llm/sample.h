@@ -4,20 +4,9 @@
 #include <span>
 
 #include "llm/pcg32.h"
-#include "llm/tokenizer.h"
+#include "tessera/generation.h"
 
 namespace tessera {
-
-/// How the next token is chosen. The defaults choose the most probable one.
-struct SamplingOptions {
-    double temperature = 0;         ///< 0: the most probable token; all below but the penalty are then unused
-    int64_t top_k = 0;              ///< only so many of the most probable tokens; 0: all
-    double top_p = 1;               ///< only the most probable that together have this probability; 1: all
-    double min_p = 0;               ///< only those with this fraction of the largest probability; 0: all
-    double repetition_penalty = 1;  ///< of tokens that have occurred; 1: none
-    int64_t repetition_window = 64;  ///< they have occurred if they are among so many last ones; 0: none has
-    uint64_t seed = 0;               ///< of the draws
-};
 
 /// @throws Error naming the option that is outside its range
 void check(const SamplingOptions& options);

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera {
+#include "tessera/token_id.h"
 
-using TokenId = int32_t;
+namespace tessera {
 
 /// A token that is cut out of the text before anything else looks at it.
 struct AddedToken {

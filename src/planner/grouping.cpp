@@ -93,18 +93,23 @@ std::vector<const Node*> BlockView::readers(ValueId value) const {
 }
 
 bool BlockView::escapes(ValueId value) const {
+    return std::any_of(block_.states.begin(), block_.states.end(),
+                       [&](const StateUpdate& state) { return state.after == value; }) ||
+           is_seen_behind(value);
+}
+
+bool BlockView::is_seen_behind(ValueId value) const {
     if (block_.carried_out == value) return true;
     if (std::find(graph_.outputs.begin(), graph_.outputs.end(), value) != graph_.outputs.end()) return true;
-    for (const StateUpdate& state : block_.states) {
-        if (state.after == value) return true;
-    }
+    bool is_behind = false;
     for (const Block& other : graph_.blocks) {
-        if (&other == &block_) continue;
-        if (other.carried_in == value) return true;
+        if (is_behind && other.carried_in == value) return true;
         for (const Node& node : other.nodes) {
-            if (std::find(node.operands.begin(), node.operands.end(), value) != node.operands.end())
+            if (is_behind &&
+                std::find(node.operands.begin(), node.operands.end(), value) != node.operands.end())
                 return true;
         }
+        is_behind |= &other == &block_;
     }
     return false;
 }

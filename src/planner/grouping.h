@@ -28,6 +28,8 @@ public:
     std::vector<const Node*> readers(ValueId value) const;
     /// Whether something outside the block sees the value.
     bool escapes(ValueId value) const;
+    /// Whether something behind the block sees the value: a later block, or who asks for an output.
+    bool is_seen_behind(ValueId value) const;
     /// Whether all results of `node` are read inside `nodes` only.
     bool is_private(const Node& node, const std::vector<const Node*>& nodes) const;
     const Graph& graph() const { return graph_; }

@@ -97,8 +97,7 @@ bool Places::is_used_later(const BlockView& view, const Node& node, ValueId base
     for (const Value& value : graph_.values) {
         const ValueId id{static_cast<int>(&value - graph_.values.data())};
         const bool is_alias = out_.tensors.contains(value.name) || id == base;
-        if (is_alias && storage.base(id) == base && view.escapes(id) && !(view.block().carried_in == id))
-            return true;
+        if (is_alias && storage.base(id) == base && view.is_seen_behind(id)) return true;
     }
     return false;
 }
@@ -109,11 +108,23 @@ std::optional<ptrdiff_t> Places::group_in_the_way(const BlockView& view,
     if (block.repeat == 1 || !block.carried_in || !block.carried_out) return std::nullopt;
     const Storage storage(input_, block);
     if (storage.base(*block.carried_in) == storage.base(*block.carried_out)) return std::nullopt;
-    const Node* producer = view.producer(*block.carried_out);
-    for (size_t g = 0; g < groups.size(); ++g) {
-        const auto& nodes = groups[g].nodes;
-        if (nodes.size() > 1 && std::find(nodes.begin(), nodes.end(), producer) != nodes.end())
-            return static_cast<ptrdiff_t>(g);
+    std::set<const Node*> visited;
+    return group_in_the_way(view, groups, view.producer(*block.carried_out), visited);
+}
+
+/// Back along the operands that a map might replace, up to a group in which it may not.
+std::optional<ptrdiff_t> Places::group_in_the_way(const BlockView& view, const std::vector<Group>& groups,
+                                                  const Node* node, std::set<const Node*>& visited) const {
+    if (!node || !visited.insert(node).second) return std::nullopt;
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
+        return std::find(g.nodes.begin(), g.nodes.end(), node) != g.nodes.end();
+    });
+    if (group != groups.end() && group->nodes.size() > 1) return group - groups.begin();
+    const Definition& d = *node->definition();
+    for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
+        if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !may_be_in_place(d, t)) continue;
+        if (const auto found = group_in_the_way(view, groups, view.producer(value_of(*node, t)), visited))
+            return found;
     }
     return std::nullopt;
 }

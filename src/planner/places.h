@@ -28,6 +28,8 @@ public:
     void copy(const Node& view) { copied_views_.insert(&view); }
 
 private:
+    std::optional<ptrdiff_t> group_in_the_way(const BlockView& view, const std::vector<Group>& groups,
+                                              const Node* node, std::set<const Node*>& visited) const;
     std::optional<ValueId> replaced_operand(const BlockView& view, const Node& node,
                                             const std::map<const Node*, size_t>& kernel_of) const;
     bool shows_elements_twice(ValueId value) const;

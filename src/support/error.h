@@ -1,39 +1,14 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "tessera/error.h"
+
 namespace tessera {
-
-/// Where the fault lies in a printed Error, and in the exit code of the tool.
-enum class ErrorKind {
-    kFailure,  ///< the job failed: a bad file, an unsupported model (exit code 1)
-    kUsage,    ///< the call was wrong: an unknown flag, a missing argument (exit code 2)
-};
-
-/// A fault of the world: a bad file, a missing tool, an unsupported model. Thrown where it is found, caught
-/// once in `cli/` or at the border of the API. A bug of ours is TESSERA_CHECK; an expected outcome is a
-/// value.
-struct Error : std::exception {
-    std::string where;    ///< file (with :line or @offset where known), or verb
-    std::string entity;   ///< tensor, operator, field; may be empty
-    std::string problem;  ///< what was found and what was expected
-    std::string advice;   ///< what to do; may be empty
-    ErrorKind kind = ErrorKind::kFailure;
-
-    Error(std::string where_, std::string entity_, std::string problem_, std::string advice_ = {},
-          ErrorKind kind_ = ErrorKind::kFailure);
-
-    /// "FILE: tensor `NAME`: has shape [2], expected [3] (compare hidden_size in config.json)"
-    const char* what() const noexcept override { return text_.c_str(); }
-
-private:
-    std::string text_;
-};
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line, const std::string& details);
 

@@ -21,7 +21,7 @@ TEST_P(Differential, DefaultPlanComputesWhatTheInterpreterDoes) {
     const RandomGraph random = random_graph(seed, lanes);
     verify(random.graph, "random graph");
     const Plan plan = default_plan(
-        random.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 2048});
+        random.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 256});
     verify_plan(random.graph, plan, "default plan");
     CompiledPlans compiled(lanes);
     compiled.add(random.graph, plan);

@@ -93,10 +93,12 @@ void Generator::rounded() {
     const int64_t width = extent();
     const ElementType type = pick(0, 1) == 1 ? ElementType::kF16 : ElementType::kBF16;
     const auto narrow = [&](std::vector<Dim> shape, const char* iterators, const char* map) {
-        return in_block(1).add(
+        const ValueId made = in_block(1).add(
             fresh("narrow"),
             op("narrow({0})\nin W f32[{1}]\nout Y {2}[{1}] = W * 2\n", iterators, map, name(type)),
             {constant(std::move(shape))});
+        graph_.values[static_cast<size_t>(made.index)].type.rounding = Rounding::kWeights;
+        return made;
     };
     const ValueId weights =
         narrow({width, x.width}, fmt::format("n: {}, k: {}", width, x.width).c_str(), "n, k");

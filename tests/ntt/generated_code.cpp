@@ -54,3 +54,29 @@ void activate(int64_t n, const float* gate, const float* up, float* out) {
     for (; i + kLanes <= n; i += kLanes) silu_times<ntt::Vector<float, kLanes>>(gate + i, up + i, out + i);
     for (; i < n; ++i) silu_times<float>(gate + i, up + i, out + i);
 }
+
+// Weights in types of their own: F16 as they are, 4 bits in blocks of 32 along k with F16 scales.
+void project_f16(int64_t T, const float* x, const ntt::f16* weight, float* y) {
+    using namespace tessera::ntt;
+    contract<kPrefill>(T, Int<128>{}, Int<64>{}, rows(x, Int<64>{}, Int<1>{}),
+                       lanes(weight, Int<64 * kLanes>{}, Int<kLanes>{}),
+                       result(y, Int<128>{}, Int<kLanes>{}));
+}
+
+void project_4_bits(const float* x, const uint8_t* quants, const ntt::f16* scales, float* y) {
+    using namespace tessera::ntt;
+    using V = Vector<float, kLanes>;
+    contract<kDecode>(Int<1>{}, Int<128>{}, Int<64>{}, rows(x, Int<64>{}, Int<1>{}),
+                      decoded([=](int64_t group, int64_t k, auto count) {
+                          const V scale = load_group<V>(scales + (group * 2 + k / 32) * kLanes, count);
+                          const V q = load_group<V>(Bits<4>(quants) + (group * 64 + k) * kLanes, count);
+                          return (q - 8.0f) * scale;
+                      }),
+                      result(y, Int<128>{}, Int<kLanes>{}));
+}
+
+void keep(int64_t n, const float* x, ntt::bf16* cache) {
+    ntt::for_groups<kLanes>(n, [&](int64_t i, auto count) {
+        ntt::store_group(cache + i, ntt::load_group<ntt::Vector<float, kLanes>>(x + i, count), count);
+    });
+}

@@ -16,6 +16,11 @@ using F32x8 __attribute__((vector_size(32))) = float;
 using F32x4 __attribute__((vector_size(16))) = float;
 using I32x8 __attribute__((vector_size(32))) = int32_t;
 using I32x4 __attribute__((vector_size(16))) = int32_t;
+using I16x8 __attribute__((vector_size(16))) = short;
+using U16x8 __attribute__((vector_size(16))) = uint16_t;
+using I8x8 __attribute__((vector_size(8))) = int8_t;
+using U8x8 __attribute__((vector_size(8))) = uint8_t;
+using Char16 __attribute__((vector_size(16))) = char;
 
 [[gnu::always_inline]] inline F32x8 fma(F32x8 a, F32x8 b, F32x8 c) {
     return __builtin_ia32_vfmaddps256(a, b, c);
@@ -72,6 +77,46 @@ using I32x4 __attribute__((vector_size(16))) = int32_t;
 [[gnu::always_inline]] inline void store_first(float* p, F32x4 v, int64_t n) {
     __builtin_ia32_maskstoreps(reinterpret_cast<F32x4*>(p), first_4(n), v);
 }
+
+#ifdef __F16C__
+inline constexpr int kRoundToNearestEven = 0;  // _MM_FROUND_TO_NEAREST_INT
+
+[[gnu::always_inline]] inline F32x8 widen_f16(U16x8 h) {
+    return __builtin_ia32_vcvtph2ps256((I16x8)h);
+}
+[[gnu::always_inline]] inline float widen_f16(uint16_t h) {
+    return __builtin_ia32_vcvtph2ps256(I16x8{static_cast<short>(h)})[0];
+}
+[[gnu::always_inline]] inline U16x8 narrow_f16(F32x8 v) {
+    return (U16x8)__builtin_ia32_vcvtps2ph256(v, kRoundToNearestEven);
+}
+[[gnu::always_inline]] inline uint16_t narrow_f16(float v) {
+    return static_cast<uint16_t>(__builtin_ia32_vcvtps2ph256(F32x8{v}, kRoundToNearestEven)[0]);
+}
+#endif
+
+// Eight bytes as the lower half of a register, which the conversions to eight lanes read.
+template <class R>
+[[gnu::always_inline]] inline Char16 as_lower_half(R v) {
+    using Words __attribute__((vector_size(16))) = long long;
+    return (Char16)Words{__builtin_bit_cast(long long, v), 0};
+}
+
+#ifndef __clang__
+// GCC 12 widens vectors of bytes one by one, and shorts in halves.
+[[gnu::always_inline]] inline I32x8 widen_integer(I8x8 v) {
+    return __builtin_ia32_pmovsxbd256(as_lower_half(v));
+}
+[[gnu::always_inline]] inline I32x8 widen_integer(U8x8 v) {
+    return __builtin_ia32_pmovzxbd256(as_lower_half(v));
+}
+[[gnu::always_inline]] inline I32x8 widen_integer(I16x8 v) {
+    return __builtin_ia32_pmovsxwd256(v);
+}
+[[gnu::always_inline]] inline I32x8 widen_integer(U16x8 v) {
+    return __builtin_ia32_pmovzxwd256((I16x8)v);
+}
+#endif
 
 }  // namespace native
 }  // namespace tessera::ntt

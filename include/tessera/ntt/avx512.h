@@ -142,6 +142,15 @@ struct Address {
         __builtin_ia32_vcvtps2ph_mask(F32x4{v, 0, 0, 0}, kRoundToNearestEven, I16x8{}, 0xff)[0]);
 }
 
+// Eight bytes as the lower half of a register, which the conversions to eight lanes read.
+using I8x8 __attribute__((vector_size(8))) = int8_t;
+using U8x8 __attribute__((vector_size(8))) = uint8_t;
+template <class R>
+[[gnu::always_inline]] inline Char16 as_lower_half(R v) {
+    using Words __attribute__((vector_size(16))) = long long;
+    return (Char16)Words{__builtin_bit_cast(long long, v), 0};
+}
+
 #ifndef __clang__
 // GCC 12 widens vectors of bytes one by one, and shorts in halves.
 [[gnu::always_inline]] inline I32x16 widen_integer(I8x16 v) {
@@ -155,6 +164,26 @@ struct Address {
 }
 [[gnu::always_inline]] inline I32x16 widen_integer(U16x16 v) {
     return __builtin_ia32_pmovzxwd512_mask((I16x16)v, I32x16{}, kAll);
+}
+[[gnu::always_inline]] inline I32x8 widen_integer(I8x8 v) {
+    return __builtin_ia32_pmovsxbd256(as_lower_half(v));
+}
+[[gnu::always_inline]] inline I32x8 widen_integer(U8x8 v) {
+    return __builtin_ia32_pmovzxbd256(as_lower_half(v));
+}
+[[gnu::always_inline]] inline I32x8 widen_integer(I16x8 v) {
+    return __builtin_ia32_pmovsxwd256(v);
+}
+[[gnu::always_inline]] inline I32x8 widen_integer(U16x8 v) {
+    return __builtin_ia32_pmovzxwd256((I16x8)v);
+}
+
+// Lane i is source[index[i]], or anything where index[i] >= 8.
+using I16x32 __attribute__((vector_size(64))) = short;
+[[gnu::always_inline]] inline I16x32 permute_shorts(I16x8 source, I16x32 index) {
+    using I32x4 __attribute__((vector_size(16))) = int32_t;
+    const auto wide = (I16x32)__builtin_ia32_si512_si((I32x4)source);
+    return __builtin_ia32_permvarhi512_mask(wide, index, wide, 0xffffffffu);
 }
 #endif
 

@@ -11,9 +11,10 @@
 
 namespace tessera::ntt {
 
-/// A pointer to numbers of B bits, unsigned or in two's complement, which are read and never written. No byte
-/// is read that holds no bit of a number asked for.
-template <int B, bool Signed>
+/// A pointer to numbers of B bits, unsigned or in two's complement, which are read and never written; the
+/// first begins with a byte (`Whole`) or at any bit of one. No byte is read that holds no bit of a number
+/// asked for.
+template <int B, bool Signed, bool Whole>
 class PackedBits {
     static_assert(B >= 1 && B <= 7);
 
@@ -21,14 +22,14 @@ public:
     static constexpr int kBits = B;
     static constexpr bool kIsSigned = Signed;
 
-    constexpr PackedBits(const uint8_t* bytes) : bytes_(bytes) {}
+    constexpr PackedBits(const uint8_t* bytes) requires Whole : bytes_(bytes) {}
+    constexpr PackedBits(const uint8_t* bytes, int bit) requires(!Whole) : bytes_(bytes), bit_(bit) {}
 
-    /// The number that lies `elements` further on; it may begin within a byte.
-    [[gnu::always_inline]] friend PackedBits operator+(PackedBits p, int64_t elements) {
-        const int64_t bits = elements * B + p.bit_;
-        p.bytes_ += bits >> 3;
-        p.bit_ = static_cast<int>(bits & 7);
-        return p;
+    /// The number that lies `elements` further on. A type of its own, so that where a pointer begins with a
+    /// byte and only multiples of 8 are added, the compiler knows that bit() is 0.
+    [[gnu::always_inline]] friend PackedBits<B, Signed, false> operator+(PackedBits p, int64_t elements) {
+        const int64_t bits = elements * B + p.bit();
+        return {p.bytes_ + (bits >> 3), static_cast<int>(bits & 7)};
     }
 
     [[gnu::always_inline]] int32_t operator[](int64_t i) const {
@@ -36,27 +37,27 @@ public:
         return Signed ? static_cast<int32_t>(top) >> (32 - B) : static_cast<int32_t>(top >> (32 - B));
     }
 
-    const uint8_t* bytes() const { return bytes_; }  ///< the byte in which the first number begins
-    int bit() const { return bit_; }                 ///< the bit of it, 0 to 7
+    const uint8_t* bytes() const { return bytes_; }     ///< the byte in which the first number begins
+    int bit() const { return static_cast<int>(bit_); }  ///< the bit of it, 0 to 7
 
     /// `count` numbers, 1 <= count <= 8: number i in bits [i*B, (i + 1)*B), and anything behind them. Eight
     /// numbers and a start within a byte are at most 63 bits.
     [[gnu::always_inline]] uint64_t word(int count) const {
-        const int bytes = (bit_ + count * B + 7) >> 3;
+        const int bytes = (bit() + count * B + 7) >> 3;
         uint64_t w = 0;
 #pragma GCC unroll 1
         for (int i = 0; i < bytes; ++i) w |= static_cast<uint64_t>(bytes_[i]) << (8 * i);
-        return w >> bit_;
+        return w >> bit();
     }
 
 private:
     const uint8_t* bytes_;
-    int bit_ = 0;
+    [[no_unique_address]] std::conditional_t<Whole, Int<0>, int> bit_{};
 };
 
 template <int B>
-using Bits = PackedBits<B, false>;
+using Bits = PackedBits<B, false, true>;
 template <int B>
-using SignedBits = PackedBits<B, true>;
+using SignedBits = PackedBits<B, true, true>;
 
 }  // namespace tessera::ntt

@@ -90,6 +90,41 @@ template <class V, class P, int First, class F>
     }
 }
 
+/// Machines that bring any short of a register of eight into each of 32 places at once.
+template <class Source, class Index = native::Register<short, 32>>
+concept ShortsPermute = requires(Source source, Index index) {
+    { native::permute_shorts(source, index) } -> std::same_as<Index>;
+};
+
+/// Sixteen numbers, 2*B bytes that begin with a byte. Lane i gets the shorts i*B/16 and the next, which hold
+/// its number; shifts by a count of its own do the rest.
+template <class V, class Source, class P, int... I, int... J>
+[[gnu::always_inline]] inline V load_sixteen(P p, Indices<I...>, Indices<J...>) {
+    constexpr int B = P::kBits;
+    // The last 8 bytes are the upper half of the register, where short j is at j + 8 - B; it overlaps the
+    // lower one, so two adjacent shorts are in one half.
+    uint64_t low, high = 0;
+    if constexpr (B <= 4) {
+        low = load_word<2 * B>(p.bytes());
+    } else {
+        low = load_word<8>(p.bytes());
+        high = load_word<8>(p.bytes() + (2 * B - 8));
+    }
+    const auto source = native::same_bits<Source>(native::Register<uint64_t, 2>{low, high});
+    constexpr auto place = [](int first, int next) {
+        return first + next + (B <= 4 || first < 3 ? 0 : 8 - B);
+    };
+    constexpr native::Register<short, 32> kShorts = {place(J / 2 * B / 16, J % 2)...};
+    constexpr native::Register<uint32_t, 16> kToTop = {(32 - B - I * B % 16)...};
+    using Unsigned = native::Register<uint32_t, 16>;
+    using Signed = native::Register<int32_t, 16>;
+    const auto windows = native::permute_shorts(source, kShorts);
+    const Unsigned top = native::same_bits<Unsigned>(windows) << kToTop;
+    const Signed numbers = P::kIsSigned ? native::same_bits<Signed>(top) >> (32 - B)
+                                        : native::same_bits<Signed>(top >> (32 - B));
+    return V{__builtin_convertvector(numbers, native::Register<float, lanes_v<V>>)};
+}
+
 /// The first n numbers, none if n <= 0; the other lanes hold anything.
 template <class V, class P>
 [[gnu::always_inline]] inline V load_bits_first(P p, int64_t n) {
@@ -101,12 +136,21 @@ template <class V, class P>
 
 template <class V, class P>
 [[gnu::always_inline]] inline V load_bits(P p) {
-    constexpr int kNumbers = lanes_v<V> < 8 ? lanes_v<V> : 8;
+    constexpr int L = lanes_v<V>;
     if (p.bit() != 0) [[unlikely]]
-        return load_bits_first<V>(p, lanes_v<V>);
-    return spread_words<V, P, 0>([&](auto first) {
-        return load_word<(kNumbers * P::kBits + 7) / 8>(p.bytes() + first / 8 * P::kBits);
-    });
+        return load_bits_first<V>(p, L);
+    using Source = native::Register<short, 8>;
+    if constexpr (L > 16) {
+        using Half = typename V::Half;
+        return V{load_bits<Half>(p), load_bits<Half>(p + L / 2)};
+    } else if constexpr (L == 16 && ShortsPermute<Source>) {
+        return load_sixteen<V, Source>(p, typename CountTo<16>::Type{}, typename CountTo<32>::Type{});
+    } else {
+        constexpr int kNumbers = L < 8 ? L : 8;
+        return spread_words<V, P, 0>([&](auto first) {
+            return load_word<(kNumbers * P::kBits + 7) / 8>(p.bytes() + first / 8 * P::kBits);
+        });
+    }
 }
 
 }  // namespace tessera::ntt::detail

@@ -28,5 +28,41 @@ namespace native {
     return vget_lane_f32(vsqrt_f32(vdup_n_f32(a)), 0);
 }
 
+using I32x4 __attribute__((vector_size(16))) = int32_t;
+using F32x4 __attribute__((vector_size(16))) = float;
+using I16x4 __attribute__((vector_size(8))) = int16_t;
+using U16x4 __attribute__((vector_size(8))) = uint16_t;
+using I8x4 __attribute__((vector_size(4))) = int8_t;
+using U8x4 __attribute__((vector_size(4))) = uint8_t;
+
+[[gnu::always_inline]] inline F32x4 widen_f16(U16x4 h) {
+    return (F32x4)vcvt_f32_f16((float16x4_t)h);
+}
+[[gnu::always_inline]] inline float widen_f16(uint16_t h) {
+    return vgetq_lane_f32(vcvt_f32_f16((float16x4_t)U16x4{h}), 0);
+}
+[[gnu::always_inline]] inline U16x4 narrow_f16(F32x4 v) {
+    return (U16x4)vcvt_f16_f32((float32x4_t)v);
+}
+[[gnu::always_inline]] inline uint16_t narrow_f16(float v) {
+    return ((U16x4)vcvt_f16_f32(vdupq_n_f32(v)))[0];
+}
+
+// GCC 12 widens vectors of bytes and half registers one by one.
+[[gnu::always_inline]] inline I32x4 widen_integer(I16x4 v) {
+    return (I32x4)vmovl_s16((int16x4_t)v);
+}
+[[gnu::always_inline]] inline I32x4 widen_integer(U16x4 v) {
+    return (I32x4)vmovl_u16((uint16x4_t)v);
+}
+[[gnu::always_inline]] inline I32x4 widen_integer(I8x4 v) {
+    const auto bytes = (int8x8_t)(uint64_t{__builtin_bit_cast(uint32_t, v)});
+    return (I32x4)vmovl_s16(vget_low_s16(vmovl_s8(bytes)));
+}
+[[gnu::always_inline]] inline I32x4 widen_integer(U8x4 v) {
+    const auto bytes = (uint8x8_t)(uint64_t{__builtin_bit_cast(uint32_t, v)});
+    return (I32x4)vmovl_u16(vget_low_u16(vmovl_u8(bytes)));
+}
+
 }  // namespace native
 }  // namespace tessera::ntt

@@ -98,5 +98,9 @@ template <class T, class R>
     }
 }
 
+/// Lane i of 32 is lane index[i] of eight. Declared only: there is no portable form.
+template <class Source, class Index>
+void permute_shorts(Source source, Index index);
+
 }  // namespace native
 }  // namespace tessera::ntt

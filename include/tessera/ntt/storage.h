@@ -16,15 +16,15 @@ template <class T>
 struct PointeeOf<T*> {
     using Type = std::remove_cv_t<T>;
 };
-template <int B, bool Signed>
-struct PointeeOf<PackedBits<B, Signed>> {
-    using Type = PackedBits<B, Signed>;
+template <int B, bool Signed, bool Whole>
+struct PointeeOf<PackedBits<B, Signed, Whole>> {
+    using Type = PackedBits<B, Signed, Whole>;
 };
 
 template <class T>
 struct IsBits : std::false_type {};
-template <int B, bool Signed>
-struct IsBits<PackedBits<B, Signed>> : std::true_type {};
+template <int B, bool Signed, bool Whole>
+struct IsBits<PackedBits<B, Signed, Whole>> : std::true_type {};
 
 template <class T, class... Types>
 inline constexpr bool kIsOneOf = (std::same_as<T, Types> || ...);
@@ -35,7 +35,7 @@ using Pointee = typename PointeeOf<P>::Type;
 
 }  // namespace detail
 
-/// A pointer to bit-packed numbers: Bits<B> or SignedBits<B>.
+/// A pointer to bit-packed numbers: Bits<B>, SignedBits<B>, or what lies behind one of them.
 template <class P>
 concept BitPointer = detail::IsBits<P>::value;
 /// A pointer to numbers that can be read as float.

@@ -1,0 +1,75 @@
+// A matrix-vector product, N = K = 4096, whose weights lie in memory as F32, F16, BF16, bytes with an F16
+// scale for 32 of them along k, or numbers of few bits with such scales: bytes of weights and scales per
+// second. The lanes are n: weights [N/L][K][L], scales [N/L][K/32][L].
+
+#include <cstdlib>
+#include <memory>
+
+#include <benchmark/benchmark.h>
+
+#include "tessera/ntt/ntt.h"
+
+namespace {
+
+using namespace tessera::ntt;
+
+constexpr int L = kRegisterLanes;
+constexpr int64_t kN = 4096, kK = 4096, kBlock = 32;
+constexpr ContractTile kTile{.lanes = L, .rows = 1, .groups = 4};
+
+struct Free {
+    void operator()(void* p) const { std::free(p); }
+};
+
+template <class T>
+std::unique_ptr<T[], Free> buffer(int64_t n) {
+    const size_t bytes = static_cast<size_t>(ceil_div(n * static_cast<int64_t>(sizeof(T)), 4096) * 4096);
+    std::unique_ptr<T[], Free> p(static_cast<T*>(std::aligned_alloc(4096, bytes)));
+    for (int64_t i = 0; i < n; ++i) set_element(p.get(), i, static_cast<float>(i * 7 % 11 - 5) * 0.25f);
+    return p;
+}
+
+template <class B>
+void multiply(benchmark::State& state, B b, int64_t bytes) {
+    const auto x = buffer<float>(kK), y = buffer<float>(kN);
+    for (auto _ : state) {
+        contract<kTile>(Int<1>{}, Int<kN>{}, Int<kK>{}, rows(x.get(), Int<kK>{}, Int<1>{}), b,
+                        result(y.get(), Int<kN>{}, Int<L>{}));
+        benchmark::ClobberMemory();
+    }
+    state.SetBytesProcessed(state.iterations() * bytes);
+}
+
+template <class T>
+void plain(benchmark::State& state) {
+    const auto weights = buffer<T>(kN * kK);
+    multiply(state, lanes(weights.get(), Int<kK * L>{}, Int<L>{}), kN * kK * static_cast<int64_t>(sizeof(T)));
+}
+
+template <class T, class P, int kBits>
+void scaled(benchmark::State& state) {
+    using V = Vector<float, L>;
+    const auto weights = buffer<T>(kN * kK * kBits / 8);
+    const auto scales = buffer<f16>(kN * kK / kBlock);
+    const P numbers(weights.get());
+    const f16* scale = scales.get();
+    multiply(state, decoded([=](int64_t group, int64_t k, auto count) {
+                 const auto s = load_group<V>(scale + (group * (kK / kBlock) + k / kBlock) * L, count);
+                 return load_group<V>(numbers + (group * kK + k) * L, count) * s;
+             }),
+             kN * kK * kBits / 8 + kN * kK / kBlock * 2);
+}
+
+BENCHMARK(plain<float>);
+BENCHMARK(plain<f16>);
+BENCHMARK(plain<bf16>);
+BENCHMARK(plain<int8_t>);
+BENCHMARK(scaled<int8_t, const int8_t*, 8>);
+BENCHMARK(scaled<uint8_t, Bits<4>, 4>);
+BENCHMARK(scaled<uint8_t, Bits<5>, 5>);
+BENCHMARK(scaled<uint8_t, Bits<6>, 6>);
+BENCHMARK(scaled<uint8_t, Bits<1>, 1>);
+
+}  // namespace
+
+BENCHMARK_MAIN();

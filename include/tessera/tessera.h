@@ -1,0 +1,13 @@
+#pragma once
+
+/// The library behind the command line. Everything in these headers is public and documented where it stands;
+/// faults of the world are thrown as tessera::Error.
+///
+///     tessera::compile("Qwen3-0.6B", "qwen.tsr", {.include_directory = ..., .cache_directory = ...});
+///     tessera::Model model("qwen.tsr");
+///     model.generate("Once upon a time", {.on_text = [](std::string_view text) { std::cout << text; }});
+
+#include "tessera/compile.h"
+#include "tessera/error.h"
+#include "tessera/generation.h"
+#include "tessera/model.h"

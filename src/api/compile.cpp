@@ -1,0 +1,61 @@
+#include "tessera/compile.h"
+
+#include "compiler/compiler.h"
+#include "machine/machine_text.h"
+#include "machine/probe.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+[[noreturn]] void refuse(const char* setting, const std::string& value, const std::string& known) {
+    throw Error("", setting, fmt::format("is \"{}\", expected {}", value, known), "", ErrorKind::kUsage);
+}
+
+CompileOptions options_of(const CompileSettings& settings) {
+    CompileOptions options{
+        .machine = settings.machine.empty() ? probe_host() : read_machine(settings.machine),
+        .ntt_include = settings.include_directory,
+        .search_path = settings.search_path,
+        .cache = settings.cache_directory,
+        .workers = settings.workers,
+        .context = settings.context,
+        .on_pass = settings.on_pass,
+        .while_waiting = settings.while_waiting,
+    };
+    if (options.workers && (*options.workers < 1 || *options.workers > kMostWorkers))
+        refuse("workers", fmt::to_string(*options.workers), fmt::format("1 to {}", kMostWorkers));
+    const std::optional<Policy> policy = policy_of(settings.policy);
+    if (!policy) refuse("policy", settings.policy, "default or exact");
+    options.policy = *policy;
+    if (settings.cache_type != "auto") {
+        options.cache_type = element_type_of(settings.cache_type);
+        if (!options.cache_type) refuse("cache_type", settings.cache_type, "auto, f32, f16 or bf16");
+    }
+    if (!settings.quantize.empty()) {
+        options.quantisation = mixture_of(settings.quantize);
+        if (!options.quantisation) refuse("quantize", settings.quantize, "q8_0, q4_0 or q4_k_m");
+    }
+    if (!settings.plan.empty()) options.plan = settings.plan;
+    if (!settings.dump.empty()) options.dump = settings.dump;
+    return options;
+}
+
+}  // namespace
+
+CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,
+                      const CompileSettings& settings) {
+    if (!std::filesystem::exists(model))
+        throw Error(model.string(), "", "does not exist", "give a HuggingFace folder or a GGUF file");
+    return compile_model(model, out, options_of(settings));
+}
+
+CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,
+                       const CompileSettings& settings) {
+    if (settings.context)
+        throw Error(artefact.string(), "", "has a context of its own", "compile the model for another one",
+                    ErrorKind::kUsage);
+    return retarget_artefact(artefact, out, options_of(settings));
+}
+
+}  // namespace tessera

@@ -1,0 +1,69 @@
+#include "codegen/cpp/buffers.h"
+
+#include "support/error.h"
+
+namespace tessera::cpp {
+namespace {
+
+/// The type of an element in memory; empty for those that are no bytes of their own.
+std::string c_type(ElementType type) {
+    switch (type) {
+        case ElementType::kF32:
+            return "float";
+        case ElementType::kF16:
+            return "ntt::f16";
+        case ElementType::kBF16:
+            return "ntt::bf16";
+        case ElementType::kI32:
+            return "int32_t";
+        case ElementType::kI8:
+            return "int8_t";
+        case ElementType::kU8:
+            return "uint8_t";
+        default:
+            return "";
+    }
+}
+
+/// Where the buffer begins, of any pointer type.
+std::string base_text(const ProgramBuffer& b) {
+    switch (b.memory) {
+        case MemoryKind::kInput:
+            return fmt::format("step.inputs[{}]", b.position);
+        case MemoryKind::kOutput:
+            return fmt::format("step.outputs[{}]", b.position);
+        case MemoryKind::kConstant:
+            return fmt::format("step.constants + {}", b.position);
+        case MemoryKind::kState:
+            return fmt::format("step.states[{}]", b.position);
+        case MemoryKind::kArena:
+            return fmt::format("step.arena + {}", b.position);
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string pointer_type(ElementType element, bool is_written) {
+    if (const std::string type = c_type(element); !type.empty())
+        return fmt::format("{}{}*", is_written ? "" : "const ", type);
+    TESSERA_CHECK(!is_written, "{}", name(element));
+    return fmt::format("ntt::{}<{}>", range(element).low < 0 ? "SignedBits" : "Bits", bits(element));
+}
+
+std::string pointer_text(const ProgramBuffer& b) {
+    std::string base = base_text(b);
+    if (b.worker_stride > 0) base += fmt::format(" + worker * {}", b.worker_stride);
+    if (!(b.repetition_stride == Index(0)))
+        base += fmt::format(" + repetition * ({})", b.repetition_stride.text());
+    const std::string type = pointer_type(b.element, b.is_written);
+    if (c_type(b.element).empty()) {
+        TESSERA_CHECK(b.memory == MemoryKind::kConstant, "{} of {}", b.name, name(b.element));
+        return fmt::format("[[maybe_unused]] const {} {}({});", type, b.name, base);
+    }
+    const bool is_untyped = b.memory == MemoryKind::kInput || b.memory == MemoryKind::kOutput;
+    return fmt::format("[[maybe_unused]] {} const {} = {}_cast<{}>({});", type, b.name,
+                       is_untyped ? "static" : "reinterpret", type, base);
+}
+
+}  // namespace tessera::cpp

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "movement/program.h"
+
+namespace tessera::cpp {
+
+/// "const float*", "ntt::bf16*", "ntt::Bits<4>": how the elements of a buffer are addressed.
+std::string pointer_type(ElementType element, bool is_written);
+/// The declaration of a kernel's pointer to a buffer, in terms of `step` and `repetition`.
+std::string pointer_text(const ProgramBuffer& buffer);
+
+}  // namespace tessera::cpp

@@ -1,0 +1,117 @@
+#include "codegen/cpp/factor_types.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "codegen/cpp/buffers.h"
+#include "codegen/cpp/value.h"
+#include "support/error.h"
+
+namespace tessera::cpp {
+namespace {
+
+constexpr const char* kOuter = "outer";
+constexpr const char* kInner = "inner";
+
+bool has_no_other_variable(const Index& index, const std::string& variable) {
+    return std::all_of(index.terms().begin(), index.terms().end(), [&](const auto& entry) {
+        const Index::Atom& atom = *entry.second.atom;
+        if (atom.kind == Index::AtomKind::kVariable) return atom.variable.name == variable;
+        if (atom.kind == Index::AtomKind::kRead) return false;
+        return std::all_of(atom.arguments.begin(), atom.arguments.end(),
+                           [&](const Index& argument) { return has_no_other_variable(argument, variable); });
+    });
+}
+
+/// An operand that the factor reads at start + outer * step + inner.
+struct Operand {
+    Address start;
+    int64_t step = 0;
+    Index inner;
+};
+
+std::optional<Operand> operand_of(const Load& load, const ComputedFactor& factor) {
+    if (!load.guards.empty()) return std::nullopt;
+    Operand operand{{load.from.buffer, Index(load.from.offset.constant()), load.from.element}, 0, {}};
+    for (const auto& [text, term] : load.from.offset.terms()) {
+        const Index part = atom_index(*term.atom) * Index(term.coefficient);
+        if (text == factor.outer.name) {
+            operand.step = term.coefficient;
+        } else if (!part.uses(factor.outer.name) && !part.uses(factor.inner.name)) {
+            operand.start.offset = operand.start.offset + part;
+        } else if (has_no_other_variable(part, factor.inner.name)) {
+            operand.inner = operand.inner + part;
+        } else {
+            return std::nullopt;
+        }
+    }
+    const Index begin = operand.start.offset * Index(bits(operand.start.element));
+    if (begin.divisor() % 8 != 0) return std::nullopt;
+    return operand;
+}
+
+/// Where the operand starts. That of packed bits is a whole byte, which the type of `pointer + elements`
+/// would not say.
+std::string start_text(const Address& start) {
+    if (bits(start.element) >= 8 || start.offset == Index(0)) return address_text(start);
+    const Index bytes = floor_div(start.offset * Index(bits(start.element)), 8);
+    return fmt::format("{}.bytes() + {}", start.buffer, bytes.text());
+}
+
+/// The value with its operands replaced by members p0, p1, .. and step0, step1, .. of the type; null if it
+/// cannot be written so.
+ValuePtr with_members(const ValuePtr& value, const ComputedFactor& factor, std::vector<Operand>& operands) {
+    if (const auto* load = std::get_if<Load>(&value->node)) {
+        std::optional<Operand> operand = operand_of(*load, factor);
+        if (!operand) return nullptr;
+        const size_t i = operands.size();
+        Load member = *load;
+        member.from.buffer = fmt::format("p{}", i);
+        member.from.offset =
+            operand->inner.substitute(factor.inner.name, Index::variable({kInner, factor.inner.bounds})) +
+            Index::variable({kOuter, factor.outer.bounds}) *
+                Index::variable({fmt::format("step{}", i), {operand->step, operand->step + 1}});
+        operands.push_back(std::move(*operand));
+        return std::make_shared<const ValueExpr>(ValueExpr{std::move(member)});
+    }
+    if (const auto* call = std::get_if<ApplyValue>(&value->node)) {
+        ApplyValue replaced{call->function, {}};
+        for (const ValuePtr& argument : call->arguments) {
+            replaced.arguments.push_back(with_members(argument, factor, operands));
+            if (!replaced.arguments.back()) return nullptr;
+        }
+        return std::make_shared<const ValueExpr>(ValueExpr{std::move(replaced)});
+    }
+    const bool is_number =
+        std::holds_alternative<Number>(value->node) || std::holds_alternative<Infinity>(value->node);
+    return is_number ? value : nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> FactorTypes::object(const ComputedFactor& factor, int64_t lanes) {
+    std::vector<Operand> operands;
+    const ValuePtr value = with_members(factor.value, factor, operands);
+    if (!value) return std::nullopt;
+    ValueContext context;
+    context.lanes = lanes;
+    context.valid = "valid";
+    std::string members, starts, steps;
+    for (size_t i = 0; i < operands.size(); ++i) {
+        members += fmt::format("    {} p{};\n", pointer_type(operands[i].start.element, false), i);
+        starts += start_text(operands[i].start) + ", ";
+        steps += fmt::format("{}{}", i == 0 ? "" : ", ", operands[i].step);
+    }
+    for (size_t i = 0; i < operands.size(); ++i) members += fmt::format("    int64_t step{};\n", i);
+    const std::string inside = fmt::format(
+        "{}    template <class Valid>\n"
+        "    [[gnu::always_inline]] auto operator()([[maybe_unused]] int64_t {}, [[maybe_unused]] int64_t "
+        "{}, "
+        "[[maybe_unused]] Valid valid) const {{\n        return {};\n    }}\n",
+        members, kOuter, kInner, float_text(*value, context, true));
+    const auto [entry, is_new] = names_.emplace(inside, fmt::format("Factor{}", names_.size() + 1));
+    if (is_new) definitions_ += fmt::format("struct {} {{\n{}}};\n\n", entry->second, inside);
+    return fmt::format("{}{{{}{}}}", entry->second, starts, steps);
+}
+
+}  // namespace tessera::cpp

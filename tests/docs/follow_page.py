@@ -1,0 +1,139 @@
+"""Follows a page of docs/ literally.
+
+Usage: follow_page.py PAGE --source DIR --build DIR --link WORD...
+
+The blocks of the page are carried out in its order:
+
+    ```LANGUAGE file=PATH   the block becomes this file, which must not exist yet
+    ```diff                 is applied to the source tree
+    ```sh                   is run in the tree, `tessera` is in PATH
+
+The tree is an empty folder that lies over the source tree: it holds only what the page writes or changes. Then its
+.cpp files are compiled with the flags that the build has for their folder, linked in front of the library (a file that
+the page changes takes the place of the library's own), with the support files of the tests beside them, and the tests
+in the new and changed test files are run. A header that is changed may only gain declarations: nothing else is
+compiled again.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CHANGED = re.compile(r"^\+\+\+ (?:b/)?(\S+)", re.MULTILINE)
+
+
+def fail(message):
+    sys.exit(f"FAILED: {message}")
+
+
+def run(command, **options):
+    print("$", shlex.join(map(str, command)), flush=True)
+    result = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    print(result.stdout, flush=True)
+    if result.returncode != 0:
+        fail(f"exit code {result.returncode} of {shlex.join(map(str, command))}")
+    return result.stdout
+
+
+class Follower:
+    def __init__(self, source, build, tree):
+        self.source, self.build, self.tree = source, build, tree
+        self.tests = []  # patterns of GoogleTest
+        commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+        self.commands = {pathlib.Path(c["file"]).resolve(): c for c in commands}
+
+    def follow(self, page):
+        blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+        if not blocks:
+            fail(f"{page} has no blocks to follow")
+        for language, path, text in blocks:
+            if path:
+                self.write(path, text)
+            elif language == "diff":
+                self.apply(text)
+            elif language == "sh":
+                self.shell(text)
+
+    def write(self, path, text):
+        if (self.source / path).exists() or (self.tree / path).exists():
+            fail(f"{path} exists already")
+        (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.tree / path).write_text(text, encoding="utf-8")
+        self.tests += [f"{suite}.{test}" for suite, test in re.findall(r"\bTEST(?:_F)?\((\w+), (\w+)\)", text)]
+
+    def apply(self, text):
+        for path in CHANGED.findall(text):
+            if not (self.tree / path).exists():
+                (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(self.source / path, self.tree / path)
+        run(["patch", "-p1", "--no-backup-if-mismatch", "--fuzz=0"], cwd=self.tree, input=text)
+        # An added entry of a table is a parameter of the tests that walk the table.
+        self.tests += [f"*/{name}" for name in re.findall(r"^\+ +\{\"(\w+)\"", text, re.MULTILINE)]
+
+    def shell(self, text):
+        environment = dict(os.environ, PATH=f"{self.build}:{os.environ['PATH']}",
+                           XDG_CACHE_HOME=str(self.tree / ".cache"))
+        run(["bash", "-euo", "pipefail", "-c", text], cwd=self.tree, env=environment)
+
+    def flags_for(self, path):
+        """The command of this file, or of another one of its folder; the folders of the page come first."""
+        known = self.commands.get((self.source / path).resolve())
+        folder = (self.source / path).parent.resolve()
+        known = known or next((c for f, c in sorted(self.commands.items()) if f.parent == folder), None)
+        if known is None:
+            fail(f"{path}: nothing in its folder is compiled")
+        words = shlex.split(known["command"])
+        while "ccache" in pathlib.Path(words[0]).name:
+            words.pop(0)
+        words = words[:words.index("-o")]
+        mine = [word for folder in ("src", "tests", "include") for word in ("-I", str(self.tree / folder))]
+        return words[:1] + mine + words[1:]
+
+    def build_and_test(self, link):
+        sources = sorted(p.relative_to(self.tree) for p in self.tree.rglob("*.cpp"))
+        if not sources:
+            return
+        objects = []
+        for path in sources:
+            objects.append(self.tree / (path.name + ".o"))
+            run(self.flags_for(path) + ["-o", str(objects[-1]), "-c", str(self.tree / path)], cwd=self.build)
+        for module in {path.parts[1] for path in sources if path.parts[0] == "tests"}:
+            folder = self.build / "tests" / "CMakeFiles" / f"{module}_tests.dir" / module
+            objects += [o for o in sorted(folder.rglob("*.o")) if not o.name.endswith("_test.cpp.o")
+                        and o.name not in {path.name + ".o" for path in sources}]
+        program = self.tree / "page_tests"
+        compiler = self.flags_for(sources[0])[0]
+        run([compiler, "-o", str(program)] + list(map(str, objects)) + link)
+        if not self.tests:
+            fail("the page has no test")
+        output = run([program, "--gtest_filter=" + ":".join(self.tests)])
+        if "[  PASSED  ] 0 tests" in output:
+            fail("none of the page's tests was found")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page", type=pathlib.Path)
+    parser.add_argument("--source", type=pathlib.Path, required=True)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--link", nargs="+", required=True)
+    # What follows --link are words of the linker, flags included.
+    at = sys.argv.index("--link")
+    arguments = parser.parse_args(sys.argv[1:at] + ["--link", "x"])
+    with tempfile.TemporaryDirectory() as folder:
+        follower = Follower(arguments.source.resolve(), arguments.build.resolve(), pathlib.Path(folder))
+        follower.follow(arguments.page)
+        follower.build_and_test(sys.argv[at + 1:])
+    print("passed")
+
+
+if __name__ == "__main__":
+    main()

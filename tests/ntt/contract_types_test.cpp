@@ -1,0 +1,212 @@
+// Contractions and softmax_step whose operands lie in memory as other types than F32, or come from a
+// function. What is read is exact in double, so the sums are compared with double sums, within the bound of a
+// sum of K products.
+
+#include <cmath>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "ntt/buffers.h"
+#include "tessera/ntt/contract.h"
+#include "tessera/ntt/contract_k.h"
+#include "tessera/ntt/softmax.h"
+
+namespace tessera::ntt {
+namespace {
+
+/// `n` numbers of what P points to, in a buffer of the exact size: AddressSanitizer guards the end.
+template <class P>
+class Numbers {
+public:
+    using Stored = std::conditional_t<BitPointer<P>, uint8_t, std::remove_cv_t<detail::Pointee<P>>>;
+
+    Numbers(int64_t n, uint64_t seed) : data_(size(n)) {
+        Random random(seed);
+        for (size_t i = 0; i < data_.size(); ++i) {
+            if constexpr (BitPointer<P>)
+                data_[i] = static_cast<uint8_t>(bits_of(random.next()) >> 5);
+            else if constexpr (std::is_integral_v<Stored>)
+                data_[i] = static_cast<Stored>(127.0f * random.next());
+            else
+                set_element(data_.data(), static_cast<int64_t>(i), random.next());
+        }
+    }
+    P pointer() const { return P(data_.data()); }
+    double operator[](int64_t i) const { return element(pointer(), i); }
+
+private:
+    static size_t size(int64_t n) {
+        if constexpr (BitPointer<P>)
+            return static_cast<size_t>((n * P::kBits + 7) / 8);
+        else
+            return static_cast<size_t>(n);
+    }
+    std::vector<Stored> data_;
+};
+
+/// C[m, n] of row-major C against sum_k a(m, k) * b(n, k).
+template <class A, class B>
+void expect_product(const Guarded<float>& c, int64_t rows, int64_t columns, int64_t depth, A a, B b) {
+    ASSERT_TRUE(c.guards_are_intact());
+    for (int64_t m = 0; m < rows; ++m) {
+        for (int64_t n = 0; n < columns; ++n) {
+            double exact = 0, size = 0;
+            for (int64_t k = 0; k < depth; ++k) {
+                exact += a(m, k) * b(n, k);
+                size += std::fabs(a(m, k) * b(n, k));
+            }
+            ASSERT_LE(std::fabs(c[m * columns + n] - exact),
+                      static_cast<double>(2 * depth + 1) * 0x1p-24 * size)
+                << "m " << m << " n " << n;
+        }
+    }
+}
+
+template <class A, class B, int L>
+void check_pair() {
+    static constexpr ContractTile kTile{.lanes = L, .rows = 3, .groups = 2, .prefetch = 2};
+    static constexpr ContractKTile kTileK{.lanes = L, .rows = 2, .columns = 2};
+    for (const int64_t m : {1, 4}) {
+        for (const int64_t n : {int64_t{L}, int64_t{3 * L + 5}}) {
+            for (const int64_t k : {1, 19, 32}) {
+                SCOPED_TRACE("M " + std::to_string(m) + " N " + std::to_string(n) + " K " +
+                             std::to_string(k));
+                // Lanes along n: B is [K][N], in the end without a whole group.
+                const Numbers<A> a(m * k, 1);
+                const Numbers<B> b(n * k, 2), b_k(n * k, 3);
+                Guarded<float> c(m * n), c_k(m * n);
+                contract<kTile>(m, n, k, rows(a.pointer(), k, Int<1>{}), lanes(b.pointer(), Int<L>{}, n),
+                                result(c.data(), n, Int<L>{}));
+                const auto at_a = [&](int64_t i, int64_t kk) { return a[i * k + kk]; };
+                expect_product(c, m, n, k, at_a, [&](int64_t j, int64_t kk) { return b[kk * n + j]; });
+                // Lanes along k: B is [N][K].
+                contract_k<kTileK>(m, n, k, k_lanes(a.pointer(), k, Int<L>{}),
+                                   k_lanes(b_k.pointer(), k, Int<L>{}), elements(c_k.data(), n, Int<1>{}));
+                expect_product(c_k, m, n, k, at_a, [&](int64_t j, int64_t kk) { return b_k[j * k + kk]; });
+            }
+        }
+    }
+    // Static extents and packed B, whose groups begin with bytes.
+    constexpr int64_t kN = 4 * L, kK = 24;
+    const Numbers<A> a(2 * kK, 4);
+    const Numbers<B> b(kN * kK, 5);
+    Guarded<float> c(2 * kN);
+    contract<kTile>(Int<2>{}, Int<kN>{}, Int<kK>{}, rows(a.pointer(), Int<kK>{}, Int<1>{}),
+                    lanes(b.pointer(), Int<kK * L>{}, Int<L>{}), result(c.data(), Int<kN>{}, Int<L>{}));
+    expect_product(
+        c, 2, kN, kK, [&](int64_t i, int64_t k) { return a[i * kK + k]; },
+        [&](int64_t j, int64_t k) { return b[(j / L * kK + k) * L + j % L]; });
+}
+
+template <class A, class B>
+void check_lanes() {
+    check_pair<A, B, 4>();
+    check_pair<A, B, 8>();
+    check_pair<A, B, 16>();
+}
+
+TEST(ContractTypes, F32WithEveryType) {
+    check_lanes<const float*, const f16*>();
+    check_lanes<const float*, const bf16*>();
+    check_lanes<const float*, const int8_t*>();
+    check_lanes<const float*, const uint8_t*>();
+    check_lanes<const float*, Bits<4>>();
+    check_lanes<const float*, SignedBits<6>>();
+}
+TEST(ContractTypes, SixteenBitsWithSixteenBits) {
+    check_lanes<const f16*, const f16*>();
+    check_lanes<const bf16*, const bf16*>();
+}
+TEST(ContractTypes, PackedBitsOnTheLeft) {
+    check_lanes<Bits<3>, const float*>();
+}
+
+// Weights of 4 bits in blocks of 32 along k with a scale in F16 for each: (q - 8) * scale has 15 bits, so
+// decoding rounds nothing.
+template <int L>
+void check_decoded() {
+    static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2};
+    static constexpr ContractKTile kTileK{.lanes = L, .rows = 2, .columns = 4};
+    using V = Vector<float, L>;
+    constexpr int64_t kBlock = 32;
+    for (const int64_t n : {int64_t{2 * L}, int64_t{2 * L + 3}}) {
+        const int64_t m = 3, k = 96, blocks = k / kBlock, groups = ceil_div(n, L);
+        const Numbers<const float*> a(m * k, 1);
+        const Numbers<Bits<4>> numbers(groups * k * L, 2), numbers_k(n * k, 3);
+        const Numbers<const f16*> scales(groups * blocks * L, 4), scales_k(n * blocks, 5);
+        const auto at_a = [&](int64_t i, int64_t kk) { return a[i * k + kk]; };
+
+        Guarded<float> c(m * n);
+        contract<kTile>(m, n, k, rows(a.pointer(), k, Int<1>{}),
+                        decoded([&](int64_t group, int64_t kk, auto count) {
+                            const int64_t block = (group * blocks + kk / kBlock) * L;
+                            const V scale = load_group<V>(scales.pointer() + block, count);
+                            const V q = load_group<V>(numbers.pointer() + (group * k + kk) * L, count);
+                            return (q - 8.0f) * scale;
+                        }),
+                        result(c.data(), n, Int<L>{}));
+        const auto at_b = [&](int64_t j, int64_t kk) {
+            const int64_t group = j / L, block = (group * blocks + kk / kBlock) * L + j % L;
+            return (numbers[(group * k + kk) * L + j % L] - 8) * scales[block];
+        };
+        expect_product(c, m, n, k, at_a, at_b);
+
+        Guarded<float> c_k(m * n);
+        contract_k<kTileK>(m, n, k, k_lanes(a.pointer(), k, Int<L>{}),
+                           decoded_k([&](int64_t j, int64_t group, auto count) {
+                               const int64_t block = j * blocks + group * L / kBlock;
+                               const V q = load_group<V>(numbers_k.pointer() + (j * k + group * L), count);
+                               return (q - 8.0f) * element(scales_k.pointer(), block);
+                           }),
+                           elements(c_k.data(), n, Int<1>{}));
+        expect_product(c_k, m, n, k, at_a, [&](int64_t j, int64_t kk) {
+            const int64_t block = j * blocks + kk / kBlock;
+            return (numbers_k[j * k + kk] - 8) * scales_k[block];
+        });
+    }
+}
+
+TEST(ContractTypes, DecodedOperands) {
+    check_decoded<4>();
+    check_decoded<8>();
+    check_decoded<16>();
+}
+
+// Values of the cache as F16 or by way of a function, beside the same values in F32: the same bits come out.
+template <class P, int L>
+void check_values() {
+    static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2};
+    const int64_t queries = 3, positions = 21;
+    constexpr int64_t kDepth = 2 * L + 1;
+    const Numbers<P> values(positions * kDepth, 8);
+    std::vector<float> wide;
+    for (int64_t i = 0; i < positions * kDepth; ++i) wide.push_back(element(values.pointer(), i));
+    const auto scores = Random(9).numbers(queries * positions);
+    std::vector<std::vector<float>> found;
+    const auto run = [&](auto operand) {
+        std::vector<float> weights = scores, m(3), l(3), a(static_cast<size_t>(queries * kDepth));
+        const auto state = softmax_state(m.data(), l.data(), a.data(), Int<kDepth>{}, Int<L>{});
+        softmax_init<L>(queries, Int<kDepth>{}, state);
+        softmax_step<kTile>(queries, positions, Int<kDepth>{}, weights.data(), positions, operand, state);
+        found.push_back(a);
+    };
+    run(lanes(wide.data(), Int<L>{}, Int<kDepth>{}));
+    run(lanes(values.pointer(), Int<L>{}, Int<kDepth>{}));
+    run(decoded([&](int64_t group, int64_t k, auto count) {
+        return load_group<Vector<float, L>>(values.pointer() + (k * kDepth + group * L), count);
+    }));
+    EXPECT_NE(found[0], std::vector<float>(found[0].size()));
+    EXPECT_EQ(found[0], found[1]);
+    EXPECT_EQ(found[0], found[2]);
+}
+
+TEST(ContractTypes, ValuesOfAttention) {
+    check_values<const f16*, 4>();
+    check_values<const f16*, 16>();
+    check_values<const bf16*, 8>();
+    check_values<const int8_t*, 16>();
+}
+
+}  // namespace
+}  // namespace tessera::ntt
