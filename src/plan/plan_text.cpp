@@ -214,6 +214,10 @@ std::string print(const Plan& plan) {
 }
 
 Plan parse_plan(std::string_view text, const std::string& where) {
+    // What is parsed takes thirty times the memory of its text.
+    if (constexpr size_t kLongest = 1 << 20; text.size() > kLongest)
+        throw Error(where, "",
+                    fmt::format("is {} bytes long, more than the {} that are read", text.size(), kLongest));
     toml::table document;
     try {
         document = toml::parse(text, where);

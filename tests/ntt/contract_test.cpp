@@ -114,7 +114,7 @@ TEST(Contract, OneRowManyGroups) {
 }
 TEST(Contract, OtherLanes) {
     check_sizes<ContractTile{.lanes = 1, .rows = 3, .groups = 4}>();
-    check_sizes<ContractTile{.lanes = 2, .rows = 2, .groups = 2}>();
+    check_sizes<ContractTile{.lanes = 2, .rows = 2, .groups = 2, .k_unroll = 3}>();
     check_sizes<ContractTile{.lanes = 4, .rows = 2, .groups = 2, .accumulate = true}>();
     check_sizes<ContractTile{.lanes = 32, .rows = 2, .groups = 1}>();
 }

@@ -65,9 +65,12 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
     constexpr int kUnroll = Tile.k_unroll;
     int64_t k = 0;
     if constexpr (kUnroll > 1) {
+        // In k | u the compiler sees that (k | u) / 32 is k / 32, and an operand that decodes reads what it
+        // has for 32 steps once in a turn.
+        constexpr bool kIsPowerOfTwo = (kUnroll & (kUnroll - 1)) == 0;
         for (; k + kUnroll <= k_extent; k += kUnroll) {
 #pragma GCC unroll 64
-            for (int u = 0; u < kUnroll; ++u) step(k + u);
+            for (int u = 0; u < kUnroll; ++u) step(kIsPowerOfTwo ? k | u : k + u);
         }
     }
     for (; k < k_extent; ++k) step(k);
