@@ -4,32 +4,14 @@
 #include <array>
 #include <fstream>
 #include <iterator>
-#include <memory>
-
-#include <hwloc.h>
 
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
+#include "machine/topology.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
-
-struct DestroyTopology {
-    void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
-
-Topology load_topology() {
-    hwloc_topology_t raw = nullptr;
-    if (hwloc_topology_init(&raw) != 0) throw Error("", "", "hwloc cannot describe this machine");
-    Topology topology(raw);
-    // The affinity mask of this process, not of the whole machine: `taskset -c 0` means one core.
-    hwloc_topology_set_flags(raw,
-                             HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
-    if (hwloc_topology_load(raw) != 0) throw Error("", "", "hwloc cannot describe this machine");
-    return topology;
-}
 
 int64_t cores_below(hwloc_topology_t topology, hwloc_obj_t object) {
     const int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, object->cpuset, HWLOC_OBJ_CORE);
