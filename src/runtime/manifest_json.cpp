@@ -206,6 +206,7 @@ Manifest manifest_of(const Field& root, const std::string& where) {
     result.architecture = root.at("architecture").text();
     for (const Field& set : root.at("instruction_sets").items())
         result.instruction_sets.push_back(set.text());
+    result.workers = root.at("workers").integer();
     for (const Field& symbol : root.at("symbols").items()) result.symbols.push_back(symbol_of(symbol));
     for (const Field& input : root.at("inputs").items()) result.inputs.push_back(tensor_of(input));
     for (const Field& output : root.at("outputs").items()) result.outputs.push_back(tensor_of(output));
@@ -229,6 +230,7 @@ std::string print(const Manifest& manifest) {
                  {"machine_hash", manifest.machine_hash},
                  {"architecture", manifest.architecture},
                  {"instruction_sets", manifest.instruction_sets},
+                 {"workers", manifest.workers},
                  {"symbols", json_list(manifest.symbols)},
                  {"inputs", json_list(manifest.inputs)},
                  {"outputs", json_list(manifest.outputs)},
