@@ -49,6 +49,7 @@ Manifest::Text text_of(const ModelFacts& facts) {
     text.vocabulary = facts.size.vocabulary;
     text.context = facts.context;
     for (const int64_t id : facts.end_ids) text.eos.push_back(static_cast<int32_t>(id));
+    text.policy = name(facts.policy);
     return text;
 }
 

@@ -64,6 +64,7 @@ struct Manifest {
         int64_t page_size = 16;  ///< slots of one page of the cache
         std::optional<int32_t> bos;
         std::vector<int32_t> eos;
+        std::string policy = "exact";  ///< what activations were allowed to be rounded to, for people
         bool operator==(const Text&) const = default;
     };
 

@@ -134,6 +134,7 @@ Json json_of(const Manifest::Text& text) {
     Json json = {{"vocabulary", text.vocabulary}, {"context", text.context}, {"page_size", text.page_size}};
     if (text.bos) json["bos"] = *text.bos;
     json["eos"] = text.eos;
+    json["policy"] = text.policy;
     return json;
 }
 
@@ -188,6 +189,7 @@ Manifest::Text text_of(const Field& field) {
                         {}};
     if (field.has("bos")) text.bos = field.at("bos").id();
     for (const Field& id : field.at("eos").items()) text.eos.push_back(id.id());
+    text.policy = field.at("policy").text();
     return text;
 }
 
