@@ -7,11 +7,8 @@
 
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
-<<<<<<< ours
-#include "machine/topology.h"
-=======
 #include "machine/host_memory.h"
->>>>>>> theirs
+#include "machine/topology.h"
 #include "support/error.h"
 
 namespace tessera {
