@@ -86,7 +86,7 @@ def main():
         if bandwidth:
             bandwidth_shares.append(weights / step / bandwidth)
         if peak:                                                  # two operations for each weight and token
-            peak_shares.append(2 * weights / 4 * times["prefill_tokens"] / whole / peak)
+            peak_shares.append(2 * times["constant_elements"] * times["prefill_tokens"] / whole / peak)
         print(f"pair {pair + 1}: decode {decode[-1]:.2f}, prefill {prefill[-1]:.2f} tokens/s" +
               (f", {bandwidth / 1e9:.1f} GB/s" if bandwidth else "") + (f", {peak / 1e9:.0f} GFLOP/s" if peak else ""), file=sys.stderr)
     row("decode", decode, bandwidth_shares, "the read bandwidth: weights are read once a token")

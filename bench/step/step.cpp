@@ -34,6 +34,13 @@ nlohmann::ordered_json measure(const char* path, int64_t prefill, int64_t decode
 
     nlohmann::ordered_json result;
     result["constant_bytes"] = artefact->manifest().constants_bytes;
+    int64_t elements = 0;  // scales of quantised weights count too: one for 16 weights or more
+    for (const Manifest::Constant& constant : artefact->manifest().constants) {
+        int64_t count = constant.repeat;
+        for (const int64_t extent : constant.shape) count *= extent;
+        elements += count;
+    }
+    result["constant_elements"] = elements;
     result["prefill_tokens"] = prefill;
     for (int64_t pass = 0; pass < passes; ++pass) {
         const SequenceId sequence = session.open();

@@ -29,6 +29,7 @@ struct CompileSettings {
     std::string cache_type = "auto";
     /// Quantises the matrices of a float checkpoint: "q8_0", "q4_0", "q4_k_m"; empty: they stay as they are.
     std::string quantize;
+    std::optional<int64_t> workers;  ///< threads that compute a step together; default: the machine's cores
     std::optional<int64_t> context;  ///< positions of one sequence; default: the model's, at most 8192
 
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty

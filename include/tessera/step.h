@@ -11,6 +11,9 @@ struct TesseraStep {
     unsigned char* const*
         states;            ///< one buffer for each state: its repetitions one after the other, as laid out
     unsigned char* arena;  ///< intermediate buffers, 64-byte aligned, arena_bytes of the specialisation
+    int64_t worker;        ///< who runs this: 0 to workers - 1; every one calls the same entry
+    void (*meet)(void* team);  ///< returns when all workers have called it; not called if there is one worker
+    void* team;                ///< its argument
 };
 
 /// One specialisation of the step. It reads what `step` points to and nothing else, and keeps nothing.

@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-[[noreturn]] void refuse(const char* setting, const std::string& value, const char* known) {
+[[noreturn]] void refuse(const char* setting, const std::string& value, const std::string& known) {
     throw Error("", setting, fmt::format("is \"{}\", expected {}", value, known), "", ErrorKind::kUsage);
 }
 
@@ -18,10 +18,13 @@ CompileOptions options_of(const CompileSettings& settings) {
         .ntt_include = settings.include_directory,
         .search_path = settings.search_path,
         .cache = settings.cache_directory,
+        .workers = settings.workers,
         .context = settings.context,
         .on_pass = settings.on_pass,
         .while_waiting = settings.while_waiting,
     };
+    if (options.workers && (*options.workers < 1 || *options.workers > kMostWorkers))
+        refuse("workers", fmt::to_string(*options.workers), fmt::format("1 to {}", kMostWorkers));
     const std::optional<Policy> policy = policy_of(settings.policy);
     if (!policy) refuse("policy", settings.policy, "default or exact");
     options.policy = *policy;

@@ -6,6 +6,7 @@
 
 #include "machine/machine_text.h"
 #include "machine/probe.h"
+#include "plan/plan.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 #include "support/progress.h"
@@ -28,6 +29,7 @@ public:
                     .policy = flags.policy,
                     .cache_type = flags.cache_type,
                     .quantize = flags.quantize} {
+        if (flags.workers > 0) settings_.workers = flags.workers;
         if (flags.context > 0) settings_.context = flags.context;
         settings_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
             progress_.reset();
@@ -52,8 +54,13 @@ private:
 void add_machine_flags(CLI::App& app, CompileFlags& flags) {
     app.add_option("--machine", flags.machine, "machine description (TOML); default: this machine")
         ->type_name("FILE");
+    CLI::Option* workers = app.add_option("--workers", flags.workers,
+                                          "threads that compute together; default: the machine's cores")
+                               ->type_name("N")
+                               ->check(CLI::Range(int64_t{1}, kMostWorkers));
     app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->excludes(workers);
     app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")
         ->type_name("DIR");
 }

@@ -1,4 +1,6 @@
 #include <memory>
+#include <set>
+#include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
@@ -23,12 +25,20 @@ struct Options {
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
+/// "f16": one for all states, as far as `tessera compile` makes them.
+std::string cache_types(const Manifest& m) {
+    std::set<std::string_view> types;
+    for (const Manifest::State& state : m.states) types.insert(name(state.element));
+    return fmt::format("{}", fmt::join(types, ", "));
+}
+
 void print_overview(const Manifest& m) {
     fmt::print("model       {}\nmachine     {} ({})\nneeds       {} {}\ncompiled by tessera {}\n", m.model,
                m.machine, m.machine_hash, m.architecture, fmt::join(m.instruction_sets, " "),
                m.tessera_version);
     if (m.text)
-        fmt::print("text        vocabulary {}, context {} tokens\n", m.text->vocabulary, m.text->context);
+        fmt::print("text        vocabulary {}, context {} tokens\nrounding    policy {}, cache {}\n",
+                   m.text->vocabulary, m.text->context, m.text->policy, cache_types(m));
     for (const Manifest::Specialisation& s : m.specialisations) {
         fmt::print("code        {}:", s.name);
         for (const auto& [symbol, bounds] : s.bounds) {

@@ -73,6 +73,13 @@ void print_statistics(const GenerateStatistics& s) {
                    s.decode_seconds, rate(s.decode_steps, s.decode_seconds));
 }
 
+void print_workers(const LoadedProgram& program) {
+    if (program.workers() == 1) return;
+    fmt::print(stderr, "workers: {}{}, {:.1f} barriers a step\n", program.workers(),
+               program.lacks_processors() ? " (more than there are processors)" : "",
+               rate(program.barriers(), static_cast<double>(program.steps())));
+}
+
 std::vector<TokenId> read_prompt(const Options& options, const Tokenizer& tokenizer) {
     if (options.ids) return read_prompt_ids(*options.ids);
     if (!options.prompt)
@@ -114,6 +121,7 @@ int run(const Options& options, const Environment& environment) {
                    model.session().context());
     if (result.reason == StopReason::kInterrupted) fmt::print(stderr, "stopped: interrupted\n");
     print_statistics(result.statistics);
+    print_workers(model.program());
     return result.reason == StopReason::kInterrupted ? kInterruptedExitCode : 0;
 }
 

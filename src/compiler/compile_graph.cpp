@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "codegen/cpp/emit.h"
 #include "compiler/compiler.h"
 #include "compiler/pass.h"
@@ -14,8 +16,9 @@
 namespace tessera {
 namespace {
 
-PlannerOptions planner_options(const Machine& machine) {
+PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> workers) {
     PlannerOptions options;
+    options.workers = std::min(workers.value_or(machine.cores), kMostWorkers);
     options.machine = machine.name;
     options.lanes = vector_lanes(machine);
     options.vector_registers = vector_registers(machine);
@@ -48,12 +51,14 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         [](const Graph& g) { return print(g); });
     const auto print_plan = [](const Plan& p) { return print(p); };
     const std::string where = options.plan ? options.plan->string() : "default plan";
-    out.plan = options.plan ? pass.run(
-                                  "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan)
-                            : pass.run(
-                                  "plan", "toml",
-                                  [&] { return default_plan(out.graph, planner_options(options.machine)); },
-                                  print_plan);
+    out.plan =
+        options.plan
+            ? pass.run(
+                  "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan)
+            : pass.run(
+                  "plan", "toml",
+                  [&] { return default_plan(out.graph, planner_options(options.machine, options.workers)); },
+                  print_plan);
     if (options.plan) {
         // Structure first: buffers are placed by lowering, which relies on it.
         verify_structure(out.graph, out.plan, where);

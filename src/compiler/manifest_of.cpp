@@ -49,6 +49,7 @@ Manifest::Text text_of(const ModelFacts& facts) {
     text.vocabulary = facts.size.vocabulary;
     text.context = facts.context;
     for (const int64_t id : facts.end_ids) text.eos.push_back(static_cast<int32_t>(id));
+    text.policy = name(facts.policy);
     return text;
 }
 
@@ -62,6 +63,7 @@ Manifest manifest_of(const std::optional<Manifest::Text>& text, const Compiled& 
     manifest.machine_hash = content_hash(machine);
     manifest.architecture = machine.isa == Isa::kX86_64 ? "x86_64" : "aarch64";
     manifest.instruction_sets = instruction_sets(machine);
+    manifest.workers = compiled.plan.workers;
     manifest.symbols = graph.symbols;
     for (size_t i = 0; i < graph.values.size(); ++i) {
         const Value& value = graph.values[i];

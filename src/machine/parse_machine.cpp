@@ -149,6 +149,10 @@ std::string first_line(std::string_view text) {
 }  // namespace
 
 Machine parse_machine(std::string_view text, const std::string& where) {
+    // What is parsed takes thirty times the memory of its text.
+    if (constexpr size_t kLongest = 1 << 20; text.size() > kLongest)
+        throw Error(where, "",
+                    fmt::format("is {} bytes long, more than the {} that are read", text.size(), kLongest));
     toml::table table;
     try {
         table = toml::parse(text, where);

@@ -4,32 +4,15 @@
 #include <array>
 #include <fstream>
 #include <iterator>
-#include <memory>
-
-#include <hwloc.h>
 
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
+#include "machine/host_memory.h"
+#include "machine/topology.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
-
-struct DestroyTopology {
-    void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
-
-Topology load_topology() {
-    hwloc_topology_t raw = nullptr;
-    if (hwloc_topology_init(&raw) != 0) throw Error("", "", "hwloc cannot describe this machine");
-    Topology topology(raw);
-    // The affinity mask of this process, not of the whole machine: `taskset -c 0` means one core.
-    hwloc_topology_set_flags(raw,
-                             HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
-    if (hwloc_topology_load(raw) != 0) throw Error("", "", "hwloc cannot describe this machine");
-    return topology;
-}
 
 int64_t cores_below(hwloc_topology_t topology, hwloc_obj_t object) {
     const int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, object->cpuset, HWLOC_OBJ_CORE);
@@ -57,12 +40,11 @@ void add_caches(hwloc_topology_t topology, Machine& machine) {
     }
 }
 
-void add_main_memory(hwloc_topology_t topology, const CgroupLimits& limits, Machine& machine) {
+void add_main_memory(hwloc_topology_t topology, Machine& machine) {
     const hwloc_obj_t root = hwloc_get_root_obj(topology);
-    int64_t bytes = static_cast<int64_t>(root->total_memory);
-    if (limits.memory_bytes)
-        bytes = bytes == 0 ? *limits.memory_bytes : std::min(bytes, *limits.memory_bytes);
-    if (bytes <= 0) throw Error("", "", "the amount of memory of this machine is not known to hwloc");
+    int64_t bytes = host_memory_bytes();
+    // Of the nodes in the affinity mask; hwloc knows none where /sys is not mounted.
+    if (root->total_memory > 0) bytes = std::min(bytes, static_cast<int64_t>(root->total_memory));
     machine.memory.push_back(
         {.name = "memory", .capacity_bytes = bytes, .shared_by_cores = cores_below(topology, root)});
 }
@@ -81,7 +63,7 @@ Machine probe_host() {
     Machine machine{.name = "host", .isa = kHostIsa};
     machine.cores = usable_cores(topology.get(), limits);
     add_caches(topology.get(), machine);
-    add_main_memory(topology.get(), limits, machine);
+    add_main_memory(topology.get(), machine);
     machine.units = feature_units(kHostIsa, features);
     machine.compiler.flags = feature_flags(kHostIsa, features);
     return machine;

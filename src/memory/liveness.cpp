@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "movement/phases.h"
+
 namespace tessera {
 
 std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
@@ -26,6 +28,15 @@ std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
         }
         span[b].second = kernel;
     }
+    struct Span {
+        int64_t first, last;
+    };
+    std::map<int64_t, Span> kernels_of;  // the first and one behind the last of each phase
+    const std::vector<int64_t> phase = phases(program);
+    for (int64_t k = 0; k < kernel; ++k) {
+        const auto [at, is_new] = kernels_of.emplace(phase[static_cast<size_t>(k)], Span{k, k + 1});
+        at->second.last = k + 1;
+    }
     std::vector<LiveBuffer> result;
     for (const Value& value : graph.values) {
         const auto at = uses.find(value.name);
@@ -38,6 +49,10 @@ std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
             live.first = std::min(live.first, span[use.block].first);
             live.last = std::max(live.last, span[use.block].second);
         }
+        const Span begin = kernels_of.at(phase[static_cast<size_t>(live.first)]);
+        const Span end = kernels_of.at(phase[static_cast<size_t>(live.last - 1)]);
+        live.first = std::min(begin.first, end.first);
+        live.last = std::max(begin.last, end.last);
         result.push_back(std::move(live));
     }
     return result;

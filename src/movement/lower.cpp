@@ -4,6 +4,8 @@
 //   x:8 y:1 { p[..]; r[..] }   ->   for x in 0..X by 8: for y in 0..Y: p on (region that r reads), r on
 //   (x..x+8, y)
 //
+// The loop `x:8@worker` starts at the worker's first tile and leaves out those of the others.
+//
 // A loop over a reduction of the root starts behind the identity of its results and ends before the
 // post-expression.
 #include "movement/lower.h"
@@ -13,6 +15,8 @@
 #include <numeric>
 
 #include "kernels/micro_kernel.h"
+#include "movement/fill_gaps.h"
+#include "movement/kernel_division.h"
 #include "movement/leaf.h"
 #include "support/error.h"
 
@@ -33,7 +37,7 @@ LowerLeaf lowering_of(std::string_view micro_kernel) {
 class KernelLowering {
 public:
     KernelLowering(const LoweringInput& input, const Block& block, const KernelPlan& plan)
-        : plan_(plan), storage_(input, block), names_(reserved_names(input)) {
+        : plan_(plan), storage_(input, block), division_(plan, storage_), names_(reserved_names(input)) {
         for (const Leaf* leaf : leaves(plan.nest)) nodes_.push_back(&node_of(*leaf, block));
     }
 
@@ -41,9 +45,13 @@ public:
         Kernel kernel;
         kernel.name = identifier(nodes_.back()->name);
         kernel.comment = print(plan_.nest);
-        kernel.body = fill_gaps();
-        append(kernel.body, lower_nest(plan_.nest, whole_ranges(*nodes_.back(), storage_.input()), false));
+        kernel.barrier = plan_.barrier;
+        kernel.alone = plan_.alone;
+        Body nest = lower_nest(plan_.nest, whole_ranges(*nodes_.back(), storage_.input()), false);
+        kernel.body = fill_gaps(nodes_, division_.accesses(), storage_, names_);
+        append(kernel.body, std::move(nest));
         kernel.buffers = storage_.buffers();
+        kernel.accesses = division_.accesses();
         return kernel;
     }
 
@@ -64,26 +72,6 @@ private:
 
     static void append(Body& body, Body more) {
         for (Statement& s : more) body.push_back(std::move(s));
-    }
-
-    /// Elements of whole results that no iteration writes hold the identity.
-    Body fill_gaps() {
-        Body body;
-        for (const Node* node : nodes_) {
-            for (const int t : node->definition()->results()) {
-                const ValueId value = value_of(*node, t);
-                if (node->definition()->tensors[static_cast<size_t>(t)].role != Role::kOut ||
-                    !leaves_gaps(*node, storage_))
-                    continue;
-                if (storage_.plan_of(value).place == Place::kTile)
-                    continue;  // readers are checked where the tile is made
-                const std::vector<Index> extents = storage_.extents(value);
-                const Address start = storage_.locate(value, std::vector<Index>(extents.size()), true);
-                body.push_back({Fill{start, stored_elements(storage_.plan_of(value).layout, extents),
-                                     identity(node->definition()->monoid)}});
-            }
-        }
-        return body;
     }
 
     /// A limit that is more than a sum gets a name, so that it is computed once and the code stays readable.
@@ -110,11 +98,13 @@ private:
             Index begin, end;
             int64_t step;
             bool is_lone;  ///< one tile holds all, so the body does not name the variable
+            bool is_divided = false;
             Body before, inside, after;
         };
         std::vector<Open> open;
         const size_t outer_loops = open_loops_.size();
         const int outer_stopped_loops = stopped_loops_;
+        if (&nest == &plan_.nest && !divided_loop(nest)) division_.begin_whole(nodes, ranges);
         for (const LoopTile& loop : nest.loops) {
             const int x = definition.iterator(loop.iterator);
             if (x < 0) {
@@ -123,6 +113,7 @@ private:
             Range& range = ranges[static_cast<size_t>(x)];
             Open level;
             const bool is_reduction = definition.iterators[static_cast<size_t>(x)].is_reduction;
+            if (loop.is_divided) division_.check(root_node, loop, is_reduction);
             if (is_reduction && !is_partial) {
                 if (!find_micro_kernel(root(nest).micro_kernel)->tiles_reductions) {
                     throw Error(root_node.name, loop.iterator,
@@ -150,9 +141,11 @@ private:
                 {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
                 divisor == 0 ? tile : std::gcd(divisor, tile)};
             level.begin = range.begin;
+            level.is_divided = loop.is_divided && storage_.input().plan.workers > 1;
+            if (level.is_divided) level.begin = storage_.input().worker() * Index(loop.tile);
             end = named(end, loop.iterator + "_stop", level.before);
             level.end = end;
-            level.step = tile;
+            level.step = level.is_divided ? loop.tile * storage_.input().plan.workers : tile;
             level.is_lone = range.largest <= tile;
             const Index start = level.is_lone ? range.begin : Index::variable(level.variable);
             if (!level.is_lone) open_loops_.push_back(level.variable.name);
@@ -165,6 +158,11 @@ private:
                 start,
                 divides || tile == 1 ? next : named(min(next, end), loop.iterator + "_end", level.inside),
                 tile, covered};
+            if (loop.is_divided) {
+                division_.begin_part(nodes, ranges, level.variable.name, level.is_lone);
+            } else {
+                division_.enter(level.variable.name, level.begin);
+            }
             open.push_back(std::move(level));
         }
 
@@ -190,7 +188,7 @@ private:
             append(level->inside, std::move(body));
             body = std::move(level->inside);
             const auto extent = (level->end - level->begin).as_constant();
-            if (level->is_lone && extent && *extent > 0 && *extent <= level->step) {
+            if (level->is_lone && !level->is_divided && extent && *extent > 0 && *extent <= level->step) {
                 append(outer, std::move(body));  // a loop of one trip is none
             } else {
                 outer.push_back(
@@ -305,6 +303,7 @@ private:
     Body lower_leaf(const Leaf& leaf, const Node& node, const Ranges& ranges, bool is_partial) {
         const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
         TESSERA_CHECK(kernel != nullptr, "{}", leaf.micro_kernel);
+        division_.check_stays_in_part(node, ranges);
         check_types(node, *kernel);
         Body body;
         const LeafScope scope{node, leaf, ranges, is_partial, storage_, nodes_, names_};
@@ -354,6 +353,7 @@ private:
 
     const KernelPlan& plan_;
     Storage storage_;
+    KernelDivision division_;
     Names names_;
     std::vector<const Node*> nodes_;
     std::vector<std::string>
@@ -372,6 +372,7 @@ Program lower(const Graph& graph, const Plan& plan, const SpecialisationPlan& sp
     const LoweringInput input = lowering_input(graph, plan, specialisation, constants);
     Program program;
     program.specialisation = specialisation.name;
+    program.workers = plan.workers;
     program.arena_bytes = specialisation.arena_bytes;
     for (const DimSymbol& symbol : graph.symbols) program.symbols.push_back(input.symbols.at(symbol.name));
     for (const Block& block : graph.blocks) {

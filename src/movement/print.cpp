@@ -137,18 +137,25 @@ const char* name_of(MemoryKind kind) {
 
 std::string print(const Program& program) {
     ProgramText out;
-    out.line(fmt::format("program {} arena {} bytes", program.specialisation, program.arena_bytes));
+    out.line(fmt::format("program {} workers {} arena {} bytes", program.specialisation, program.workers,
+                         program.arena_bytes));
     for (const Variable& s : program.symbols)
         out.line(fmt::format("symbol {} in {}..{}", s.name, s.bounds.low, s.bounds.high));
     for (const ProgramBlock& block : program.blocks) {
         out.line(fmt::format("block {} x {}", block.name, block.repeat));
         for (const Kernel& kernel : block.kernels) {
-            out.line(fmt::format("kernel {}: {}", kernel.name, kernel.comment));
+            if (kernel.barrier) out.line("barrier");
+            out.line(
+                fmt::format("kernel {}{}: {}", kernel.name, kernel.alone ? " alone" : "", kernel.comment));
             for (const ProgramBuffer& b : kernel.buffers) {
                 out.line(fmt::format(
                     "  {} {} {} at {}{}{}", b.is_written ? "writes" : "reads", name_of(b.memory), b.name,
                     b.position, b.repetition_stride == Index(0) ? "" : " by " + b.repetition_stride.text(),
-                    b.memory == MemoryKind::kArena ? fmt::format(" ({} bytes)", b.bytes) : ""));
+                    b.memory == MemoryKind::kArena
+                        ? fmt::format(
+                              " ({} bytes{})", b.bytes,
+                              b.worker_stride > 0 ? fmt::format(", {} a worker", b.worker_stride) : "")
+                        : ""));
             }
             out.body(kernel.body);
         }

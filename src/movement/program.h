@@ -181,6 +181,24 @@ struct ProgramBuffer {
     int64_t bytes = 0;        ///< arena: at the upper bounds of the symbols; a tile's own
     Index repetition_stride;  ///< bytes from one repetition of the block to the next; 0 if all share it
     bool is_written = false;
+    int64_t worker_stride = 0;  ///< bytes from one worker's copy to the next; 0 if all share it
+};
+
+/// Elements of a buffer that belong to a worker: those whose coordinate along `axis` of the stored value lies
+/// in a group of `group` with worker = (coordinate div group) mod workers.
+struct WorkerPart {
+    int axis = 0;  ///< -1: all of it is worker 0's
+    int64_t group = 1;
+    auto operator<=>(const WorkerPart&) const = default;
+};
+
+/// What one operator of a kernel does to the storage of one value, as far as other workers are concerned.
+struct WorkerAccess {
+    std::string value;  ///< whose storage it is, views and in-place results followed
+    std::string node;
+    bool is_write = false;
+    bool by_all = false;  ///< every worker makes it; else each in its trips of a division, or worker 0 alone
+    std::vector<WorkerPart> parts;  ///< it stays within any one of these; sorted; empty: all elements
 };
 
 struct Kernel {
@@ -188,6 +206,9 @@ struct Kernel {
     std::string comment;  ///< the nest, as planned
     std::vector<ProgramBuffer> buffers;
     Body body;
+    bool barrier = false;  ///< all workers meet before it
+    bool alone = false;    ///< worker 0 runs it
+    std::vector<WorkerAccess> accesses;
 };
 
 struct ProgramBlock {
@@ -198,6 +219,7 @@ struct ProgramBlock {
 
 struct Program {
     std::string specialisation;
+    int64_t workers = 1;
     std::vector<Variable> symbols;  ///< in the graph's order, bounds of the specialisation
     std::vector<ProgramBlock> blocks;
     int64_t arena_bytes = 0;

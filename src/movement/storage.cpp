@@ -45,7 +45,7 @@ const std::set<std::string>& reserved_identifiers() {
         "throw",    "true",      "try",       "typedef",   "typeid",    "typename",   "union",    "unsigned",
         "using",    "virtual",   "void",      "volatile",  "while",     "xor",        "xor_eq",   "char8_t",
         "char16_t", "char32_t",  "wchar_t",   "co_await",  "co_return", "co_yield",   "int32_t",  "int64_t",
-        "at",       "group",     "ntt",       "step",      "tessera",   "repetition", "valid"};
+        "at",       "group",     "ntt",       "step",      "tessera",   "repetition", "valid",    "worker"};
     return words;
 }
 
@@ -338,6 +338,11 @@ ProgramBuffer Storage::describe(ValueId id) const {
                 }
                 const Index elements = stored_elements(plan_of(id).layout, shape);
                 buffer.bytes = (elements.bounds().high * bits(value.type.element) + 7) / 8;
+                if (input_.plan.workers > 1 &&
+                    (plan_of(id).place == Place::kTile || plan_of(id).each_worker)) {
+                    buffer.worker_stride = (buffer.bytes + 63) / 64 * 64;  // no line belongs to two
+                    buffer.bytes = buffer.worker_stride * input_.plan.workers;
+                }
             }
             break;
         }

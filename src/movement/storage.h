@@ -25,6 +25,9 @@ struct Range {
     bool is_single() const { return largest == 1; }
 };
 
+/// In the emitted code.
+inline constexpr const char* kWorker = "worker";
+
 /// What lowering reads, and nothing else.
 struct LoweringInput {
     const Graph& graph;
@@ -32,6 +35,9 @@ struct LoweringInput {
     const SpecialisationPlan& specialisation;
     const ConstantSection& constants;
     std::map<std::string, Variable> symbols;  ///< bounds of the specialisation
+
+    /// The number of the worker that runs the code.
+    Index worker() const { return Index::variable({kWorker, {0, plan.workers - 1}}); }
 };
 
 LoweringInput lowering_input(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,

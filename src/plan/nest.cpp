@@ -92,7 +92,10 @@ private:
             }
             std::string name = word();
             if (take(':')) {
-                loops.push_back({std::move(name), number()});
+                const int64_t tile = number();
+                const bool is_divided = take('@');
+                if (is_divided && word() != "worker") fail("expected worker");
+                loops.push_back({std::move(name), tile, is_divided});
                 continue;
             }
             if (!loops.empty()) fail("expected { after the loops");
@@ -140,6 +143,11 @@ const Leaf& root(const Nest& nest) {
     return std::get<Leaf>(last);
 }
 
+const LoopTile* divided_loop(const Nest& nest) {
+    const bool has_one = !nest.loops.empty() && nest.loops.front().is_divided;
+    return has_one ? &nest.loops.front() : nullptr;
+}
+
 std::vector<const Leaf*> leaves(const Nest& nest) {
     std::vector<const Leaf*> result;
     for (const auto& child : nest.children) {
@@ -154,7 +162,8 @@ std::vector<const Leaf*> leaves(const Nest& nest) {
 
 std::string print(const Nest& nest) {
     std::string out;
-    for (const LoopTile& loop : nest.loops) out += fmt::format("{}:{} ", loop.iterator, loop.tile);
+    for (const LoopTile& loop : nest.loops)
+        out += fmt::format("{}:{}{} ", loop.iterator, loop.tile, loop.is_divided ? "@worker" : "");
     return nest.loops.empty() ? print_children(nest) : out + "{ " + print_children(nest) + " }";
 }
 

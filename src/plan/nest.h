@@ -18,11 +18,15 @@
 /// that the operators after it read in one tile is computed at this place, so a kernel is a fusion group and
 /// the place of an operator is where it is fused. `name[kernel key=value ...]` is an operator with its
 /// micro-kernel.
+///
+/// `n:512@worker` in front of all other loops divides the kernel: the tile that starts at 512 i belongs to
+/// worker i mod workers, which computes it and no other.
 namespace tessera {
 
 struct LoopTile {
     std::string iterator;
     int64_t tile = 1;
+    bool is_divided = false;  ///< @worker: trip i belongs to worker i mod workers
     bool operator==(const LoopTile&) const = default;
 };
 
@@ -41,6 +45,8 @@ struct Nest {
 
 /// The last operator of the nest.
 const Leaf& root(const Nest& nest);
+/// The loop that divides the nest between the workers; null if there is none.
+const LoopTile* divided_loop(const Nest& nest);
 /// All operators, in the order of execution.
 std::vector<const Leaf*> leaves(const Nest& nest);
 

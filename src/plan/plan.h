@@ -29,12 +29,16 @@ struct TensorPlan {
     std::optional<int64_t> offset;  ///< bytes; kArena and kTile, once buffers are placed
     int64_t bytes = 0;              ///< for which the offset was chosen
     Layout layout;                  ///< of an intermediate value; inputs and outputs are row-major
+    bool each_worker = false;       ///< kArena: every worker has one of its own
     bool operator==(const TensorPlan&) const = default;
 };
 
 struct KernelPlan {
     std::string block;
-    Nest nest;  ///< its name is that of its root
+    Nest nest;             ///< its name is that of its root
+    bool barrier = false;  ///< all workers meet before it
+    bool alone =
+        false;  ///< worker 0 computes it; else each does its part, or all of it if nothing divides it
     bool operator==(const KernelPlan&) const = default;
 };
 
@@ -59,10 +63,14 @@ struct SpecialisationPlan {
 struct Plan {
     std::string graph;
     std::string machine;
+    int64_t workers = 1;                   ///< threads that compute one step together
     std::map<std::string, Layout> stored;  ///< constants and states: one form for all specialisations
     std::vector<SpecialisationPlan> specialisations;
     bool operator==(const Plan&) const = default;
 };
+
+/// Workers of one step at most: what a plan may ask for.
+inline constexpr int64_t kMostWorkers = 1024;
 
 /// TOML (docs/plan.md); parse_plan(print(p)) equals p.
 std::string print(const Plan& plan);

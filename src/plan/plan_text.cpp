@@ -30,7 +30,7 @@ std::string place_text(const TensorPlan& tensor) {
             text = "given";
             break;
         case Place::kArena:
-            text = "arena";
+            text = tensor.each_worker ? "arena of each worker" : "arena";
             break;
         case Place::kTile:
             text = "tile";
@@ -75,6 +75,7 @@ TensorPlan parse_place(std::string_view text, const std::string& where, const st
     }
     if (take_prefix(text, "arena")) {
         tensor.place = Place::kArena;
+        tensor.each_worker = take_prefix(text, " of each worker");
     } else if (take_prefix(text, "tile")) {
         tensor.place = Place::kTile;
     } else {
@@ -119,6 +120,15 @@ public:
         return node.as_integer()->get();
     }
     int64_t number(const std::string& key) { return number_of(need(key), key); }
+    int64_t number_or(const std::string& key, int64_t otherwise) {
+        return table_.contains(key) ? number(key) : otherwise;
+    }
+    bool flag(const std::string& key) {
+        if (!table_.contains(key)) return false;
+        const toml::node& node = need(key);
+        if (!node.is_boolean()) throw Error(at(node, where_), key, "is neither true nor false");
+        return node.as_boolean()->get();
+    }
     const toml::table& table(const std::string& key) {
         const toml::node& node = need(key);
         if (!node.is_table()) throw Error(at(node, where_), key, "is not a table");
@@ -163,7 +173,8 @@ SpecialisationPlan parse_specialisation(const toml::table& table, const std::str
     for (const toml::node& node : fields.array("kernels")) {
         if (!node.is_table()) throw Error(at(node, where), "kernels", "holds something that is no table");
         Fields kernel(*node.as_table(), where);
-        plan.kernels.push_back({kernel.text("block"), parse_nest(kernel.text("nest"), at(node, where))});
+        plan.kernels.push_back({kernel.text("block"), parse_nest(kernel.text("nest"), at(node, where)),
+                                kernel.flag("barrier"), kernel.flag("alone")});
         kernel.finish();
     }
     fields.finish();
@@ -174,9 +185,10 @@ SpecialisationPlan parse_specialisation(const toml::table& table, const std::str
 
 std::string print(const Plan& plan) {
     std::string out = fmt::format(
-        "version = {}\ngraph = {}\nmachine = {}\n\n# One stored form of every constant and state, for all "
+        "version = {}\ngraph = {}\nmachine = {}\nworkers = {}\n\n# One stored form of every constant and "
+        "state, for all "
         "specialisations; the others are row-major.\n[stored]\n",
-        kVersion, quoted(plan.graph), quoted(plan.machine));
+        kVersion, quoted(plan.graph), quoted(plan.machine), plan.workers);
     for (const auto& [name, layout] : plan.stored)
         out += fmt::format("{} = {}\n", quoted(name), quoted(print(layout)));
     for (const SpecialisationPlan& s : plan.specialisations) {
@@ -190,7 +202,8 @@ std::string print(const Plan& plan) {
         }
         out += " }\nkernels = [\n";
         for (const KernelPlan& kernel : s.kernels) {
-            out += fmt::format("    {{ block = {}, nest = {} }},\n", quoted(kernel.block),
+            out += fmt::format("    {{ block = {}, {}{}nest = {} }},\n", quoted(kernel.block),
+                               kernel.barrier ? "barrier = true, " : "", kernel.alone ? "alone = true, " : "",
                                quoted(print(kernel.nest)));
         }
         out += "]\n\n[specialisation.tensors]\n";
@@ -201,6 +214,10 @@ std::string print(const Plan& plan) {
 }
 
 Plan parse_plan(std::string_view text, const std::string& where) {
+    // What is parsed takes thirty times the memory of its text.
+    if (constexpr size_t kLongest = 1 << 20; text.size() > kLongest)
+        throw Error(where, "",
+                    fmt::format("is {} bytes long, more than the {} that are read", text.size(), kLongest));
     toml::table document;
     try {
         document = toml::parse(text, where);
@@ -215,6 +232,9 @@ Plan parse_plan(std::string_view text, const std::string& where) {
     Plan plan;
     plan.graph = fields.text("graph");
     plan.machine = fields.text("machine");
+    plan.workers = fields.number_or("workers", 1);
+    if (plan.workers < 1 || plan.workers > kMostWorkers)
+        throw Error(where, "workers", fmt::format("is {}, expected 1 to {}", plan.workers, kMostWorkers));
     for (const auto& [name, node] : fields.table("stored")) {
         const std::string key(name.str());
         plan.stored[key] = parse_layout(fields.text_of(node, key), at(node, where));

@@ -6,6 +6,7 @@
 
 #include "kernels/contraction.h"
 #include "movement/lower.h"
+#include "planner/divide_work.h"
 #include "planner/grouping.h"
 #include "planner/leaf_choice.h"
 #include "planner/place_buffers.h"
@@ -34,6 +35,7 @@ public:
 
     void run() {
         for (const Block& block : graph_.blocks) plan_block(block);
+        divide_work(input_, out_, options_);
     }
 
 private:
@@ -294,6 +296,7 @@ Plan default_plan(const Graph& graph, const PlannerOptions& options) {
     Plan plan;
     plan.graph = graph.name;
     plan.machine = options.machine;
+    plan.workers = options.workers;
     for (const Block& block : graph.blocks) {
         for (const Node& node : block.nodes) choose_stored_layout(graph, node, options, plan);
     }

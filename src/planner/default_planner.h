@@ -13,12 +13,17 @@ struct PlannerOptions {
     int64_t lanes = 16;   ///< f32 lanes of the vector unit
     int64_t vector_registers = 32;
     int64_t resident_bytes = 512 * 1024;  ///< of a weight tile that stays in the core's own cache
+    int64_t workers = 1;
+    /// What the others lose while they wait for the last one: about 3 us, in which a core multiplies that
+    /// many weights that come from memory.
+    double iterations_of_a_barrier = 8192;
+    int64_t barriers_of_a_block = 5;  ///< more only where nothing else is possible
 };
 
 /// A plain plan by fixed preferences, no search: weights packed by lanes, softmax chains and row chains
 /// fused, everything else a kernel of its own; the first micro-kernel (in the order of preference) under
-/// which a kernel lowers. Buffers are placed. Specialisations: one for the symbols that are 1 at the first
-/// point whose name starts with "decode", one for all bounds.
+/// which a kernel lowers, shared between the workers (divide_work.h). Buffers are placed. Specialisations:
+/// one for the symbols that are 1 at the first point whose name starts with "decode", one for all bounds.
 /// @pre the graph is decomposed and verified.
 Plan default_plan(const Graph& graph, const PlannerOptions& options);
 

@@ -3,6 +3,7 @@
 #include "memory/memory_plan.h"
 #include "movement/lower.h"
 #include "planner/verify_structure.h"
+#include "planner/verify_workers.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -11,7 +12,9 @@ void verify_plan(const Graph& graph, const Plan& plan, const std::string& where)
     verify_structure(graph, plan, where);
     const ConstantSection constants = constant_section(graph, plan);
     for (const SpecialisationPlan& s : plan.specialisations) {
-        const std::vector<LiveBuffer> buffers = liveness(graph, lower(graph, plan, s, constants));
+        const Program program = lower(graph, plan, s, constants);
+        verify_workers(s, program, fmt::format("{}: specialisation {}", where, s.name));
+        const std::vector<LiveBuffer> buffers = liveness(graph, program);
         std::map<std::string, int64_t> offsets;
         for (const auto& [name, tensor] : s.tensors) {
             if (tensor.offset) offsets[name] = *tensor.offset;

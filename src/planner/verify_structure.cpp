@@ -80,6 +80,8 @@ private:
             const bool is_alias = tensor.place == Place::kView || tensor.place == Place::kInPlace;
             if (is_alias && !graph_.find(tensor.of))
                 fail(name, fmt::format("takes {}, which is no value of the graph", tensor.of));
+            if (tensor.each_worker && tensor.place != Place::kArena)
+                fail(name, "is of each worker, but has no place in the arena");
             if (is_alias && !tensor.layout.is_row_major())
                 fail(name, "has a layout of its own, but no storage");
         }

@@ -15,11 +15,14 @@ constexpr int64_t kLargestBytes = int64_t{1} << 50;
 constexpr size_t kLargestRank = 16;
 constexpr size_t kLongestName = 4096;
 
+constexpr int64_t kMostWorkers = 1024;  // as many as a plan may ask for
+
 class Verifier {
 public:
     Verifier(const Manifest& manifest, const std::string& where) : manifest_(manifest), where_(where) {}
 
     void run() {
+        range("workers", manifest_.workers, 1, kMostWorkers);
         symbols();
         names("inputs", manifest_.inputs);
         names("outputs", manifest_.outputs);

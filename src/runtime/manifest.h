@@ -64,6 +64,7 @@ struct Manifest {
         int64_t page_size = 16;  ///< slots of one page of the cache
         std::optional<int32_t> bos;
         std::vector<int32_t> eos;
+        std::string policy = "exact";  ///< what activations were allowed to be rounded to, for people
         bool operator==(const Text&) const = default;
     };
 
@@ -73,6 +74,7 @@ struct Manifest {
     std::string machine_hash;
     std::string architecture;                   ///< "x86_64", "aarch64"
     std::vector<std::string> instruction_sets;  ///< that the code uses; "avx2" for the compiler's flag -mavx2
+    int64_t workers = 1;                        ///< threads that call an entry together
     std::vector<DimSymbol> symbols;
     std::vector<Tensor> inputs;
     std::vector<Tensor> outputs;

@@ -134,6 +134,7 @@ Json json_of(const Manifest::Text& text) {
     Json json = {{"vocabulary", text.vocabulary}, {"context", text.context}, {"page_size", text.page_size}};
     if (text.bos) json["bos"] = *text.bos;
     json["eos"] = text.eos;
+    json["policy"] = text.policy;
     return json;
 }
 
@@ -188,6 +189,7 @@ Manifest::Text text_of(const Field& field) {
                         {}};
     if (field.has("bos")) text.bos = field.at("bos").id();
     for (const Field& id : field.at("eos").items()) text.eos.push_back(id.id());
+    text.policy = field.at("policy").text();
     return text;
 }
 
@@ -204,6 +206,7 @@ Manifest manifest_of(const Field& root, const std::string& where) {
     result.architecture = root.at("architecture").text();
     for (const Field& set : root.at("instruction_sets").items())
         result.instruction_sets.push_back(set.text());
+    result.workers = root.at("workers").integer();
     for (const Field& symbol : root.at("symbols").items()) result.symbols.push_back(symbol_of(symbol));
     for (const Field& input : root.at("inputs").items()) result.inputs.push_back(tensor_of(input));
     for (const Field& output : root.at("outputs").items()) result.outputs.push_back(tensor_of(output));
@@ -227,6 +230,7 @@ std::string print(const Manifest& manifest) {
                  {"machine_hash", manifest.machine_hash},
                  {"architecture", manifest.architecture},
                  {"instruction_sets", manifest.instruction_sets},
+                 {"workers", manifest.workers},
                  {"symbols", json_list(manifest.symbols)},
                  {"inputs", json_list(manifest.inputs)},
                  {"outputs", json_list(manifest.outputs)},

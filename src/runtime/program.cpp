@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "machine/processors.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -67,7 +68,8 @@ LoadedProgram::Library::~Library() {
 }
 
 LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
-                             const std::map<std::string, int64_t>& state_symbols)
+                             const std::map<std::string, int64_t>& state_symbols,
+                             const ProgramOptions& options)
     : artefact_(std::move(artefact)), library_(*artefact_) {
     resolve_entries();
     allocate_states(state_symbols);
@@ -75,6 +77,15 @@ LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
     for (const auto& specialisation : manifest().specialisations)
         arena_bytes = std::max(arena_bytes, specialisation.arena_bytes);
     arena_ = AnonymousMemory(static_cast<size_t>(arena_bytes), artefact_->where(), "arena");
+    if (workers() > 1) start_workers(options);
+}
+
+void LoadedProgram::start_workers(const ProgramOptions& options) {
+    WorkerOptions team{.processors = worker_processors()};
+    lacks_processors_ = static_cast<int64_t>(team.processors.size()) < workers();
+    if (lacks_processors_) team.spins = 0;
+    if (lacks_processors_ || !options.pin) team.processors.clear();
+    team_ = std::make_unique<WorkerTeam>(workers(), team);
 }
 
 void LoadedProgram::resolve_entries() {
@@ -171,8 +182,24 @@ void LoadedProgram::run_step(std::span<const int64_t> symbols,
                            .outputs = output_addresses.data(),
                            .constants = reinterpret_cast<const unsigned char*>(artefact_->constants().data()),
                            .states = state_addresses_.data(),
-                           .arena = reinterpret_cast<unsigned char*>(arena_.bytes().data())};
-    entries_[specialisation](&step);
+                           .arena = reinterpret_cast<unsigned char*>(arena_.bytes().data()),
+                           .worker = 0,
+                           .meet = [](void* team) { static_cast<WorkerTeam*>(team)->meet(); },
+                           .team = team_.get()};
+    ++steps_;
+    if (!team_) return entries_[specialisation](&step);
+    struct Call {
+        const TesseraStep& step;
+        TesseraStepFunction entry;
+    } call{step, entries_[specialisation]};
+    team_->run(
+        [](void* context, int64_t worker) noexcept {
+            const Call& shared = *static_cast<const Call*>(context);
+            TesseraStep own = shared.step;
+            own.worker = worker;
+            shared.entry(&own);
+        },
+        &call);
 }
 
 void LoadedProgram::reset() {

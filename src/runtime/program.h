@@ -11,19 +11,26 @@
 
 #include "runtime/artefact.h"
 #include "runtime/memory.h"
+#include "runtime/workers.h"
 #include "tessera/step.h"
 
 namespace tessera {
 
+struct ProgramOptions {
+    bool pin = true;  ///< every worker to a processor of its own, if there are enough
+};
+
 /// The code of an artefact, loaded, with state of its own. Not to be called by two threads at once; several
 /// programs may share one artefact.
+/// Where the code is for several workers, their threads start here and end with the program; the thread that
+/// runs steps is one of them, and is pinned too from its first step on.
 class LoadedProgram {
 public:
     /// Loads the code and allocates the states, all zero. `state_symbols` gives a value to every symbol in
     /// the shape of a state (the number of pages of a cache); steps must then use the same values.
     /// @throws Error if the code cannot be loaded, lacks an entry, or a state does not fit into memory.
     LoadedProgram(std::shared_ptr<const Artefact> artefact,
-                  const std::map<std::string, int64_t>& state_symbols);
+                  const std::map<std::string, int64_t>& state_symbols, const ProgramOptions& options = {});
 
     /// Calls the first specialisation whose bounds hold. `symbols`, `inputs` and `outputs` in the manifest's
     /// order; tensors are row-major and their sizes those of the manifest at these symbols.
@@ -40,6 +47,13 @@ public:
     int64_t state_bytes() const;
     int64_t arena_bytes() const { return static_cast<int64_t>(arena_.bytes().size()); }
 
+    int64_t workers() const { return manifest().workers; }
+    /// Whether some workers share a processor: the program computes the same, slowly.
+    bool lacks_processors() const { return lacks_processors_; }
+    int64_t steps() const { return steps_; }
+    /// Times that the workers have met within steps, since the beginning.
+    int64_t barriers() const { return team_ ? team_->barriers() : 0; }
+
 private:
     /// A shared object of the dynamic loader.
     struct Library {
@@ -51,6 +65,7 @@ private:
     };
 
     void resolve_entries();
+    void start_workers(const ProgramOptions& options);
     void allocate_states(const std::map<std::string, int64_t>& state_symbols);
     void check_symbols(std::span<const int64_t> symbols) const;
     size_t specialisation_for(std::span<const int64_t> symbols) const;
@@ -62,6 +77,9 @@ private:
     std::vector<AnonymousMemory> states_;
     std::vector<unsigned char*> state_addresses_;
     AnonymousMemory arena_;  ///< of the largest specialisation
+    bool lacks_processors_ = false;
+    int64_t steps_ = 0;
+    std::unique_ptr<WorkerTeam> team_;  ///< null if the caller is the only worker; ends before what it uses
 };
 
 }  // namespace tessera

@@ -35,6 +35,7 @@ CompileOptions options_for(const fs::path& folder) {
     options.ntt_include = fs::path(TESSERA_SOURCE_DIR) / "include";
     options.search_path = "/usr/local/bin:/usr/bin:/bin";
     options.cache = folder / "cache";
+    options.workers = 1;
     return options;
 }
 
@@ -53,8 +54,9 @@ Machine common_machine() {
     return read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / name);
 }
 
-fs::path compile_with(const std::string& plan, const fs::path& folder) {
+fs::path compile_with(const std::string& plan, const fs::path& folder, int64_t workers) {
     CompileOptions options = options_for(folder);
+    options.workers = workers;
     if (!plan.empty()) {
         options.plan = folder / "plan.toml";
         std::ofstream(*options.plan) << plan;

@@ -17,8 +17,9 @@ Machine common_machine();
 /// Compiles it through `--plan`'s way: the text goes to a file, the file to the compiler. Empty: the default
 /// plan.
 /// @returns the artefact. @throws Error for an illegal plan.
-std::filesystem::path compile_with(const std::string& plan, const std::filesystem::path& folder);
-/// The printed default plan.
+std::filesystem::path compile_with(const std::string& plan, const std::filesystem::path& folder,
+                                   int64_t workers = 1);
+/// The printed default plan of one worker.
 std::string default_plan_text(const std::filesystem::path& folder);
 
 /// Logits of the shipped ids against the shipped reference, in steps of at most `chunk` tokens.

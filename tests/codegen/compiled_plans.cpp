@@ -95,7 +95,7 @@ void CompiledPlans::compile() {
     fs::remove(object);
 }
 
-GraphResult CompiledPlans::run(size_t index, const GraphCall& call) const {
+GraphResult CompiledPlans::run(size_t index, const GraphCall& call, Turns turns) const {
     const Entry& entry = entries_.at(index);
     for (size_t s = 0; s < entry.plan.specialisations.size(); ++s) {
         const auto& bounds = entry.plan.specialisations[s].bounds;
@@ -107,7 +107,7 @@ GraphResult CompiledPlans::run(size_t index, const GraphCall& call) const {
         const auto function = reinterpret_cast<TesseraStepFunction>(dlsym(library_->handle, name.c_str()));
         TESSERA_CHECK(function != nullptr, "{}", name);
         StepMemory memory(entry.graph, entry.plan, entry.plan.specialisations[s], call);
-        memory.run(function);
+        memory.run(function, turns);
         return memory.results();
     }
     TESSERA_CHECK(false, "no specialisation");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/taking_turns.h"
 #include "ir/graph_interpreter.h"
 #include "movement/program.h"
 #include "plan/plan.h"
@@ -38,7 +39,7 @@ public:
     /// and states come back in row-major order, whatever the plan's layouts. What the step may not read, and
     /// what it has not written yet, is NaN; what it may not write is watched. @throws Error for a write
     /// outside.
-    GraphResult run(size_t index, const GraphCall& call) const;
+    GraphResult run(size_t index, const GraphCall& call, Turns turns = Turns::kDescending) const;
 
 private:
     struct Entry;

@@ -35,7 +35,12 @@ public:
                                               {"inner", &PlanEditor::inner_nest},
                                               {"own", &PlanEditor::own_storage},
                                               {"alias", &PlanEditor::take_over},
-                                              {"tiles", &PlanEditor::by_tiles}};
+                                              {"tiles", &PlanEditor::by_tiles},
+                                              {"divide", &PlanEditor::divide},
+                                              {"alone", &PlanEditor::alone},
+                                              {"barrier", &PlanEditor::barrier},
+                                              {"copies", &PlanEditor::own_copies},
+                                              {"workers", &PlanEditor::workers}};
         return all;
     }
 
@@ -106,6 +111,18 @@ private:
     std::string take_over();
 
     std::string by_tiles();
+
+    /// A loop with @worker around a kernel, with another tile or iterator, or without.
+    std::string divide();
+
+    std::string alone();
+
+    std::string barrier();
+
+    /// Storage of each worker becomes one for all, or the other way round.
+    std::string own_copies();
+
+    std::string workers();
 
     const Graph& graph_;
     Plan& plan_;

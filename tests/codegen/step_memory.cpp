@@ -118,13 +118,15 @@ void StepMemory::add_state(const Value& value, const std::vector<TensorData>& be
     }
 }
 
-void StepMemory::run(TesseraStepFunction entry) {
+void StepMemory::run(TesseraStepFunction entry, Turns turns) {
     const auto inputs = addresses<const void*>(inputs_);
     const auto outputs = addresses<void*>(outputs_);
     const auto states = addresses<unsigned char*>(states_);
-    const TesseraStep step{symbols_.data(),   inputs.data(), outputs.data(),
-                           constants_.data(), states.data(), arena_.data()};
-    entry(&step);
+    const TesseraStep step{
+        symbols_.data(), inputs.data(), outputs.data(), constants_.data(), states.data(), arena_.data(), 0,
+        nullptr,         nullptr};
+    if (plan_.workers == 1) return entry(&step);
+    run_by_turns(entry, step, plan_.workers, turns, 1);
 }
 
 GraphResult StepMemory::results() const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/taking_turns.h"
 #include "ir/graph_interpreter.h"
 #include "plan/plan.h"
 #include "tessera/step.h"
@@ -31,7 +32,8 @@ public:
     StepMemory(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
                const GraphCall& call);
 
-    void run(TesseraStepFunction entry);
+    /// By as many workers as the plan has, in turns.
+    void run(TesseraStepFunction entry, Turns turns);
     /// @throws Error if the step wrote outside of what it was given.
     GraphResult results() const;
 

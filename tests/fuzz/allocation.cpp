@@ -34,6 +34,14 @@ void* allocate(size_t bytes, size_t alignment) {
     return block;
 }
 
+void* allocate_or_null(size_t bytes) noexcept {
+    try {
+        return allocate(bytes, 1);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
+
 void release(void* block) {
     if (block == nullptr) return;
     live -= malloc_usable_size(block);
@@ -58,22 +66,52 @@ size_t AllocationLimit::peak() {
 
 }  // namespace tessera::fuzz
 
-// The other forms of the standard library call these.
+// All forms: the sanitizers have those that are left out, which do not go together with these.
 void* operator new(size_t bytes) {
     return tessera::fuzz::allocate(bytes, 1);
 }
+void* operator new[](size_t bytes) {
+    return tessera::fuzz::allocate(bytes, 1);
+}
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+    return tessera::fuzz::allocate_or_null(bytes);
+}
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
+    return tessera::fuzz::allocate_or_null(bytes);
+}
 void* operator new(size_t bytes, std::align_val_t alignment) {
+    return tessera::fuzz::allocate(bytes, static_cast<size_t>(alignment));
+}
+void* operator new[](size_t bytes, std::align_val_t alignment) {
     return tessera::fuzz::allocate(bytes, static_cast<size_t>(alignment));
 }
 void operator delete(void* block) noexcept {
     tessera::fuzz::release(block);
 }
+void operator delete[](void* block) noexcept {
+    tessera::fuzz::release(block);
+}
 void operator delete(void* block, size_t) noexcept {
+    tessera::fuzz::release(block);
+}
+void operator delete[](void* block, size_t) noexcept {
+    tessera::fuzz::release(block);
+}
+void operator delete(void* block, const std::nothrow_t&) noexcept {
+    tessera::fuzz::release(block);
+}
+void operator delete[](void* block, const std::nothrow_t&) noexcept {
     tessera::fuzz::release(block);
 }
 void operator delete(void* block, std::align_val_t) noexcept {
     tessera::fuzz::release(block);
 }
+void operator delete[](void* block, std::align_val_t) noexcept {
+    tessera::fuzz::release(block);
+}
 void operator delete(void* block, size_t, std::align_val_t) noexcept {
+    tessera::fuzz::release(block);
+}
+void operator delete[](void* block, size_t, std::align_val_t) noexcept {
     tessera::fuzz::release(block);
 }

@@ -16,10 +16,13 @@ Plan example() {
     s.tensors["packed"] = {Place::kArena, {}, 4224, 64, {{1, 0}, {{1, 16}, {0, 2}}}};
     s.tensors["fresh"] = {Place::kArena, {}, {}, 0, {{0, 1}, {}}};
     s.tensors["tile"] = {Place::kTile, {}, 0, 64, {}};
+    s.tensors["own"] = {Place::kArena, {}, 4288, 128, {{1, 0}, {}}, true};
     s.tensors["view"] = {Place::kView, "arena", {}, 0, {}};
     s.tensors["replaced"] = {Place::kInPlace, "view", {}, 0, {}};
     s.kernels.push_back({"layer", parse_nest("t:1 { tile[loops lanes=16 x=d]; arena[loops] }", "")});
     s.kernels.push_back({"last", parse_nest("out[contract groups=3 k=k lanes=16 m=t n=n rows=8]", "")});
+    s.kernels.push_back({"last", parse_nest("n:48@worker n:16 { more[loops] }", ""), true});
+    s.kernels.push_back({"last", parse_nest("rest[loops]", ""), true, true});
     s.arena_bytes = 8192;
     s.max_live_bytes = 8000;
     SpecialisationPlan decode = s;
@@ -29,6 +32,7 @@ Plan example() {
     decode.tensors.clear();
     return {.graph = "a \"model\"\nof 'two' lines",
             .machine = "avx512",
+            .workers = 2,
             .stored = {{"w", {{}, {{0, 16}}}}, {"rows", {}}},
             .specialisations = {decode, s}};
 }
@@ -65,6 +69,9 @@ TEST(PlanText, TensorsAndKernelsAreOneLineEach) {
           "\n'view' = 'view of arena'\n", "\n'replaced' = 'in place of view'\n", "\n'w' = 'lanes <0:16>'\n",
           "\n'rows' = 'row-major'\n",
           "\n    { block = 'layer', nest = 't:1 { tile[loops lanes=16 x=d]; arena[loops] }' },\n",
+          "\n    { block = 'last', barrier = true, nest = 'n:48@worker n:16 { more[loops] }' },\n",
+          "\n    { block = 'last', barrier = true, alone = true, nest = 'rest[loops]' },\n",
+          "\n'own' = 'arena of each worker at 4288 for 128, order [1, 0]'\n", "\nworkers = 2\n",
           "\nbounds = { P = [1, 64], T = [1, 512] }\n"}) {
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     }
@@ -78,25 +85,31 @@ TEST(PlanText, MistakesAreNamedWithTheirLine) {
               "plan.toml:4: `machine`: is not a string");
     EXPECT_EQ(error_of(edited("machine =", "device = 'x'\nmachine =")),
               "plan.toml:4: `device`: is not known here");
-    EXPECT_EQ(error_of(edited("'lanes <0:16>'", "'lanes <0:16'")), "plan.toml:9: ends, expected `>`");
-    EXPECT_EQ(error_of(edited("T = [1, 1]", "T = 1")), "plan.toml:15: `T`: is not [low, high]");
-    EXPECT_EQ(error_of(edited("T = [1, 1]", "T = [1, 'x']")), "plan.toml:15: `T`: is not [low, high]");
+    EXPECT_EQ(error_of(edited("'lanes <0:16>'", "'lanes <0:16'")), "plan.toml:10: ends, expected `>`");
+    EXPECT_EQ(error_of(edited("T = [1, 1]", "T = 1")), "plan.toml:16: `T`: is not [low, high]");
+    EXPECT_EQ(error_of(edited("T = [1, 1]", "T = [1, 'x']")), "plan.toml:16: `T`: is not [low, high]");
     EXPECT_EQ(error_of(edited("arena_bytes = 8192", "arena_bytes = 'all'")),
-              "plan.toml:13: `arena_bytes`: is not an integer");
+              "plan.toml:14: `arena_bytes`: is not an integer");
     EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'heap'")),
-              "plan.toml:32: `arena`: is `heap`, expected arena, tile, view of NAME or in place of NAME");
+              "plan.toml:35: `arena`: is `heap`, expected arena, tile, view of NAME or in place of NAME");
     EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at 128'")),
-              "plan.toml:32: `arena`: ends in ``, expected ` at OFFSET for BYTES`");
+              "plan.toml:35: `arena`: ends in ``, expected ` at OFFSET for BYTES`");
     EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at -64 for 4096'")),
-              "plan.toml:32: `arena`: ends in `-64 for 4096`, expected ` at OFFSET for BYTES`");
+              "plan.toml:35: `arena`: ends in `-64 for 4096`, expected ` at OFFSET for BYTES`");
     EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at 128 for 4096 bytes'")),
-              "plan.toml:32: `arena`: has ` bytes` behind its place");
+              "plan.toml:35: `arena`: has ` bytes` behind its place");
     EXPECT_EQ(error_of(edited("{ block = 'last', nest", "{ block = 'last', lanes = 4, nest")),
-              "plan.toml:28: `lanes`: is not known here");
+              "plan.toml:29: `lanes`: is not known here");
     EXPECT_NE(
         error_of(edited("t:1 { tile", "t:0 { tile"))
-            .find("plan.toml:27: `t:0 { tile[loops lanes=16 x=d]; arena[loops] }`: expected a tile size"),
+            .find("plan.toml:28: `t:0 { tile[loops lanes=16 x=d]; arena[loops] }`: expected a tile size"),
         std::string::npos);
+    EXPECT_EQ(error_of(edited("workers = 2", "workers = 0")),
+              "plan.toml: `workers`: is 0, expected 1 to 1024");
+    EXPECT_EQ(error_of(edited("alone = true", "alone = 1")),
+              "plan.toml:31: `alone`: is neither true nor false");
+    EXPECT_NE(error_of(edited("48@worker", "48@core")).find("expected worker at position 10"),
+              std::string::npos);
     EXPECT_EQ(error_of("version = 1\ngraph = "),
               "plan.toml:2: Error while parsing key-value pair: encountered end-of-file");
 }

@@ -23,6 +23,7 @@ std::string problem_of(const Manifest& manifest) {
 
 TEST(Manifest, PrintsAndParses) {
     Manifest manifest = ToyModel{.eos = {3, 7}}.manifest();
+    manifest.text->policy = "default";
     manifest.text->bos = 1;
     manifest.instruction_sets = {"avx2", "fma"};
     manifest.states.push_back(

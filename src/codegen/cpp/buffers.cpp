@@ -53,6 +53,7 @@ std::string pointer_type(ElementType element, bool is_written) {
 
 std::string pointer_text(const ProgramBuffer& b) {
     std::string base = base_text(b);
+    if (b.worker_stride > 0) base += fmt::format(" + worker * {}", b.worker_stride);
     if (!(b.repetition_stride == Index(0)))
         base += fmt::format(" + repetition * ({})", b.repetition_stride.text());
     const std::string type = pointer_type(b.element, b.is_written);

@@ -6,6 +6,7 @@
 
 #include "codegen/cpp/buffers.h"
 #include "codegen/cpp/kernel_text.h"
+#include "movement/storage.h"
 #include "support/error.h"
 
 namespace tessera::cpp {
@@ -67,6 +68,8 @@ EmittedKernel emit_kernel(const Program& program, const ProgramBlock& block, con
         emitted.symbols +=
             fmt::format("    [[maybe_unused]] const int64_t {} = step.symbols[{}];\n", symbol.name, s);
     }
+    if (program.workers > 1)
+        emitted.symbols += fmt::format("    [[maybe_unused]] const int64_t {} = step.worker;\n", kWorker);
     for (const ProgramBuffer& buffer : kernel.buffers)
         emitted.pointers += "    " + pointer_text(buffer) + "\n";
     KernelText text(factors);
@@ -141,8 +144,12 @@ std::string emit(const std::string& model, const std::vector<Program>& programs)
             if (repeats)
                 out += fmt::format("    for (int64_t repetition = 0; repetition < {}; ++repetition) {{\n",
                                    block.repeat);
+            const char* indent = repeats ? "        " : "    ";
             for (const Kernel& kernel : block.kernels) {
-                out += fmt::format("    {}{}(*step, {});\n", repeats ? "    " : "",
+                if (kernel.barrier && program.workers > 1)
+                    out += fmt::format("{}step->meet(step->team);\n", indent);
+                out += fmt::format("{}{}{}(*step, {});\n", indent,
+                                   kernel.alone && program.workers > 1 ? "if (step->worker == 0) " : "",
                                    function_name(program, block, kernel), repeats ? "repetition" : "0");
             }
             if (repeats) out += "    }\n";

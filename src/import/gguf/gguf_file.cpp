@@ -24,6 +24,8 @@ constexpr uint32_t kMostDimensions = 4;
 constexpr size_t kLongestName = 64;
 // The shortest description: an empty name (8), rank (4), one extent (8), type (4), offset (8).
 constexpr uint64_t kShortestTensor = 32;
+// More than any model has. A tensor takes ten times the memory of its shortest description.
+constexpr uint64_t kMostTensors = 1 << 17;
 
 void check_version(const GgufCursor& cursor, uint32_t version) {
     if (version == 2 || version == 3) return;
@@ -79,6 +81,8 @@ GgufFile GgufFile::parse(std::span<const std::byte> bytes, std::string name) {
 
 void GgufFile::read_tensors(GgufCursor& cursor, uint64_t count) {
     cursor.check_count(count, kShortestTensor, "tensors");
+    if (count > kMostTensors)
+        cursor.fail("tensors", fmt::format("are {}, expected at most {}", count, kMostTensors));
     tensors_.reserve(count);
     for (uint64_t i = 0; i < count; ++i) {
         GgufTensor tensor;

@@ -16,6 +16,8 @@ constexpr size_t kLongestKey = 65535;
 constexpr int kDeepestArray = 2;
 // The shortest pair: an empty key (8 bytes of length), a type (4), a value (1).
 constexpr uint64_t kShortestPair = 13;
+// Files have some fifty. A pair takes ten times the memory of its shortest text.
+constexpr uint64_t kMostPairs = 1 << 16;
 
 struct ScalarInfo {
     std::string_view name;
@@ -165,6 +167,8 @@ std::string_view name(GgufValueType type) {
 
 GgufMetadata GgufMetadata::read(GgufCursor& cursor, uint64_t count, std::string file) {
     cursor.check_count(count, kShortestPair, "metadata");
+    if (count > kMostPairs)
+        cursor.fail("metadata", fmt::format("has {} pairs, expected at most {}", count, kMostPairs));
     GgufMetadata result;
     result.file_ = std::move(file);
     for (uint64_t i = 0; i < count; ++i) {

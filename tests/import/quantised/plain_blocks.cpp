@@ -214,7 +214,7 @@ std::string random_blocks(const std::string& type, int64_t elements, Halves halv
     for (size_t block = 0; block < bytes.size(); block += facts.bytes)
         for (size_t i = 0; i < facts.halves.size(); ++i) {
             const double unit = static_cast<double>(random() >> 40) / (1 << 24) - 0.5;
-            const uint16_t pattern = half_pattern(unit / facts.largest[i]);
+            const uint16_t pattern = half_pattern(0.2 * unit / facts.largest[i]);
             std::memcpy(bytes.data() + block + facts.halves[i], &pattern, sizeof(pattern));
         }
     return bytes;

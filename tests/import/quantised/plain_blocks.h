@@ -20,7 +20,7 @@ std::vector<float> dequantised(const std::string& type, const std::string& block
 /// Which numbers the F16 fields of random blocks hold.
 enum class Halves : uint8_t {
     kAny,     ///< any pattern of bits
-    kWeights  ///< such that the values of a block are about -1 to 1
+    kWeights  ///< such that the values of a block are about -0.1 to 0.1, as in a trained model
 };
 /// Blocks of random bits.
 std::string random_blocks(const std::string& type, int64_t elements, Halves halves, std::mt19937_64& random);

@@ -1,0 +1,186 @@
+// The kernels in the order of execution; for each its options (division_options.h), with or without a barrier
+// before it; the cheapest sequence by beam search. A state is what the workers may have touched since they
+// met last, and which storages each has a copy of; of equal states the cheaper one goes on.
+//
+//   norm      by every worker, into copies        2 D iterations, no barrier
+//   q, k, v   each its heads                      their products / workers
+//   attention each its heads: reads what it wrote itself, no barrier
+//   output    barrier; each a part of the columns
+//
+// No kernel is known by name: that heads stay with their worker from the projection to the attention is
+// cheaper than a barrier, where they divide evenly enough.
+#include "planner/divide_work.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "planner/division_options.h"
+#include "planner/pending_accesses.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+constexpr size_t kBeam = 64;  // states with the same number of barriers in this block
+/// Of a barrier too many, in iterations: more than any division saves.
+constexpr double kForbidden = 1e15;
+
+struct State {
+    double cost = 0;
+    PendingAccesses pending;
+    std::map<std::string, bool> is_own;  ///< of the storages that were written so far
+    std::vector<int> choices;            ///< 2 x option + barrier
+    int64_t barriers = 0;                ///< in this block
+};
+
+class WorkDivision {
+public:
+    WorkDivision(const LoweringInput& input, SpecialisationPlan& out, const PlannerOptions& options)
+        : input_(input), out_(out), options_(options) {
+        for (size_t b = 0; b < input.graph.blocks.size(); ++b) {
+            for (size_t k = 0; k < out.kernels.size(); ++k) {
+                if (out.kernels[k].block != input.graph.blocks[b].name) continue;
+                steps_.push_back(
+                    {b, k, division_options(input, input.graph.blocks[b], out.kernels[k], options), {}});
+            }
+        }
+        for (size_t s = steps_.size(); s-- > 0;) {  // what this kernel and later ones touch
+            if (s + 1 < steps_.size()) steps_[s].used = steps_[s + 1].used;
+            for (const WorkerAccess& access : steps_[s].options.front().accesses)
+                steps_[s].used.insert(access.value);
+        }
+    }
+
+    void run() {
+        std::vector<State> states(1);
+        for (size_t s = 0; s < steps_.size(); ++s) states = after(s, states);
+        apply(states.front());
+    }
+
+private:
+    struct Step {
+        size_t block;
+        size_t kernel;  ///< in the plan's list
+        std::vector<DivisionOption> options;
+        std::set<std::string> used;
+    };
+
+    int64_t repeat(const Step& step) const { return input_.graph.blocks[step.block].repeat; }
+
+    static std::set<std::string> own(const State& state) {
+        std::set<std::string> values;
+        for (const auto& [value, is_own] : state.is_own) {
+            if (is_own) values.insert(value);
+        }
+        return values;
+    }
+
+    std::vector<State> after(size_t s, const std::vector<State>& before) const {
+        const Step& step = steps_[s];
+        // The end of a repetition meets the beginning of the next one here, whatever it is.
+        const bool must_meet = s > 0 && repeat(step) > 1 && steps_[s - 1].block != step.block;
+        const bool begins_repeated = repeat(step) > 1 && (s == 0 || must_meet);
+        std::map<std::string, State> best;
+        for (const State& state : before) {
+            for (size_t o = 0; o < step.options.size(); ++o) {
+                for (const bool barrier : {false, true}) {
+                    if (barrier ? s == 0 && !begins_repeated : begins_repeated) continue;
+                    std::optional<State> next = with(state, step, o, barrier);
+                    if (!next) continue;
+                    const std::string key = key_of(*next, s);
+                    const auto [at, is_new] = best.emplace(key, *next);
+                    if (!is_new && order(*next) < order(at->second)) at->second = std::move(*next);
+                }
+            }
+        }
+        std::vector<State> states;
+        for (auto& [key, state] : best) states.push_back(std::move(state));
+        TESSERA_CHECK(!states.empty(), "no worker can compute {}", root(out_.kernels[step.kernel].nest).node);
+        std::sort(states.begin(), states.end(),
+                  [](const State& a, const State& b) { return order(a) < order(b); });
+        // Who has used many barriers is ahead for now: the others must not lose their place to it.
+        std::map<int64_t, size_t> count;
+        std::erase_if(states, [&](const State& state) { return ++count[state.barriers] > kBeam; });
+        return states;
+    }
+
+    static std::tuple<double, const std::vector<int>&> order(const State& state) {
+        return {state.cost, state.choices};
+    }
+
+    std::string key_of(const State& state, size_t s) const {
+        static const std::set<std::string> kNothing;
+        const std::set<std::string>& used = s + 1 < steps_.size() ? steps_[s + 1].used : kNothing;
+        std::string key = fmt::format("{} {}|", state.barriers, state.pending.text(used));
+        for (const auto& [value, is_own] : state.is_own) {
+            if (is_own && used.contains(value)) key += value + " ";
+        }
+        return key;
+    }
+
+    std::optional<State> with(const State& before, const Step& step, size_t option, bool barrier) const {
+        const DivisionOption& chosen = step.options[option];
+        State state = before;
+        const size_t s = state.choices.size();
+        if (s > 0 && steps_[s - 1].block != step.block) state.barriers = 0;
+        if (barrier) {
+            state.pending.clear();
+            state.cost += options_.iterations_of_a_barrier * static_cast<double>(repeat(step));
+            if (++state.barriers > options_.barriers_of_a_block) state.cost += kForbidden;
+        }
+        for (const WorkerAccess& access : chosen.accesses) {
+            if (!access.is_write || is_tile(access.value)) continue;
+            const bool wants_own = access.by_all;
+            if (wants_own && !may_be_own(access.value)) return std::nullopt;
+            const auto [at, is_new] = state.is_own.emplace(access.value, wants_own);
+            if (!is_new && at->second != wants_own) return std::nullopt;
+        }
+        if (!state.pending.add(shared(chosen.accesses), own(state))) return std::nullopt;
+        state.cost += static_cast<double>(repeat(step)) * chosen.work;
+        state.choices.push_back(static_cast<int>(2 * option + (barrier ? 1 : 0)));
+        return state;
+    }
+
+    const TensorPlan* tensor(const std::string& value) const {
+        const auto at = out_.tensors.find(value);
+        return at == out_.tensors.end() ? nullptr : &at->second;
+    }
+    bool is_tile(const std::string& value) const {
+        return tensor(value) && tensor(value)->place == Place::kTile;
+    }
+    bool may_be_own(const std::string& value) const {
+        return tensor(value) && tensor(value)->place == Place::kArena;
+    }
+    std::vector<WorkerAccess> shared(std::vector<WorkerAccess> accesses) const {
+        std::erase_if(accesses, [&](const WorkerAccess& access) { return is_tile(access.value); });
+        return accesses;
+    }
+
+    void apply(const State& state) {
+        std::vector<SequencedKernel> sequence;
+        std::vector<int64_t> repeats;
+        for (const Block& block : input_.graph.blocks) repeats.push_back(block.repeat);
+        for (size_t s = 0; s < steps_.size(); ++s) {
+            const DivisionOption& chosen = steps_[s].options[static_cast<size_t>(state.choices[s] / 2)];
+            out_.kernels[steps_[s].kernel] = chosen.kernel;
+            sequence.push_back({steps_[s].block, state.choices[s] % 2 == 1, shared(chosen.accesses)});
+        }
+        remove_needless_barriers(sequence, repeats, own(state));
+        for (size_t s = 0; s < steps_.size(); ++s)
+            out_.kernels[steps_[s].kernel].barrier = sequence[s].barrier;
+        for (const std::string& value : own(state)) out_.tensors.at(value).each_worker = true;
+    }
+
+    const LoweringInput& input_;
+    SpecialisationPlan& out_;
+    const PlannerOptions& options_;
+    std::vector<Step> steps_;
+};
+
+}  // namespace
+
+void divide_work(const LoweringInput& input, SpecialisationPlan& out, const PlannerOptions& options) {
+    if (input.plan.workers > 1) WorkDivision(input, out, options).run();
+}
+
+}  // namespace tessera

@@ -1,0 +1,148 @@
+#include "planner/division_options.h"
+
+#include <algorithm>
+
+#include "movement/lower.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// Sizes for which work is estimated: those of the point of greatest weight within the bounds, else the
+/// largest.
+std::map<std::string, int64_t> typical_sizes(const LoweringInput& input) {
+    std::map<std::string, int64_t> sizes;
+    const auto& bounds = input.specialisation.bounds;
+    for (const auto& [symbol, range] : bounds) sizes[symbol] = range.high;
+    const Point* best = nullptr;
+    for (const Point& point : input.graph.points) {
+        const bool is_inside = std::all_of(point.values.begin(), point.values.end(), [&](const auto& value) {
+            const auto at = bounds.find(value.first);
+            return at != bounds.end() && at->second.low <= value.second && value.second <= at->second.high;
+        });
+        if (is_inside && (!best || point.weight > best->weight)) best = &point;
+    }
+    if (best) {
+        for (const auto& [symbol, value] : best->values) sizes[symbol] = value;
+    }
+    return sizes;
+}
+
+int64_t rounded_up(int64_t value, int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+class KernelOptions {
+public:
+    KernelOptions(const LoweringInput& input, const Block& block, const KernelPlan& kernel,
+                  const PlannerOptions& options)
+        : input_(input), block_(block), kernel_(kernel), options_(options), sizes_(typical_sizes(input)) {}
+
+    std::vector<DivisionOption> all() {
+        add(kernel_, 1, 1);
+        KernelPlan alone = kernel_;
+        alone.alone = true;
+        add(alone, 1, 1);
+        const Definition& definition = *node(root(kernel_.nest).node).definition();
+        for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
+            if (definition.iterators[static_cast<size_t>(x)].is_reduction) continue;
+            const int64_t extent = extent_of(definition, x, false);
+            if (extent <= 1) continue;
+            for (const int64_t group : groups(definition, x)) divide(definition, x, extent, group);
+        }
+        return std::move(found_);
+    }
+
+private:
+    const Node& node(const std::string& name) const {
+        return *std::find_if(block_.nodes.begin(), block_.nodes.end(),
+                             [&](const Node& n) { return n.name == name; });
+    }
+
+    int64_t extent_of(const Definition& definition, int x, bool largest) const {
+        std::vector<int64_t> dims;
+        for (const DimSymbol& dim : definition.dims)
+            dims.push_back(largest ? input_.specialisation.bounds.at(dim.name).high : sizes_.at(dim.name));
+        return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
+    }
+
+    void divide(const Definition& definition, int x, int64_t extent, int64_t group) {
+        const int64_t workers = input_.plan.workers;
+        const int64_t trips = (extent + group - 1) / group;
+        const int64_t most = (trips + workers - 1) / workers;  // of worker 0
+        KernelPlan divided = kernel_;
+        auto& loops = divided.nest.loops;
+        loops.insert(loops.begin(), {definition.iterators[static_cast<size_t>(x)].name, group, true});
+        add(divided, static_cast<double>(std::min(most * group, extent)) / static_cast<double>(extent),
+            static_cast<double>(most));
+    }
+
+    /// `share` of what the division divides; the rest of the kernel is computed once in each of the `trips`.
+    void add(const KernelPlan& kernel, double share, double trips) {
+        DivisionOption option{kernel, 0, {}};
+        try {
+            option.accesses = lower_kernel(input_, block_, kernel).accesses;
+        } catch (const Error&) {
+            return;
+        }
+        for (const Leaf* leaf : leaves(kernel.nest)) {
+            const Definition& definition = *node(leaf->node).definition();
+            double iterations = 1;
+            for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x)
+                iterations *= static_cast<double>(extent_of(definition, x, false));
+            const bool is_divided =
+                std::any_of(option.accesses.begin(), option.accesses.end(), [&](const WorkerAccess& a) {
+                    return a.node == leaf->node && a.is_write && !a.parts.empty();
+                });
+            option.work += iterations * (is_divided ? share : trips);
+        }
+        found_.push_back(std::move(option));
+    }
+
+    std::set<int64_t> groups(const Definition& definition, int x) const {
+        const int64_t extent = extent_of(definition, x, false), workers = input_.plan.workers;
+        const bool is_known = extent_of(definition, x, true) == extent && is_constant(definition, x);
+        const auto equal_parts = [&](int64_t step) {
+            return rounded_up((extent + workers - 1) / workers, step);
+        };
+        // Of an extent that varies, tiles go round: each as many rows as the register blocks have about.
+        if (!is_known) return {8, options_.lanes, equal_parts(8)};
+        std::set<int64_t> result = {equal_parts(1), equal_parts(options_.lanes),
+                                    equal_parts(4 * options_.lanes)};
+        for (const int64_t heads : known_extents()) {
+            if (heads > 1 && extent % heads == 0) result.insert(equal_parts(extent / heads));
+        }
+        return result;
+    }
+
+    static bool is_constant(const Definition& definition, int x) {
+        return std::holds_alternative<Number>(definition.iterators[static_cast<size_t>(x)].extent->node);
+    }
+
+    std::set<int64_t> known_extents() const {
+        std::set<int64_t> result;
+        for (const Node& n : block_.nodes) {
+            const Definition& definition = *n.definition();
+            for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
+                if (is_constant(definition, x)) result.insert(extent_of(definition, x, false));
+            }
+        }
+        return result;
+    }
+
+    const LoweringInput& input_;
+    const Block& block_;
+    const KernelPlan& kernel_;
+    const PlannerOptions& options_;
+    std::map<std::string, int64_t> sizes_;
+    std::vector<DivisionOption> found_;
+};
+
+}  // namespace
+
+std::vector<DivisionOption> division_options(const LoweringInput& input, const Block& block,
+                                             const KernelPlan& kernel, const PlannerOptions& options) {
+    return KernelOptions(input, block, kernel, options).all();
+}
+
+}  // namespace tessera

@@ -1,0 +1,66 @@
+#include "planner/pending_accesses.h"
+
+#include <algorithm>
+
+#include "support/error.h"
+
+namespace tessera {
+
+bool PendingAccesses::add(const std::vector<WorkerAccess>& accesses, const std::set<std::string>& own) {
+    for (const WorkerAccess& access : accesses) {
+        if (own.contains(access.value)) continue;
+        const auto [at, is_first] = storages_.emplace(access.value, Storage{false, access.parts});
+        Storage& storage = at->second;
+        if (!is_first) {
+            std::erase_if(storage.parts, [&](const WorkerPart& part) {
+                return std::find(access.parts.begin(), access.parts.end(), part) == access.parts.end();
+            });
+        }
+        storage.is_written |= access.is_write;
+        if (storage.is_written && storage.parts.empty()) return false;
+    }
+    return true;
+}
+
+std::string PendingAccesses::text(const std::set<std::string>& used) const {
+    std::string text;
+    for (const auto& [value, storage] : storages_) {
+        if (!used.contains(value)) continue;
+        text += value + (storage.is_written ? "!" : "?");
+        for (const WorkerPart& part : storage.parts) text += fmt::format("{}:{} ", part.axis, part.group);
+    }
+    return text;
+}
+
+namespace {
+
+/// Walks the kernels as they run; blocks that repeat, twice: then their end has met their beginning.
+bool is_race_free(const std::vector<SequencedKernel>& kernels, const std::vector<int64_t>& repeats,
+                  const std::set<std::string>& own) {
+    PendingAccesses pending;
+    for (size_t first = 0; first < kernels.size();) {
+        size_t end = first;
+        while (end < kernels.size() && kernels[end].block == kernels[first].block) ++end;
+        for (int64_t repetition = 0; repetition < std::min<int64_t>(repeats[kernels[first].block], 2);
+             ++repetition) {
+            for (size_t k = first; k < end; ++k) {
+                if (kernels[k].barrier) pending.clear();
+                if (!pending.add(kernels[k].accesses, own)) return false;
+            }
+        }
+        first = end;
+    }
+    return true;
+}
+
+}  // namespace
+
+void remove_needless_barriers(std::vector<SequencedKernel>& kernels, const std::vector<int64_t>& repeats,
+                              const std::set<std::string>& own) {
+    for (SequencedKernel& kernel : kernels) {
+        if (!std::exchange(kernel.barrier, false)) continue;
+        kernel.barrier = !is_race_free(kernels, repeats, own);
+    }
+}
+
+}  // namespace tessera

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "movement/program.h"
+
+namespace tessera {
+
+/// What the workers may have done since they met last, as far as a kernel without a barrier before it must
+/// know: for each storage, whether something was written, and the divisions that all accesses keep to.
+class PendingAccesses {
+public:
+    /// Adds a kernel's accesses to storage that all workers share. False, and undefined from then on, if a
+    /// worker may meet another worker's write.
+    bool add(const std::vector<WorkerAccess>& accesses, const std::set<std::string>& own);
+    void clear() { storages_.clear(); }
+    /// Of the storages in `used`, for comparison.
+    std::string text(const std::set<std::string>& used) const;
+
+private:
+    struct Storage {
+        bool is_written = false;
+        std::vector<WorkerPart> parts;
+    };
+    std::map<std::string, Storage> storages_;
+};
+
+/// A kernel in the sequence of a specialisation.
+struct SequencedKernel {
+    size_t block = 0;
+    bool barrier = false;
+    std::vector<WorkerAccess> accesses;
+};
+
+/// Removes every barrier that is not needed, from the front. `repeats`: of each block; `own`: storage that
+/// each worker has a copy of.
+void remove_needless_barriers(std::vector<SequencedKernel>& kernels, const std::vector<int64_t>& repeats,
+                              const std::set<std::string>& own);
+
+}  // namespace tessera

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "movement/program.h"
+#include "plan/plan.h"
+
+namespace tessera {
+
+/// Refuses a lowered program in which two workers may touch one element in one phase, one of them writing it,
+/// or in which a worker reads from its own copy of a buffer what it has not computed. Shares no code with the
+/// planner, which chooses barriers and divisions.
+void verify_workers(const SpecialisationPlan& plan, const Program& program, const std::string& where);
+
+}  // namespace tessera
