@@ -96,8 +96,5 @@ TEST_P(Workers, EditedPlansComputeWhatTheInterpreterDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Workers, ::testing::Range<uint64_t>(201, 206));
 
-// For a night: --gtest_also_run_disabled_tests --gtest_filter='DISABLED_Many/*'
-INSTANTIATE_TEST_SUITE_P(DISABLED_Many, Workers, ::testing::Range<uint64_t>(3000, 3500));
-
 }  // namespace
 }  // namespace tessera::testing
