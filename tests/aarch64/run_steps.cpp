@@ -108,7 +108,10 @@ int main(int argc, char** argv) {
                                .outputs = written.data(),
                                .constants = constants,
                                .states = states.data(),
-                               .arena = arena};
+                               .arena = arena,
+                               .worker = 0,
+                               .meet = nullptr,
+                               .team = nullptr};
         entries[entry](&step);
         for (size_t i = 0; i < outputs.size(); ++i) {
             file.write(reinterpret_cast<const char*>(outputs[i]),
