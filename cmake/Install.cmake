@@ -13,13 +13,15 @@ install(DIRECTORY machines models DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera C
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 
+set(man_page ${CMAKE_BINARY_DIR}/tessera.1)
 add_custom_command(
-    OUTPUT ${CMAKE_BINARY_DIR}/tessera.1
-    COMMAND ${CMAKE_COMMAND} -D TOOL=$<TARGET_FILE:tessera> -D VERSION=${PROJECT_VERSION} -D OUT=${CMAKE_BINARY_DIR}/tessera.1
+    OUTPUT ${man_page}.gz
+    COMMAND ${CMAKE_COMMAND} -D TOOL=$<TARGET_FILE:tessera> -D VERSION=${PROJECT_VERSION} -D OUT=${man_page}
             -P ${CMAKE_SOURCE_DIR}/cmake/ManPage.cmake
+    COMMAND gzip -9nf ${man_page}
     DEPENDS tessera cmake/ManPage.cmake VERBATIM)
-add_custom_target(tessera_man_page ALL DEPENDS ${CMAKE_BINARY_DIR}/tessera.1)
-install(FILES ${CMAKE_BINARY_DIR}/tessera.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
+add_custom_target(tessera_man_page ALL DEPENDS ${man_page}.gz)
+install(FILES ${man_page}.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
 
 # The shipped model, compiled for every machine of this architecture: `tessera run` answers where no compiler is.
 option(TESSERA_SHIP_ARTEFACT "install the shipped model as an artefact, too" OFF)

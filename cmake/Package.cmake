@@ -4,6 +4,7 @@ set(CPACK_PACKAGE_NAME tessera)
 set(CPACK_PACKAGE_VENDOR Tessera)
 set(CPACK_PACKAGE_CONTACT "Tessera maintainers <maintainers@tessera.example>")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "compiler from transformer checkpoints to native code")
 set(CPACK_COMPONENTS_ALL tool dev)
 set(CPACK_STRIP_FILES ON)
 
@@ -18,17 +19,17 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TOOL_PACKAGE_RECOMMENDS "g++ (>= 4:12)")
 set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "libtessera-dev")
 set(CPACK_COMPONENT_TOOL_DESCRIPTION
-    "compiler from transformer checkpoints to native code
- Tessera compiles a language model, a HuggingFace folder or a GGUF file, into one file with native code for a machine
- that is described by data, and runs it. A small model is included.")
+    "Tessera compiles a language model, a HuggingFace folder or a GGUF file, into
+one file with native code for a machine that is described by data, and runs
+it. A small model is included.")
 
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtessera-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "tessera (= ${PROJECT_VERSION}), libfmt-dev, libhwloc-dev, libpcre2-dev,\
  libtomlplusplus-dev, libutf8proc-dev, libxxhash-dev, pkg-config")
 set(CPACK_COMPONENT_DEV_DESCRIPTION
-    "library of the compiler from transformer checkpoints to native code
- Headers, static library and CMake package for programs that compile or run language models with Tessera.")
+    "Headers, static library and CMake package for programs that compile or run
+language models with Tessera.")
 
 # What Debian's policy wants beside them (section 12): compressed where it says so, without a time in the file.
 foreach(component tool dev)

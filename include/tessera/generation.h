@@ -26,6 +26,7 @@ struct GenerateOptions {
     int64_t max_tokens = 128;
     SamplingOptions sampling = {};               ///< greedy
     std::vector<TokenId> stop_ids = {};          ///< end the text and are not part of it
+    bool past_end = false;                       ///< goes on where the model would end the text
     std::vector<std::string> stop_strings = {};  ///< likewise; only where there is a tokenizer
     std::function<bool()> should_stop = {};      ///< asked before every step: true ends the text there
     std::function<void(TokenId)> on_token = {};  ///< told every id as soon as it is known

@@ -1,11 +1,10 @@
 #include "tessera/model.h"
 
-#include <optional>
 #include <utility>
 
+#include "api/model_file.h"
 #include "llm/generate.h"
 #include "llm/language_model.h"
-#include "llm/load_tokenizer.h"
 #include "machine/probe.h"
 #include "support/error.h"
 
@@ -30,39 +29,29 @@ private:
 }  // namespace
 
 struct Model::Contents {
-    Contents(std::shared_ptr<const Artefact> artefact_, const ModelSettings& settings)
-        : artefact(std::move(artefact_)),
-          language(artefact, host_features(), {.context = settings.context, .chunk = settings.chunk}) {}
+    Contents(ModelFile file_, const ModelSettings& settings)
+        : file(std::move(file_)),
+          language(file.contents_->artefact, host_features(), session_options(settings)) {}
 
-    /// Read when it is first needed: logits are computed without. @throws Error if there is none.
-    const Tokenizer& tokenizer() {
-        if (!loaded_tokenizer) loaded_tokenizer = load_tokenizer(artefact->tokenizer(), artefact->where());
-        return *loaded_tokenizer;
+    const Artefact& artefact() const { return *file.contents_->artefact; }
+    void refuse_empty(std::span<const TokenId> ids) const {
+        if (ids.empty()) throw Error(artefact().where(), "", "there are no tokens to begin with");
     }
 
-    void refuse_empty(std::span<const TokenId> ids, std::string_view what) const {
-        if (ids.empty())
-            throw Error(artefact->where(), "", fmt::format("cannot continue {} without tokens", what));
-    }
-
-    std::shared_ptr<const Artefact> artefact;
+    ModelFile file;
     LanguageModel language;
-    std::optional<Tokenizer> loaded_tokenizer;
 };
 
+Model::Model(ModelFile file, const ModelSettings& settings)
+    : contents_(std::make_unique<Contents>(std::move(file), settings)) {}
 Model::Model(const std::filesystem::path& artefact, const ModelSettings& settings)
-    : contents_(
-          std::make_unique<Contents>(std::make_shared<const Artefact>(Artefact::open(artefact)), settings)) {}
+    : Model(ModelFile(artefact), settings) {}
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
-const std::string& Model::name() const {
-    return contents_->artefact->manifest().model;
-}
-
-int64_t Model::vocabulary() const {
-    return contents_->language.session().vocabulary();
+const ModelFile& Model::file() const {
+    return contents_->file;
 }
 
 int64_t Model::context() const {
@@ -73,36 +62,32 @@ int64_t Model::memory_bytes() const {
     return contents_->language.memory_bytes();
 }
 
-void Model::verify_weights() const {
-    contents_->artefact->verify_weights();
-}
-
-std::vector<TokenId> Model::encode(std::string_view prompt, bool special) const {
-    return contents_->tokenizer().encode(prompt, {.add_special = true, .parse_special = special});
-}
-
-std::string Model::decode(std::span<const TokenId> ids) const {
-    return contents_->tokenizer().decode(ids);
+WorkerStatistics Model::worker_statistics() const {
+    const LoadedProgram& program = contents_->language.program();
+    return {.workers = program.workers(),
+            .lacks_processors = program.lacks_processors(),
+            .steps = program.steps(),
+            .barriers = program.barriers()};
 }
 
 Generation Model::generate(std::span<const TokenId> prompt, const GenerateOptions& options) {
-    contents_->refuse_empty(prompt, "a prompt");
     GenerateOptions all = options;
-    if (const auto& text = contents_->artefact->manifest().text)
+    if (const auto& text = contents_->artefact().manifest().text; text && !options.past_end)
         all.stop_ids.insert(all.stop_ids.end(), text->eos.begin(), text->eos.end());
     Session& session = contents_->language.session();
-    if (!contents_->artefact->tokenizer().empty())
-        return tessera::generate(session, contents_->tokenizer(), prompt, std::move(all));
+    if (!contents_->artefact().tokenizer().empty())
+        return tessera::generate(session, contents_->file.contents_->tokenizer(), prompt, std::move(all));
+    contents_->refuse_empty(prompt);
     const OpenSequence sequence(session);
     return tessera::generate(session, sequence.id(), prompt, all);
 }
 
 Generation Model::generate(std::string_view prompt, const GenerateOptions& options) {
-    return generate(encode(prompt), options);
+    return generate(file().encode(prompt), options);
 }
 
 void Model::logits(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row) {
-    contents_->refuse_empty(ids, "a list of ids");
+    contents_->refuse_empty(ids);
     Session& session = contents_->language.session();
     const OpenSequence sequence(session);
     const Addition addition{sequence.id(), ids, every_row(ids)};

@@ -4,14 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "llm/memory_need.h"
-#include "machine/host_memory.h"
-
 namespace tessera::cli {
 
-void announce_memory(const Manifest& manifest, const SessionOptions& options) {
-    fmt::print(stderr, "memory: {}\n",
-               describe(manifest, memory_need(manifest, options), host_memory_bytes()));
+void announce_memory(const ModelFile& file, const ModelSettings& settings) {
+    fmt::print(stderr, "memory: {}\n", file.describe_memory(settings));
 }
 
 }  // namespace tessera::cli

@@ -4,16 +4,14 @@
 
 namespace tessera::cli {
 
-void every_logit(Session& session, std::span<const TokenId> tokens, const Environment& environment,
+void every_logit(Model& model, std::span<const TokenId> tokens, const Environment& environment,
                  const std::function<void(std::span<const float>)>& on_row) {
     Progress progress(environment.terminal, "computing logits", static_cast<int64_t>(tokens.size()));
-    const SequenceId sequence = session.open();
-    const Addition addition{sequence, tokens, every_row(tokens)};
-    session.add({&addition, 1}, [&](size_t, int32_t row, std::span<const float> logits) {
+    int64_t rows = 0;
+    model.logits(tokens, [&](std::span<const float> logits) {
         on_row(logits);
-        progress.update(row + 1);
+        progress.update(++rows);
     });
-    session.close(sequence);
 }
 
 }  // namespace tessera::cli

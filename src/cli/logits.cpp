@@ -7,7 +7,6 @@
 #include "cli/open_model.h"
 #include "cli/verb.h"
 #include "llm/token_ids_file.h"
-#include "machine/probe.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 
@@ -23,12 +22,12 @@ int write_logits(const Options& options, const Environment& environment) {
     const std::vector<TokenId> ids = read_prompt_ids(options.ids);
     if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
     const auto count = static_cast<int64_t>(ids.size());
-    const auto artefact = open_model(resolve_model(options.model, environment), count, environment);
-    const SessionOptions session{.context = count, .chunk = options.chunk};
-    announce_memory(artefact->manifest(), session);
-    LanguageModel model(artefact, host_features(), session);
+    const ModelFile artefact = open_model(resolve_model(options.model, environment), count, environment);
+    const ModelSettings settings{.context = count, .chunk = options.chunk};
+    announce_memory(artefact, settings);
+    Model model(artefact, settings);
     AtomicFile file(options.out);
-    every_logit(model.session(), ids, environment,
+    every_logit(model, ids, environment,
                 [&](std::span<const float> logits) { file.write(std::as_bytes(logits)); });
     file.commit();
     return 0;

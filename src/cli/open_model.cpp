@@ -10,6 +10,7 @@
 #include "compiler/compiler.h"
 #include "import/import_model.h"
 #include "machine/probe.h"
+#include "runtime/artefact.h"
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/progress.h"
@@ -91,10 +92,6 @@ void compile(const fs::path& model, const CachePlace& place, CompileOptions opti
     remove_older(place);
 }
 
-std::shared_ptr<const Artefact> share(Artefact artefact) {
-    return std::make_shared<const Artefact>(std::move(artefact));
-}
-
 }  // namespace
 
 CLI::Option* add_model_argument(CLI::App& app, fs::path& model) {
@@ -124,9 +121,8 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
                 "name an artefact or a model", ErrorKind::kUsage);
 }
 
-std::shared_ptr<const Artefact> open_model(const fs::path& path, int64_t context,
-                                           const Environment& environment) {
-    if (fs::is_regular_file(path) && is_artefact(path)) return share(Artefact::open(path));
+ModelFile open_model(const fs::path& path, int64_t context, const Environment& environment) {
+    if (fs::is_regular_file(path) && is_artefact(path)) return ModelFile(path);
     CompileOptions options;
     options.machine = probe_host();
     options.ntt_include = environment.include_directory;
@@ -137,13 +133,13 @@ std::shared_ptr<const Artefact> open_model(const fs::path& path, int64_t context
     const CachePlace place = place_in_cache(path, options, environment);
     if (fs::exists(place.artefact)) {
         try {
-            return share(Artefact::open(place.artefact));
+            return ModelFile(place.artefact);
         } catch (const Error& damage) {
             fmt::print(stderr, "{}\n", damage.what());
         }
     }
     compile(path, place, options, environment);
-    return share(Artefact::open(place.artefact));
+    return ModelFile(place.artefact);
 }
 
 }  // namespace tessera::cli

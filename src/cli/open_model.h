@@ -2,12 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <set>
-#include <string>
 
 #include "cli/environment.h"
-#include "runtime/artefact.h"
+#include "tessera/model.h"
 
 namespace CLI {
 class App;
@@ -27,7 +24,6 @@ std::filesystem::path resolve_model(const std::filesystem::path& model, const En
 /// The artefact at `path`; a folder or GGUF file is compiled into the user's cache on first use, which is
 /// said on stderr. The cache is asked again whenever the model's files, Tessera or the machine have changed.
 /// `context`: positions that one sequence must be able to have.
-std::shared_ptr<const Artefact> open_model(const std::filesystem::path& path, int64_t context,
-                                           const Environment& environment);
+ModelFile open_model(const std::filesystem::path& path, int64_t context, const Environment& environment);
 
 }  // namespace tessera::cli

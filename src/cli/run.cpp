@@ -12,11 +12,10 @@
 #include "cli/open_model.h"
 #include "cli/standard_input.h"
 #include "cli/verb.h"
-#include "llm/generate.h"
-#include "llm/language_model.h"
 #include "llm/load_tokenizer.h"
+#include "llm/sample.h"
 #include "llm/token_ids_file.h"
-#include "machine/probe.h"
+#include "runtime/artefact.h"
 #include "support/error.h"
 
 namespace tessera::cli {
@@ -35,26 +34,17 @@ struct Options {
     SamplingOptions sampling;
 };
 
-/// A missing tokenizer is found before a model is compiled for minutes.
-Tokenizer tokenizer_of(const std::filesystem::path& path) {
-    if (std::filesystem::is_regular_file(path) && is_artefact(path)) {
-        const Artefact artefact = Artefact::open(path);
-        return load_tokenizer(artefact.tokenizer(), artefact.where());
-    }
-    return load_tokenizer(path);
-}
-
 /// Positions to set memory aside for: those that the prompt and the wanted tokens take, within what is
 /// allowed.
-int64_t needed_context(const Manifest& manifest, int64_t prompt, const Options& options) {
-    const int64_t largest = StepInterface(manifest).context;
+int64_t needed_context(const ModelFile& model, int64_t prompt, const Options& options) {
+    const int64_t largest = model.context();
     if (options.context > largest) return options.context;  // refused by the session
     const int64_t allowed = options.context == 0 ? largest : options.context;
     // The last token of the text takes no position: nothing is computed after it.
     const int64_t needed = prompt + options.tokens.value_or(kDefaultTokens) - 1;
     if (needed > allowed && options.tokens && prompt <= allowed)
         throw Error(
-            manifest.model, "",
+            model.name(), "",
             fmt::format("{} tokens after a prompt of {} do not fit into the context of {}", *options.tokens,
                         prompt, allowed),
             allowed < largest ? fmt::format("--context can be up to {}", largest) : "choose a smaller -n");
@@ -73,33 +63,52 @@ void print_statistics(const GenerateStatistics& s) {
                    s.decode_seconds, rate(s.decode_steps, s.decode_seconds));
 }
 
-void print_workers(const LoadedProgram& program) {
-    if (program.workers() == 1) return;
-    fmt::print(stderr, "workers: {}{}, {:.1f} barriers a step\n", program.workers(),
-               program.lacks_processors() ? " (more than there are processors)" : "",
-               rate(program.barriers(), static_cast<double>(program.steps())));
+void print_workers(const WorkerStatistics& s) {
+    if (s.workers == 1) return;
+    fmt::print(stderr, "workers: {}{}, {:.1f} barriers a step\n", s.workers,
+               s.lacks_processors ? " (more than there are processors)" : "",
+               rate(s.barriers, static_cast<double>(s.steps)));
 }
 
-std::vector<TokenId> read_prompt(const Options& options, const Tokenizer& tokenizer) {
-    if (options.ids) return read_prompt_ids(*options.ids);
-    if (!options.prompt)
+/// `encode(text)`: with the tokenizer of the model, which must be there for ids, too.
+std::vector<TokenId> read_prompt(const Options& options, const auto& encode) {
+    if (!options.prompt && !options.ids)
         throw Error("", "", "a prompt is required: --prompt or --ids", "", ErrorKind::kUsage);
-    return tokenizer.encode(*options.prompt == "-" ? read_standard_input() : *options.prompt,
-                            {.add_special = true, .parse_special = options.special});
+    const std::string text =
+        options.prompt.value_or("") == "-" ? read_standard_input() : options.prompt.value_or("");
+    std::vector<TokenId> encoded = encode(text);
+    return options.ids ? read_prompt_ids(*options.ids) : encoded;
+}
+
+struct Prepared {
+    ModelFile model;
+    std::vector<TokenId> prompt;
+};
+
+/// A missing tokenizer and a wrong prompt are found before a model is compiled for minutes.
+Prepared prepare(const Options& options, const Environment& environment) {
+    const std::filesystem::path path = resolve_model(options.model, environment);
+    if (std::filesystem::is_regular_file(path) && is_artefact(path)) {
+        const ModelFile model(path);
+        return {model, read_prompt(options, [&](const std::string& text) {
+                    return model.encode(text, options.special);
+                })};
+    }
+    const Tokenizer tokenizer = load_tokenizer(path);
+    std::vector<TokenId> prompt = read_prompt(options, [&](const std::string& text) {
+        return tokenizer.encode(text, {.add_special = true, .parse_special = options.special});
+    });
+    const int64_t length = static_cast<int64_t>(prompt.size()) + options.tokens.value_or(0);
+    return {open_model(path, std::max(options.context, length), environment), std::move(prompt)};
 }
 
 int run(const Options& options, const Environment& environment) {
     check(options.sampling);
-    const std::filesystem::path path = resolve_model(options.model, environment);
-    const Tokenizer tokenizer = tokenizer_of(path);
-    const std::vector<TokenId> prompt = read_prompt(options, tokenizer);
-    const auto length = static_cast<int64_t>(prompt.size());
-    const auto artefact =
-        open_model(path, std::max(options.context, length + options.tokens.value_or(0)), environment);
-    const Manifest& manifest = artefact->manifest();
-    const SessionOptions session{.context = needed_context(manifest, length, options)};
-    announce_memory(artefact->manifest(), session);
-    LanguageModel model(artefact, host_features(), session);
+    const auto [file, prompt] = prepare(options, environment);
+    const ModelSettings settings{.context =
+                                     needed_context(file, static_cast<int64_t>(prompt.size()), options)};
+    announce_memory(file, settings);
+    Model model(file, settings);
 
     const InterruptWatch interrupt;
     bool ends_line = false;
@@ -108,20 +117,17 @@ int run(const Options& options, const Environment& environment) {
         std::fflush(stdout);
         ends_line = text.ends_with('\n');
     };
-    GenerateOptions generate_options{.max_tokens = options.tokens.value_or(kDefaultTokens),
-                                     .sampling = options.sampling,
-                                     .stop_strings = options.stop,
-                                     .should_stop = [&] { return interrupt.interrupted(); },
-                                     .on_text = write};
-    if (manifest.text) generate_options.stop_ids = manifest.text->eos;
-    const Generation result = generate(model.session(), tokenizer, prompt, generate_options);
+    const Generation result = model.generate(prompt, {.max_tokens = options.tokens.value_or(kDefaultTokens),
+                                                      .sampling = options.sampling,
+                                                      .stop_strings = options.stop,
+                                                      .should_stop = [&] { return interrupt.interrupted(); },
+                                                      .on_text = write});
     if (!ends_line) write("\n");
     if (result.reason == StopReason::kContext)
-        fmt::print(stderr, "stopped: the context of {} tokens is full (see --context)\n",
-                   model.session().context());
+        fmt::print(stderr, "stopped: the context of {} tokens is full (see --context)\n", model.context());
     if (result.reason == StopReason::kInterrupted) fmt::print(stderr, "stopped: interrupted\n");
     print_statistics(result.statistics);
-    print_workers(model.program());
+    print_workers(model.worker_statistics());
     return result.reason == StopReason::kInterrupted ? kInterruptedExitCode : 0;
 }
 

@@ -14,9 +14,7 @@
 #include "cli/open_model.h"
 #include "cli/verb.h"
 #include "llm/compare_logits.h"
-#include "llm/generate.h"
 #include "llm/token_ids_file.h"
-#include "machine/probe.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 
@@ -81,12 +79,9 @@ std::vector<TokenId> sequence_for(int64_t rows, const std::vector<TokenId>& prom
     return sequence;
 }
 
-bool report_greedy(Session& session, const std::vector<TokenId>& prompt,
-                   const std::vector<TokenId>& expected) {
-    const SequenceId sequence = session.open();
-    const GenerateOptions options{.max_tokens = static_cast<int64_t>(expected.size())};
-    const Generation result = generate(session, sequence, prompt, options);
-    session.close(sequence);
+bool report_greedy(Model& model, const std::vector<TokenId>& prompt, const std::vector<TokenId>& expected) {
+    const Generation result =
+        model.generate(prompt, {.max_tokens = static_cast<int64_t>(expected.size()), .past_end = true});
     const auto [got, wanted] =
         std::mismatch(result.ids.begin(), result.ids.end(), expected.begin(), expected.end());
     const auto equal = wanted - expected.begin();
@@ -116,21 +111,21 @@ int verify(const Options& options, const Environment& environment) {
     if (!options.greedy.empty()) greedy = read_token_ids(options.greedy, kGreedyKeys);
     const auto context = static_cast<int64_t>(prompt.size() + greedy.size());
 
-    const auto artefact = open_model(resolve_model(options.model, environment), context, environment);
-    artefact->verify_weights();
-    const SessionOptions session{.context = context, .chunk = options.chunk};
-    announce_memory(artefact->manifest(), session);
-    LanguageModel model(artefact, host_features(), session);
-    const int64_t vocabulary = model.session().vocabulary();
+    const ModelFile artefact = open_model(resolve_model(options.model, environment), context, environment);
+    artefact.verify_weights();
+    const ModelSettings settings{.context = context, .chunk = options.chunk};
+    announce_memory(artefact, settings);
+    Model model(artefact, settings);
+    const int64_t vocabulary = artefact.vocabulary();
     ExpectedLogits expected(options.logits, vocabulary);
     const std::vector<TokenId> sequence = sequence_for(expected.rows(), prompt, greedy, options);
 
     LogitsComparison comparison(vocabulary);
-    every_logit(model.session(), sequence, environment, [&](std::span<const float> actual) {
+    every_logit(model, sequence, environment, [&](std::span<const float> actual) {
         comparison.add(expected.row(comparison.rows()), actual);
     });
     bool is_equal = report_logits(comparison, vocabulary, options.tolerance);
-    if (!options.greedy.empty()) is_equal &= report_greedy(model.session(), prompt, greedy);
+    if (!options.greedy.empty()) is_equal &= report_greedy(model, prompt, greedy);
     return is_equal ? 0 : 1;
 }
 

@@ -121,7 +121,8 @@ Generation generate(Session& session, const Tokenizer& tokenizer, std::span<cons
         throw Error(session.manifest().model, "",
                     "cannot continue an empty prompt: the model has no BOS token",
                     "give a prompt of at least one token");
-    options.stop_ids.insert(options.stop_ids.end(), tokenizer.eos().begin(), tokenizer.eos().end());
+    if (!options.past_end)
+        options.stop_ids.insert(options.stop_ids.end(), tokenizer.eos().begin(), tokenizer.eos().end());
 
     const bool at_start =
         std::none_of(prompt.begin(), prompt.end(), [&](TokenId id) { return has_text(tokenizer, id); });

@@ -20,7 +20,8 @@ namespace tessera {
 Generation generate(Session& session, SequenceId sequence, std::span<const TokenId> prompt,
                     const GenerateOptions& options);
 
-/// Continues a prompt in a sequence of its own. The text also ends at the EOS of the tokenizer.
+/// Continues a prompt in a sequence of its own. The text also ends at the EOS of the tokenizer, unless
+/// `past_end`.
 /// @throws Error as above, and if a stop string is empty.
 Generation generate(Session& session, const Tokenizer& tokenizer, std::span<const TokenId> prompt,
                     GenerateOptions options);

@@ -40,13 +40,15 @@ protected:
 
 TEST_F(PublicModel, SaysWhatItIs) {
     Model model = open({.context = 40});
-    EXPECT_EQ(model.name(), "toy");
-    EXPECT_EQ(model.vocabulary(), toy_.vocabulary);
+    EXPECT_EQ(model.file().name(), "toy");
+    EXPECT_EQ(model.file().vocabulary(), toy_.vocabulary);
     EXPECT_EQ(model.context(), 40);
+    EXPECT_EQ(model.file().context(), toy_.context);
+    EXPECT_THAT(model.file().describe_memory({.context = 40}), HasSubstr("x 40"));
     EXPECT_GT(model.memory_bytes(), 0);
-    model.verify_weights();
+    model.file().verify_weights();
     const Model moved = std::move(model);
-    EXPECT_EQ(moved.name(), "toy");
+    EXPECT_EQ(moved.file().name(), "toy");
 }
 
 TEST_F(PublicModel, LogitsOfEveryId) {
@@ -71,7 +73,7 @@ TEST_F(PublicModel, IdsWithoutATokenizer) {
     EXPECT_EQ(told, result.ids);
     EXPECT_EQ(result.reason, StopReason::kMaxTokens);
     try {
-        (void)model.encode("cab");
+        (void)model.file().encode("cab");
         FAIL();
     } catch (const Error& error) {
         EXPECT_THAT(error.what(), HasSubstr("has no tokenizer"));
@@ -81,13 +83,13 @@ TEST_F(PublicModel, IdsWithoutATokenizer) {
 TEST_F(PublicModel, TextWithATokenizer) {
     toy_.tokenizer = {{"tokenizer.json", kLetters}};
     Model model = open();
-    EXPECT_EQ(model.encode("cab"), prompt_);
-    EXPECT_EQ(model.decode(prompt_), "cab");
+    EXPECT_EQ(model.file().encode("cab"), prompt_);
+    EXPECT_EQ(model.file().decode(prompt_), "cab");
     std::string told;
     const Generation result =
         model.generate("cab", {.max_tokens = 9, .on_text = [&](std::string_view text) { told += text; }});
     EXPECT_EQ(result.ids, greedy(prompt_, 9));
-    EXPECT_EQ(told, model.decode(result.ids));
+    EXPECT_EQ(told, model.file().decode(result.ids));
     EXPECT_EQ(result.text, told);
 }
 
@@ -96,6 +98,7 @@ TEST_F(PublicModel, StopsWhereTheModelSaysAndWhereItIsTold) {
     EXPECT_EQ(open().generate(prompt_, {.max_tokens = 9, .stop_ids = {all[3]}}).reason, StopReason::kStopId);
     toy_.eos = {all[2]};
     EXPECT_EQ(open().generate(prompt_, {.max_tokens = 9}).reason, StopReason::kStopId);
+    EXPECT_EQ(open().generate(prompt_, {.max_tokens = 9, .past_end = true}).ids, all);
     EXPECT_EQ(open().generate(prompt_, {.should_stop = [] { return true; }}).reason,
               StopReason::kInterrupted);
 }

@@ -1,0 +1,58 @@
+#include "api/model_file.h"
+
+#include "llm/load_tokenizer.h"
+#include "llm/memory_need.h"
+#include "llm/step_interface.h"
+#include "machine/host_memory.h"
+
+namespace tessera {
+
+ModelFile::Contents::Contents(const std::filesystem::path& path)
+    : artefact(std::make_shared<const Artefact>(Artefact::open(path))) {
+    const StepInterface step(artefact->manifest());
+    vocabulary = step.vocabulary;
+    context = step.context;
+}
+
+const Tokenizer& ModelFile::Contents::tokenizer() {
+    if (!loaded_tokenizer) loaded_tokenizer = load_tokenizer(artefact->tokenizer(), artefact->where());
+    return *loaded_tokenizer;
+}
+
+SessionOptions session_options(const ModelSettings& settings) {
+    return {.context = settings.context, .chunk = settings.chunk};
+}
+
+ModelFile::ModelFile(const std::filesystem::path& artefact)
+    : contents_(std::make_shared<Contents>(artefact)) {}
+
+const std::string& ModelFile::name() const {
+    return contents_->artefact->manifest().model;
+}
+
+int64_t ModelFile::vocabulary() const {
+    return contents_->vocabulary;
+}
+
+int64_t ModelFile::context() const {
+    return contents_->context;
+}
+
+void ModelFile::verify_weights() const {
+    contents_->artefact->verify_weights();
+}
+
+std::string ModelFile::describe_memory(const ModelSettings& settings) const {
+    const Manifest& manifest = contents_->artefact->manifest();
+    return describe(manifest, memory_need(manifest, session_options(settings)), host_memory_bytes());
+}
+
+std::vector<TokenId> ModelFile::encode(std::string_view prompt, bool special) const {
+    return contents_->tokenizer().encode(prompt, {.add_special = true, .parse_special = special});
+}
+
+std::string ModelFile::decode(std::span<const TokenId> ids) const {
+    return contents_->tokenizer().decode(ids);
+}
+
+}  // namespace tessera
