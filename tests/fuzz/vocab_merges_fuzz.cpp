@@ -1,5 +1,6 @@
 #include <array>
 
+#include "fuzz/seeds.h"
 #include "fuzz/target.h"
 #include "llm/load_tokenizer.h"
 #include "runtime/artefact.h"
@@ -27,5 +28,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 std::vector<std::string> tessera::fuzz::seeds() {
-    return {};
+    std::string all;
+    for (const char* name : {"vocab.json", "merges.txt", "tokenizer_config.json"})
+        all +=
+            fmt::format("=== {}\n{}\n", name, repository_file(fmt::format("tests/llm/data/qwen2/{}", name)));
+    return {all};
 }

@@ -1,0 +1,18 @@
+#include "fuzz/seeds.h"
+#include "fuzz/target.h"
+#include "llm/load_tokenizer.h"
+#include "runtime/artefact.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    using namespace tessera;
+    return fuzz::accepts_or_throws_error([&] {
+        const std::vector<NamedFile> files = {{"tokenizer.model", std::string(fuzz::text_of(data, size))}};
+        const Tokenizer tokenizer = load_tokenizer(files, "fuzz");
+        (void)tokenizer.decode(tokenizer.encode("a b\xc3\xa9 12 ab\n\xff<s>", {.add_special = true}));
+    });
+}
+
+std::vector<std::string> tessera::fuzz::seeds() {
+    return {repository_file("tests/llm/data/spm_bytes/tokenizer.model"),
+            repository_file("tests/llm/data/spm_unknown/tokenizer.model")};
+}
