@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kernels/contraction.h"
+#include "kernels/parted_fold.h"
 
 namespace tessera {
 namespace {
@@ -67,6 +68,14 @@ std::span<const MicroKernel> micro_kernels() {
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = streaming_softmax},
+        MicroKernel{.name = "combine",
+                    .summary = "what the workers have folded of a reduction that is divided between them",
+                    .parameters = {{"x", "iterator of the lanes; none: scalars", true, false},
+                                   {"lanes", "lanes of a vector", false, false}},
+                    .tiles_reductions = false,
+                    .combines_parts = true,
+                    .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16},
+                    .why_not = why_not_parted},
     };
     return kernels;
 }

@@ -187,10 +187,12 @@ struct ProgramBuffer {
 /// Elements of a buffer that belong to a worker: those whose coordinate along `axis` of the stored value lies
 /// in a group of `group` with worker = (coordinate div group) mod workers.
 struct WorkerPart {
-    int axis = 0;  ///< -1: all of it is worker 0's
+    int axis = 0;  ///< kFirstWorker: all of it is worker 0's; kCopyOfWorker: each has a copy
     int64_t group = 1;
     auto operator<=>(const WorkerPart&) const = default;
 };
+inline constexpr int kFirstWorker = -1;
+inline constexpr int kCopyOfWorker = -2;
 
 /// What one operator of a kernel does to the storage of one value, as far as other workers are concerned.
 struct WorkerAccess {

@@ -193,7 +193,7 @@ void KernelText::factor(const Factor& b, int64_t lanes, const char* operand, con
         fmt::format("    ntt::{}([&]([[maybe_unused]] const int64_t {}, [[maybe_unused]] const int64_t {}, "
                     "[[maybe_unused]] const auto valid) __attribute__((always_inline)) {{",
                     computed, function.outer.name, function.inner.name));
-    line(fmt::format("        return {};", float_text(*function.value, inside, true)));
+    line(fmt::format("        return {};", factor_text(*function.value, inside)));
     line("    }),");
 }
 
