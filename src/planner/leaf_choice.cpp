@@ -4,6 +4,7 @@
 
 #include "kernels/contraction.h"
 #include "movement/storage.h"
+#include "planner/unit_lanes.h"
 
 namespace tessera {
 namespace {
@@ -74,6 +75,23 @@ RegisterBlock register_block(int64_t registers, int64_t rows, bool along_n) {
     return {std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4};
 }
 
+/// The same with B in pairs of k, as the machine's units want it: multiplied by such a unit, or widened.
+void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Definition& d, const Contraction& roles,
+                      const PlannerOptions& options) {
+    const Read* b = roles.b_operand();
+    if (!b) return;
+    const auto type = [&](const Read& r) { return d.tensors[static_cast<size_t>(r.tensor)].type; };
+    const int64_t neighbours = k_lanes(options, type(*b));
+    if (neighbours == 1) return;
+    leaf.parameters["k_lanes"] = std::to_string(neighbours);
+    if (type(roles.a) == type(*b) && adds_products(options, type(*b))) {
+        Leaf by_unit = leaf;
+        by_unit.parameters["dot"] = std::to_string(neighbours);
+        out.push_back(std::move(by_unit));
+    }
+    out.push_back(std::move(leaf));
+}
+
 void add_contractions(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,
                       const PlannerOptions& options) {
     const Definition& d = *node.definition();
@@ -96,6 +114,7 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                         leaf.parameters["rows"] = std::to_string(block.rows);
                         leaf.parameters[along_n ? "groups" : "columns"] =
                             std::to_string(along_n ? std::min(block.columns, needed) : block.columns);
+                        if (along_n) add_with_k_lanes(out, leaf, d, roles, options);
                         out.push_back(std::move(leaf));
                     }
                 }

@@ -11,7 +11,7 @@ int64_t k_lanes_of(const ComputeUnit& unit, const PlannerOptions& options, Eleme
     const OperandLanes &b = unit.operands[1], &c = unit.operands[2];
     if (b.type != name(type) || c.type != name(ElementType::kF32) || b.lanes.size() < 2) return 1;
     const LaneAxis &n = b.lanes[b.lanes.size() - 2], &k = b.lanes.back();
-    return n == LaneAxis{'n', options.lanes} && k.axis == 'k' ? k.factor : 1;
+    return n.factor == options.lanes && n.axis != 'k' && k.axis == 'k' ? k.factor : 1;
 }
 
 }  // namespace
@@ -26,8 +26,7 @@ bool adds_products(const PlannerOptions& options, ElementType type) {
     return std::any_of(options.units.begin(), options.units.end(), [&](const ComputeUnit& unit) {
         const int64_t k = k_lanes_of(unit, options, type);
         return unit.kind == UnitKind::kVector && k > 1 && k == k_lanes(options, type) &&
-               unit.operands.front().lanes == std::vector<LaneAxis>{{'k', k}} &&
-               unit.operands.front().type == name(type);
+                   unit.operands.front().type == name(type);
     });
 }
 
