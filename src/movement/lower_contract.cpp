@@ -206,7 +206,8 @@ struct KLanes {
 };
 
 KLanes k_lanes_of(const LeafScope& scope, const Roles& roles) {
-    const int64_t count = number_parameter(scope, "k_lanes", 1, 2), dot = number_parameter(scope, "dot", 1, 2);
+    const int64_t count = number_parameter(scope, "k_lanes", 1, 2),
+                  dot = number_parameter(scope, "dot", 1, 2);
     const auto expect_bf16 = [&](const Read& factor, const char* parameter) {
         const TensorDecl& tensor = scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)];
         if (tensor.type == ElementType::kBF16) return;

@@ -52,7 +52,7 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
         if (value.kind == ValueKind::kConstant) {
             if (!is_iterator(access, n_axes[0])) return;
             if (options.lanes > 1) layout.lanes = {{n_axes[0], options.lanes}};
-            const int64_t neighbours = k_lanes(options, value.type);
+            const int64_t neighbours = k_lanes(options, value.type.element);
             if (neighbours > 1 && is_alone && k_axes.size() == 1 && is_iterator(access, k_axes[0]))
                 layout.lanes.push_back({k_axes[0], neighbours});
         } else if (value.kind == ValueKind::kState) {
@@ -80,7 +80,8 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
         return;
     }
     for (const Contraction& roles : contractions_of(d)) {
-        for (const Read& operand : roles.b_reads) choose(operand.tensor, roles.n.front(), roles.k.front(), roles.b_operand() != nullptr);
+        for (const Read& operand : roles.b_reads)
+            choose(operand.tensor, roles.n.front(), roles.k.front(), roles.b_operand() != nullptr);
     }
 }
 

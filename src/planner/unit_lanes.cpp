@@ -14,6 +14,22 @@ int64_t k_lanes_of(const ComputeUnit& unit, const PlannerOptions& options, Eleme
     return n.factor == options.lanes && n.axis != 'k' && k.axis == 'k' ? k.factor : 1;
 }
 
+/// Operations per second where the factors come from the nearest level; 0 if that was not measured.
+double peak(const ComputeUnit& unit) {
+    double most = 0;
+    for (const UnitPeak& peak : unit.peaks) most = std::max(most, peak.operations_per_second);
+    return most;
+}
+
+/// Of the vector unit for f32, which multiplies every type after widening.
+double widened_peak(const PlannerOptions& options) {
+    for (const ComputeUnit& unit : options.units) {
+        if (unit.kind == UnitKind::kVector && unit.operands.front().type == name(ElementType::kF32))
+            return peak(unit);
+    }
+    return 0;
+}
+
 }  // namespace
 
 int64_t k_lanes(const PlannerOptions& options, ElementType type) {
@@ -26,7 +42,8 @@ bool adds_products(const PlannerOptions& options, ElementType type) {
     return std::any_of(options.units.begin(), options.units.end(), [&](const ComputeUnit& unit) {
         const int64_t k = k_lanes_of(unit, options, type);
         return unit.kind == UnitKind::kVector && k > 1 && k == k_lanes(options, type) &&
-                   unit.operands.front().type == name(type);
+               unit.operands.front().type == name(type) &&
+               (peak(unit) == 0 || peak(unit) > widened_peak(options));
     });
 }
 

@@ -9,7 +9,7 @@ namespace tessera {
 int64_t k_lanes(const PlannerOptions& options, ElementType type);
 
 /// Whether a vector unit adds the products of that many neighbouring k in one operation, with both factors of
-/// this type and the sum in f32.
+/// this type and the sum in f32, and does so faster than f32 multiply-adds, where both were measured.
 bool adds_products(const PlannerOptions& options, ElementType type);
 
 }  // namespace tessera
