@@ -22,6 +22,7 @@ PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> wo
     options.machine = machine.name;
     options.lanes = vector_lanes(machine);
     options.vector_registers = vector_registers(machine);
+    options.line_bytes = machine.cache_line_bytes;
     options.units = machine.units;
     // Half of the core's own second level: the other half is for what streams through.
     if (const MemoryLevel* own = find_memory(machine, "L2"))
