@@ -7,9 +7,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/host_machine.h"
 #include "compiler/compiler.h"
 #include "import/import_model.h"
-#include "machine/probe.h"
 #include "runtime/artefact.h"
 #include "support/error.h"
 #include "support/hash.h"
@@ -124,7 +124,7 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
 ModelFile open_model(const fs::path& path, int64_t context, const Environment& environment) {
     if (fs::is_regular_file(path) && is_artefact(path)) return ModelFile(path);
     CompileOptions options;
-    options.machine = probe_host();
+    options.machine = host_machine(environment);
     options.ntt_include = environment.include_directory;
     options.search_path = environment.search_path;
     options.cache = environment.cache() / "code";

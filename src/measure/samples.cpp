@@ -1,0 +1,45 @@
+#include "measure/samples.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "support/error.h"
+
+namespace tessera {
+
+std::vector<double> medians_in_turns(const std::vector<Sample>& cases, const MeasureOptions& options) {
+    for (const Sample& sample : cases) {
+        sample();
+        if (options.on_sample) options.on_sample();
+    }
+    std::vector<std::vector<double>> taken(cases.size());
+    for (int64_t turn = 0; turn < options.samples; ++turn) {
+        for (size_t i = 0; i < cases.size(); ++i) {
+            taken[i].push_back(cases[i]());
+            if (options.on_sample) options.on_sample();
+        }
+    }
+    std::vector<double> medians;
+    for (std::vector<double>& some : taken) {
+        std::sort(some.begin(), some.end());
+        medians.push_back(some[some.size() / 2]);
+    }
+    return medians;
+}
+
+double seconds_per_call(const std::function<double(int64_t calls)>& work, double seconds) {
+    // The first guess is too small on purpose: what is too long cannot be taken back.
+    for (int64_t calls = 1;;) {
+        const double taken = work(calls);
+        if (taken >= seconds) return taken / static_cast<double>(calls);
+        const double factor = taken > 0 ? std::clamp(1.2 * seconds / taken, 2.0, 16.0) : 16.0;
+        calls = static_cast<int64_t>(static_cast<double>(calls) * factor);
+    }
+}
+
+double two_digits(double value) {
+    TESSERA_CHECK(value > 0, "value {}", value);
+    return std::strtod(fmt::format("{:.1e}", value).c_str(), nullptr);
+}
+
+}  // namespace tessera
