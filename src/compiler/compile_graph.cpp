@@ -3,6 +3,7 @@
 #include "codegen/cpp/emit.h"
 #include "compiler/compiler.h"
 #include "compiler/pass.h"
+#include "compiler/planner_options.h"
 #include "movement/lower.h"
 #include "ops/decompose.h"
 #include "plan/constants.h"
@@ -14,7 +15,6 @@
 #include "support/mapped_file.h"
 
 namespace tessera {
-namespace {
 
 PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> workers) {
     PlannerOptions options;
@@ -29,6 +29,8 @@ PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> wo
         options.resident_bytes = own->capacity_bytes / own->shared_by_cores / 2;
     return options;
 }
+
+namespace {
 
 Plan read_plan(const std::filesystem::path& path) {
     const MappedFile file = MappedFile::open(path);

@@ -26,7 +26,7 @@ TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
                                                       .cache_directory = cache.path(),
                                                       .search_path = "/usr/local/bin:/usr/bin:/bin",
                                                       .on_stage = [&](const std::string&) { ++stages; }});
-    EXPECT_EQ(stages, 4);
+    EXPECT_EQ(stages, 5);
     EXPECT_EQ(parse_machine(print_machine(measured), "printed"), measured);
     EXPECT_EQ(measured.compiler, probed.compiler);
     ASSERT_EQ(measured.memory.size(), probed.memory.size());
@@ -43,6 +43,8 @@ TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
         ASSERT_NE(find_peak(*unit, level), nullptr) << level;
         EXPECT_GT(find_peak(*unit, level)->operations_per_second, 0) << level;
     }
+    EXPECT_FALSE(measured.micro_kernels.empty());
+    for (const MicroKernelTime& time : measured.micro_kernels) EXPECT_GT(time.seconds, 0) << time.name;
 }
 
 TEST(WorkingSet, ComesFromItsLevelAndNoOther) {
