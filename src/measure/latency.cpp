@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 #include "measure/bandwidth.h"
