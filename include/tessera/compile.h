@@ -20,8 +20,10 @@ struct CompileSettings {
     std::string search_path = "/usr/local/bin:/usr/bin:/bin";  ///< where the C++ compiler is looked for
 
     std::filesystem::path machine;  ///< description (machines/*.toml); empty: this machine
-    std::filesystem::path plan;     ///< compile this plan; empty: the default planner's
-    std::filesystem::path dump;     ///< folder for the printed form after every pass; empty: none
+    /// Folder in which `tessera machine --measure` keeps this machine's rates; empty, or none kept: without.
+    std::filesystem::path measured_machines;
+    std::filesystem::path plan;  ///< compile this plan; empty: the default planner's
+    std::filesystem::path dump;  ///< folder for the printed form after every pass; empty: none
     /// What activations may be rounded to: "default", the type of F16 or BF16 weights; "exact", nothing below
     /// F32.
     std::string policy = "default";

@@ -15,6 +15,9 @@
 /// Running an artefact.
 namespace tessera {
 
+struct BenchCase;
+struct BenchSettings;
+
 struct ModelSettings {
     int64_t context = 0;  ///< tokens of the longest sequence, for which memory is set aside; 0: all it allows
     int64_t chunk = 0;    ///< most tokens of one step; 0: as many as the code takes
@@ -28,9 +31,11 @@ public:
     explicit ModelFile(const std::filesystem::path& artefact);
 
     const std::string& name() const;
-    int64_t vocabulary() const;   ///< width of a row of logits
-    int64_t context() const;      ///< tokens of the longest sequence that the code allows
-    void verify_weights() const;  ///< reads all of them. @throws Error if they are damaged
+    int64_t vocabulary() const;    ///< width of a row of logits
+    int64_t context() const;       ///< tokens of the longest sequence that the code allows
+    int64_t workers() const;       ///< threads that compute a step together: part of the compiled plan
+    std::string describe() const;  ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
+    void verify_weights() const;   ///< reads all of them. @throws Error if they are damaged
 
     /// What running takes: "weights 2.39 GB mapped, cache 28.7 kB per token x 512, ...".
     /// @throws Error if the model does not allow the settings.
@@ -45,6 +50,7 @@ public:
 
 private:
     friend class Model;
+    friend std::vector<BenchCase> bench(std::span<const ModelFile>, const BenchSettings&);
     struct Contents;
     std::shared_ptr<Contents> contents_;
 };

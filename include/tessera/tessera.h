@@ -7,6 +7,7 @@
 ///     tessera::Model model("qwen.tsr");
 ///     model.generate("Once upon a time", {.on_text = [](std::string_view text) { std::cout << text; }});
 
+#include "tessera/bench.h"
 #include "tessera/compile.h"
 #include "tessera/error.h"
 #include "tessera/generation.h"

@@ -1,6 +1,7 @@
 #include "tessera/compile.h"
 
 #include "compiler/compiler.h"
+#include "machine/host_cache.h"
 #include "machine/machine_text.h"
 #include "machine/probe.h"
 #include "support/error.h"
@@ -12,9 +13,17 @@ namespace {
     throw Error("", setting, fmt::format("is \"{}\", expected {}", value, known), "", ErrorKind::kUsage);
 }
 
+/// The host as it was measured, if somebody did; compiling itself never spends the time.
+Machine machine_of(const CompileSettings& settings) {
+    if (!settings.machine.empty()) return read_machine(settings.machine);
+    Machine probed = probe_host();
+    if (settings.measured_machines.empty()) return probed;
+    return cached_host(settings.measured_machines, probed).value_or(probed);
+}
+
 CompileOptions options_of(const CompileSettings& settings) {
     CompileOptions options{
-        .machine = settings.machine.empty() ? probe_host() : read_machine(settings.machine),
+        .machine = machine_of(settings),
         .ntt_include = settings.include_directory,
         .search_path = settings.search_path,
         .cache = settings.cache_directory,

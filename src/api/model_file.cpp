@@ -1,5 +1,10 @@
 #include "api/model_file.h"
 
+#include <set>
+#include <string_view>
+
+#include <fmt/ranges.h>
+
 #include "llm/load_tokenizer.h"
 #include "llm/memory_need.h"
 #include "llm/step_interface.h"
@@ -38,13 +43,26 @@ int64_t ModelFile::context() const {
     return contents_->context;
 }
 
+int64_t ModelFile::workers() const {
+    return contents_->artefact->manifest().workers;
+}
+
+std::string ModelFile::describe() const {
+    const Manifest& manifest = contents_->artefact->manifest();
+    std::set<std::string_view> cache;
+    for (const Manifest::State& state : manifest.states) cache.insert(tessera::name(state.element));
+    return fmt::format("{}, policy {}, cache {}, {} {}, for {}", manifest.model, manifest.text->policy,
+                       fmt::join(cache, "/"), workers(), workers() == 1 ? "worker" : "workers",
+                       manifest.machine);
+}
+
 void ModelFile::verify_weights() const {
     contents_->artefact->verify_weights();
 }
 
 std::string ModelFile::describe_memory(const ModelSettings& settings) const {
     const Manifest& manifest = contents_->artefact->manifest();
-    return describe(manifest, memory_need(manifest, session_options(settings)), host_memory_bytes());
+    return tessera::describe(manifest, memory_need(manifest, session_options(settings)), host_memory_bytes());
 }
 
 std::vector<TokenId> ModelFile::encode(std::string_view prompt, bool special) const {

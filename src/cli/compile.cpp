@@ -22,6 +22,7 @@ Job declare(CLI::App& app, const Environment& environment) {
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_compile_flags(app, options->flags);
     return [options, &environment] {
+        if (!options->is_quiet) advise_measuring(options->flags, environment);
         const CompileReport report = compile(options->model, options->out, options->flags, environment);
         if (!options->is_quiet) print_report(options->out, report);
         return 0;

@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/host_machine.h"
 #include "machine/machine_text.h"
-#include "machine/probe.h"
 #include "plan/plan.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
@@ -24,6 +24,7 @@ public:
                     .cache_directory = environment.cache() / "code",
                     .search_path = environment.search_path,
                     .machine = flags.machine,
+                    .measured_machines = environment.cache_directory,
                     .plan = flags.plan,
                     .dump = flags.dump,
                     .policy = flags.policy,
@@ -86,8 +87,8 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
         ->check(CLI::IsMember({"q8_0", "q4_0", "q4_k_m"}));
 }
 
-Machine read_machine(const std::string& file) {
-    if (file.empty()) return probe_host();
+Machine read_machine(const std::string& file, const Environment& environment) {
+    if (file.empty()) return host_machine(environment);
     const MappedFile text = MappedFile::open(file);
     return parse_machine(text.text(), file);
 }
@@ -100,6 +101,11 @@ CompileReport compile(const fs::path& model, const fs::path& out, const CompileF
 CompileReport retarget(const fs::path& artefact, const fs::path& out, const CompileFlags& flags,
                        const Environment& environment) {
     return tessera::retarget(artefact, out, Compilation(flags, environment).settings());
+}
+
+void advise_measuring(const CompileFlags& flags, const Environment& environment) {
+    if (flags.machine.empty() && host_machine(environment).memory.back().read_bandwidth.empty())
+        fmt::print(stderr, "this machine has not been measured; `tessera machine --measure` does it once\n");
 }
 
 void print_report(const std::string& out, const CompileReport& report) {

@@ -32,7 +32,9 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags);
 void add_compile_flags(CLI::App& app, CompileFlags& flags);
 
 /// The machine of a file, or the host. @throws Error.
-Machine read_machine(const std::string& file);
+Machine read_machine(const std::string& file, const Environment& environment);
+/// Says on stderr how rates of the host would be known, where they are wanted and are not.
+void advise_measuring(const CompileFlags& flags, const Environment& environment);
 
 /// Compiles with progress on the terminal.
 CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,

@@ -3,17 +3,69 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "cli/host_machine.h"
 #include "cli/verb.h"
+#include "machine/host_cache.h"
 #include "machine/machine_text.h"
 #include "machine/probe.h"
+#include "measure/measure_machine.h"
 #include "support/atomic_file.h"
+#include "support/error.h"
+#include "support/progress.h"
 
 namespace tessera::cli {
 namespace {
 
-int describe(const std::string& out) {
-    const std::string text = "# Written by `tessera machine`; rates are absent until they are measured.\n" +
-                             print_machine(probe_host());
+struct Options {
+    std::string out;
+    bool measure = false;
+    bool refresh = false;
+    bool quick = false;
+    int64_t threads = 0;
+};
+
+Machine measure(const Machine& probed, const Options& options, const Environment& environment) {
+    std::unique_ptr<Progress> progress;
+    MeasureOptions how{.threads = options.threads,
+                       .include_directory = environment.include_directory,
+                       .cache_directory = environment.cache() / "code",
+                       .search_path = environment.search_path,
+                       .on_stage =
+                           [&](const std::string& stage) {
+                               progress.reset();
+                               progress =
+                                   std::make_unique<Progress>(environment.terminal, "measuring " + stage);
+                           },
+                       .on_sample = [&] { progress->update(); }};
+    if (options.quick) {
+        how.samples = 3;
+        how.seconds = 0.002;
+    }
+    return measure_machine(probed, how);
+}
+
+Machine describe(const Options& options, const Environment& environment) {
+    const Machine probed = probe_host();
+    if (options.threads > probed.cores)
+        throw Error("", "--threads",
+                    fmt::format("is {}, but this process may use {} cores", options.threads, probed.cores),
+                    "", ErrorKind::kUsage);
+    const bool is_partial = options.quick || options.threads > 0;
+    if (!options.measure && !options.refresh) return host_machine(environment);
+    if (!options.refresh && !is_partial)
+        if (const auto kept = cached_host(environment.cache(), probed)) return *kept;
+    const Machine measured = measure(probed, options, environment);
+    // What was measured in a hurry or in part must not stand in for the whole.
+    if (!is_partial) keep_host(environment.cache(), probed, measured);
+    return measured;
+}
+
+int print(const Machine& machine, const std::string& out) {
+    const bool is_measured = !machine.memory.back().read_bandwidth.empty();
+    const std::string text =
+        std::string(is_measured ? "# Measured by `tessera machine --measure`.\n"
+                                : "# Written by `tessera machine`; `--measure` adds rates.\n") +
+        print_machine(machine);
     if (out.empty()) {
         fmt::print("{}", text);
     } else {
@@ -25,15 +77,26 @@ int describe(const std::string& out) {
 }  // namespace
 
 Verb machine_verb() {
-    return {.name = "machine",
-            .help = "describe this machine: cores, memory, compute units, compiler flags",
-            .examples = {"tessera machine", "tessera machine --out host.toml"},
-            .declare = [](CLI::App& app, const Environment&) -> Job {
-                const auto out = std::make_shared<std::string>();
-                app.add_option("-o,--out", *out, "write the description to this file instead of stdout")
-                    ->type_name("FILE");
-                return [out] { return describe(*out); };
-            }};
+    return {
+        .name = "machine",
+        .help = "describe this machine: cores, memory, compute units, compiler flags; measure its rates",
+        .examples = {"tessera machine", "tessera machine --measure --out host.toml",
+                     "tessera machine --refresh", "tessera machine --refresh --quick --threads 1"},
+        .declare = [](CLI::App& app, const Environment& environment) -> Job {
+            const auto options = std::make_shared<Options>();
+            app.add_option("-o,--out", options->out, "write the description to this file instead of stdout")
+                ->type_name("FILE");
+            app.add_flag(
+                "--measure", options->measure,
+                "measure what is not in the cache yet; what is compiled for this machine then uses it");
+            app.add_flag("--refresh", options->refresh, "measure again");
+            app.add_flag("--quick", options->quick, "few and short samples; the result is not kept");
+            app.add_option("--threads", options->threads,
+                           "measure with at most so many threads; the result is not kept")
+                ->type_name("N")
+                ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+            return [options, &environment] { return print(describe(*options, environment), options->out); };
+        }};
 }
 
 }  // namespace tessera::cli

@@ -7,9 +7,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/host_machine.h"
 #include "compiler/compiler.h"
 #include "import/import_model.h"
-#include "machine/probe.h"
 #include "runtime/artefact.h"
 #include "support/error.h"
 #include "support/hash.h"
@@ -53,7 +53,9 @@ CachePlace place_in_cache(const fs::path& model, const CompileOptions& options,
                           const Environment& environment) {
     const fs::path whole = fs::canonical(model);
     const std::string context = options.context ? fmt::to_string(*options.context) : "";
-    const std::string identity = Hasher().field(whole.string()).field(context).hex().substr(0, kDigits);
+    const std::string workers = options.workers ? fmt::to_string(*options.workers) : "";
+    const std::string identity =
+        Hasher().field(whole.string()).field(context).field(workers).hex().substr(0, kDigits);
     Hasher state;
     if (fs::is_directory(whole))
         add_files_below(state, whole);
@@ -121,14 +123,16 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
                 "name an artefact or a model", ErrorKind::kUsage);
 }
 
-ModelFile open_model(const fs::path& path, int64_t context, const Environment& environment) {
+ModelFile open_model(const fs::path& path, int64_t context, const Environment& environment,
+                     std::optional<int64_t> workers) {
     if (fs::is_regular_file(path) && is_artefact(path)) return ModelFile(path);
     CompileOptions options;
-    options.machine = probe_host();
+    options.machine = host_machine(environment);
     options.ntt_include = environment.include_directory;
     options.search_path = environment.search_path;
     options.cache = environment.cache() / "code";
     if (context > kDefaultContext) options.context = context;
+    options.workers = workers;
 
     const CachePlace place = place_in_cache(path, options, environment);
     if (fs::exists(place.artefact)) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "cli/environment.h"
 #include "tessera/model.h"
@@ -23,7 +24,9 @@ std::filesystem::path resolve_model(const std::filesystem::path& model, const En
 
 /// The artefact at `path`; a folder or GGUF file is compiled into the user's cache on first use, which is
 /// said on stderr. The cache is asked again whenever the model's files, Tessera or the machine have changed.
-/// `context`: positions that one sequence must be able to have.
-ModelFile open_model(const std::filesystem::path& path, int64_t context, const Environment& environment);
+/// `context`: positions that one sequence must be able to have. `workers`: default, those of `tessera
+/// compile`.
+ModelFile open_model(const std::filesystem::path& path, int64_t context, const Environment& environment,
+                     std::optional<int64_t> workers = {});
 
 }  // namespace tessera::cli

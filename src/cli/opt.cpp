@@ -17,7 +17,7 @@ struct Options {
     std::string machine;
 };
 
-Job declare(CLI::App& app, const Environment&) {
+Job declare(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<Options>();
     std::string names;
     for (const NamedPass& pass : named_passes())
@@ -30,7 +30,7 @@ Job declare(CLI::App& app, const Environment&) {
         ->required();
     app.add_option("--machine", options->machine, "machine description (TOML); default: this machine")
         ->type_name("FILE");
-    return [options] {
+    return [options, &environment] {
         const NamedPass* pass = find_named_pass(options->pass);
         if (!pass)
             throw Error("", options->pass, "is no pass", "see `tessera opt --help`", ErrorKind::kUsage);
@@ -44,7 +44,8 @@ Job declare(CLI::App& app, const Environment&) {
         } else {
             text = MappedFile::open(options->file).text();
         }
-        const std::string result = pass->run(parse_graph(text, where), read_machine(options->machine));
+        const std::string result =
+            pass->run(parse_graph(text, where), read_machine(options->machine, environment));
         std::fwrite(result.data(), 1, result.size(), stdout);
         return 0;
     };

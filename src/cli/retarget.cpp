@@ -23,6 +23,7 @@ Job declare(CLI::App& app, const Environment& environment) {
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_machine_flags(app, options->flags);
     return [options, &environment] {
+        if (!options->is_quiet) advise_measuring(options->flags, environment);
         const CompileReport report = retarget(options->artefact, options->out, options->flags, environment);
         if (!options->is_quiet) print_report(options->out, report);
         return 0;

@@ -29,6 +29,7 @@ struct Verb {
     std::function<Job(CLI::App&, const Environment& environment)> declare;
 };
 
+Verb bench_verb();
 Verb check_verb();
 Verb compile_verb();
 Verb inspect_verb();

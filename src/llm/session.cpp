@@ -81,10 +81,20 @@ SequenceId Session::open() {
 }
 
 void Session::close(SequenceId id) {
-    Sequence& closed = sequence(id);
-    // Backwards, so that the next sequence gets the pages in the order that this one had.
-    for (size_t i = closed.pages.size(); i > 0; --i) allocator_.release(closed.pages[i - 1]);
-    closed = {};
+    shorten(id, 0);
+    sequence(id) = {};
+}
+
+void Session::shorten(SequenceId id, int64_t length) {
+    Sequence& shortened = sequence(id);
+    TESSERA_CHECK(length >= 0 && length <= shortened.length, "{} of {}", length, shortened.length);
+    shortened.length = length;
+    // From the end, so that who comes next gets the pages in the order that they had here.
+    const int64_t kept = (length + interface_.page_size - 1) / interface_.page_size;
+    while (static_cast<int64_t>(shortened.pages.size()) > kept) {
+        allocator_.release(shortened.pages.back());
+        shortened.pages.pop_back();
+    }
 }
 
 int64_t Session::length(SequenceId id) const {

@@ -63,6 +63,8 @@ public:
     SequenceId open();
     void close(SequenceId sequence);
     int64_t length(SequenceId sequence) const;
+    /// Forgets all but the first `length` tokens. @pre 0 <= length <= this->length(sequence)
+    void shorten(SequenceId sequence, int64_t length);
 
     /// Appends tokens to sequences, in as few steps as the limits of the code and `chunk` allow. Rows of one
     /// addition come in order; those of several may alternate.
@@ -74,6 +76,8 @@ public:
              const std::function<bool()>& should_stop = {});
 
     int64_t context() const { return context_; }
+    /// Most tokens of one sequence in one step.
+    int64_t longest_segment() const { return longest_segment_; }
     int64_t vocabulary() const { return interface_.vocabulary; }
     int64_t free_pages() const { return allocator_.available(); }
     const Manifest& manifest() const { return manifest_; }

@@ -65,14 +65,25 @@ ComputeUnit vector_unit(std::string_view name, int64_t lanes, int64_t registers)
             .registers = registers};
 }
 
-// Intel, Architecture Instruction Set Extensions, chapter 3: TDPBF16PS of full tiles, 16 rows of 64 bytes. B
-// holds pairs of rows interleaved; rows are 64 bytes at any stride.
-ComputeUnit amx_bf16_unit() {
-    return {.name = "amx-bf16",
+// Intel, Instruction Set Extensions: VDPBF16PS adds the products of `neighbours` = 2 neighbours to each of
+// its lanes, VPDPBUSD those of 4.
+ComputeUnit dot_product_unit(std::string_view name, std::array<const char*, 3> types, int64_t lanes,
+                             int64_t neighbours, int64_t registers) {
+    const std::vector<LaneAxis> factor = {{'i', lanes}, {'k', neighbours}};
+    return {.name = std::string(name),
+            .kind = UnitKind::kVector,
+            .operands = {{"A", types[0], factor}, {"B", types[1], factor}, {"C", types[2], {{'i', lanes}}}},
+            .registers = registers};
+}
+
+// Intel, Instruction Set Extensions, chapter 3: TDPBF16PS and TDPBSSD of full tiles, 16 rows of 64 bytes. B
+// holds `neighbours` rows interleaved; rows are 64 bytes at any stride.
+ComputeUnit amx_unit(std::string_view name, const char* factors, const char* sums, int64_t neighbours) {
+    return {.name = std::string(name),
             .kind = UnitKind::kMatrix,
-            .operands = {{"A", "bf16", {{'m', 16}, {'k', 32}}},
-                         {"B", "bf16", {{'k', 16}, {'n', 16}, {'k', 2}}},
-                         {"C", "f32", {{'m', 16}, {'n', 16}}}},
+            .operands = {{"A", factors, {{'m', 16}, {'k', 16 * neighbours}}},
+                         {"B", factors, {{'k', 16}, {'n', 16}, {'k', neighbours}}},
+                         {"C", sums, {{'m', 16}, {'n', 16}}}},
             .registers = 8,
             .strided_rows = true};
 }
@@ -126,10 +137,22 @@ std::vector<ComputeUnit> feature_units(Isa isa, const std::set<std::string>& fea
     // The condition of include/tessera/ntt/register.h, so that plan and code agree on the width.
     if (has_all(features, {"avx512f", "avx512vl", "avx512dq", "avx512bw", "fma"})) {
         std::vector<ComputeUnit> units = {scalar_unit(32), vector_unit("avx512", 16, 32)};
-        if (has_all(features, {"amx_tile", "amx_bf16"})) units.push_back(amx_bf16_unit());
+        if (features.contains("avx512_bf16"))
+            units.push_back(dot_product_unit("avx512-bf16", {"bf16", "bf16", "f32"}, 16, 2, 32));
+        if (features.contains("avx512_vnni"))
+            units.push_back(dot_product_unit("avx512-vnni", {"u8", "i8", "i32"}, 16, 4, 32));
+        if (has_all(features, {"amx_tile", "amx_bf16"}))
+            units.push_back(amx_unit("amx-bf16", "bf16", "f32", 2));
+        if (has_all(features, {"amx_tile", "amx_int8"}))
+            units.push_back(amx_unit("amx-int8", "i8", "i32", 4));
         return units;
     }
-    if (has_all(features, {"avx2", "fma"})) return {scalar_unit(16), vector_unit("avx2", 8, 16)};
+    if (has_all(features, {"avx2", "fma"})) {
+        std::vector<ComputeUnit> units = {scalar_unit(16), vector_unit("avx2", 8, 16)};
+        if (features.contains("avx_vnni"))
+            units.push_back(dot_product_unit("avx-vnni", {"u8", "i8", "i32"}, 8, 4, 16));
+        return units;
+    }
     return {scalar_unit(16), vector_unit("sse2", 4, 16)};
 }
 

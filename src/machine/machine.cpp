@@ -48,6 +48,19 @@ const ComputeUnit* find_unit(const Machine& machine, UnitKind kind, std::string_
     return nullptr;
 }
 
+const ReadBandwidth* find_bandwidth(const MemoryLevel& level, int64_t threads) {
+    const ReadBandwidth* best = nullptr;
+    for (const ReadBandwidth& entry : level.read_bandwidth)
+        if (entry.threads <= threads) best = &entry;
+    return best;
+}
+
+const UnitPeak* find_peak(const ComputeUnit& unit, std::string_view level) {
+    for (const UnitPeak& peak : unit.peaks)
+        if (peak.level == level) return &peak;
+    return nullptr;
+}
+
 int64_t vector_lanes(const Machine& machine) {
     return f32_vector_unit(machine).operands.front().lanes.front().factor;
 }

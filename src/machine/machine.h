@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/measurements.h"
+
 namespace tessera {
 
 /// What a machine is to the compiler: data. The same value comes from a file of `machines/`, from a file that
@@ -24,11 +26,11 @@ inline constexpr Isa kHostIsa = Isa::kAArch64;
 
 /// One level of the memory hierarchy, as one core sees it.
 struct MemoryLevel {
-    std::string name;                                  ///< "L1", "L2", ..., "memory"
-    int64_t capacity_bytes = 0;                        ///< of one instance
-    int64_t shared_by_cores = 1;                       ///< cores that share one instance
-    std::optional<double> bandwidth_bytes_per_second;  ///< reads by one core; absent until measured
-    std::optional<double> latency_seconds;             ///< of one dependent load; absent until measured
+    std::string name;                           ///< "L1", "L2", ..., "memory"
+    int64_t capacity_bytes = 0;                 ///< of one instance
+    int64_t shared_by_cores = 1;                ///< cores that share one instance
+    std::optional<double> latency_seconds;      ///< of one dependent load; absent until measured
+    std::vector<ReadBandwidth> read_bandwidth;  ///< by ascending threads; empty until measured
     bool operator==(const MemoryLevel&) const = default;
 };
 
@@ -54,10 +56,10 @@ enum class UnitKind { kScalar, kVector, kMatrix };
 struct ComputeUnit {
     std::string name;
     UnitKind kind = UnitKind::kScalar;
-    std::vector<OperandLanes> operands;      ///< two factors and the result that they are accumulated into
-    int64_t registers = 0;                   ///< architectural registers (of a matrix unit: tiles)
-    bool strided_rows = false;               ///< rows of an operand need not be contiguous in memory
-    std::optional<double> flops_per_second;  ///< of one core; absent until measured
+    std::vector<OperandLanes> operands;  ///< two factors and the result that they are accumulated into
+    int64_t registers = 0;               ///< architectural registers (of a matrix unit: tiles)
+    bool strided_rows = false;           ///< rows of an operand need not be contiguous in memory
+    std::vector<UnitPeak> peaks;         ///< from the registers outwards; empty until measured
     bool operator==(const ComputeUnit&) const = default;
 };
 
@@ -76,6 +78,8 @@ struct Machine {
     std::vector<MemoryLevel> memory;  ///< from the registers outwards; the last one is the main memory
     std::vector<ComputeUnit> units;   ///< at least one vector unit with f32 operands
     CompilerSettings compiler;
+    std::vector<BarrierCost> barriers;           ///< by ascending threads; empty until measured
+    std::vector<MicroKernelTime> micro_kernels;  ///< empty until measured
     bool operator==(const Machine&) const = default;
 };
 
@@ -87,6 +91,12 @@ const MemoryLevel* find_memory(const Machine&, std::string_view name);
 
 /// The first unit of this kind whose operands all have this element type; null where there is none.
 const ComputeUnit* find_unit(const Machine&, UnitKind, std::string_view type);
+
+/// The entry of the most threads among those of at most `threads`; null where there is none.
+const ReadBandwidth* find_bandwidth(const MemoryLevel&, int64_t threads);
+
+/// Null where it was not measured.
+const UnitPeak* find_peak(const ComputeUnit&, std::string_view level);
 
 /// Lanes of the vector unit for f32: the width that layouts and micro-kernels of the machine are made for.
 /// @pre the machine came from `parse_machine` or `probe_host`

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "machine/machine_text.h"
+#include "machine/measured_fields.h"
 #include "machine/toml_fields.h"
 #include "support/error.h"
 
@@ -55,8 +56,8 @@ MemoryLevel read_level(TomlFields fields) {
     level.name = fields.text("name");
     level.capacity_bytes = fields.integer("capacity_bytes", 1, kMaxBytes);
     level.shared_by_cores = fields.integer("shared_by_cores", 1, kMaxCores);
-    level.bandwidth_bytes_per_second = fields.positive("bandwidth_bytes_per_second");
     level.latency_seconds = fields.positive("latency_seconds");
+    level.read_bandwidth = read_bandwidths(fields);
     fields.finish();
     return level;
 }
@@ -82,13 +83,18 @@ int64_t extent(const OperandLanes& operand, char axis) {
     return product;
 }
 
+// <i16>, or <i16,k2> of a dot product: neighbours are multiplied and added before they are accumulated.
+bool is_vector(const std::vector<LaneAxis>& lanes) {
+    return lanes.size() == 1 || (lanes.size() == 2 && lanes[0].axis != lanes[1].axis);
+}
+
 void check_operands(const TomlFields& fields, const ComputeUnit& unit) {
     if (unit.operands.size() != 3)
         fields.refuse("operands",
                       fmt::format("holds {}, expected two factors and a result", unit.operands.size()));
     for (const OperandLanes& operand : unit.operands) {
         const bool right_rank = unit.kind == UnitKind::kScalar   ? operand.lanes.empty()
-                                : unit.kind == UnitKind::kVector ? operand.lanes.size() == 1
+                                : unit.kind == UnitKind::kVector ? is_vector(operand.lanes)
                                                                  : !operand.lanes.empty();
         if (!right_rank)
             fields.refuse("operands", fmt::format("gives {} the lanes <{}>, which no {} unit has",
@@ -103,7 +109,7 @@ void check_operands(const TomlFields& fields, const ComputeUnit& unit) {
     }
 }
 
-ComputeUnit read_unit(TomlFields fields) {
+ComputeUnit read_unit(TomlFields fields, const std::vector<MemoryLevel>& memory) {
     ComputeUnit unit;
     unit.name = fields.text("name");
     unit.kind = choice(fields, "kind", std::array{UnitKind::kScalar, UnitKind::kVector, UnitKind::kMatrix});
@@ -111,7 +117,7 @@ ComputeUnit read_unit(TomlFields fields) {
     unit.strided_rows = fields.boolean("strided_rows");
     for (const TomlFields& operand : fields.tables("operands"))
         unit.operands.push_back(read_operand(operand));
-    unit.flops_per_second = fields.positive("flops_per_second");
+    unit.peaks = read_peaks(fields, memory);
     check_operands(fields, unit);
     fields.finish();
     return unit;
@@ -133,7 +139,10 @@ Machine read_fields(TomlFields fields) {
     machine.cache_line_bytes = fields.integer("cache_line_bytes", 1, 4096);
     machine.compiler = read_compiler(fields.table("compiler"));
     for (const TomlFields& level : fields.tables("memory")) machine.memory.push_back(read_level(level));
-    for (const TomlFields& unit : fields.tables("unit")) machine.units.push_back(read_unit(unit));
+    for (const TomlFields& unit : fields.tables("unit"))
+        machine.units.push_back(read_unit(unit, machine.memory));
+    machine.barriers = read_barriers(fields);
+    machine.micro_kernels = read_micro_kernels(fields, machine.memory);
     fields.finish();
     check_names_differ(fields, "memory", machine.memory);
     check_names_differ(fields, "unit", machine.units);

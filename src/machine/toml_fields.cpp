@@ -11,9 +11,14 @@ namespace tessera {
 namespace {
 
 constexpr size_t kMaxText = 200;
+constexpr size_t kMaxName = 40;
 
 bool is_plain(char c) {
     return c >= ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\';
+}
+
+bool is_of_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 std::string type_name(const toml::node& node) {
@@ -115,6 +120,32 @@ std::vector<TomlFields> TomlFields::tables(std::string_view key) {
     std::vector<TomlFields> fields;
     for (const toml::node& element : *array) fields.emplace_back(*element.as_table(), file_);
     return fields;
+}
+
+std::vector<std::string> TomlFields::names() const {
+    std::vector<std::string> found;
+    for (const auto& [key, node] : table_) {
+        const std::string name(key.str());
+        if (name.empty() || name.size() > kMaxName || !std::all_of(name.begin(), name.end(), is_of_name))
+            throw Error(line(node), "", fmt::format("has a name that is not 1 to {} letters", kMaxName),
+                        "digits and underscores count as letters");
+        found.push_back(name);
+    }
+    return found;
+}
+
+std::map<std::string, int64_t> TomlFields::named_integers(std::string_view key, int64_t low, int64_t high) {
+    TomlFields fields = table(key);
+    std::map<std::string, int64_t> values;
+    for (const std::string& name : fields.names()) values[name] = fields.integer(name, low, high);
+    return values;
+}
+
+std::map<std::string, std::string> TomlFields::named_texts(std::string_view key) {
+    TomlFields fields = table(key);
+    std::map<std::string, std::string> values;
+    for (const std::string& name : fields.names()) values[name] = fields.text(name);
+    return values;
 }
 
 void TomlFields::finish() const {

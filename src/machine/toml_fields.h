@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,9 @@ public:
     std::vector<std::string> texts(std::string_view key);
     TomlFields table(std::string_view key);
     std::vector<TomlFields> tables(std::string_view key);  ///< a non-empty array of tables
+    /// Of a table whose names are not known beforehand: letters, digits and underscores.
+    std::map<std::string, int64_t> named_integers(std::string_view key, int64_t low, int64_t high);
+    std::map<std::string, std::string> named_texts(std::string_view key);  ///< each as `text`
 
     void finish() const;
 
@@ -38,6 +42,7 @@ public:
 
 private:
     const toml::node& required(std::string_view key);
+    std::vector<std::string> names() const;
     std::string checked_text(std::string_view key, const toml::node& node) const;
     std::string line(const toml::node& node) const;
 

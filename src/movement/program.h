@@ -120,11 +120,13 @@ struct ComputedFactor {
 };
 using Factor = std::variant<StridedFactor, ComputedFactor>;
 
-/// C[m, n] (+)= sum_k A[m, k] B[n, k]; strides in elements, n in groups of `lanes`.
+/// C[m, n] (+)= sum_k A[m, k] B[n, k]; strides in elements, n in groups of `lanes`, k in groups of `k_lanes`.
 struct ContractCall {
     int64_t lanes, rows, groups;  ///< register block
+    int64_t k_lanes = 1;          ///< B[n, k] of a group lie side by side, those of one n first
+    bool dot = false;             ///< the products of a group of k are added by one operation
     Address a, c;
-    Factor b;  ///< outer: groups of n; inner: k
+    Factor b;  ///< outer: groups of n; inner: groups of k
     Index a_m, a_k, c_m, c_group;
     Index m, n, k;  ///< extents
     bool accumulate = false;

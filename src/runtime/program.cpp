@@ -1,48 +1,13 @@
 #include "runtime/program.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
-
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "machine/processors.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
-
-/// A file that exists only in memory and goes with its last descriptor or mapping.
-struct MemoryFile {
-    explicit MemoryFile(const Artefact& artefact) : descriptor(::memfd_create("tessera-code", MFD_CLOEXEC)) {
-        if (descriptor < 0) fail(artefact);
-        std::string_view rest = artefact.code();
-        while (!rest.empty()) {
-            const ssize_t written = ::write(descriptor, rest.data(), rest.size());
-            if (written < 0 && errno == EINTR) continue;
-            if (written < 0) {
-                const int reason = errno;
-                ::close(descriptor);
-                errno = reason;
-                fail(artefact);
-            }
-            rest.remove_prefix(static_cast<size_t>(written));
-        }
-    }
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
-    ~MemoryFile() { ::close(descriptor); }
-
-    [[noreturn]] static void fail(const Artefact& artefact) {
-        throw Error(artefact.where(), "code",
-                    fmt::format("cannot be put into memory: {}", std::strerror(errno)));
-    }
-
-    int descriptor;
-};
 
 std::string list_of(const std::vector<DimSymbol>& symbols, std::span<const int64_t> values) {
     std::string text;
@@ -53,24 +18,10 @@ std::string list_of(const std::vector<DimSymbol>& symbols, std::span<const int64
 
 }  // namespace
 
-LoadedProgram::Library::Library(const Artefact& artefact) {
-    const MemoryFile file(artefact);
-    handle = ::dlopen(fmt::format("/proc/self/fd/{}", file.descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-        const char* reason = ::dlerror();
-        throw Error(artefact.where(), "code",
-                    fmt::format("cannot be loaded: {}", reason == nullptr ? "no reason given" : reason));
-    }
-}
-
-LoadedProgram::Library::~Library() {
-    ::dlclose(handle);
-}
-
 LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
                              const std::map<std::string, int64_t>& state_symbols,
                              const ProgramOptions& options)
-    : artefact_(std::move(artefact)), library_(*artefact_) {
+    : artefact_(std::move(artefact)), library_(artefact_->code(), artefact_->where()) {
     resolve_entries();
     allocate_states(state_symbols);
     int64_t arena_bytes = 0;
@@ -89,13 +40,8 @@ void LoadedProgram::start_workers(const ProgramOptions& options) {
 }
 
 void LoadedProgram::resolve_entries() {
-    for (const auto& specialisation : manifest().specialisations) {
-        void* entry = ::dlsym(library_.handle, specialisation.entry.c_str());
-        if (entry == nullptr)
-            throw Error(artefact_->where(), "code",
-                        fmt::format("lacks the function `{}`", specialisation.entry));
-        entries_.push_back(reinterpret_cast<TesseraStepFunction>(entry));
-    }
+    for (const auto& specialisation : manifest().specialisations)
+        entries_.push_back(library_.function<TesseraStepFunction>(specialisation.entry));
 }
 
 void LoadedProgram::allocate_states(const std::map<std::string, int64_t>& state_symbols) {

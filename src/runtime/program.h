@@ -11,6 +11,7 @@
 
 #include "runtime/artefact.h"
 #include "runtime/memory.h"
+#include "runtime/shared_library.h"
 #include "runtime/workers.h"
 #include "tessera/step.h"
 
@@ -55,15 +56,6 @@ public:
     int64_t barriers() const { return team_ ? team_->barriers() : 0; }
 
 private:
-    /// A shared object of the dynamic loader.
-    struct Library {
-        explicit Library(const Artefact& artefact);
-        Library(const Library&) = delete;
-        Library& operator=(const Library&) = delete;
-        ~Library();
-        void* handle = nullptr;
-    };
-
     void resolve_entries();
     void start_workers(const ProgramOptions& options);
     void allocate_states(const std::map<std::string, int64_t>& state_symbols);
@@ -71,7 +63,7 @@ private:
     size_t specialisation_for(std::span<const int64_t> symbols) const;
 
     std::shared_ptr<const Artefact> artefact_;
-    Library library_;
+    SharedLibrary library_;
     std::vector<TesseraStepFunction> entries_;  ///< as the manifest's specialisations
     std::vector<int64_t> state_symbols_;  ///< as the manifest's symbols; -1 where no state depends on it
     std::vector<AnonymousMemory> states_;

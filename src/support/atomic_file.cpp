@@ -1,5 +1,6 @@
 #include "support/atomic_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -10,6 +11,13 @@
 #include "support/error.h"
 
 namespace tessera {
+namespace {
+
+/// The file is handed over in pieces of this size, each at a multiple of it: file systems then keep it in
+/// pages as large, which MappedFile maps whole.
+constexpr size_t kPiece = size_t{2} << 20;
+
+}  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
     // The same folder, since a rename across file systems is none. O_EXCL: two writers never share a file.
@@ -45,17 +53,29 @@ void AtomicFile::put(uint64_t offset, std::span<const std::byte> bytes) {
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
     TESSERA_CHECK(descriptor_ >= 0);
-    put(size_, bytes);
-    size_ += bytes.size();
+    while (!bytes.empty()) {
+        const size_t part = std::min<size_t>(bytes.size(), kPiece - size_ % kPiece);
+        pending_.insert(pending_.end(), bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(part));
+        bytes = bytes.subspan(part);
+        size_ += part;
+        if (size_ % kPiece == 0) flush();
+    }
+}
+
+void AtomicFile::flush() {
+    put(size_ - pending_.size(), pending_);
+    pending_.clear();
 }
 
 void AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
     TESSERA_CHECK(descriptor_ >= 0 && offset <= size_ && bytes.size() <= size_ - offset);
+    flush();
     put(offset, bytes);
 }
 
 void AtomicFile::commit() {
     TESSERA_CHECK(descriptor_ >= 0);
+    flush();
     // Without it a crash of the machine may leave the new name with old or no contents.
     if (::fsync(descriptor_) != 0) fail("write");
     const int closed = ::close(std::exchange(descriptor_, -1));

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace tessera {
 
@@ -29,11 +30,13 @@ public:
 private:
     [[noreturn]] void fail(std::string_view action) const;
     void put(uint64_t offset, std::span<const std::byte> bytes);
+    void flush();
 
     std::filesystem::path path_;
     std::filesystem::path temporary_;
     int descriptor_ = -1;
     uint64_t size_ = 0;
+    std::vector<std::byte> pending_;  ///< the last bytes, not yet with the system
 };
 
 /// The whole file at once.

@@ -214,6 +214,23 @@ TEST(Session, PagesComeBack) {
     bench.add({{c, prompt, {39}}, {b, prompt, {39}}});
 }
 
+TEST(Session, AShortenedSequenceGoesOnAsIfNothingHadBeen) {
+    const std::vector<int32_t> tokens(40, 3), others(30, 5);
+    for (const int64_t kept : {0, 1, 15, 16, 17, 39, 40}) {
+        Bench bench({.context = 128});
+        const int64_t pages = bench.session.free_pages();
+        const SequenceId a = bench.open();
+        bench.add({{a, tokens, last_row(tokens)}});
+        bench.session.shorten(a, kept);
+        bench.history[a.index].resize(static_cast<size_t>(kept));
+        EXPECT_EQ(bench.session.length(a), kept);
+        EXPECT_EQ(bench.session.free_pages(), pages - (kept + 15) / 16);
+        bench.add({{a, others, every_row(others)}});
+        bench.close(a);
+        EXPECT_EQ(bench.session.free_pages(), pages);
+    }
+}
+
 TEST(Session, TheWholeContextCanBeUsedButNoMore) {
     Bench bench({.context = 30});
     EXPECT_EQ(bench.session.free_pages(), 2);

@@ -46,6 +46,16 @@ TEST(CpuFeatures, AmxIsAUnitOnlyWithTilesAndBf16) {
               UnitKind::kMatrix);
 }
 
+TEST(CpuFeatures, DotProductsAddNeighbours) {
+    const auto units = feature_units(Isa::kX86_64, with(kAvx512, {"avx512_bf16", "avx512_vnni"}));
+    ASSERT_EQ(units.size(), 4U);
+    EXPECT_EQ(units[2].operands[0].lanes, (std::vector<LaneAxis>{{'i', 16}, {'k', 2}}));
+    EXPECT_EQ(units[2].operands[2].type, "f32");
+    EXPECT_EQ(units[3].operands[1].lanes, (std::vector<LaneAxis>{{'i', 16}, {'k', 4}}));
+    EXPECT_EQ(units[3].operands[2].type, "i32");
+    EXPECT_EQ(feature_units(Isa::kX86_64, with(kAvx2, {"avx512_bf16"})).size(), 2U);  // not without the width
+}
+
 TEST(CpuFeatures, FlagsAndFeaturesAreInverse) {
     const auto flags = feature_flags(Isa::kX86_64, kAvx512);
     EXPECT_THAT(flags, Contains("-mavx512vl"));

@@ -1,6 +1,8 @@
 // The files of machines/: each parses, prints and parses back, and describes what its name says.
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,15 @@ std::vector<fs::path> machine_files() {
     for (const auto& entry : fs::directory_iterator(folder()))
         if (entry.path().extension() == ".toml") files.push_back(entry.path());
     return files;
+}
+
+std::set<std::string> features_of_flags(const std::vector<std::string>& flags) {
+    std::set<std::string> features;
+    for (const std::string& flag : flags)
+        for (const char* feature : {"avx", "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl",
+                                    "avx512_vnni", "avx512_bf16", "amx_tile", "amx_bf16", "amx_int8"})
+            if (missing_features(Isa::kX86_64, {flag}, {feature}).empty()) features.insert(feature);
+    return features;
 }
 
 class MachineFile : public ::testing::TestWithParam<fs::path> {};
@@ -49,6 +60,12 @@ TEST_P(MachineFile, FlagsAreOfItsInstructionSet) {
         EXPECT_EQ(flag.starts_with("-march=armv8"), machine.isa == Isa::kAArch64) << flag;
 }
 
+// A described machine has what the probe would find on one with these instructions.
+TEST_P(MachineFile, UnitsFollowFromTheFlags) {
+    const Machine machine = read_machine(GetParam());
+    EXPECT_EQ(machine.units, feature_units(machine.isa, features_of_flags(machine.compiler.flags)));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, MachineFile, ::testing::ValuesIn(machine_files()), [](const auto& test) {
     std::string name = test.param.stem().string();
     for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -68,8 +85,11 @@ TEST(MachineFiles, HaveTheLanesOfTheirInstructionSets) {
 
 TEST(MachineFiles, AmxReadsBInPairsOfRows) {
     const Machine machine = read_machine(folder() / "amx.toml");
-    ASSERT_EQ(machine.units.back().kind, UnitKind::kMatrix);
-    const ComputeUnit& unit = machine.units.back();
+    const auto found = std::find_if(machine.units.begin(), machine.units.end(),
+                                    [](const ComputeUnit& unit) { return unit.name == "amx-bf16"; });
+    ASSERT_NE(found, machine.units.end());
+    const ComputeUnit& unit = *found;
+    ASSERT_EQ(unit.kind, UnitKind::kMatrix);
     EXPECT_EQ(print_lanes(unit.operands[0].lanes), "m16,k32");
     EXPECT_EQ(print_lanes(unit.operands[1].lanes), "k16,n16,k2");
     EXPECT_EQ(print_lanes(unit.operands[2].lanes), "m16,n16");

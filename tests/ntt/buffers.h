@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace tessera::ntt {
 
@@ -52,6 +55,33 @@ private:
     static constexpr int64_t kGuard = 128;
     int64_t n_;
     std::vector<T> all_;
+};
+
+/// Numbers that end where a page without access begins: a read beyond them ends the program.
+template <class T>
+class AtPageEnd {
+public:
+    explicit AtPageEnd(const std::vector<T>& values) {
+        const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+        const size_t bytes = values.size() * sizeof(T), pages = (bytes + page - 1) / page;
+        size_ = (pages + 1) * page;
+        begin_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (begin_ == MAP_FAILED) throw std::bad_alloc();
+        char* end = static_cast<char*>(begin_) + pages * page;
+        if (mprotect(end, page, PROT_NONE) != 0) throw std::bad_alloc();
+        data_ = reinterpret_cast<T*>(end - bytes);
+        if (bytes > 0) std::memcpy(data_, values.data(), bytes);
+    }
+    ~AtPageEnd() { munmap(begin_, size_); }
+    AtPageEnd(const AtPageEnd&) = delete;
+    AtPageEnd& operator=(const AtPageEnd&) = delete;
+
+    const T* data() const { return data_; }
+
+private:
+    void* begin_;
+    size_t size_;
+    T* data_;
 };
 
 inline uint32_t bits_of(float x) {

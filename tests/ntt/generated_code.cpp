@@ -80,3 +80,19 @@ void keep(int64_t n, const float* x, ntt::bf16* cache) {
         ntt::store_group(cache + i, ntt::load_group<ntt::Vector<float, kLanes>>(x + i, count), count);
     });
 }
+
+// BF16 weights in pairs of k: with F32 activations, and with BF16 activations by dot products.
+void project_pairs(int64_t T, const float* x, const ntt::bf16* weight, float* y) {
+    using namespace tessera::ntt;
+    contract<kPrefill>(T, Int<128>{}, Int<64>{}, rows(x, Int<64>{}, Int<1>{}),
+                       lane_pairs(weight, Int<64 * kLanes>{}, Int<2 * kLanes>{}),
+                       result(y, Int<128>{}, Int<kLanes>{}));
+}
+
+void project_dot(int64_t T, const ntt::bf16* x, const ntt::bf16* weight, float* y) {
+    using namespace tessera::ntt;
+    constexpr ContractTile kDot{.lanes = kLanes, .rows = 12, .groups = 2, .b_padded = true, .dot = true};
+    contract<kDot>(T, Int<128>{}, Int<64>{}, rows(x, Int<64>{}, Int<1>{}),
+                   lane_pairs(weight, Int<64 * kLanes>{}, Int<2 * kLanes>{}),
+                   result(y, Int<128>{}, Int<kLanes>{}));
+}

@@ -12,7 +12,12 @@ namespace {
 constexpr int kSkipped = 77;
 
 bool processor_has_them() {
-#if defined(TESSERA_NTT_AVX512)
+#if defined(TESSERA_NTT_AVX512_DOT)
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("fma");
+#elif defined(TESSERA_NTT_AVX512)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("fma");

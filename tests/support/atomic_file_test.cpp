@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "support/error.h"
+#include "support/mapped_file.h"
 #include "support/temporary_folder.h"
 
 namespace tessera {
@@ -68,6 +69,24 @@ TEST(AtomicFile, WriteAtDoesNotMoveTheEnd) {
     file.write("!");
     file.commit();
     EXPECT_EQ(content_of(folder.path() / "a"), ".xy.!");
+}
+
+TEST(AtomicFile, PiecesOfAnySizeAndWritesInTheirMidstMakeOneFile) {
+    const TemporaryFolder folder;
+    std::string expected;
+    {
+        AtomicFile file(folder.path() / "out");
+        for (size_t piece = 1; expected.size() < (size_t{5} << 20); piece = piece * 7 + 3) {
+            const std::string text(piece, static_cast<char>('a' + piece % 23));
+            file.write(text);
+            expected += text;
+            file.write_at(expected.size() / 2, std::as_bytes(std::span("h", 1)));
+            expected[expected.size() / 2] = 'h';
+        }
+        EXPECT_EQ(file.size(), expected.size());
+        file.commit();
+    }
+    EXPECT_TRUE(MappedFile::open(folder.path() / "out").text() == expected);
 }
 
 TEST(AtomicFile, OthersMayReadIt) {

@@ -189,3 +189,5 @@ using I16x32 __attribute__((vector_size(64))) = short;
 
 }  // namespace native
 }  // namespace tessera::ntt
+
+#include "tessera/ntt/avx512_dot.h"

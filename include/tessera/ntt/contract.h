@@ -13,10 +13,11 @@ struct ContractTile {
     int lanes;                ///< L: consecutive n in one vector
     int rows;                 ///< m in one block
     int groups;               ///< groups of L consecutive n in one block
-    int k_unroll = 1;         ///< steps of k in one turn of the loop
+    int k_unroll = 1;         ///< steps of k, or of pairs of k, in one turn of the loop
     bool accumulate = false;  ///< start from C instead of 0
     bool b_padded = false;    ///< the last group of B can be read whole
-    int prefetch = 0;         ///< steps of k by which lines of B are fetched ahead; 0: never
+    int prefetch = 0;         ///< steps by which lines of B are fetched ahead; 0: never
+    bool dot = false;         ///< add pairs of k by dot_add; B is of pairs, and so is A
 };
 
 namespace detail {
@@ -25,6 +26,65 @@ template <class B>
 concept CanPrefetch = requires(const B& b, int64_t i) {
     b.prefetch(i, i);
 };
+
+/// Whether B comes in pairs of k.
+template <ContractTile Tile, class B>
+inline constexpr bool kIsPaired = LanePairsOperand<B, Vector<float, Tile.lanes>>;
+
+/// The lanes of one group at one step: as many of k as B gives at a time.
+template <ContractTile Tile, class B, Extent Count>
+[[gnu::always_inline]] inline auto load_step(const B& b, int64_t group, int64_t step, Count count) {
+    using V = Vector<float, Tile.lanes>;
+    const auto valid = [&] {
+        if constexpr (Tile.b_padded) {
+            return Int<Tile.lanes>{};
+        } else {
+            return count;
+        }
+    }();
+    if constexpr (Tile.prefetch > 0 && CanPrefetch<B>) b.prefetch(group, step + Tile.prefetch);
+    if constexpr (kIsPaired<Tile, B>) {
+        return b.template load_pairs<V>(group, step, valid);
+    } else {
+        return b.template load<V>(group, step, valid);
+    }
+}
+
+/// sum[i] += A[m + i, k] * b for one k.
+template <int MR, int NR, class V, class A>
+[[gnu::always_inline]] inline void add_products(V (&sum)[MR][NR], const A& a, int64_t m, int64_t k,
+                                                const V (&b)[NR]) {
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+        const V a_mk = a.template load<V>(m + i, k);
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) sum[i][j] = fma(a_mk, b[j], sum[i][j]);
+    }
+}
+
+/// The same for k and k + 1, k even, of which the first `Depth` exist.
+template <bool Dot, int Depth, int MR, int NR, class V, class A>
+[[gnu::always_inline]] inline void add_pairs(V (&sum)[MR][NR], const A& a, int64_t m, int64_t k,
+                                             const PairsOf<V> (&b)[NR]) {
+    if constexpr (Dot) {
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            const auto a_pair = a.template load_pair<V>(m + i, k, Int<Depth>{});
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) sum[i][j] = dot_add(sum[i][j], a_pair, b[j]);
+        }
+    } else {
+        V wide[NR];
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) wide[j] = widen_even(b[j]);
+        add_products(sum, a, m, k, wide);
+        if constexpr (Depth == 2) {
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) wide[j] = widen_odd(b[j]);
+            add_products(sum, a, m, k + 1, wide);
+        }
+    }
+}
 
 /// One block: MR rows, NR groups, all of K, each sum in the order of k.
 template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, class B, class C>
@@ -44,36 +104,33 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
         }
     }
 
-    const auto step = [&](int64_t k) __attribute__((always_inline)) {
-        V b_group[NR];
+    constexpr int kDepth = kIsPaired<Tile, B> ? 2 : 1;  // of one step
+    const auto step = [&](int64_t at, auto depth) __attribute__((always_inline)) {
+        std::conditional_t<kDepth == 2, PairsOf<V>, V> b_group[NR];
 #pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) {
-            if constexpr (Tile.prefetch > 0 && CanPrefetch<B>) b.prefetch(group + j, k + Tile.prefetch);
-            if constexpr (Tile.b_padded) {
-                b_group[j] = b.template load<V>(group + j, k, Int<Tile.lanes>{});
-            } else {
-                b_group[j] = b.template load<V>(group + j, k, count);
-            }
-        }
-#pragma GCC unroll 64
-        for (int i = 0; i < MR; ++i) {
-            const V a_mk = a.template load<V>(m + i, k);
-#pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j) sum[i][j] = fma(a_mk, b_group[j], sum[i][j]);
+        for (int j = 0; j < NR; ++j) b_group[j] = load_step<Tile>(b, group + j, at, count);
+        if constexpr (kDepth == 2) {
+            add_pairs<Tile.dot, depth.value>(sum, a, m, 2 * at, b_group);
+        } else {
+            add_products(sum, a, m, at, b_group);
         }
     };
     constexpr int kUnroll = Tile.k_unroll;
-    int64_t k = 0;
+    const int64_t steps = k_extent / kDepth;
+    int64_t at = 0;
     if constexpr (kUnroll > 1) {
-        // In k | u the compiler sees that (k | u) / 32 is k / 32, and an operand that decodes reads what it
-        // has for 32 steps once in a turn.
+        // In at | u the compiler sees that (at | u) / 32 is at / 32, and an operand that decodes reads what
+        // it has for 32 steps once in a turn.
         constexpr bool kIsPowerOfTwo = (kUnroll & (kUnroll - 1)) == 0;
-        for (; k + kUnroll <= k_extent; k += kUnroll) {
+        for (; at + kUnroll <= steps; at += kUnroll) {
 #pragma GCC unroll 64
-            for (int u = 0; u < kUnroll; ++u) step(kIsPowerOfTwo ? k | u : k + u);
+            for (int u = 0; u < kUnroll; ++u) step(kIsPowerOfTwo ? at | u : at + u, Int<kDepth>{});
         }
     }
-    for (; k < k_extent; ++k) step(k);
+    for (; at < steps; ++at) step(at, Int<kDepth>{});
+    if constexpr (kDepth == 2) {
+        if (k_extent % 2 != 0) step(steps, Int<1>{});
+    }
 
 #pragma GCC unroll 64
     for (int i = 0; i < MR; ++i) {
@@ -84,13 +141,19 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
 
 }  // namespace detail
 
+/// What contract takes: pairs of A too if these are to be added by dot_add.
+template <ContractTile Tile, class A, class B, class C, class V = Vector<float, Tile.lanes>>
+concept Contraction = ResultOperand<C, V> &&
+    ((Tile.dot && RowPairsOperand<A, V> && LanePairsOperand<B, V>) ||
+     (!Tile.dot && RowsOperand<A, V> && (LanesOperand<B, V> || LanePairsOperand<B, V>)));
+
 /// C[m, n] (+)= sum_k A[m, k] * B[n, k] for m < M, n < N, k < K; every sum is formed in the order of k by one
 /// fused multiply-add after the other, so the result depends neither on the tile nor on how K is cut into
-/// accumulating calls. Blocks of n are the outer loop: a panel of B (K x groups x L) stays in the nearest
-/// cache while the rows of A pass. Nothing of C beyond N is touched, nor of B unless `b_padded`.
+/// accumulating calls (of pairs: at even k). With `dot` each pair is added by dot_add, the odd k before the
+/// even one. Blocks of n are the outer loop: a panel of B (K x groups x L) stays in the nearest cache while
+/// the rows of A pass. Nothing of C beyond N is touched, nor of B unless `b_padded`.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
-requires RowsOperand<A, Vector<float, Tile.lanes>> && LanesOperand<B, Vector<float, Tile.lanes>> &&
-    ResultOperand<C, Vector<float, Tile.lanes>>
+requires Contraction<Tile, A, B, C>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     static_assert(Tile.rows >= 1 && Tile.groups >= 1 && Tile.k_unroll >= 1);
     constexpr int L = Tile.lanes;

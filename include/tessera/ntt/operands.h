@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tessera/ntt/group.h"
+#include "tessera/ntt/pairs.h"
 
 // What contractions read and write: a pointer and strides, each an Int<> or an int64_t, in elements.
 
@@ -16,6 +17,15 @@ struct Rows {
     template <AnyVector V>
     [[gnu::always_inline]] V load(int64_t m, int64_t k) const {
         return broadcast<V>(element(data, m * stride_m + k * stride_k));
+    }
+
+    /// A[m, k] and A[m, k + 1], of which the first `Count` exist; what does not is 0 and is not read.
+    template <AnyVector V, int64_t Count>
+    requires(std::same_as<detail::Pointee<P>, bf16>&& std::same_as<StrideK, Int<1>>)
+        [[gnu::always_inline]] PairsOf<V> load_pair(int64_t m, int64_t k, Int<Count>) const {
+        int32_t pair = 0;
+        __builtin_memcpy(&pair, data + (m * stride_m + k), 2 * Count);
+        return broadcast<PairsOf<V>>(pair);
     }
 };
 
@@ -37,6 +47,30 @@ struct Lanes {
         } else {
             __builtin_prefetch(data + (group * stride_group + k * stride_k));
         }
+    }
+};
+
+/// B[n, k] of bf16 at data + n/L*stride_group + k/2*stride_pair + n%L*2 + k%2: the pairs of L consecutive n
+/// are contiguous. Packed `[N/L][K/2][L][2]` is (ceil(K/2)*2*L, 2*L); of an odd K the last pair ends with 0.
+template <class StrideGroup, class StridePair>
+struct LanePairs {
+    const bf16* data;
+    [[no_unique_address]] StrideGroup stride_group;
+    [[no_unique_address]] StridePair stride_pair;
+
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] PairsOf<V> load_pairs(int64_t group, int64_t pair, Count count) const {
+        const bf16* p = data + (group * stride_group + pair * stride_pair);
+        if constexpr (kIsWhole<V, Count>) {
+            return detail::load_pairs<PairsOf<V>>(p);
+        } else {
+            bf16 valid[2 * lanes_v<V>] = {};
+            detail::copy_first<sizeof valid>(valid, p, count * 4);
+            return detail::load_pairs<PairsOf<V>>(valid);
+        }
+    }
+    [[gnu::always_inline]] void prefetch(int64_t group, int64_t pair) const {
+        __builtin_prefetch(data + (group * stride_group + pair * stride_pair));
     }
 };
 
@@ -83,6 +117,17 @@ concept LanesOperand = requires(const B& b, int64_t i, Int<lanes_v<V>> count) {
     { b.template load<V>(i, i, count) } -> std::same_as<V>;
 };
 
+/// The same for two k at a time.
+template <class B, class V>
+concept LanePairsOperand = requires(const B& b, int64_t i, Int<lanes_v<V>> count) {
+    { b.template load_pairs<V>(i, i, count) } -> std::same_as<PairsOf<V>>;
+};
+/// An A that gives two k at a time, too.
+template <class A, class V>
+concept RowPairsOperand = requires(const A& a, int64_t i) {
+    { a.template load_pair<V>(i, i, Int<2>{}) } -> std::same_as<PairsOf<V>>;
+};
+
 /// Where a contraction puts its sums: `start` gives what accumulation begins with, `finish` takes the sums of
 /// the lanes of one group in one row. `count` as in LanesOperand.
 template <class C, class V>
@@ -98,6 +143,11 @@ constexpr Rows<P, StoredExtent<SM>, StoredExtent<SK>> rows(P data, SM stride_m, 
 template <NumberPointer P, Extent SG, Extent SK>
 constexpr Lanes<P, StoredExtent<SG>, StoredExtent<SK>> lanes(P data, SG stride_group, SK stride_k) {
     return {data, StoredExtent<SG>(stride_group), StoredExtent<SK>(stride_k)};
+}
+template <Extent SG, Extent SP>
+constexpr LanePairs<StoredExtent<SG>, StoredExtent<SP>> lane_pairs(const bf16* data, SG stride_group,
+                                                                   SP stride_pair) {
+    return {data, StoredExtent<SG>(stride_group), StoredExtent<SP>(stride_pair)};
 }
 template <class F>
 constexpr Decoded<F> decoded(F function) {

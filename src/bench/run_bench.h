@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/artefact.h"
+#include "tessera/bench.h"
+
+namespace tessera {
+
+/// `tessera::bench` on artefacts. `features`: those of this CPU (machine/probe.h).
+std::vector<BenchCase> run_bench(std::span<const std::shared_ptr<const Artefact>> artefacts,
+                                 const std::set<std::string>& features, const BenchSettings& settings);
+
+}  // namespace tessera

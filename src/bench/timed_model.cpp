@@ -1,0 +1,79 @@
+#include "bench/timed_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <numeric>
+
+#include "bench/step_work.h"
+#include "llm/step_interface.h"
+
+namespace tessera {
+
+TimedModel::TimedModel(std::shared_ptr<const Artefact> artefact, const std::set<std::string>& features,
+                       const SessionOptions& options)
+    : model_(std::move(artefact), features, options),
+      graph_(parse_graph(model_.artefact().graph(), model_.artefact().where())),
+      sequence_(model_.session().open()) {
+    // Different rows of the embedding, in no order that a cache could follow: a step of any kind begins with
+    // some of these.
+    tokens_.resize(static_cast<size_t>(model_.session().context()));
+    for (size_t i = 0; i < tokens_.size(); ++i)
+        tokens_[i] =
+            static_cast<int32_t>((i * 7919 + 13) % static_cast<size_t>(model_.session().vocabulary()));
+}
+
+void TimedModel::add(int64_t tokens) {
+    const std::span<const int32_t> added = std::span(tokens_).first(static_cast<size_t>(tokens));
+    const Addition addition{sequence_, added, last_row(added)};
+    model_.session().add({&addition, 1}, [](size_t, int32_t, std::span<const float>) {});
+}
+
+void TimedModel::fill_to(int64_t depth) {
+    Session& session = model_.session();
+    if (session.length(sequence_) > depth) session.shorten(sequence_, depth);
+    if (session.length(sequence_) < depth) add(depth - session.length(sequence_));
+}
+
+double TimedModel::time(BenchCase::Kind kind, int64_t tokens) {
+    Session& session = model_.session();
+    const int64_t depth = session.length(sequence_);
+    const auto begin = std::chrono::steady_clock::now();
+    if (kind == BenchCase::Kind::kPrefill)
+        add(tokens);
+    else
+        for (int64_t i = 0; i < tokens; ++i) add(1);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    session.shorten(sequence_, depth);
+    return seconds;
+}
+
+StepWork TimedModel::work(BenchCase::Kind kind, int64_t tokens) const {
+    const int64_t depth = model_.session().length(sequence_);
+    const int64_t step = kind == BenchCase::Kind::kPrefill ? model_.session().longest_segment() : 1;
+    StepWork all;
+    for (int64_t done = 0; done < tokens; done += step)
+        all += work_of_step(depth + done, std::min(step, tokens - done));
+    return all;
+}
+
+StepWork TimedModel::work_of_step(int64_t start, int64_t tokens) const {
+    const Manifest& manifest = model_.artefact().manifest();
+    const StepInterface interface(manifest);
+    std::vector<int32_t> pages(
+        static_cast<size_t>((start + tokens + interface.page_size - 1) / interface.page_size));
+    std::iota(pages.begin(), pages.end(), 0);
+    const std::vector<int32_t> rows = {static_cast<int32_t>(tokens - 1)};
+    const Segment segment{std::span(tokens_).first(static_cast<size_t>(tokens)), start, pages, rows};
+    const auto count =
+        std::max<int64_t>(interface.limits[StepInterface::kP].low, static_cast<int64_t>(pages.size()));
+    const StepValues values = step_values(manifest, interface, {&segment, 1}, count);
+
+    std::map<std::string, int64_t> symbols;
+    for (size_t i = 0; i < values.symbols.size(); ++i) symbols[manifest.symbols[i].name] = values.symbols[i];
+    InputContents inputs;
+    for (size_t i = 0; i < values.inputs.size(); ++i) inputs[manifest.inputs[i].name] = values.inputs[i];
+    return step_work(graph_, symbols, inputs);
+}
+
+}  // namespace tessera

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
+
+#include "cli/announce_memory.h"
+#include "cli/bench_report.h"
+#include "cli/interrupt.h"
+#include "cli/open_model.h"
+#include "cli/verb.h"
+#include "runtime/artefact.h"
+#include "support/atomic_file.h"
+#include "support/error.h"
+#include "support/progress.h"
+
+namespace tessera::cli {
+namespace {
+
+struct Options {
+    std::vector<std::filesystem::path> models;
+    std::vector<int64_t> threads;
+    std::string json;
+    BenchSettings settings;
+};
+
+/// The artefact itself, or one for each number of threads. An artefact has as many workers as its plan.
+void open_all(const std::filesystem::path& path, const Options& options, int64_t context,
+              const Environment& environment, std::vector<ModelFile>& files) {
+    if (std::filesystem::is_regular_file(path) && is_artefact(path)) {
+        files.emplace_back(path);
+        const int64_t workers = files.back().workers();
+        if (!options.threads.empty() && options.threads != std::vector<int64_t>{workers})
+            throw Error(path.string(), "",
+                        fmt::format("is compiled for {} {}, and cannot be timed with {} threads", workers,
+                                    workers == 1 ? "worker" : "workers", fmt::join(options.threads, ", ")),
+                        "leave --threads out, or compile the model with --workers N for each");
+        return;
+    }
+    if (options.threads.empty()) files.push_back(open_model(path, context, environment));
+    for (const int64_t threads : options.threads)
+        files.push_back(open_model(path, context, environment, threads));
+}
+
+int bench_models(const Options& options, const Environment& environment) {
+    BenchSettings settings = options.settings;
+    const int64_t deepest = *std::max_element(settings.depths.begin(), settings.depths.end());
+    const int64_t context = deepest + std::max(settings.prefill, settings.decode);
+    std::vector<ModelFile> files;
+    std::vector<BenchedModel> models;
+    std::vector<std::filesystem::path> paths = options.models;
+    if (paths.empty()) paths.emplace_back();
+    for (const std::filesystem::path& named : paths) {
+        const std::filesystem::path path = resolve_model(named, environment);
+        open_all(path, options, context, environment, files);
+        for (size_t i = models.size(); i < files.size(); ++i) {
+            announce_memory(files[i], {.context = context, .chunk = settings.chunk});
+            models.push_back({path.string(), files[i].describe(), files[i].workers()});
+        }
+    }
+
+    const InterruptWatch interrupt;
+    std::optional<Progress> progress;
+    settings.on_progress = [&](int64_t done, int64_t all) {
+        if (!progress) progress.emplace(environment.terminal, "benching", all);
+        progress->update(done);
+    };
+    settings.should_stop = [&] { return interrupt.interrupted(); };
+    const std::vector<BenchCase> cases = bench(files, settings);
+    progress.reset();
+    const bool to_stdout = options.json == "-";
+    if (!options.json.empty() && !to_stdout) write_file(options.json, bench_json(models, cases));
+    fmt::print("{}", to_stdout ? bench_json(models, cases) : bench_table(models, cases));
+    if (!interrupt.interrupted()) return 0;
+    fmt::print(stderr, "stopped: interrupted\n");
+    return kInterruptedExitCode;
+}
+
+void declare_options(CLI::App& app, Options& options) {
+    BenchSettings& settings = options.settings;
+    app.add_option("MODEL", options.models,
+                   "artefacts, or models that are compiled on first use; several are timed in alternation "
+                   "(default: the model that ships with Tessera)");
+    const auto number = [&](const char* flag, int64_t& value, const char* help, const CLI::Validator& range) {
+        app.add_option(flag, value, help)->check(range)->capture_default_str()->type_name("N");
+    };
+    const auto list = [&](const char* flag, std::vector<int64_t>& values, const char* help,
+                          const CLI::Validator& range) {
+        return app.add_option(flag, values, help)
+            ->delimiter(',')
+            ->allow_extra_args(false)
+            ->check(range)
+            ->type_name("N,...");
+    };
+    number("--prefill", settings.prefill, "tokens of a prompt that is computed at once; 0: none",
+           CLI::NonNegativeNumber);
+    number("--decode", settings.decode, "tokens that are computed one by one; 0: none",
+           CLI::NonNegativeNumber);
+    list("--depth", settings.depths, "tokens in the cache before them (default 0)", CLI::NonNegativeNumber);
+    list("--threads", options.threads,
+         "compile a model for these numbers of workers, one after the other; an artefact has its own",
+         CLI::PositiveNumber);
+    number("--repeat", settings.repeat, "times that each is timed", CLI::PositiveNumber);
+    app.add_option("--chunk", settings.chunk, "most tokens of one step (default: as many as the code takes)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    app.add_flag("--limits", settings.limits,
+                 "time the machine before each time of a model: reading memory, and F32 multiply-adds");
+    app.add_option("--json", options.json,
+                   "write every repetition to this file, or to stdout in place of the table (-)")
+        ->type_name("FILE");
+}
+
+}  // namespace
+
+Verb bench_verb() {
+    return {.name = "bench",
+            .help = "time prefill and decode, against what this machine can do",
+            .examples = {"tessera bench OUT.tsr --limits",
+                         "tessera bench OUT.tsr --prefill 512 --decode 64 --depth 0,4096 --json times.json",
+                         "tessera bench a.tsr b.tsr --prefill 0 --repeat 15",
+                         "tessera bench models/Qwen3-0.6B --threads 1,2"},
+            .declare = [](CLI::App& app, const Environment& environment) -> Job {
+                const auto options = std::make_shared<Options>();
+                declare_options(app, *options);
+                return [options, &environment] { return bench_models(*options, environment); };
+            }};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,57 @@
+#include "machine/host_cache.h"
+
+#include <system_error>
+
+#include "machine/machine_text.h"
+#include "support/atomic_file.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kDigits = 16;
+
+/// What the probe sees and measuring does not change.
+Machine identity(Machine machine) {
+    machine.barriers.clear();
+    machine.micro_kernels.clear();
+    for (MemoryLevel& level : machine.memory) {
+        level.latency_seconds.reset();
+        level.read_bandwidth.clear();
+    }
+    for (ComputeUnit& unit : machine.units) unit.peaks.clear();
+    machine.memory.back().capacity_bytes = 1;
+    return machine;
+}
+
+}  // namespace
+
+fs::path host_cache_file(const fs::path& folder, const Machine& probed) {
+    return folder / "machines" / (content_hash(identity(probed)).substr(0, kDigits) + ".toml");
+}
+
+std::optional<Machine> cached_host(const fs::path& folder, const Machine& probed) {
+    const fs::path file = host_cache_file(folder, probed);
+    std::error_code missing;
+    if (!fs::is_regular_file(file, missing)) return std::nullopt;
+    try {
+        Machine measured = read_machine(file);
+        if (identity(measured) == identity(probed)) return measured;
+    } catch (const Error&) {
+        // Of another version, or damaged: as good as none, and the next measurement replaces it.
+    }
+    return std::nullopt;
+}
+
+void keep_host(const fs::path& folder, const Machine& probed, const Machine& measured) {
+    const fs::path file = host_cache_file(folder, probed);
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (error)
+        throw Error(file.parent_path().string(), "", fmt::format("cannot be created: {}", error.message()));
+    write_file(file, print_machine(measured));
+}
+
+}  // namespace tessera

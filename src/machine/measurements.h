@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+/// What is measured of a machine, never derived: all of it may be missing, and is of a machine that does not
+/// exist. Rates are kept with two significant digits.
+namespace tessera {
+
+/// Reads of one memory level, each thread of a part of its own.
+struct ReadBandwidth {
+    int64_t threads = 1;          ///< on as many cores
+    double bytes_per_second = 0;  ///< of all threads together
+    int64_t prefetch_bytes = 0;   ///< how far ahead software prefetched to reach it; 0: not at all
+    bool operator==(const ReadBandwidth&) const = default;
+};
+
+/// What a compute unit reaches with its factors from one level.
+struct UnitPeak {
+    std::string level;                 ///< "registers" or the name of a memory level
+    double operations_per_second = 0;  ///< of one core; a multiplication and an addition are two
+    bool operator==(const UnitPeak&) const = default;
+};
+
+/// A meeting of threads that are all awake.
+struct BarrierCost {
+    int64_t threads = 2;
+    double seconds = 0;
+    bool operator==(const BarrierCost&) const = default;
+};
+
+/// One call of a micro-kernel on one core.
+struct MicroKernelTime {
+    std::string name;                           ///< as declared in kernels/micro_kernel.h
+    std::map<std::string, std::string> types;   ///< "A": "f32", "B": "q8_0"
+    std::map<std::string, int64_t> parameters;  ///< that are numbers: "rows": 12
+    std::map<std::string, int64_t> sizes;       ///< of iterators: "m": 12
+    std::string level;                          ///< where B comes from; A and C are near
+    double seconds = 0;
+    bool operator==(const MicroKernelTime&) const = default;
+};
+
+}  // namespace tessera

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "machine/machine.h"
+#include "measure/options.h"
+
+namespace tessera {
+
+/// What it costs workers of the run time to meet, by their number: 2, 4, ... and all cores.
+void measure_barriers(Machine& machine, const MeasureOptions& options);
+
+}  // namespace tessera

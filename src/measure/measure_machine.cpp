@@ -1,0 +1,25 @@
+#include "measure/measure_machine.h"
+
+#include "measure/bandwidth.h"
+#include "measure/barrier_cost.h"
+#include "measure/kernel_times.h"
+#include "measure/peaks.h"
+#include "support/error.h"
+
+namespace tessera {
+
+Machine measure_machine(Machine machine, const MeasureOptions& options) {
+    TESSERA_CHECK(options.samples >= 1 && options.seconds > 0);
+    const auto stage = [&](const char* name, void (*measure)(Machine&, const MeasureOptions&)) {
+        if (options.on_stage) options.on_stage(name);
+        measure(machine, options);
+    };
+    stage("latency", measure_latency);
+    stage("bandwidth", measure_bandwidth);
+    stage("barriers", measure_barriers);
+    stage("compute units", measure_peaks);
+    stage("micro-kernels", measure_micro_kernels);
+    return machine;
+}
+
+}  // namespace tessera

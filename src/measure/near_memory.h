@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "measure/pinned_threads.h"
+#include "runtime/memory.h"
+
+namespace tessera {
+
+/// A buffer for each thread, in huge pages where the system gives them (as weights are mapped), on the memory
+/// that is nearest to the thread. All 16-bit and 32-bit elements are ordinary numbers: denormals would be
+/// slow.
+class NearMemory {
+public:
+    /// @throws Error if there is not so much address space
+    NearMemory(PinnedThreads& threads, int64_t bytes_each);
+
+    char* of(int64_t thread) { return starts_[static_cast<size_t>(thread)]; }
+    int64_t bytes_each() const { return bytes_each_; }
+
+private:
+    std::vector<AnonymousMemory> buffers_;
+    std::vector<char*> starts_;
+    int64_t bytes_each_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace tessera {
+
+/// What measuring may cost, and what it needs of the system.
+struct MeasureOptions {
+    int64_t threads = 0;       ///< at most; 0: the cores of the machine
+    int64_t samples = 9;       ///< of every quantity, in turns with the others; their median counts
+    double seconds = 0.02;     ///< of one sample, at least
+    int64_t memory_bytes = 0;  ///< that one thread streams; 0: four times the last cache, at least 256 MiB
+
+    std::filesystem::path include_directory;  ///< holds tessera/ntt/
+    std::filesystem::path cache_directory;    ///< for compiled code, by its content; created if missing
+    std::string search_path;                  ///< where the C++ compiler is looked for
+    std::function<void(const std::string&)> on_stage = {};  ///< told each stage as it starts; may be empty
+    std::function<void()> on_sample = {};                   ///< called between samples; may be empty
+};
+
+}  // namespace tessera

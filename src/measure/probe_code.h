@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "machine/machine.h"
+#include "measure/options.h"
+
+namespace tessera {
+
+/// Code over NTT that is compiled for the machine, since the tool itself is not.
+
+/// Reads a multiple of kReadStep * streams bytes as so many streams beside each other, prefetching `distance`
+/// bytes ahead.
+using ReadFunction = void (*)(const char* data, int64_t bytes, int64_t distance);
+inline constexpr int64_t kReadStep = 256;
+
+/// "read_2", "read_2_ahead".
+std::string read_function(int64_t streams, bool prefetches);
+/// Definitions of the read functions for one of kStreams each.
+inline constexpr int64_t kStreams[] = {1, 2, 4};
+std::string read_code(const Machine& machine);
+
+/// The shared object of the text. @throws Error as compile_shared_object
+std::string compile_probe(const std::string& code, const Machine& machine, const MeasureOptions& options);
+
+}  // namespace tessera

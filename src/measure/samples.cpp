@@ -1,0 +1,48 @@
+#include "measure/samples.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "support/error.h"
+
+namespace tessera {
+
+std::vector<double> medians_in_turns(const std::vector<Sample>& cases, const MeasureOptions& options) {
+    for (const Sample& sample : cases) {
+        sample();
+        if (options.on_sample) options.on_sample();
+    }
+    std::vector<std::vector<double>> taken(cases.size());
+    for (int64_t turn = 0; turn < options.samples; ++turn) {
+        for (size_t i = 0; i < cases.size(); ++i) {
+            taken[i].push_back(cases[i]());
+            if (options.on_sample) options.on_sample();
+        }
+    }
+    std::vector<double> medians;
+    for (std::vector<double>& some : taken) {
+        std::sort(some.begin(), some.end());
+        medians.push_back(some[some.size() / 2]);
+    }
+    return medians;
+}
+
+Sample repeated(std::function<double(int64_t calls)> work, double seconds) {
+    return [work = std::move(work), seconds, calls = int64_t{1}]() mutable {
+        // The clock may be faster than last time: half of the time is as good.
+        for (double wanted = calls == 1 ? seconds : seconds / 2;;) {
+            const double taken = work(calls);
+            if (taken >= wanted) return taken / static_cast<double>(calls);
+            const double factor = taken > 0 ? std::clamp(1.2 * seconds / taken, 2.0, 16.0) : 16.0;
+            calls = static_cast<int64_t>(static_cast<double>(calls) * factor);
+        }
+    };
+}
+
+double two_digits(double value) {
+    TESSERA_CHECK(value > 0, "value {}", value);
+    return std::strtod(fmt::format("{:.1e}", value).c_str(), nullptr);
+}
+
+}  // namespace tessera

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "measure/options.h"
+
+namespace tessera {
+
+/// One measurement: seconds for one unit of its work.
+using Sample = std::function<double()>;
+
+/// Takes the samples of all cases in turns, so that what disturbs the machine for a while disturbs all alike:
+/// first one of each, then the next of each. Each case runs once before, uncounted. The medians, in the order
+/// of the cases.
+std::vector<double> medians_in_turns(const std::vector<Sample>& cases, const MeasureOptions& options);
+
+/// Calls `work(n)`, which takes seconds, with an n that grows until it takes `seconds`; the seconds of one of
+/// the n. The next sample begins with the n of the last one.
+Sample repeated(std::function<double(int64_t calls)> work, double seconds);
+
+/// With two significant digits. @pre value > 0
+double two_digits(double value);
+
+}  // namespace tessera

@@ -1,0 +1,63 @@
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/subprocess.h"
+#include "support/temporary_folder.h"
+
+namespace tessera {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class MachineMeasuring : public ::testing::Test {
+protected:
+    ProcessResult tessera(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(),
+                         {"XDG_CACHE_HOME=" + folder_.path().string(), TESSERA_PROGRAM, "machine"});
+        return run_process({.program = "/usr/bin/env", .arguments = std::move(arguments)});
+    }
+    const std::filesystem::path& folder() const { return folder_.path(); }
+
+private:
+    TemporaryFolder folder_;
+};
+
+TEST_F(MachineMeasuring, DescribesWithoutMeasuring) {
+    const ProcessResult result = tessera({});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.output, HasSubstr("name = \"host\""));
+    EXPECT_THAT(result.output, Not(HasSubstr("bytes_per_second")));
+    EXPECT_THAT(result.errors, IsEmpty());
+    EXPECT_TRUE(std::filesystem::is_empty(folder()));
+}
+
+TEST_F(MachineMeasuring, AQuickMeasurementIsPrintedAndNotKept) {
+    const std::string file = folder() / "host.toml";
+    const ProcessResult result = tessera({"--measure", "--quick", "--threads", "1", "-o", file});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    std::ifstream in(file);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    EXPECT_THAT(text, HasSubstr("{ threads = 1, bytes_per_second = "));
+    EXPECT_THAT(text, Not(HasSubstr("threads = 2")));
+    EXPECT_FALSE(std::filesystem::exists(folder() / "tessera" / "machines"));
+}
+
+TEST_F(MachineMeasuring, WrongUsageIsExitCodeTwo) {
+    EXPECT_EQ(tessera({"--threads", "0"}).exit_code, 2);
+    EXPECT_EQ(tessera({"--threads", "many"}).exit_code, 2);
+    EXPECT_EQ(tessera({"--fast"}).exit_code, 2);
+    const ProcessResult result = tessera({"--measure", "--threads", "1000000"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr("`--threads`: is 1000000, but this process may use "));
+}
+
+}  // namespace
+}  // namespace tessera

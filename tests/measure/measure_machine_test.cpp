@@ -1,0 +1,106 @@
+// Measuring with budgets so small that the figures mean nothing: what must hold is that there are all of
+// them.
+
+#include "measure/measure_machine.h"
+
+#include <gtest/gtest.h>
+
+#include "machine/machine_text.h"
+#include "machine/probe.h"
+#include "measure/bandwidth.h"
+#include "measure/pinned_threads.h"
+#include "measure/samples.h"
+#include "support/temporary_folder.h"
+
+namespace tessera {
+namespace {
+
+TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
+    const TemporaryFolder cache;
+    int stages = 0;
+    const Machine probed = probe_host();
+    const Machine measured = measure_machine(probed, {.samples = 1,
+                                                      .seconds = 1e-6,
+                                                      .memory_bytes = 1 << 20,
+                                                      .include_directory = TESSERA_SOURCE_DIR "/include",
+                                                      .cache_directory = cache.path(),
+                                                      .search_path = "/usr/local/bin:/usr/bin:/bin",
+                                                      .on_stage = [&](const std::string&) { ++stages; }});
+    EXPECT_EQ(stages, 5);
+    EXPECT_EQ(parse_machine(print_machine(measured), "printed"), measured);
+    EXPECT_EQ(measured.compiler, probed.compiler);
+    ASSERT_EQ(measured.memory.size(), probed.memory.size());
+    const MemoryLevel& memory = measured.memory.back();
+    ASSERT_FALSE(memory.read_bandwidth.empty());
+    EXPECT_EQ(memory.read_bandwidth.front().threads, 1);
+    EXPECT_EQ(memory.read_bandwidth.back().threads, probed.cores);
+    EXPECT_GT(memory.read_bandwidth.front().bytes_per_second, 0);
+    EXPECT_GT(memory.latency_seconds, 0);
+    EXPECT_EQ(measured.barriers.empty(), probed.cores == 1);
+    const ComputeUnit* unit = find_unit(measured, UnitKind::kVector, "f32");
+    ASSERT_NE(unit, nullptr);
+    for (const char* level : {"registers", "L1", "memory"}) {
+        ASSERT_NE(find_peak(*unit, level), nullptr) << level;
+        EXPECT_GT(find_peak(*unit, level)->operations_per_second, 0) << level;
+    }
+    EXPECT_FALSE(measured.micro_kernels.empty());
+    for (const MicroKernelTime& time : measured.micro_kernels) EXPECT_GT(time.seconds, 0) << time.name;
+}
+
+TEST(WorkingSet, ComesFromItsLevelAndNoOther) {
+    Machine machine;
+    machine.memory = {{.name = "L1", .capacity_bytes = 32 << 10},
+                      {.name = "L2", .capacity_bytes = 1 << 20},
+                      {.name = "L3", .capacity_bytes = 8 << 20, .shared_by_cores = 8},
+                      {.name = "memory", .capacity_bytes = int64_t{64} << 30, .shared_by_cores = 8}};
+    EXPECT_EQ(working_set(machine, 0, 1, {}), 16 << 10);
+    EXPECT_EQ(working_set(machine, 1, 8, {}), 512 << 10);
+    EXPECT_EQ(working_set(machine, 2, 1, {}), 4 << 20);
+    EXPECT_EQ(working_set(machine, 2, 4, {}), 1 << 20);
+    EXPECT_EQ(working_set(machine, 2, 8, {}), 0);  // its share is no more than L2
+    EXPECT_EQ(working_set(machine, 3, 8, {}), 256 << 20);
+    EXPECT_EQ(working_set(machine, 3, 1, {.memory_bytes = 4096}), 4096);
+    machine.memory.back().capacity_bytes = 64 << 20;
+    EXPECT_EQ(working_set(machine, 3, 2, {}), 8 << 20);  // memory is for others too
+}
+
+TEST(Samples, MedianOfEachCase) {
+    std::vector<double> first = {100, 3, 1, 2};  // the first one warms up
+    std::vector<double> second = {0, 7, 9, 8};
+    size_t turn[2] = {0, 0};
+    const std::vector<double> medians = medians_in_turns(
+        {[&] { return first[turn[0]++]; }, [&] { return second[turn[1]++]; }}, {.samples = 3});
+    EXPECT_EQ(medians, (std::vector<double>{2, 8}));
+}
+
+TEST(Samples, CallsGrowUntilTheyTakeTheTimeAndStaySo) {
+    std::vector<int64_t> counts;
+    const Sample sample = repeated(
+        [&](int64_t calls) {
+            counts.push_back(calls);
+            return static_cast<double>(calls) * 0.25;
+        },
+        10);
+    EXPECT_EQ(sample(), 0.25);
+    EXPECT_GE(counts.back(), 40);
+    EXPECT_LE(counts.back(), 160);
+    const std::vector<int64_t> before = counts;
+    EXPECT_EQ(sample(), 0.25);
+    ASSERT_EQ(counts.size(), before.size() + 1);
+    EXPECT_EQ(counts.back(), before.back());
+}
+
+TEST(Samples, TwoDigits) {
+    EXPECT_EQ(two_digits(3.349e10), 3.3e10);
+    EXPECT_EQ(two_digits(1.96e-7), 2.0e-7);
+    EXPECT_EQ(two_digits(99.6), 100);
+}
+
+TEST(PinnedThreads, CountsDouble) {
+    EXPECT_EQ(thread_counts(1), (std::vector<int64_t>{1}));
+    EXPECT_EQ(thread_counts(4), (std::vector<int64_t>{1, 2, 4}));
+    EXPECT_EQ(thread_counts(6), (std::vector<int64_t>{1, 2, 4, 6}));
+}
+
+}  // namespace
+}  // namespace tessera
