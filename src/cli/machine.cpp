@@ -86,8 +86,9 @@ Verb machine_verb() {
             const auto options = std::make_shared<Options>();
             app.add_option("-o,--out", options->out, "write the description to this file instead of stdout")
                 ->type_name("FILE");
-            app.add_flag("--measure", options->measure,
-                         "measure what is not in the cache yet; compilers of this machine then use it");
+            app.add_flag(
+                "--measure", options->measure,
+                "measure what is not in the cache yet; what is compiled for this machine then uses it");
             app.add_flag("--refresh", options->refresh, "measure again");
             app.add_flag("--quick", options->quick, "few and short samples; the result is not kept");
             app.add_option("--threads", options->threads,

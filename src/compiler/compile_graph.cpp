@@ -3,6 +3,7 @@
 #include "codegen/cpp/emit.h"
 #include "compiler/compiler.h"
 #include "compiler/pass.h"
+#include "compiler/planner_options.h"
 #include "movement/lower.h"
 #include "ops/decompose.h"
 #include "plan/constants.h"
@@ -14,7 +15,6 @@
 #include "support/mapped_file.h"
 
 namespace tessera {
-namespace {
 
 PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> workers) {
     PlannerOptions options;
@@ -22,11 +22,15 @@ PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> wo
     options.machine = machine.name;
     options.lanes = vector_lanes(machine);
     options.vector_registers = vector_registers(machine);
+    options.line_bytes = machine.cache_line_bytes;
+    options.units = machine.units;
     // Half of the core's own second level: the other half is for what streams through.
     if (const MemoryLevel* own = find_memory(machine, "L2"))
         options.resident_bytes = own->capacity_bytes / own->shared_by_cores / 2;
     return options;
 }
+
+namespace {
 
 Plan read_plan(const std::filesystem::path& path) {
     const MappedFile file = MappedFile::open(path);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kernels/contraction.h"
+#include "kernels/parted_fold.h"
 
 namespace tessera {
 namespace {
@@ -40,7 +41,9 @@ std::span<const MicroKernel> micro_kernels() {
                                    {"k", "reduction iterator of A and B", true, true},
                                    {"lanes", "lanes of a vector", false, false},
                                    {"rows", "rows in registers", false, false},
-                                   {"groups", "groups of lanes in registers", false, false}},
+                                   {"groups", "groups of lanes in registers", false, false},
+                                   {"k_lanes", "neighbouring k that lie side by side in B", false, false},
+                                   {"dot", "neighbouring k whose products one operation adds", false, false}},
                     .tiles_reductions = true,
                     .results = {ElementType::kF32},
                     .why_not = sum_of_products},
@@ -67,6 +70,14 @@ std::span<const MicroKernel> micro_kernels() {
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = streaming_softmax},
+        MicroKernel{.name = "combine",
+                    .summary = "what the workers have folded of a reduction that is divided between them",
+                    .parameters = {{"x", "iterator of the lanes; none: scalars", true, false},
+                                   {"lanes", "lanes of a vector", false, false}},
+                    .tiles_reductions = false,
+                    .combines_parts = true,
+                    .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16},
+                    .why_not = why_not_parted},
     };
     return kernels;
 }

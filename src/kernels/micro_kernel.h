@@ -24,6 +24,7 @@ struct MicroKernel {
     std::string_view summary;
     std::vector<Parameter> parameters;
     bool tiles_reductions;  ///< folds into what earlier tiles left, so a reduction loop may stand outside
+    bool combines_parts = false;       ///< reads what the workers have folded, not the operands
     std::vector<ElementType> results;  ///< types in which it stores; it reads every type and computes in f32
     /// Why it does not implement the definition; empty if it does.
     std::string (*why_not)(const Definition&);

@@ -8,6 +8,7 @@
 #include "machine/cgroup.h"
 #include "machine/cpu_features.h"
 #include "machine/host_memory.h"
+#include "machine/tile_permission.h"
 #include "machine/topology.h"
 #include "support/error.h"
 
@@ -53,7 +54,11 @@ void add_main_memory(hwloc_topology_t topology, Machine& machine) {
 
 std::set<std::string> host_features() {
     std::ifstream file("/proc/cpuinfo");
-    return parse_cpuinfo(std::string(std::istreambuf_iterator<char>(file), {}));
+    std::set<std::string> features = parse_cpuinfo(std::string(std::istreambuf_iterator<char>(file), {}));
+    // What the CPU has and the system does not give would end in an illegal instruction.
+    if (features.contains("amx_tile") && !request_tiles())
+        std::erase_if(features, [](const std::string& name) { return name.starts_with("amx"); });
+    return features;
 }
 
 Machine probe_host() {

@@ -13,7 +13,8 @@ namespace tessera {
 /// @throws Error on an ISA that Tessera does not know
 Machine probe_host();
 
-/// Features of this CPU, for `missing_features`: may code for a machine run here?
+/// Features of this CPU that this process may use, for `missing_features`: may code for a machine run here?
+/// Where there are AMX tiles, this asks the system for them (tile_permission.h), and without leaves them out.
 std::set<std::string> host_features();
 
 }  // namespace tessera

@@ -43,15 +43,13 @@ std::vector<Trial> trials_of(const Machine& machine, int64_t threads, const Meas
 
 Sample sample_of(const Trial& trial, PinnedThreads& threads, NearMemory& memory, ReadFunction read,
                  double seconds) {
-    return [&threads, &memory, trial, read, seconds] {
-        return seconds_per_call(
-            [&](int64_t calls) {
-                return threads.seconds([&](int64_t thread) {
-                    for (int64_t i = 0; i < calls; ++i) read(memory.of(thread), trial.bytes, trial.distance);
-                });
-            },
-            seconds);
-    };
+    return repeated(
+        [&threads, &memory, trial, read](int64_t calls) {
+            return threads.seconds([&](int64_t thread) {
+                for (int64_t i = 0; i < calls; ++i) read(memory.of(thread), trial.bytes, trial.distance);
+            });
+        },
+        seconds);
 }
 
 /// Seconds of one pass, by trial -> the best rate of each level.

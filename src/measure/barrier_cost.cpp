@@ -10,15 +10,13 @@ void measure_barriers(Machine& machine, const MeasureOptions& options) {
     for (const int64_t count : thread_counts(options.threads > 0 ? options.threads : machine.cores)) {
         if (count < 2) continue;
         PinnedThreads threads(count);
-        const Sample meeting = [&] {
-            return seconds_per_call(
-                [&](int64_t times) {
-                    return threads.seconds([&](int64_t) {
-                        for (int64_t i = 0; i < times; ++i) threads.team().meet();
-                    });
-                },
-                options.seconds);
-        };
+        const Sample meeting = repeated(
+            [&](int64_t times) {
+                return threads.seconds([&](int64_t) {
+                    for (int64_t i = 0; i < times; ++i) threads.team().meet();
+                });
+            },
+            options.seconds);
         machine.barriers.push_back(
             {.threads = count, .seconds = two_digits(medians_in_turns({meeting}, options).front())});
     }

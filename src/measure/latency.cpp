@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 #include "measure/bandwidth.h"
@@ -50,11 +51,9 @@ void measure_latency(Machine& machine, const MeasureOptions& options) {
         char* const start = memory.back().of(0);
         link(start, bytes, std::max<int64_t>(machine.cache_line_bytes, sizeof(char*)));
         const auto at = std::make_shared<const char*>(start);
-        samples.push_back([&one, at, seconds = options.seconds] {
-            return seconds_per_call(
-                [&](int64_t steps) { return one.seconds([&](int64_t) { *at = follow(*at, steps); }); },
-                seconds);
-        });
+        samples.push_back(repeated(
+            [&one, at](int64_t steps) { return one.seconds([&](int64_t) { *at = follow(*at, steps); }); },
+            options.seconds));
     }
     const std::vector<double> medians = medians_in_turns(samples, options);
     for (size_t i = 0; i < levels.size(); ++i)

@@ -2,6 +2,8 @@
 
 #include "measure/bandwidth.h"
 #include "measure/barrier_cost.h"
+#include "measure/kernel_times.h"
+#include "measure/peaks.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -15,6 +17,8 @@ Machine measure_machine(Machine machine, const MeasureOptions& options) {
     stage("latency", measure_latency);
     stage("bandwidth", measure_bandwidth);
     stage("barriers", measure_barriers);
+    stage("compute units", measure_peaks);
+    stage("micro-kernels", measure_micro_kernels);
     return machine;
 }
 

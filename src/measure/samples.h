@@ -15,8 +15,9 @@ using Sample = std::function<double()>;
 /// of the cases.
 std::vector<double> medians_in_turns(const std::vector<Sample>& cases, const MeasureOptions& options);
 
-/// Calls `work(n)` with growing n until it takes `seconds`, and gives the seconds of one of the n.
-double seconds_per_call(const std::function<double(int64_t calls)>& work, double seconds);
+/// Calls `work(n)`, which takes seconds, with an n that grows until it takes `seconds`; the seconds of one of
+/// the n. The next sample begins with the n of the last one.
+Sample repeated(std::function<double(int64_t calls)> work, double seconds);
 
 /// With two significant digits. @pre value > 0
 double two_digits(double value);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "movement/phases.h"
+#include "plan/parts.h"
 
 namespace tessera {
 
@@ -38,11 +39,15 @@ std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
         at->second.last = k + 1;
     }
     std::vector<LiveBuffer> result;
+    std::vector<std::string> names;
     for (const Value& value : graph.values) {
-        const auto at = uses.find(value.name);
+        names.push_back(value.name);
+        names.push_back(parts_of(value.name));
+    }
+    for (const std::string& name : names) {
+        const auto at = uses.find(name);
         if (at == uses.end()) continue;
-        LiveBuffer live{value.name, bytes[value.name], at->second.front().kernel,
-                        at->second.back().kernel + 1};
+        LiveBuffer live{name, bytes[name], at->second.front().kernel, at->second.back().kernel + 1};
         const bool crosses = at->second.front().block != at->second.back().block;
         for (const Use& use : at->second) {
             if (!crosses || program.blocks[use.block].repeat == 1) continue;

@@ -59,11 +59,17 @@ Body fill_gaps(const std::vector<const Node*>& nodes, const std::vector<WorkerAc
             const auto access = std::find_if(accesses.begin(), accesses.end(), [&](const WorkerAccess& a) {
                 return a.is_write && a.node == node->name && a.value == storage.input().graph[value].name;
             });
-            const bool is_divided = storage.input().plan.workers > 1 && access != accesses.end() &&
-                                    !access->parts.empty() && access->parts.front().axis >= 0;
+            const bool is_divided =
+                storage.input().plan.workers > 1 && access != accesses.end() && !access->parts.empty();
+            const bool is_one_workers = is_divided && access->parts.front().axis == kFirstWorker;
             const double start = identity(node->definition()->monoid);
-            Body fill = is_divided ? fill_part(value, access->parts.front(), start, storage, names)
-                                   : fill_whole(value, start, storage);
+            Body fill = is_divided && !is_one_workers
+                            ? fill_part(value, access->parts.front(), start, storage, names)
+                            : fill_whole(value, start, storage);
+            if (is_one_workers) {
+                const Variable first{names.fresh("part"), {0, 0}};
+                fill = {{For{first, storage.input().worker(), Index(1), 1, std::move(fill)}}};
+            }
             for (Statement& s : fill) body.push_back(std::move(s));
         }
     }

@@ -38,6 +38,7 @@ struct MicroKernel;
 void check_types(const Node& node, const MicroKernel& kernel);
 
 Body lower_loops(const LeafScope& scope);
+Body lower_combine(const LeafScope& scope);
 Body lower_contract(const LeafScope& scope);
 Body lower_dot(const LeafScope& scope);
 Body lower_stream(const LeafScope& scope);

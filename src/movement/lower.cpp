@@ -7,7 +7,7 @@
 // The loop `x:8@worker` starts at the worker's first tile and leaves out those of the others.
 //
 // A loop over a reduction of the root starts behind the identity of its results and ends before the
-// post-expression.
+// post-expression; of a reduction that the workers divide, `r[combine]` in another kernel sees to that.
 #include "movement/lower.h"
 
 #include <algorithm>
@@ -27,6 +27,7 @@ using LowerLeaf = Body (*)(const LeafScope&);
 
 LowerLeaf lowering_of(std::string_view micro_kernel) {
     if (micro_kernel == "loops") return lower_loops;
+    if (micro_kernel == "combine") return lower_combine;
     if (micro_kernel == "contract") return lower_contract;
     if (micro_kernel == "dot") return lower_dot;
     if (micro_kernel == "stream") return lower_stream;
@@ -43,12 +44,14 @@ public:
 
     Kernel lower() {
         Kernel kernel;
-        kernel.name = identifier(nodes_.back()->name);
+        kernel.name = division_.kernel_name();
         kernel.comment = print(plan_.nest);
         kernel.barrier = plan_.barrier;
         kernel.alone = plan_.alone;
         Body nest = lower_nest(plan_.nest, whole_ranges(*nodes_.back(), storage_.input()), false);
-        kernel.body = fill_gaps(nodes_, division_.accesses(), storage_, names_);
+        std::vector<const Node*> completed = nodes_;
+        std::erase(completed, division_.parted());
+        kernel.body = fill_gaps(completed, division_.accesses(), storage_, names_);
         append(kernel.body, std::move(nest));
         kernel.buffers = storage_.buffers();
         kernel.accesses = division_.accesses();
@@ -104,7 +107,7 @@ private:
         std::vector<Open> open;
         const size_t outer_loops = open_loops_.size();
         const int outer_stopped_loops = stopped_loops_;
-        if (&nest == &plan_.nest && !divided_loop(nest)) division_.begin_whole(nodes, ranges);
+        if (&nest == &plan_.nest) division_.begin_whole(nodes, ranges);
         for (const LoopTile& loop : nest.loops) {
             const int x = definition.iterator(loop.iterator);
             if (x < 0) {
@@ -113,7 +116,7 @@ private:
             Range& range = ranges[static_cast<size_t>(x)];
             Open level;
             const bool is_reduction = definition.iterators[static_cast<size_t>(x)].is_reduction;
-            if (loop.is_divided) division_.check(root_node, loop, is_reduction);
+            if (loop.is_divided) division_.check(root_node, loop, range);
             if (is_reduction && !is_partial) {
                 if (!find_micro_kernel(root(nest).micro_kernel)->tiles_reductions) {
                     throw Error(root_node.name, loop.iterator,
@@ -123,7 +126,7 @@ private:
                 if (definition.tensors[static_cast<size_t>(definition.results().front())].role ==
                     Role::kOut) {
                     level.before = lower_identity(here);
-                    level.after = lower_post(here);
+                    if (&root_node != division_.parted()) level.after = lower_post(here);
                 }
                 is_partial = true;
             }
@@ -207,6 +210,7 @@ private:
     /// Whether the loops over a nest's root may leave out iterations for which its predicate does not hold:
     /// what they would have set is set already, is kept, or is never seen.
     bool may_skip(const Node& node) const {
+        if (&node == division_.parted()) return false;  // who combines reads all of the parts
         const Definition& definition = *node.definition();
         const int result = definition.results().front();
         if (definition.tensors[static_cast<size_t>(result)].role == Role::kUpdate) return true;

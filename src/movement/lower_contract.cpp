@@ -13,6 +13,7 @@ constexpr const char* kRow = "#m";  // positions inside the tile; they become st
 constexpr const char* kGroup = "#g";
 constexpr const char* kStep = "#k";
 constexpr const char* kColumn = "#n";
+constexpr const char* kInStep = "#j";
 
 struct Roles {
     int m, n, k;  ///< iterators; m is -1 for a single row
@@ -62,16 +63,19 @@ public:
         }
         return *stride;
     }
-    void expect_unit_stride(const char* position) const {
-        if (stride(position) != 1) {
+    void expect_stride(const char* position, int64_t expected) const {
+        if (stride(position) != expected) {
             throw Error(scope_.node.name, tensor_,
                         fmt::format("its lanes are {} elements apart", stride(position)),
-                        "the kernel needs them side by side: choose a layout with these lanes");
+                        expected == 1 ? "the kernel needs them side by side: choose a layout with these lanes"
+                                      : fmt::format("the kernel needs {} of k between them: choose a layout "
+                                                    "with these lanes",
+                                                    expected));
         }
     }
     Address start() const {
         Index offset = address_.offset;
-        for (const char* position : {kRow, kGroup, kStep, kColumn, kLane})
+        for (const char* position : {kRow, kGroup, kStep, kColumn, kInStep, kLane})
             offset = offset.substitute(position, Index(0));
         return {address_.buffer, offset, address_.element};
     }
@@ -152,6 +156,7 @@ struct FactorPositions {
     int64_t outer_count;
     const char* inner;
     int64_t inner_count;
+    int64_t k_lanes = 1;  ///< that lie side by side between the lanes
 };
 
 /// An operand is read at its strides; anything else is computed from the operands group by group.
@@ -159,8 +164,13 @@ Factor factor_b(const LeafScope& scope, const Roles& roles, const std::vector<In
                 const FactorPositions& positions, int64_t lanes) {
     if (const Read* operand = roles.product.b_operand()) {
         const TileAddress b(scope, operand->tensor, operand->coordinates, at, false);
-        if (lanes > 1) b.expect_unit_stride(kLane);
+        if (lanes > 1) b.expect_stride(kLane, positions.k_lanes);
+        if (positions.k_lanes > 1) b.expect_stride(kInStep, 1);
         return StridedFactor{b.start(), b.stride(positions.outer), b.stride(positions.inner)};
+    }
+    if (positions.k_lanes > 1) {
+        throw Error(scope.node.name, "k_lanes", "its factor is computed from several operands",
+                    "leave k_lanes out");
     }
     const auto variable = [&](const char* name, int64_t count) {
         return Variable{scope.names.fresh(name), {0, std::max<int64_t>(count - 1, 0)}};
@@ -177,14 +187,41 @@ Factor factor_b(const LeafScope& scope, const Roles& roles, const std::vector<In
 }
 
 /// Whether all that B reads is stored with lanes along its last group, so that the group can be read whole.
-bool is_padded(const LeafScope& scope, const Roles& roles, int64_t lanes) {
+bool is_padded(const LeafScope& scope, const Roles& roles, int64_t lanes, int64_t k_lanes) {
     return std::all_of(roles.product.b_reads.begin(), roles.product.b_reads.end(), [&](const Read& read) {
         const Value& stored =
             scope.storage.input().graph[scope.storage.base(value_of(scope.node, read.tensor))];
         if (stored.kind != ValueKind::kConstant) return false;
         const Layout& layout = stored_layout(scope.storage.input().plan, stored.name);
-        return !layout.lanes.empty() && layout.lanes.back().factor % lanes == 0;
+        const size_t inner = k_lanes > 1 ? 1 : 0;  // lanes along k stand behind those along n
+        return layout.lanes.size() > inner &&
+               layout.lanes[layout.lanes.size() - 1 - inner].factor % lanes == 0;
     });
+}
+
+/// Neighbouring k in B's lanes, and whether their products are added together: what NTT has of that.
+struct KLanes {
+    int64_t count;
+    bool dot;
+};
+
+KLanes k_lanes_of(const LeafScope& scope, const Roles& roles) {
+    const int64_t count = number_parameter(scope, "k_lanes", 1, 2),
+                  dot = number_parameter(scope, "dot", 1, 2);
+    const auto expect_bf16 = [&](const Read& factor, const char* parameter) {
+        const TensorDecl& tensor = scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)];
+        if (tensor.type == ElementType::kBF16) return;
+        throw Error(scope.node.name, tensor.name,
+                    fmt::format("is of {}; {}=2 needs bf16", name(tensor.type), parameter),
+                    fmt::format("leave {} out", parameter));
+    };
+    if (dot > 1 && dot != count) {
+        throw Error(scope.node.name, "dot", fmt::format("is {}, k_lanes is {}", dot, count),
+                    "the operands of one operation lie side by side: give both, or leave dot out");
+    }
+    if (count > 1 && roles.product.b_operand()) expect_bf16(*roles.product.b_operand(), "k_lanes");
+    if (dot > 1) expect_bf16(roles.product.a, "dot");
+    return {count, dot > 1};
 }
 
 }  // namespace
@@ -192,14 +229,18 @@ bool is_padded(const LeafScope& scope, const Roles& roles, int64_t lanes) {
 Body lower_contract(const LeafScope& scope) {
     const Roles roles = roles_of(scope);
     const int64_t lanes = lanes_parameter(scope);
+    const KLanes k_lanes = k_lanes_of(scope, roles);
     Tile tile = surrounding(scope, roles);
     std::vector<Index> at = tile.loops.values();
     refuse_reads_outside(scope, roles, at);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
-    const FactorPositions positions{kGroup, groups_in(range(roles.n), lanes), kStep, range(roles.k).largest};
+    const FactorPositions positions{kGroup, groups_in(range(roles.n), lanes), kStep,
+                                    groups_in(range(roles.k), k_lanes.count), k_lanes.count};
     if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
-    at[static_cast<size_t>(roles.k)] = range(roles.k).begin + position(kStep, positions.inner_count);
+    at[static_cast<size_t>(roles.k)] = range(roles.k).begin +
+                                       position(kStep, positions.inner_count) * Index(k_lanes.count) +
+                                       position(kInStep, k_lanes.count);
     at[static_cast<size_t>(roles.n)] = range(roles.n).begin +
                                        position(kGroup, positions.outer_count) * Index(lanes) +
                                        position(kLane, lanes);
@@ -208,22 +249,26 @@ Body lower_contract(const LeafScope& scope) {
     const TileAddress a(scope, left.tensor, left.coordinates, at, false);
     const TileAddress c(scope, roles.c, scope.node.definition()->tensors[static_cast<size_t>(roles.c)].map,
                         at, true);
-    if (lanes > 1) c.expect_unit_stride(kLane);
+    if (lanes > 1) c.expect_stride(kLane, 1);
+    if (k_lanes.count > 1) a.expect_stride(kStep, k_lanes.count * a.stride(kInStep));
+    if (k_lanes.dot) a.expect_stride(kInStep, 1);
     ContractCall call{.lanes = lanes,
                       .rows = number_parameter(scope, "rows", 1, 32),
                       .groups = number_parameter(scope, "groups", 1, 16),
+                      .k_lanes = k_lanes.count,
+                      .dot = k_lanes.dot,
                       .a = a.start(),
                       .c = c.start(),
                       .b = factor_b(scope, roles, at, positions, lanes),
                       .a_m = a.stride(kRow),
-                      .a_k = a.stride(kStep),
+                      .a_k = k_lanes.count > 1 ? a.stride(kInStep) : a.stride(kStep),
                       .c_m = c.stride(kRow),
                       .c_group = c.stride(kGroup),
                       .m = extent(row),
                       .n = extent(range(roles.n)),
                       .k = extent(range(roles.k)),
                       .accumulate = tile.accumulates,
-                      .b_is_padded = is_padded(scope, roles, lanes)};
+                      .b_is_padded = is_padded(scope, roles, lanes, k_lanes.count)};
     return finished(scope, std::move(tile), {std::move(call)});
 }
 
@@ -247,7 +292,7 @@ Body lower_dot(const LeafScope& scope) {
     const TileAddress a(scope, left.tensor, left.coordinates, at, false);
     const TileAddress c(scope, roles.c, scope.node.definition()->tensors[static_cast<size_t>(roles.c)].map,
                         at, true);
-    if (lanes > 1) a.expect_unit_stride(kLane);
+    if (lanes > 1) a.expect_stride(kLane, 1);
     DotCall call{.lanes = lanes,
                  .rows = number_parameter(scope, "rows", 1, 16),
                  .columns = number_parameter(scope, "columns", 1, 16),

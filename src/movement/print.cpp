@@ -89,9 +89,10 @@ private:
                          a.condition ? " if " + text(*a.condition) : ""));
     }
     void add(const ContractCall& c) {
-        line(fmt::format("contract {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}{}",
-                         c.rows, c.groups, c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a),
-                         c.a_m.text(), c.a_k.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
+        line(fmt::format("contract {}x{}x{}{}{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}{}",
+                         c.rows, c.groups, c.lanes, c.k_lanes == 1 ? "" : fmt::format("x{}", c.k_lanes),
+                         c.dot ? " dot" : "", c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(),
+                         c.a_k.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
                          c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : ""));
     }
     void add(const DotCall& c) {

@@ -120,11 +120,13 @@ struct ComputedFactor {
 };
 using Factor = std::variant<StridedFactor, ComputedFactor>;
 
-/// C[m, n] (+)= sum_k A[m, k] B[n, k]; strides in elements, n in groups of `lanes`.
+/// C[m, n] (+)= sum_k A[m, k] B[n, k]; strides in elements, n in groups of `lanes`, k in groups of `k_lanes`.
 struct ContractCall {
     int64_t lanes, rows, groups;  ///< register block
+    int64_t k_lanes = 1;          ///< B[n, k] of a group lie side by side, those of one n first
+    bool dot = false;             ///< the products of a group of k are added by one operation
     Address a, c;
-    Factor b;  ///< outer: groups of n; inner: k
+    Factor b;  ///< outer: groups of n; inner: groups of k
     Index a_m, a_k, c_m, c_group;
     Index m, n, k;  ///< extents
     bool accumulate = false;
@@ -187,10 +189,12 @@ struct ProgramBuffer {
 /// Elements of a buffer that belong to a worker: those whose coordinate along `axis` of the stored value lies
 /// in a group of `group` with worker = (coordinate div group) mod workers.
 struct WorkerPart {
-    int axis = 0;  ///< -1: all of it is worker 0's
+    int axis = 0;  ///< kFirstWorker: all of it is worker 0's; kCopyOfWorker: each has a copy
     int64_t group = 1;
     auto operator<=>(const WorkerPart&) const = default;
 };
+inline constexpr int kFirstWorker = -1;
+inline constexpr int kCopyOfWorker = -2;
 
 /// What one operator of a kernel does to the storage of one value, as far as other workers are concerned.
 struct WorkerAccess {

@@ -269,6 +269,7 @@ std::vector<Index> Storage::extents(ValueId value) const {
 }
 
 Address Storage::locate(ValueId value, const std::vector<Index>& coordinates, bool is_written) {
+    if (parted_.contains(value)) return locate_part(value, coordinates, std::nullopt);
     auto [target, at] = resolve(value, coordinates);
     ProgramBuffer buffer = describe(target);
     auto [entry, is_new] = buffers_.emplace(buffer.name, buffer);

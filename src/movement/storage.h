@@ -60,9 +60,15 @@ public:
     ValueId replaced(ValueId value) const;
     /// The element at these coordinates. The buffer becomes one of the kernel's.
     Address locate(ValueId value, const std::vector<Index>& coordinates, bool is_written);
+    /// The element in what a worker has folded of the value; in the worker's own that runs the kernel if none
+    /// is given.
+    Address locate_part(ValueId value, const std::vector<Index>& coordinates,
+                        const std::optional<Index>& worker);
     /// Extents of a value as Index.
     std::vector<Index> extents(ValueId value) const;
 
+    /// From now on `locate` finds the value in what the worker that runs the kernel has folded of it.
+    void set_parted(ValueId value) { parted_.insert(value); }
     void set_tile(ValueId value, std::vector<Range> region) { tiles_[base(value)] = std::move(region); }
     const TensorPlan& plan_of(ValueId value) const;
     const Node* producer(ValueId value) const;
@@ -72,10 +78,14 @@ public:
 
 private:
     ProgramBuffer describe(ValueId value) const;
+    // parts.cpp
+    ProgramBuffer describe_parts(ValueId value) const;
+    const TensorPlan& plan_of_parts(ValueId value) const;
 
     const LoweringInput& input_;
     const Block& block_;
     std::map<ValueId, std::vector<Range>> tiles_;
+    std::set<ValueId> parted_;
     std::map<std::string, ProgramBuffer> buffers_;  ///< by name
     TensorPlan given_;
 };

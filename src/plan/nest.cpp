@@ -1,5 +1,6 @@
 #include "plan/nest.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
@@ -143,9 +144,21 @@ const Leaf& root(const Nest& nest) {
     return std::get<Leaf>(last);
 }
 
+const Nest* divided_nest(const Nest& nest) {
+    if (std::any_of(nest.loops.begin(), nest.loops.end(), [](const LoopTile& l) { return l.is_divided; }))
+        return &nest;
+    for (const auto& child : nest.children) {
+        const auto* inner = std::get_if<Nest>(&child);
+        if (const Nest* found = inner ? divided_nest(*inner) : nullptr) return found;
+    }
+    return nullptr;
+}
+
 const LoopTile* divided_loop(const Nest& nest) {
-    const bool has_one = !nest.loops.empty() && nest.loops.front().is_divided;
-    return has_one ? &nest.loops.front() : nullptr;
+    const Nest* divided = divided_nest(nest);
+    if (!divided) return nullptr;
+    return &*std::find_if(divided->loops.begin(), divided->loops.end(),
+                          [](const LoopTile& loop) { return loop.is_divided; });
 }
 
 std::vector<const Leaf*> leaves(const Nest& nest) {

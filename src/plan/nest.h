@@ -21,6 +21,11 @@
 ///
 /// `n:512@worker` in front of all other loops divides the kernel: the tile that starts at 512 i belongs to
 /// worker i mod workers, which computes it and no other.
+///
+///     b:1 h:1 { s:64@worker { scores[contract ..]; attend[stream ..] } }
+///
+/// Over a reduction of the kernel's last operator, at any place, it divides what is folded: each worker
+/// leaves parts, which `attend[combine ..]` in a later kernel folds.
 namespace tessera {
 
 struct LoopTile {
@@ -45,7 +50,9 @@ struct Nest {
 
 /// The last operator of the nest.
 const Leaf& root(const Nest& nest);
-/// The loop that divides the nest between the workers; null if there is none.
+/// The nest whose loops divide the work between the workers, this one or one inside; null if there is none.
+const Nest* divided_nest(const Nest& nest);
+/// The first of the loops that divide a nest between the workers; null if there is none.
 const LoopTile* divided_loop(const Nest& nest);
 /// All operators, in the order of execution.
 std::vector<const Leaf*> leaves(const Nest& nest);

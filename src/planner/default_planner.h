@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ir/graph.h"
+#include "machine/machine.h"
 #include "plan/plan.h"
 
 namespace tessera {
@@ -12,6 +14,8 @@ struct PlannerOptions {
     std::string machine;  ///< its name, written into the plan
     int64_t lanes = 16;   ///< f32 lanes of the vector unit
     int64_t vector_registers = 32;
+    int64_t line_bytes = 64;              ///< of a line of the caches
+    std::vector<ComputeUnit> units;       ///< of the machine
     int64_t resident_bytes = 512 * 1024;  ///< of a weight tile that stays in the core's own cache
     int64_t workers = 1;
     /// What the others lose while they wait for the last one: about 3 us, in which a core multiplies that

@@ -7,6 +7,9 @@
 //   attention each its heads: reads what it wrote itself, no barrier
 //   output    barrier; each a part of the columns
 //
+// Where heads are few, an option of the attention is two kernels with a barrier between them: each folds a
+// part of the cache, then all combine.
+//
 // No kernel is known by name: that heads stay with their worker from the projection to the attention is
 // cheaper than a barrier, where they divide evenly enough.
 #include "planner/divide_work.h"
@@ -14,6 +17,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "movement/parts.h"
+#include "plan/parts.h"
 #include "planner/division_options.h"
 #include "planner/pending_accesses.h"
 #include "support/error.h"
@@ -46,7 +51,7 @@ public:
         }
         for (size_t s = steps_.size(); s-- > 0;) {  // what this kernel and later ones touch
             if (s + 1 < steps_.size()) steps_[s].used = steps_[s + 1].used;
-            for (const WorkerAccess& access : steps_[s].options.front().accesses)
+            for (const WorkerAccess& access : steps_[s].options.front().kernels.front().accesses)
                 steps_[s].used.insert(access.value);
         }
     }
@@ -123,22 +128,29 @@ private:
         State state = before;
         const size_t s = state.choices.size();
         if (s > 0 && steps_[s - 1].block != step.block) state.barriers = 0;
-        if (barrier) {
-            state.pending.clear();
-            state.cost += options_.iterations_of_a_barrier * static_cast<double>(repeat(step));
-            if (++state.barriers > options_.barriers_of_a_block) state.cost += kForbidden;
+        for (const DividedKernel& kernel : chosen.kernels) {
+            if (barrier || &kernel != &chosen.kernels.front()) {
+                state.pending.clear();
+                state.cost += options_.iterations_of_a_barrier * static_cast<double>(repeat(step));
+                if (++state.barriers > options_.barriers_of_a_block) state.cost += kForbidden;
+            }
+            if (!add(kernel.accesses, state)) return std::nullopt;
         }
-        for (const WorkerAccess& access : chosen.accesses) {
-            if (!access.is_write || is_tile(access.value)) continue;
-            const bool wants_own = access.by_all;
-            if (wants_own && !may_be_own(access.value)) return std::nullopt;
-            const auto [at, is_new] = state.is_own.emplace(access.value, wants_own);
-            if (!is_new && at->second != wants_own) return std::nullopt;
-        }
-        if (!state.pending.add(shared(chosen.accesses), own(state))) return std::nullopt;
         state.cost += static_cast<double>(repeat(step)) * chosen.work;
         state.choices.push_back(static_cast<int>(2 * option + (barrier ? 1 : 0)));
         return state;
+    }
+
+    /// False if a worker may meet another worker's write, or a storage would have copies and not.
+    bool add(const std::vector<WorkerAccess>& accesses, State& state) const {
+        for (const WorkerAccess& access : accesses) {
+            if (!access.is_write || is_tile(access.value)) continue;
+            const bool wants_own = access.by_all;
+            if (wants_own && !may_be_own(access.value)) return false;
+            const auto [at, is_new] = state.is_own.emplace(access.value, wants_own);
+            if (!is_new && at->second != wants_own) return false;
+        }
+        return state.pending.add(shared(accesses), own(state));
     }
 
     const TensorPlan* tensor(const std::string& value) const {
@@ -161,14 +173,36 @@ private:
         std::vector<int64_t> repeats;
         for (const Block& block : input_.graph.blocks) repeats.push_back(block.repeat);
         for (size_t s = 0; s < steps_.size(); ++s) {
-            const DivisionOption& chosen = steps_[s].options[static_cast<size_t>(state.choices[s] / 2)];
-            out_.kernels[steps_[s].kernel] = chosen.kernel;
-            sequence.push_back({steps_[s].block, state.choices[s] % 2 == 1, shared(chosen.accesses)});
+            for (const DividedKernel& kernel : chosen(state, s).kernels) {
+                const bool is_first = &kernel == &chosen(state, s).kernels.front();
+                sequence.push_back(
+                    {steps_[s].block, !is_first || state.choices[s] % 2 == 1, shared(kernel.accesses)});
+            }
         }
         remove_needless_barriers(sequence, repeats, own(state));
-        for (size_t s = 0; s < steps_.size(); ++s)
-            out_.kernels[steps_[s].kernel].barrier = sequence[s].barrier;
+        std::map<size_t, std::vector<KernelPlan>> replaced;  // by their place in the plan's list
+        auto sequenced = sequence.begin();
+        for (size_t s = 0; s < steps_.size(); ++s) {
+            for (const DividedKernel& kernel : chosen(state, s).kernels) {
+                KernelPlan& plan = replaced[steps_[s].kernel].emplace_back(kernel.kernel);
+                plan.barrier = (sequenced++)->barrier;
+                place_parts(steps_[s].block, plan);
+            }
+        }
+        out_.kernels.clear();
+        for (const auto& [place, kernels] : replaced)
+            out_.kernels.insert(out_.kernels.end(), kernels.begin(), kernels.end());
         for (const std::string& value : own(state)) out_.tensors.at(value).each_worker = true;
+    }
+
+    const DivisionOption& chosen(const State& state, size_t s) const {
+        return steps_[s].options[static_cast<size_t>(state.choices[s] / 2)];
+    }
+
+    void place_parts(size_t block, const KernelPlan& kernel) {
+        const Node* parted = parted_operator(kernel.nest, input_.graph.blocks[block]);
+        for (const ValueId result : parted ? parted->results : std::vector<ValueId>{})
+            out_.tensors[parts_of(input_.graph[result].name)].each_worker = true;
     }
 
     const LoweringInput& input_;

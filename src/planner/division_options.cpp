@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "movement/lower.h"
+#include "movement/parts.h"
+#include "planner/divided_folds.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -28,6 +30,10 @@ std::map<std::string, int64_t> typical_sizes(const LoweringInput& input) {
     return sizes;
 }
 
+/// By how much of an equal part a worker may have more before parts of a reduction are tried: a tile's
+/// granularity costs them as much.
+constexpr double kUnequal = 0.05;
+
 int64_t rounded_up(int64_t value, int64_t step) {
     return (value + step - 1) / step * step;
 }
@@ -39,6 +45,35 @@ public:
         : input_(input), block_(block), kernel_(kernel), options_(options), sizes_(typical_sizes(input)) {}
 
     std::vector<DivisionOption> all() {
+        divide_result();
+        if (!wants_parts()) return std::move(found_);
+        std::vector<DivisionOption> found = std::move(found_);
+        for (const DividedFold& divided : divided_folds(input_, block_, kernel_, options_)) {
+            const KernelPlan& fold = divided.fold;
+            found_.clear();
+            const LoopTile& loop = *divided_loop(fold.nest);
+            const Definition& definition = *node(root(fold.nest).node).definition();
+            const int64_t extent = extent_of(definition, definition.iterator(loop.iterator), false);
+            add(fold, share_of(extent, loop.tile), 1);
+            if (found_.empty()) continue;
+            const DivisionOption first = found_.front();
+            for (DivisionOption& second :
+                 KernelOptions(input_, block_, divided.combine, options_).ways_of_result()) {
+                second.work += first.work;
+                second.kernels.insert(second.kernels.begin(), first.kernels.front());
+                found.push_back(std::move(second));
+            }
+        }
+        return found;
+    }
+
+private:
+    std::vector<DivisionOption> ways_of_result() {
+        divide_result();
+        return std::move(found_);
+    }
+
+    void divide_result() {
         add(kernel_, 1, 1);
         KernelPlan alone = kernel_;
         alone.alone = true;
@@ -50,10 +85,24 @@ public:
             if (extent <= 1) continue;
             for (const int64_t group : groups(definition, x)) divide(definition, x, extent, group);
         }
-        return std::move(found_);
     }
 
-private:
+    /// Parts cost a barrier at least.
+    bool wants_parts() const {
+        const double whole = found_.front().work, part = whole / static_cast<double>(input_.plan.workers);
+        const double least = std::min_element(found_.begin(), found_.end(), [](const auto& a, const auto& b) {
+                                 return a.work < b.work;
+                             })->work;
+        return least - part > std::max(options_.iterations_of_a_barrier, part * kUnequal);
+    }
+
+    /// Of the worker that has most.
+    double share_of(int64_t extent, int64_t group) const {
+        const int64_t trips = (extent + group - 1) / group;
+        const int64_t most = (trips + input_.plan.workers - 1) / input_.plan.workers;
+        return static_cast<double>(std::min(most * group, extent)) / static_cast<double>(extent);
+    }
+
     const Node& node(const std::string& name) const {
         return *std::find_if(block_.nodes.begin(), block_.nodes.end(),
                              [&](const Node& n) { return n.name == name; });
@@ -73,30 +122,34 @@ private:
         KernelPlan divided = kernel_;
         auto& loops = divided.nest.loops;
         loops.insert(loops.begin(), {definition.iterators[static_cast<size_t>(x)].name, group, true});
-        add(divided, static_cast<double>(std::min(most * group, extent)) / static_cast<double>(extent),
-            static_cast<double>(most));
+        add(divided, share_of(extent, group), static_cast<double>(most));
     }
 
     /// `share` of what the division divides; the rest of the kernel is computed once in each of the `trips`.
     void add(const KernelPlan& kernel, double share, double trips) {
-        DivisionOption option{kernel, 0, {}};
+        DividedKernel divided{kernel, {}};
         try {
-            option.accesses = lower_kernel(input_, block_, kernel).accesses;
+            divided.accesses = lower_kernel(input_, block_, kernel).accesses;
         } catch (const Error&) {
             return;
         }
+        double work = 0;
         for (const Leaf* leaf : leaves(kernel.nest)) {
             const Definition& definition = *node(leaf->node).definition();
             double iterations = 1;
-            for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x)
+            for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
+                if (combines_parts(*leaf) && definition.iterators[static_cast<size_t>(x)].is_reduction)
+                    continue;
                 iterations *= static_cast<double>(extent_of(definition, x, false));
+            }
+            if (combines_parts(*leaf)) iterations *= static_cast<double>(input_.plan.workers);
             const bool is_divided =
-                std::any_of(option.accesses.begin(), option.accesses.end(), [&](const WorkerAccess& a) {
+                std::any_of(divided.accesses.begin(), divided.accesses.end(), [&](const WorkerAccess& a) {
                     return a.node == leaf->node && a.is_write && !a.parts.empty();
                 });
-            option.work += iterations * (is_divided ? share : trips);
+            work += iterations * (is_divided ? share : trips);
         }
-        found_.push_back(std::move(option));
+        found_.push_back({{std::move(divided)}, work});
     }
 
     std::set<int64_t> groups(const Definition& definition, int x) const {

@@ -8,16 +8,21 @@
 
 namespace tessera {
 
+struct DividedKernel {
+    KernelPlan kernel;
+    std::vector<WorkerAccess> accesses;
+};
+
 /// One way of sharing a kernel between the workers.
 struct DivisionOption {
-    KernelPlan kernel;
-    double work = 0;  ///< iterations of the worker that has most
-    std::vector<WorkerAccess> accesses;
+    std::vector<DividedKernel> kernels;  ///< in place of the one; all workers meet between them
+    double work = 0;                     ///< iterations of the worker that has most
 };
 
 /// Computed by every worker; by worker 0 alone; divided along each iterator of the result, in groups of a few
 /// sizes: equal parts of whole registers, and the parts that whole heads of other tensors in the block make.
-/// What does not lower is left out. @pre the kernel lowers
+/// Where none of these gives every worker its part, and the work is worth a barrier, also divided along a
+/// reduction, and combined in each of those ways. What does not lower is left out. @pre the kernel lowers
 std::vector<DivisionOption> division_options(const LoweringInput& input, const Block& block,
                                              const KernelPlan& kernel, const PlannerOptions& options);
 

@@ -4,6 +4,7 @@
 
 #include "kernels/contraction.h"
 #include "movement/storage.h"
+#include "planner/unit_lanes.h"
 
 namespace tessera {
 namespace {
@@ -74,6 +75,35 @@ RegisterBlock register_block(int64_t registers, int64_t rows, bool along_n) {
     return {std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4};
 }
 
+/// Groups of lanes for one row of A, whose weights are read once, at the rate of the memory: where one
+/// operation takes a whole line of it, a single group reads all of B in the order of the addresses, which is
+/// faster than several streams and leaves time enough for each addition to end before the next.
+int64_t groups_of_one_row(int64_t several, int64_t line_bytes, int64_t operation_bits) {
+    return operation_bits >= 8 * line_bytes ? 1 : several;
+}
+
+/// The same with B in pairs of k, as the machine's units want it: multiplied by such a unit, or widened.
+void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Definition& d, const Contraction& roles,
+                      int64_t lanes, const PlannerOptions& options) {
+    const Read* b = roles.b_operand();
+    if (!b) return;
+    const auto type = [&](const Read& r) { return d.tensors[static_cast<size_t>(r.tensor)].type; };
+    const int64_t neighbours = k_lanes(options, type(*b));
+    if (neighbours == 1) return;
+    leaf.parameters["k_lanes"] = std::to_string(neighbours);
+    if (type(roles.a) == type(*b) && adds_products(options, type(*b))) {
+        Leaf by_unit = leaf;
+        by_unit.parameters["dot"] = std::to_string(neighbours);
+        if (leaf.parameters.at("rows") == "1") {
+            const int64_t groups = groups_of_one_row(std::stoll(leaf.parameters.at("groups")),
+                                                     options.line_bytes, lanes * neighbours * bits(type(*b)));
+            by_unit.parameters["groups"] = std::to_string(groups);
+        }
+        out.push_back(std::move(by_unit));
+    }
+    out.push_back(std::move(leaf));
+}
+
 void add_contractions(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,
                       const PlannerOptions& options) {
     const Definition& d = *node.definition();
@@ -91,11 +121,17 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                                    {"k", iterator_name(d, k)},
                                    {"lanes", std::to_string(lanes)}}};
                         if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
-                        const RegisterBlock block = register_block(options.vector_registers, rows, along_n);
+                        RegisterBlock block = register_block(options.vector_registers, rows, along_n);
+                        if (const Read* b = roles.b_operand(); b && along_n && rows == 1) {
+                            const ElementType type = d.tensors[static_cast<size_t>(b->tensor)].type;
+                            block.columns =
+                                groups_of_one_row(block.columns, options.line_bytes, lanes * bits(type));
+                        }
                         const int64_t needed = (largest_extent(d, n, specialisation) + lanes - 1) / lanes;
                         leaf.parameters["rows"] = std::to_string(block.rows);
                         leaf.parameters[along_n ? "groups" : "columns"] =
                             std::to_string(along_n ? std::min(block.columns, needed) : block.columns);
+                        if (along_n) add_with_k_lanes(out, leaf, d, roles, lanes, options);
                         out.push_back(std::move(leaf));
                     }
                 }

@@ -4,6 +4,7 @@
 
 #include "kernels/contraction.h"
 #include "movement/storage.h"
+#include "planner/unit_lanes.h"
 
 namespace tessera {
 namespace {
@@ -11,6 +12,10 @@ namespace {
 bool uses(const ExprPtr& component, int x) {
     const std::vector<int> found = iterators_in(component);
     return std::find(found.begin(), found.end(), x) != found.end();
+}
+
+bool is_iterator(const std::vector<ExprPtr>& access, int axis) {
+    return std::holds_alternative<IteratorRef>(access[static_cast<size_t>(axis)]->node);
 }
 
 /// The state that an updated value is the new contents of; other values are themselves.
@@ -27,7 +32,7 @@ ValueId state_behind(const Graph& graph, ValueId value) {
 
 void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOptions& options, Plan& plan) {
     const Definition& d = *node.definition();
-    const auto choose = [&](int operand, int n, int k) {
+    const auto choose = [&](int operand, int n, int k, bool is_alone) {
         const Value& value = graph[state_behind(graph, value_of(node, operand))];
         if (plan.stored.contains(value.name)) return;
         const auto all = accesses(d, operand);
@@ -45,9 +50,11 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
         if (n_axes.size() != 1) return;
         Layout layout;
         if (value.kind == ValueKind::kConstant) {
-            const auto* plain = std::get_if<IteratorRef>(&access[static_cast<size_t>(n_axes[0])]->node);
-            if (!plain) return;
+            if (!is_iterator(access, n_axes[0])) return;
             if (options.lanes > 1) layout.lanes = {{n_axes[0], options.lanes}};
+            const int64_t neighbours = k_lanes(options, value.type.element);
+            if (neighbours > 1 && is_alone && k_axes.size() == 1 && is_iterator(access, k_axes[0]))
+                layout.lanes.push_back({k_axes[0], neighbours});
         } else if (value.kind == ValueKind::kState) {
             layout.order = batch;
             layout.order.insert(layout.order.end(), k_axes.begin(), k_axes.end());
@@ -69,11 +76,12 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
                 last = x;
             }
         }
-        if (s >= 0 && last >= 0) choose(value->tensor, last, s);
+        if (s >= 0 && last >= 0) choose(value->tensor, last, s, false);
         return;
     }
     for (const Contraction& roles : contractions_of(d)) {
-        for (const Read& operand : roles.b_reads) choose(operand.tensor, roles.n.front(), roles.k.front());
+        for (const Read& operand : roles.b_reads)
+            choose(operand.tensor, roles.n.front(), roles.k.front(), roles.b_operand() != nullptr);
     }
 }
 

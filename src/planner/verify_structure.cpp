@@ -4,13 +4,23 @@
 #include <map>
 #include <set>
 
-#include "kernels/micro_kernel.h"
-#include "movement/lower.h"
+#include "movement/parts.h"
 #include "movement/views.h"
+#include "plan/parts.h"
+#include "planner/verify_leaf.h"
+#include "planner/verify_parts.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
+
+/// When an operator has its turn in a block.
+struct Turn {
+    size_t kernel = 0;
+    size_t leaf = 0;  ///< within the kernel
+    auto operator<=>(const Turn&) const = default;
+};
+using Turns = std::map<std::string, Turn>;
 
 /// One specialisation of a plan, checked against its graph.
 class Verifier {
@@ -27,6 +37,7 @@ public:
                                             [&](const Block& b) { return b.name == kernel.block; });
             if (!exists) fail(kernel.block, "is no block of the graph");
         }
+        verify_parts(graph_, plan_, where_);
     }
 
 private:
@@ -68,12 +79,13 @@ private:
 
     void check_tensors() const {
         for (const auto& [name, tensor] : plan_.tensors) {
-            const auto id = graph_.find(name);
+            const auto whole = whole_of(name);
+            const auto id = graph_.find(whole.value_or(name));
             if (!id || graph_[*id].kind != ValueKind::kIntermediate)
                 fail(name, "is no intermediate value of the graph");
-            if (std::find(graph_.outputs.begin(), graph_.outputs.end(), *id) != graph_.outputs.end()) {
+            const auto& outputs = graph_.outputs;
+            if (!whole && std::find(outputs.begin(), outputs.end(), *id) != outputs.end())
                 fail(name, "is an output: the caller says where it lies");
-            }
             if (const std::string why = why_illegal(tensor.layout, graph_[*id].type.shape.size());
                 !why.empty())
                 fail(name, why);
@@ -97,57 +109,35 @@ private:
     }
 
     void check_block(const Block& block) {
-        std::map<std::string, size_t> kernel_of;
-        std::map<std::string, size_t> position;  // order within the kernel
-        std::vector<const KernelPlan*> kernels;
+        Turns reads, combines;  // when an operator reads its operands, and when it combines parts
+        Turn turn;
         for (const KernelPlan& kernel : plan_.kernels) {
             if (kernel.block != block.name) continue;
-            size_t at = 0;
+            turn.leaf = 0;
             for (const Leaf* leaf : leaves(kernel.nest)) {
-                check_leaf(block, *leaf);
-                if (!kernel_of.emplace(leaf->node, kernels.size()).second)
-                    fail(leaf->node, "is computed twice");
-                position[leaf->node] = at++;
+                verify_leaf(block, *leaf, where_);
+                Turns& turns = combines_parts(*leaf) ? combines : reads;
+                if (!turns.emplace(leaf->node, turn).second) fail(leaf->node, "is computed twice");
+                ++turn.leaf;
             }
-            kernels.push_back(&kernel);
+            ++turn.kernel;
         }
+        Turns made = combines;
+        made.insert(reads.begin(), reads.end());
         for (const Node& node : block.nodes) {
             const TensorPlan* first = tensor(node.results.front());
             const bool is_a_view = first && first->place == Place::kView;
             if (is_a_view) {
                 check_view(node, *first);
-                if (kernel_of.contains(node.name)) fail(node.name, "is a view, and a kernel computes it too");
-            } else if (!kernel_of.contains(node.name)) {
+                if (made.contains(node.name)) fail(node.name, "is a view, and a kernel computes it too");
+            } else if (!reads.contains(node.name)) {
                 fail(node.name, fmt::format("is computed by no kernel of block {}", block.name));
             }
         }
-        check_order(block, kernel_of, position);
-        check_tiles(block, kernel_of);
-        check_replacements(block, kernel_of);
+        check_order(block, reads, made);
+        check_tiles(block, reads, made);
+        check_replacements(block, reads, made);
         check_carried(block);
-    }
-
-    void check_leaf(const Block& block, const Leaf& leaf) const {
-        const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
-                                       [&](const Node& n) { return n.name == leaf.node; });
-        if (node == block.nodes.end()) fail(leaf.node, fmt::format("is no operator of block {}", block.name));
-        const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
-        if (!kernel) fail(leaf.node, fmt::format("{} is no micro-kernel", leaf.micro_kernel));
-        if (const std::string why = kernel->why_not(*node->definition()); !why.empty()) {
-            fail(leaf.node, fmt::format("micro-kernel {} does not implement it: {}", leaf.micro_kernel, why));
-        }
-        for (const auto& [name, value] : leaf.parameters) {
-            const bool is_known = std::any_of(kernel->parameters.begin(), kernel->parameters.end(),
-                                              [&, key = name](const Parameter& p) { return p.name == key; });
-            if (!is_known)
-                fail(leaf.node,
-                     fmt::format("{} is no parameter of micro-kernel {}", name, leaf.micro_kernel));
-        }
-        for (const Parameter& p : kernel->parameters) {
-            if (p.is_required && !leaf.parameters.contains(std::string(p.name))) {
-                fail(leaf.node, fmt::format("micro-kernel {} needs {}", leaf.micro_kernel, p.name));
-            }
-        }
     }
 
     void check_view(const Node& node, const TensorPlan& view) const {
@@ -159,8 +149,7 @@ private:
     }
 
     /// Every operand is made before it is read: in an earlier kernel, or earlier in the same one.
-    void check_order(const Block& block, const std::map<std::string, size_t>& kernel_of,
-                     const std::map<std::string, size_t>& position) const {
+    void check_order(const Block& block, const Turns& reads, const Turns& made) const {
         std::map<ValueId, const Node*> maker;
         for (const Node& node : block.nodes) {
             for (const ValueId result : node.results) {
@@ -172,23 +161,24 @@ private:
             }
         }
         for (const Node& node : block.nodes) {
-            if (!kernel_of.contains(node.name)) continue;
+            if (!reads.contains(node.name)) continue;
             std::vector<ValueId> read = node.operands;
             if (node.previous) read.push_back(*node.previous);
             for (const ValueId operand : read) {
-                const auto made = maker.find(operand);
-                if (made == maker.end() || !made->second) continue;
-                const std::string& source = made->second->name;
-                const size_t from = kernel_of.at(source), to = kernel_of.at(node.name);
-                if (from > to || (from == to && position.at(source) >= position.at(node.name))) {
-                    fail(node.name, fmt::format("is computed before {}, which it reads", source));
-                }
+                const auto maker_of = maker.find(operand);
+                if (maker_of == maker.end() || !maker_of->second) continue;
+                const std::string& source = maker_of->second->name;
+                if (made.at(source) < reads.at(node.name)) continue;
+                if (reads.at(source) < reads.at(node.name))
+                    fail(node.name, fmt::format("reads {}, of which there are only parts here", source),
+                         fmt::format("begin its kernel, or an earlier one, with {}[combine]", source));
+                fail(node.name, fmt::format("is computed before {}, which it reads", source));
             }
         }
     }
 
     /// What only exists by tiles is read in its own kernel only.
-    void check_tiles(const Block& block, const std::map<std::string, size_t>& kernel_of) const {
+    void check_tiles(const Block& block, const Turns& reads, const Turns& made) const {
         for (const Node& node : block.nodes) {
             for (const ValueId result : node.results) {
                 const TensorPlan* t = tensor(result);
@@ -197,11 +187,11 @@ private:
                 for (const Block& other : graph_.blocks) {
                     for (const Node& reader : other.nodes) {
                         for (const ValueId operand : reader.operands) {
-                            if (!(base(operand) == result) ||
-                                !kernel_of_reader(other, block, reader, kernel_of))
-                                continue;
+                            if (!(base(operand) == result)) continue;
+                            if (&other == &block && !reads.contains(reader.name)) continue;
                             is_read = true;
-                            if (&other != &block || kernel_of.at(reader.name) != kernel_of.at(node.name)) {
+                            if (&other != &block ||
+                                reads.at(reader.name).kernel != made.at(node.name).kernel) {
                                 fail(graph_[result].name,
                                      fmt::format("exists by tiles only, but {} reads it in another kernel",
                                                  reader.name));
@@ -217,13 +207,8 @@ private:
         }
     }
 
-    static bool kernel_of_reader(const Block& other, const Block& block, const Node& reader,
-                                 const std::map<std::string, size_t>& kernel_of) {
-        return &other != &block || kernel_of.contains(reader.name);
-    }
-
     /// Storage may be taken over by the operator that reads it last.
-    void check_replacements(const Block& block, const std::map<std::string, size_t>& kernel_of) const {
+    void check_replacements(const Block& block, const Turns& reads, const Turns& made) const {
         for (const Node& node : block.nodes) {
             for (const ValueId result : node.results) {
                 const TensorPlan* t = tensor(result);
@@ -247,11 +232,11 @@ private:
                                      node.name));
                 }
                 for (const Node& reader : block.nodes) {
-                    if (&reader == &node || !kernel_of.contains(reader.name)) continue;
+                    if (&reader == &node || !reads.contains(reader.name)) continue;
                     for (const ValueId operand : reader.operands) {
                         const bool sees_old =
                             base(operand) == base(taken) && !comes_from(block, operand, result);
-                        if (sees_old && kernel_of.at(reader.name) >= kernel_of.at(node.name)) {
+                        if (sees_old && made.at(reader.name).kernel >= reads.at(node.name).kernel) {
                             fail(graph_[result].name,
                                  fmt::format("takes over {}, which {} still reads", t->of, reader.name));
                         }

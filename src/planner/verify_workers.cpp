@@ -10,6 +10,7 @@
 #include <map>
 
 #include "movement/phases.h"
+#include "plan/parts.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -84,9 +85,10 @@ private:
         return at == plan_.tensors.end() ? Place::kGiven : at->second.place;
     }
 
+    /// Parts are not, though each worker has some: whoever combines reads all.
     bool is_own(const std::string& value) const {
         const auto at = plan_.tensors.find(value);
-        return at != plan_.tensors.end() && at->second.each_worker;
+        return at != plan_.tensors.end() && at->second.each_worker && !whole_of(value);
     }
 
     /// Copies: every worker has computed what it reads if it computes all of it, or if it stays in its part.

@@ -170,8 +170,7 @@ void Artefact::verify_weights() const {
 }
 
 void Artefact::check_host(std::string_view architecture, const std::set<std::string>& features) const {
-    const std::string advice =
-        fmt::format("`tessera retarget {} -o HERE.tsr` makes it fit this machine", where_);
+    std::string advice = fmt::format("`tessera retarget {} -o HERE.tsr` makes it fit this machine", where_);
     if (manifest_.architecture != architecture)
         throw Error(
             where_, "",
@@ -182,6 +181,8 @@ void Artefact::check_host(std::string_view architecture, const std::set<std::str
     const Isa isa = architecture == "aarch64" ? Isa::kAArch64 : Isa::kX86_64;
     std::vector<std::string> missing = missing_features(isa, flags, features);
     for (std::string& flag : missing) flag.erase(0, 2);
+    if (std::any_of(missing.begin(), missing.end(), [](const auto& set) { return set.starts_with("amx"); }))
+        advice += "; a CPU with AMX needs a system that gives its tiles to processes (Linux 5.16 or newer)";
     if (!missing.empty())
         throw Error(where_, "",
                     fmt::format("was made for another machine (`{}`): this one lacks {}", manifest_.machine,

@@ -26,6 +26,7 @@ struct Example {
     std::vector<std::string> nests;  ///< of block `main`
     std::map<std::string, Layout> stored;
     std::map<std::string, TensorPlan> tensors;
+    int64_t workers = 1;  ///< with several, all meet before every kernel but the first
 };
 
 const std::map<std::string, Example>& examples() {
@@ -44,6 +45,44 @@ block main
     in W f32[n, k]
     in b f32[n]
     out Y f32[t, n] = sum(X * W) + b
+
+output y
+)";
+    static const std::string attention = R"(graph "attention"
+symbol T in 1..64
+input position: i32[T]
+input q: f32[T, 32]
+constant k: f32[128, 32] from "k"
+constant v: f32[128, 32] from "v"
+value scores: f32[T, 128]
+value largest: f32[T]
+value weights: f32[T]
+value weighted: f32[T, 32]
+value y: f32[T, 32]
+
+block main
+  node scores(position, q, k) -> scores
+    op scores(t: T, s: 128, e*: 32)
+    dim T in 1..64
+    index position i32[t]
+    in Q f32[t, e]
+    in K f32[s, e]
+    out P f32[t, s] = sum(Q * K) * 0.1767767
+    where s <= position[t]
+  node attend(position, scores, v) -> largest, weights, weighted
+    op attend(t: T, d: 32, s*: 128)
+    dim T in 1..64
+    index position i32[t]
+    in P f32[t, s]
+    in V f32[s, d]
+    out M f32[t], L f32[t], A f32[t, d] = softmax_sum(P, V)
+    where s <= position[t]
+  node y(weighted, weights) -> y
+    op normalise(t: T, d: 32)
+    dim T in 1..64
+    in A f32[t, d]
+    in L f32[t]
+    out Y f32[t, d] = A / L
 
 output y
 )";
@@ -82,44 +121,7 @@ output y
           {}}},
         {"dot", {products, {"y[dot columns=4 k=k lanes=8 m=t n=n rows=2]"}, {}, {}}},
         {"stream",
-         {R"(graph "attention"
-symbol T in 1..64
-input position: i32[T]
-input q: f32[T, 32]
-constant k: f32[128, 32] from "k"
-constant v: f32[128, 32] from "v"
-value scores: f32[T, 128]
-value largest: f32[T]
-value weights: f32[T]
-value weighted: f32[T, 32]
-value y: f32[T, 32]
-
-block main
-  node scores(position, q, k) -> scores
-    op scores(t: T, s: 128, e*: 32)
-    dim T in 1..64
-    index position i32[t]
-    in Q f32[t, e]
-    in K f32[s, e]
-    out P f32[t, s] = sum(Q * K) * 0.1767767
-    where s <= position[t]
-  node attend(position, scores, v) -> largest, weights, weighted
-    op attend(t: T, d: 32, s*: 128)
-    dim T in 1..64
-    index position i32[t]
-    in P f32[t, s]
-    in V f32[s, d]
-    out M f32[t], L f32[t], A f32[t, d] = softmax_sum(P, V)
-    where s <= position[t]
-  node y(weighted, weights) -> y
-    op normalise(t: T, d: 32)
-    dim T in 1..64
-    in A f32[t, d]
-    in L f32[t]
-    out Y f32[t, d] = A / L
-
-output y
-)",
+         {attention,
           {"t:1 { s:32 { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 lanes=8] }; "
            "y[loops lanes=8 x=d] }"},
           {{"k", {{1, 0}, {}}}},
@@ -127,6 +129,20 @@ output y
            {"largest", {.place = Place::kTile}},
            {"weights", {.place = Place::kTile}},
            {"weighted", {.place = Place::kTile}}}}},
+        {"combine",
+         {attention,
+          {"t:1 { s:32@worker { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 "
+           "lanes=8] } }",
+           "d:8@worker { attend[combine lanes=8 x=d]; y[loops lanes=8 x=d] }"},
+          {{"k", {{1, 0}, {}}}},
+          {{"scores", {.place = Place::kTile}},
+           {"largest", {.place = Place::kTile}},
+           {"weights", {.place = Place::kTile}},
+           {"weighted", {.place = Place::kTile}},
+           {"parts of largest", {.each_worker = true}},
+           {"parts of weights", {.each_worker = true}},
+           {"parts of weighted", {.each_worker = true}}},
+          3}},
     };
     return all;
 }
@@ -136,8 +152,15 @@ std::string emitted(const Example& example) {
     verify(graph, "example");
     SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = example.tensors, .kernels = {}};
     for (const DimSymbol& symbol : graph.symbols) s.bounds[symbol.name] = {symbol.low, symbol.high};
-    for (const std::string& nest : example.nests) s.kernels.push_back({"main", parse_nest(nest, "example")});
-    Plan plan{.graph = graph.name, .machine = "test", .stored = example.stored, .specialisations = {s}};
+    for (const std::string& nest : example.nests) {
+        const bool barrier = example.workers > 1 && !s.kernels.empty();
+        s.kernels.push_back({"main", parse_nest(nest, "example"), barrier});
+    }
+    Plan plan{.graph = graph.name,
+              .machine = "test",
+              .workers = example.workers,
+              .stored = example.stored,
+              .specialisations = {s}};
     plan = place_buffers(graph, std::move(plan));
     verify_plan(graph, plan, "example");
     return cpp::emit(graph.name,
@@ -153,10 +176,11 @@ class Emission : public ::testing::TestWithParam<std::string> {};
 TEST_P(Emission, IsWhatTheFileShows) {
     ASSERT_TRUE(examples().contains(GetParam())) << "micro-kernel " << GetParam() << " needs an example here";
     const std::string code = emitted(examples().at(GetParam()));
-    EXPECT_NE(code.find(GetParam() == "loops"    ? "ntt::store_group"
-                        : GetParam() == "dot"    ? "ntt::contract_k<"
-                        : GetParam() == "stream" ? "ntt::softmax_step<"
-                                                 : "ntt::contract<"),
+    EXPECT_NE(code.find(GetParam() == "loops"     ? "ntt::store_group"
+                        : GetParam() == "dot"     ? "ntt::contract_k<"
+                        : GetParam() == "stream"  ? "ntt::softmax_step<"
+                        : GetParam() == "combine" ? "attend_weights[part]"
+                                                  : "ntt::contract<"),
               std::string::npos);
     const fs::path path = golden_file(GetParam());
     if (std::getenv("TESSERA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << code;

@@ -3,12 +3,17 @@
 #include <algorithm>
 
 #include "kernels/micro_kernel.h"
-#include "movement/storage.h"
+#include "movement/parts.h"
 #include "plan/constants.h"
+#include "plan/parts.h"
 #include "support/error.h"
 
 namespace tessera::testing {
 namespace {
+
+std::string class_of(const Layout& layout) {
+    return !layout.lanes.empty() ? "lanes" : layout.is_row_major() ? "row-major" : "order";
+}
 
 std::set<std::string> classes_of(const Graph& graph, const Plan& plan, const SpecialisationPlan& s,
                                  ValueId value) {
@@ -22,9 +27,15 @@ std::set<std::string> classes_of(const Graph& graph, const Plan& plan, const Spe
         value = *graph.find(at->second.of);
     }
     const auto at = s.tensors.find(graph[value].name);
-    const Layout& layout = at == s.tensors.end() ? stored_layout(plan, graph[value].name) : at->second.layout;
-    result.insert(!layout.lanes.empty() ? "lanes" : layout.is_row_major() ? "row-major" : "order");
+    result.insert(
+        class_of(at == s.tensors.end() ? stored_layout(plan, graph[value].name) : at->second.layout));
     return result;
+}
+
+/// Whether the leaf folds into parts, or reads them.
+bool is_parted(const KernelPlan& kernel, const Block& block, const Leaf& leaf) {
+    const Node* parted = parted_operator(kernel.nest, block);
+    return combines_parts(leaf) || (parted && parted->name == leaf.node);
 }
 
 bool implements(std::string_view micro_kernel, const std::string& text) {
@@ -60,6 +71,13 @@ std::set<Path> paths_of(const Graph& graph, const Plan& plan) {
                     for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
                         const Role role = d.tensors[static_cast<size_t>(t)].role;
                         if (role == Role::kIndex) continue;
+                        if (role == Role::kIn && combines_parts(*leaf)) continue;
+                        if (role != Role::kIn && is_parted(kernel, block, *leaf)) {
+                            const auto parts = s.tensors.find(parts_of(graph[value_of(*node, t)].name));
+                            result.insert({leaf->micro_kernel, combines_parts(*leaf) ? "reads" : "writes",
+                                           class_of(parts->second.layout)});
+                            if (!combines_parts(*leaf)) continue;
+                        }
                         const std::string access = role == Role::kIn ? "reads" : "writes";
                         for (const std::string& storage : classes_of(graph, plan, s, value_of(*node, t)))
                             result.insert({leaf->micro_kernel, access, storage});
@@ -88,6 +106,10 @@ std::set<Path> all_paths() {
 }
 
 std::string why_impossible(const Path& path) {
+    const bool is_of_parts =
+        path.storage == "row-major" || path.storage == "order" || path.storage == "lanes";
+    if (path.access == "reads" && find_micro_kernel(path.micro_kernel)->combines_parts && !is_of_parts)
+        return "it reads parts, which are f32 and lie in the arena";
     if (path.access != "writes") return {};
     if (const auto type = element_type_of(path.storage)) {
         const std::vector<ElementType>& stored = find_micro_kernel(path.micro_kernel)->results;

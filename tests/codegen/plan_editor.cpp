@@ -8,6 +8,7 @@
 #include "kernels/contraction.h"
 #include "kernels/micro_kernel.h"
 #include "movement/storage.h"
+#include "plan/parts.h"
 #include "support/error.h"
 
 namespace tessera::testing {
@@ -63,7 +64,8 @@ std::string PlanEditor::arena_layout() {
     const auto names = tensors({Place::kArena, Place::kTile});
     if (names.empty()) return {};
     const std::string& name = pick(names);
-    Layout& layout = s_.tensors.at(name).layout = random_layout(graph_[*graph_.find(name)].type.shape.size());
+    const ValueId value = *graph_.find(whole_of(name).value_or(name));
+    Layout& layout = s_.tensors.at(name).layout = random_layout(graph_[value].type.shape.size());
     return fmt::format("{} {}", name, print(layout));
 }
 
@@ -75,6 +77,14 @@ const Node& PlanEditor::node(const std::string& name) const {
     }
     TESSERA_CHECK(false, "{}", name);
     return graph_.blocks.front().nodes.front();
+}
+
+const Block& PlanEditor::block_of(const Node& node) const {
+    const auto holds = [&](const Block& block) {
+        return std::any_of(block.nodes.begin(), block.nodes.end(),
+                           [&](const Node& n) { return &n == &node; });
+    };
+    return *std::find_if(graph_.blocks.begin(), graph_.blocks.end(), holds);
 }
 
 Nest& PlanEditor::any_nest() {

@@ -37,6 +37,7 @@ public:
                                               {"alias", &PlanEditor::take_over},
                                               {"tiles", &PlanEditor::by_tiles},
                                               {"divide", &PlanEditor::divide},
+                                              {"parts", &PlanEditor::divide_fold},
                                               {"alone", &PlanEditor::alone},
                                               {"barrier", &PlanEditor::barrier},
                                               {"copies", &PlanEditor::own_copies},
@@ -65,6 +66,7 @@ private:
     std::string arena_layout();
 
     const Node& node(const std::string& name) const;
+    const Block& block_of(const Node& node) const;
 
     /// A random nest of a random kernel: the whole one or one inside.
     Nest& any_nest();
@@ -114,6 +116,11 @@ private:
 
     /// A loop with @worker around a kernel, with another tile or iterator, or without.
     std::string divide();
+
+    void undivide(Nest& nest);
+
+    /// A reduction of a kernel's last operator for all workers, and a kernel behind it that combines.
+    std::string divide_fold();
 
     std::string alone();
 

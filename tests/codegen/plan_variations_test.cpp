@@ -60,8 +60,5 @@ TEST_P(PlanVariations, ComputeWhatTheInterpreterDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, PlanVariations, ::testing::Range<uint64_t>(101, 111));
 
-// For a night: --gtest_also_run_disabled_tests --gtest_filter='DISABLED_Many/*'
-INSTANTIATE_TEST_SUITE_P(DISABLED_Many, PlanVariations, ::testing::Range<uint64_t>(1000, 2000));
-
 }  // namespace
 }  // namespace tessera::testing

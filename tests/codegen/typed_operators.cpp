@@ -87,7 +87,7 @@ void Generator::typed_map() {
              {x.value, constant({x.width}, type)}, x.width));
 }
 
-/// Intermediate values of 16 bits, as factors of products of both sides.
+/// Intermediate values of 16 bits, as factors of products of both sides, and folded.
 void Generator::rounded() {
     const Matrix x = any();
     const int64_t width = extent();
@@ -108,11 +108,17 @@ void Generator::rounded() {
         op("product(n: {0}, k*: {1})\nin A {2}[k], W {2}[n, k]\nout Y f32[n] = sum(A * W) * 0.1\n", width,
            x.width, name(type)),
         {row, weights});
+    // Rounded the same in whatever order it is folded.
+    const ValueId largest = in_block(1).add(
+        fresh("largest"),
+        op("largest(n: {0}, k*: {1})\nin W f32[n, k]\nout Y {2}[n] = max(W)\n", width, x.width, name(type)),
+        {constant({width, x.width})});
+    graph_.values[static_cast<size_t>(largest.index)].type.rounding = Rounding::kWeights;
     keep(add("product",
-             op("product(t: T, n: {0}, k*: {1})\nin X f32[t, k], W {2}[n, k], b f32[n]\n"
-                "out Y f32[t, n] = sum(X * W) * 0.2 + b\n",
+             op("product(t: T, n: {0}, k*: {1})\nin X f32[t, k], W {2}[n, k], b f32[n], l {2}[n]\n"
+                "out Y f32[t, n] = sum(X * W) * 0.2 + b + l\n",
                 width, x.width, name(type)),
-             {x.value, weights, once}, width));
+             {x.value, weights, once, largest}, width));
 }
 
 /// A cache of 16 bits, whose rows are updated and attended to.

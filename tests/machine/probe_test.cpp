@@ -5,6 +5,7 @@
 
 #include "machine/cpu_features.h"
 #include "machine/machine_text.h"
+#include "machine/tile_permission.h"
 
 namespace tessera {
 namespace {
@@ -19,6 +20,17 @@ TEST(Probe, HostIsAMachineLikeAnyOther) {
 TEST(Probe, CodeForTheHostMayRunHere) {
     const Machine machine = probe_host();
     EXPECT_TRUE(missing_features(machine.isa, machine.compiler.flags, host_features()).empty());
+}
+
+// Of a CPU with AMX in a system that keeps it back, nothing of AMX may be left.
+TEST(Probe, TilesAreThereOnlyIfTheSystemGivesThem) {
+    const std::set<std::string> features = host_features();
+    if (request_tiles()) {
+        EXPECT_TRUE(features.contains("amx_tile"));
+        EXPECT_TRUE(request_tiles());
+    } else {
+        for (const std::string& feature : features) EXPECT_FALSE(feature.starts_with("amx")) << feature;
+    }
 }
 
 TEST(Probe, FollowsTheAffinityMask) {

@@ -26,7 +26,7 @@ TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
                                                       .cache_directory = cache.path(),
                                                       .search_path = "/usr/local/bin:/usr/bin:/bin",
                                                       .on_stage = [&](const std::string&) { ++stages; }});
-    EXPECT_GE(stages, 3);
+    EXPECT_EQ(stages, 5);
     EXPECT_EQ(parse_machine(print_machine(measured), "printed"), measured);
     EXPECT_EQ(measured.compiler, probed.compiler);
     ASSERT_EQ(measured.memory.size(), probed.memory.size());
@@ -37,6 +37,14 @@ TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
     EXPECT_GT(memory.read_bandwidth.front().bytes_per_second, 0);
     EXPECT_GT(memory.latency_seconds, 0);
     EXPECT_EQ(measured.barriers.empty(), probed.cores == 1);
+    const ComputeUnit* unit = find_unit(measured, UnitKind::kVector, "f32");
+    ASSERT_NE(unit, nullptr);
+    for (const char* level : {"registers", "L1", "memory"}) {
+        ASSERT_NE(find_peak(*unit, level), nullptr) << level;
+        EXPECT_GT(find_peak(*unit, level)->operations_per_second, 0) << level;
+    }
+    EXPECT_FALSE(measured.micro_kernels.empty());
+    for (const MicroKernelTime& time : measured.micro_kernels) EXPECT_GT(time.seconds, 0) << time.name;
 }
 
 TEST(WorkingSet, ComesFromItsLevelAndNoOther) {
@@ -65,17 +73,21 @@ TEST(Samples, MedianOfEachCase) {
     EXPECT_EQ(medians, (std::vector<double>{2, 8}));
 }
 
-TEST(Samples, CallsGrowUntilTheyTakeTheTime) {
-    int64_t most = 0;
-    const double each = seconds_per_call(
+TEST(Samples, CallsGrowUntilTheyTakeTheTimeAndStaySo) {
+    std::vector<int64_t> counts;
+    const Sample sample = repeated(
         [&](int64_t calls) {
-            most = calls;
+            counts.push_back(calls);
             return static_cast<double>(calls) * 0.25;
         },
         10);
-    EXPECT_EQ(each, 0.25);
-    EXPECT_GE(most, 40);
-    EXPECT_LE(most, 160);
+    EXPECT_EQ(sample(), 0.25);
+    EXPECT_GE(counts.back(), 40);
+    EXPECT_LE(counts.back(), 160);
+    const std::vector<int64_t> before = counts;
+    EXPECT_EQ(sample(), 0.25);
+    ASSERT_EQ(counts.size(), before.size() + 1);
+    EXPECT_EQ(counts.back(), before.back());
 }
 
 TEST(Samples, TwoDigits) {

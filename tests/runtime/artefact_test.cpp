@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "runtime/toy_model.h"
@@ -205,6 +206,22 @@ TEST_F(ArtefactFile, MadeForAnotherMachine) {
     EXPECT_EQ(problem("x86_64", {"avx2"}),
               "was made for another machine (`server`): this one lacks avx512f, avx512vnni");
     EXPECT_EQ(problem("aarch64", {"asimd"}), "was made for x86_64 machines, this one is aarch64");
+}
+
+TEST_F(ArtefactFile, TilesNeedTheSystemToo) {
+    ArtefactParts tiles = parts();
+    tiles.manifest.instruction_sets = {"avx2", "amx-tile", "amx-bf16"};
+    write_artefact(path_, tiles, write_constants);
+    const Artefact artefact = Artefact::open(path_);
+    artefact.check_host("x86_64", {"avx2", "amx_tile", "amx_bf16"});
+    try {
+        artefact.check_host("x86_64", {"avx2"});
+        FAIL() << "accepted";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.problem, ::testing::HasSubstr("this one lacks amx-tile, amx-bf16"));
+        EXPECT_THAT(error.advice, ::testing::HasSubstr("tessera retarget"));
+        EXPECT_THAT(error.advice, ::testing::HasSubstr("Linux 5.16"));
+    }
 }
 
 TEST_F(ArtefactFile, IsToldFromOtherFiles) {

@@ -108,7 +108,7 @@ std::optional<std::string> FactorTypes::object(const ComputedFactor& factor, int
         "    [[gnu::always_inline]] auto operator()([[maybe_unused]] int64_t {}, [[maybe_unused]] int64_t "
         "{}, "
         "[[maybe_unused]] Valid valid) const {{\n        return {};\n    }}\n",
-        members, kOuter, kInner, float_text(*value, context, true));
+        members, kOuter, kInner, factor_text(*value, context));
     const auto [entry, is_new] = names_.emplace(inside, fmt::format("Factor{}", names_.size() + 1));
     if (is_new) definitions_ += fmt::format("struct {} {{\n{}}};\n\n", entry->second, inside);
     return fmt::format("{}{{{}{}}}", entry->second, starts, steps);

@@ -155,11 +155,11 @@ void KernelText::emit(const Accumulate& fold) {
 void KernelText::emit(const ContractCall& c) {
     line(
         fmt::format("ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
-                    "= {}, .b_padded = {}}}>(",
-                    c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded));
+                    "= {}, .b_padded = {}{}}}>(",
+                    c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, c.dot ? ", .dot = true" : ""));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_k)));
-    factor(c.b, c.lanes, "lanes", "decoded");
+    factor(c.b, c.lanes, c.k_lanes == 2 ? "lane_pairs" : "lanes", "decoded");
     line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
 }
 
@@ -193,7 +193,7 @@ void KernelText::factor(const Factor& b, int64_t lanes, const char* operand, con
         fmt::format("    ntt::{}([&]([[maybe_unused]] const int64_t {}, [[maybe_unused]] const int64_t {}, "
                     "[[maybe_unused]] const auto valid) __attribute__((always_inline)) {{",
                     computed, function.outer.name, function.inner.name));
-    line(fmt::format("        return {};", float_text(*function.value, inside, true)));
+    line(fmt::format("        return {};", factor_text(*function.value, inside)));
     line("    }),");
 }
 

@@ -233,6 +233,11 @@ std::string float_text(const ValueExpr& value, const ValueContext& context, bool
     return is_widened ? widened(text, context) : text.text;
 }
 
+std::string factor_text(const ValueExpr& value, const ValueContext& context) {
+    const std::string text = float_text(value, context, true);
+    return context.lanes == 1 ? fmt::format("ntt::broadcast<ntt::Vector<float, 1>>({})", text) : text;
+}
+
 Text condition_text(const ValueExpr& value, const ValueContext& context) {
     Text text = text_of(value, context);
     if (text.kind == Kind::kMask) return text;

@@ -30,6 +30,8 @@ struct Text {
 Text text_of(const ValueExpr& value, const ValueContext& context);
 /// The same as floats, with lanes where the context has them (`widened`).
 std::string float_text(const ValueExpr& value, const ValueContext& context, bool widened);
+/// A group of lanes of a product's factor: a vector, also of one lane.
+std::string factor_text(const ValueExpr& value, const ValueContext& context);
 /// As a condition.
 Text condition_text(const ValueExpr& value, const ValueContext& context);
 std::string address_text(const Address& address);

@@ -1,0 +1,134 @@
+// The kernels are what the compiler emits for a graph of one operator, called as the run time calls a step.
+// What decides where B comes from is which copy of the constants a call gets: always the same, or one after
+// the other of as many as the main memory's working set holds.
+
+#include "measure/kernel_times.h"
+
+#include <algorithm>
+
+#include "codegen/cpp/emit.h"
+#include "measure/bandwidth.h"
+#include "measure/kernel_cases.h"
+#include "measure/near_memory.h"
+#include "measure/probe_code.h"
+#include "measure/samples.h"
+#include "runtime/shared_library.h"
+#include "support/error.h"
+#include "tessera/step.h"
+
+namespace tessera {
+namespace {
+
+constexpr int64_t kLine = 64;
+
+/// Tensors of one call, at 64 bytes each: inputs that are near, results, and the arena.
+class CallMemory {
+public:
+    CallMemory(const Graph& graph, int64_t arena_bytes) : arena_(words(arena_bytes)) {
+        for (const Value& value : graph.values)
+            if (value.kind == ValueKind::kInput) add(inputs_, value);
+        for (const ValueId output : graph.outputs) add(outputs_, graph[output]);
+        for (auto& tensor : inputs_) input_addresses_.push_back(tensor.data());
+        for (auto& tensor : outputs_) output_addresses_.push_back(tensor.data());
+    }
+
+    TesseraStep step(const char* constants) {
+        return {.symbols = nullptr,
+                .inputs = input_addresses_.data(),
+                .outputs = output_addresses_.data(),
+                .constants = reinterpret_cast<const unsigned char*>(constants),
+                .states = nullptr,
+                .arena = reinterpret_cast<unsigned char*>(arena_.data()),
+                .worker = 0,
+                .meet = nullptr,
+                .team = nullptr};
+    }
+
+private:
+    struct alignas(kLine) Line {
+        uint32_t words[kLine / 4];
+    };
+    using Tensor = std::vector<Line>;
+
+    static size_t words(int64_t bytes) { return static_cast<size_t>(bytes / kLine + 1); }
+
+    /// 1.0 as F32 or near it, as BF16 and as F16; an ordinary number in any case.
+    static void add(std::vector<Tensor>& tensors, const Value& value) {
+        int64_t elements = 1;
+        for (const Dim& dim : value.type.shape) elements *= dim.factor;
+        tensors.emplace_back(words(elements * bits(value.type.element) / 8));
+        for (Line& line : tensors.back())
+            std::fill(std::begin(line.words), std::end(line.words), 0x3f803f80U);
+    }
+
+    std::vector<Tensor> inputs_, outputs_;
+    Tensor arena_;
+    std::vector<const void*> input_addresses_;
+    std::vector<void*> output_addresses_;
+};
+
+struct Level {
+    std::string name;
+    int64_t bytes;  ///< that the copies of the constants take together, at least one copy
+};
+
+std::vector<Level> levels_of(const Machine& machine, const MeasureOptions& options) {
+    std::vector<Level> levels;
+    if (machine.memory.size() > 1) levels.push_back({machine.memory[1].name, 0});
+    const size_t last = machine.memory.size() - 1;
+    levels.push_back({machine.memory[last].name, working_set(machine, last, 1, options)});
+    return levels;
+}
+
+}  // namespace
+
+void measure_micro_kernels(Machine& machine, const MeasureOptions& options) {
+    const std::vector<KernelSubject> subjects = kernel_subjects(machine);
+    const std::vector<KernelCase> cases = kernel_cases(subjects, machine);
+    std::vector<Program> programs;
+    int64_t most = 0;
+    for (const KernelCase& each : cases) {
+        programs.push_back(each.program);
+        most = std::max(most, each.constants_bytes);
+    }
+    const SharedLibrary code(compile_probe(cpp::emit("micro-kernels", programs), machine, options),
+                             "the micro-kernels");
+    const std::vector<Level> levels = levels_of(machine, options);
+    for (const Level& level : levels) most = std::max(most, level.bytes);
+    PinnedThreads one(1);
+    NearMemory constants(one, most);
+
+    std::vector<CallMemory> memory;
+    for (const KernelCase& each : cases) memory.emplace_back(subjects[each.subject].graph, each.arena_bytes);
+    std::vector<Sample> samples;
+    machine.micro_kernels.clear();
+    for (size_t i = 0; i < cases.size(); ++i) {
+        const auto entry = code.function<TesseraStepFunction>(cpp::entry_name(cases[i].program));
+        const int64_t stride = (cases[i].constants_bytes + kLine - 1) / kLine * kLine;
+        for (const Level& level : levels) {
+            const KernelSubject& subject = subjects[cases[i].subject];
+            machine.micro_kernels.push_back({.name = cases[i].micro_kernel,
+                                             .types = subject.types,
+                                             .parameters = cases[i].parameters,
+                                             .sizes = subject.sizes,
+                                             .level = level.name});
+            const int64_t copies = std::max<int64_t>(1, level.bytes / stride);
+            samples.push_back(repeated(
+                [&one, &constants, &own = memory[i], entry, stride, copies,
+                 next = int64_t{0}](int64_t calls) mutable {
+                    return one.seconds([&](int64_t) {
+                        for (int64_t call = 0; call < calls; ++call) {
+                            const TesseraStep step = own.step(constants.of(0) + next * stride);
+                            entry(&step);
+                            next = (next + 1) % copies;
+                        }
+                    });
+                },
+                options.seconds));
+        }
+    }
+    const std::vector<double> seconds = medians_in_turns(samples, options);
+    for (size_t i = 0; i < seconds.size(); ++i) machine.micro_kernels[i].seconds = two_digits(seconds[i]);
+}
+
+}  // namespace tessera

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "machine/machine.h"
+#include "measure/options.h"
+
+namespace tessera {
+
+/// Seconds of one call of every declared micro-kernel on one core (kernel_cases.h), with B in the core's own
+/// second level and in the main memory.
+/// @throws Error where the kernels cannot be compiled
+void measure_micro_kernels(Machine& machine, const MeasureOptions& options);
+
+}  // namespace tessera

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "machine/machine.h"
+
+namespace tessera {
+
+/// How a compute unit is kept busy: a register block of `rows` x `groups` sums of `lanes` lanes.
+struct UnitProbe {
+    std::string name;   ///< of its functions
+    int64_t lanes = 0;  ///< of the sums
+    int64_t depth = 1;  ///< neighbours along k that one operation adds: 1, or 2 of a dot product of pairs
+    int64_t rows = 0;
+    int64_t groups = 0;
+    int64_t element_bytes = 0;  ///< of a factor
+
+    /// Of one call of the functions below.
+    double register_operations(int64_t steps) const;
+    double fed_operations(int64_t n, int64_t k) const;
+};
+
+/// None for a unit that NTT has no products for.
+std::optional<UnitProbe> probe_of(const ComputeUnit& unit);
+
+/// `steps` products into every sum of the block.
+using RegisterFunction = void (*)(int64_t steps);
+/// A[rows, k], B packed in groups of n, C[rows, n]; n is a multiple of lanes x groups, k of depth.
+using FedFunction = void (*)(const void* a, const void* b, float* c, int64_t n, int64_t k);
+std::string register_function(const UnitProbe& probe);
+std::string fed_function(const UnitProbe& probe);
+std::string unit_code(std::span<const UnitProbe> probes, Isa isa);
+
+}  // namespace tessera

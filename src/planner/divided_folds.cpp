@@ -1,0 +1,218 @@
+// The kernel is cut behind the fold. What stands in front of it keeps its place, under loops over the fold's
+// own iterators instead of the root's; what stands behind it follows the combination, under the old loops:
+//
+//   b:1 h:1 { gather; s:64 { scores; attend }; normalise }
+//
+//   b:1 h:1 { gather; s:64@worker { scores; attend } }   and   b:1 h:1 { attend[combine]; normalise }
+//
+// Which iterator of the fold is the root's follows from the ranges that lowering computes of the producers of
+// one tile.
+#include "planner/divided_folds.h"
+
+#include <algorithm>
+
+#include "kernels/parted_fold.h"
+#include "movement/lower.h"
+#include "movement/ranges.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+constexpr const char* kTile = "tile";
+
+class KernelCut {
+public:
+    KernelCut(const LoweringInput& input, const Block& block, const KernelPlan& kernel,
+              const PlannerOptions& options, const Node& fold)
+        : input_(input), block_(block), kernel_(kernel), options_(options), fold_(fold) {}
+
+    std::optional<DividedFold> cut() {
+        if (needs_tiles_behind()) return std::nullopt;
+        try {
+            KernelPlan front = kernel_;
+            front.nest = front_of(kernel_.nest);
+            if (!divide(front.nest)) return std::nullopt;
+            front.nest = as_written(front.nest);
+            (void)lower_kernel(input_, block_, front);
+            for (const Leaf& leaf : combinations()) {
+                KernelPlan behind = kernel_;
+                behind.nest = as_written(back_of(kernel_.nest, leaf));
+                if (lowers(behind)) return DividedFold{front, behind};
+            }
+        } catch (const Error&) {  // there is no such cut
+        }
+        return std::nullopt;
+    }
+
+private:
+    /// Nests that a cut leaves with one child, or without loops, have no braces of their own in a plan.
+    static Nest as_written(const Nest& nest) { return parse_nest(print(nest), "divided fold"); }
+
+    const Node& node(const Leaf& leaf) const {
+        return *std::find_if(block_.nodes.begin(), block_.nodes.end(),
+                             [&](const Node& n) { return n.name == leaf.node; });
+    }
+
+    bool lowers(const KernelPlan& kernel) const {
+        try {
+            (void)lower_kernel(input_, block_, kernel);
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    }
+
+    bool holds_fold(const std::variant<Leaf, Nest>& child) const {
+        if (const auto* leaf = std::get_if<Leaf>(&child)) return leaf->node == fold_.name;
+        const auto all = leaves(std::get<Nest>(child));
+        return std::any_of(all.begin(), all.end(), [&](const Leaf* l) { return l->node == fold_.name; });
+    }
+
+    /// Whether an operator behind the fold reads tiles that are made in front of it, and would be gone.
+    bool needs_tiles_behind() const {
+        const Storage storage(input_, block_);
+        const std::vector<const Leaf*> all = leaves(kernel_.nest);
+        const auto at =
+            std::find_if(all.begin(), all.end(), [&](const Leaf* leaf) { return leaf->node == fold_.name; });
+        // The post-expression reads its operands with those behind.
+        for (auto reader = at; reader != all.end(); ++reader) {
+            for (const ValueId operand : node(**reader).operands) {
+                const ValueId read = storage.base(operand);
+                if (storage.plan_of(read).place != Place::kTile) continue;
+                for (auto maker = all.begin(); maker != at; ++maker) {
+                    const auto& made = node(**maker).results;
+                    const bool is_made = std::find(made.begin(), made.end(), read) != made.end();
+                    if (is_made && (reader != at || is_read_by_post(operand))) return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    bool is_read_by_post(ValueId operand) const {
+        const Definition& definition = *fold_.definition();
+        if (!definition.post) return false;
+        const auto reads = reads_in({definition.post});
+        return std::any_of(reads.begin(), reads.end(),
+                           [&](const Read& read) { return value_of(fold_, read.tensor) == operand; });
+    }
+
+    /// The iterator of the fold that is iterator x of the last operator of the nest; -1 if there is none.
+    int iterator_of_fold(const Nest& nest, int x) const {
+        std::vector<const Node*> nodes;
+        for (const Leaf* leaf : leaves(nest)) nodes.push_back(&node(*leaf));
+        Ranges ranges = whole_ranges(*nodes.back(), input_);
+        Range& range = ranges[static_cast<size_t>(x)];
+        const Index begin = Index::variable({kTile, {0, std::max<int64_t>(range.largest - 1, 1)}});
+        range = {begin, begin + Index(1), 1};
+        Storage storage(input_, block_);
+        const Ranges needed = required_ranges(nodes, ranges, storage).at(&fold_);
+        for (size_t y = 0; y < needed.size(); ++y) {
+            if (needed[y].begin.uses(kTile)) return static_cast<int>(y);
+        }
+        return -1;
+    }
+
+    Nest front_of(const Nest& nest) const {
+        Nest front;
+        const Node& last = node(root(nest));
+        for (const LoopTile& loop : nest.loops) {
+            const int x = last.definition()->iterator(loop.iterator);
+            const int y = &last == &fold_ ? x : iterator_of_fold(nest, x);
+            if (y < 0) continue;
+            front.loops.push_back(
+                {fold_.definition()->iterators[static_cast<size_t>(y)].name, loop.tile, false});
+        }
+        for (const auto& child : nest.children) {
+            if (!holds_fold(child)) {
+                front.children.push_back(child);
+                continue;
+            }
+            const auto* inner = std::get_if<Nest>(&child);
+            front.children.push_back(inner ? std::variant<Leaf, Nest>(front_of(*inner)) : child);
+            break;
+        }
+        return front;
+    }
+
+    Nest back_of(const Nest& nest, const Leaf& combine) const {
+        Nest back;
+        const auto at = std::find_if(nest.children.begin(), nest.children.end(),
+                                     [&](const auto& child) { return holds_fold(child); });
+        const auto* inner = std::get_if<Nest>(&*at);
+        if (inner && root(*inner).node != fold_.name) {
+            back.children.emplace_back(back_of(*inner, combine));
+        } else {
+            back.children.emplace_back(combine);
+        }
+        back.children.insert(back.children.end(), at + 1, nest.children.end());
+        if (root(nest).node != fold_.name) back.loops = nest.loops;
+        return back;
+    }
+
+    /// A loop over a reduction that is there, else one that gives every worker an equal part.
+    bool divide(Nest& nest) const {
+        for (LoopTile& loop : nest.loops) {
+            const int x = fold_.definition()->iterator(loop.iterator);
+            loop.is_divided = fold_.definition()->iterators[static_cast<size_t>(x)].is_reduction;
+            if (loop.is_divided) return true;
+        }
+        if (auto* inner = std::get_if<Nest>(&nest.children.back())) return divide(*inner);
+        const auto& iterators = fold_.definition()->iterators;
+        int64_t longest = 1;
+        for (size_t x = 0; x < iterators.size(); ++x) {
+            const int64_t extent = whole_ranges(fold_, input_)[x].largest;
+            if (!iterators[x].is_reduction || extent <= longest) continue;
+            if (longest > 1) nest.loops.pop_back();
+            const int64_t part = (extent + input_.plan.workers - 1) / input_.plan.workers;
+            const int64_t tile = (part + options_.lanes - 1) / options_.lanes * options_.lanes;
+            nest.loops.push_back({iterators[x].name, tile, true});
+            longest = extent;
+        }
+        return longest > 1;
+    }
+
+    /// Lanes along the iterator along which the last result lies.
+    std::vector<Leaf> combinations() const {
+        std::vector<Leaf> found;
+        const Definition& definition = *fold_.definition();
+        const auto& map = definition.tensors[static_cast<size_t>(definition.results().back())].map;
+        const auto* last = map.empty() ? nullptr : std::get_if<IteratorRef>(&map.back()->node);
+        for (int64_t lanes = options_.lanes; last && lanes > 1; lanes /= 2) {
+            found.push_back({fold_.name,
+                             "combine",
+                             {{"x", definition.iterators[static_cast<size_t>(last->index)].name},
+                              {"lanes", std::to_string(lanes)}}});
+        }
+        found.push_back({fold_.name, "combine", {}});
+        return found;
+    }
+
+    const LoweringInput& input_;
+    const Block& block_;
+    const KernelPlan& kernel_;
+    const PlannerOptions& options_;
+    const Node& fold_;
+};
+
+}  // namespace
+
+std::vector<DividedFold> divided_folds(const LoweringInput& input, const Block& block,
+                                       const KernelPlan& kernel, const PlannerOptions& options) {
+    std::vector<DividedFold> found;
+    const Storage storage(input, block);
+    for (const Leaf* leaf : leaves(kernel.nest)) {
+        const Node& fold = *std::find_if(block.nodes.begin(), block.nodes.end(),
+                                         [&](const Node& n) { return n.name == leaf->node; });
+        const bool has_parts = why_not_parted(*fold.definition()).empty() &&
+                               std::none_of(fold.results.begin(), fold.results.end(), [&](ValueId result) {
+                                   return storage.plan_of(result).place == Place::kInPlace;
+                               });
+        if (!has_parts) continue;
+        if (auto cut = KernelCut(input, block, kernel, options, fold).cut()) found.push_back(std::move(*cut));
+    }
+    return found;
+}
+
+}  // namespace tessera

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "movement/storage.h"
+#include "planner/default_planner.h"
+
+namespace tessera {
+
+/// A kernel in two: one in which the workers divide a reduction, and one that combines what they leave, with
+/// everything behind the fold. The second is not divided yet.
+struct DividedFold {
+    KernelPlan fold;
+    KernelPlan combine;
+};
+
+/// One way for each fold in the kernel of which there can be parts. What does not lower is left out.
+/// @pre the kernel lowers
+std::vector<DividedFold> divided_folds(const LoweringInput& input, const Block& block,
+                                       const KernelPlan& kernel, const PlannerOptions& options);
+
+}  // namespace tessera

@@ -1,0 +1,50 @@
+#include "planner/unit_lanes.h"
+
+#include <algorithm>
+
+namespace tessera {
+namespace {
+
+/// The last lanes of B if the unit multiplies the type into f32; 1 if they are not along k.
+int64_t k_lanes_of(const ComputeUnit& unit, const PlannerOptions& options, ElementType type) {
+    if (unit.operands.size() != 3) return 1;
+    const OperandLanes &b = unit.operands[1], &c = unit.operands[2];
+    if (b.type != name(type) || c.type != name(ElementType::kF32) || b.lanes.size() < 2) return 1;
+    const LaneAxis &n = b.lanes[b.lanes.size() - 2], &k = b.lanes.back();
+    return n.factor == options.lanes && n.axis != 'k' && k.axis == 'k' ? k.factor : 1;
+}
+
+/// Operations per second where the factors come from the nearest level; 0 if that was not measured.
+double peak(const ComputeUnit& unit) {
+    double most = 0;
+    for (const UnitPeak& peak : unit.peaks) most = std::max(most, peak.operations_per_second);
+    return most;
+}
+
+/// Of the vector unit for f32, which multiplies every type after widening.
+double widened_peak(const PlannerOptions& options) {
+    for (const ComputeUnit& unit : options.units) {
+        if (unit.kind == UnitKind::kVector && unit.operands.front().type == name(ElementType::kF32))
+            return peak(unit);
+    }
+    return 0;
+}
+
+}  // namespace
+
+int64_t k_lanes(const PlannerOptions& options, ElementType type) {
+    int64_t most = 1;
+    for (const ComputeUnit& unit : options.units) most = std::max(most, k_lanes_of(unit, options, type));
+    return most;
+}
+
+bool adds_products(const PlannerOptions& options, ElementType type) {
+    return std::any_of(options.units.begin(), options.units.end(), [&](const ComputeUnit& unit) {
+        const int64_t k = k_lanes_of(unit, options, type);
+        return unit.kind == UnitKind::kVector && k > 1 && k == k_lanes(options, type) &&
+               unit.operands.front().type == name(type) &&
+               (peak(unit) == 0 || peak(unit) > widened_peak(options));
+    });
+}
+
+}  // namespace tessera

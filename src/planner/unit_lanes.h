@@ -1,0 +1,15 @@
+#pragma once
+
+#include "planner/default_planner.h"
+
+namespace tessera {
+
+/// How many neighbouring k the machine's units want side by side in a factor of this element type, within its
+/// lanes along n: the last lanes of B, `<.., n16, k2>`. 1 if no unit multiplies the type with these lanes.
+int64_t k_lanes(const PlannerOptions& options, ElementType type);
+
+/// Whether a vector unit adds the products of that many neighbouring k in one operation, with both factors of
+/// this type and the sum in f32, and does so faster than f32 multiply-adds, where both were measured.
+bool adds_products(const PlannerOptions& options, ElementType type);
+
+}  // namespace tessera

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "ir/graph.h"
+#include "plan/nest.h"
+
+namespace tessera {
+
+/// Refuses a leaf that names no operator of the block, or a micro-kernel that does not implement it, or
+/// parameters that the micro-kernel does not have.
+void verify_leaf(const Block& block, const Leaf& leaf, const std::string& where);
+
+}  // namespace tessera

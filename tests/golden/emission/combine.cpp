@@ -1,0 +1,110 @@
+// attention: one function for each kernel of the plan, one entry for each specialisation.
+#include "tessera/ntt/group.h"
+#include "tessera/ntt/ntt.h"
+#include "tessera/step.h"
+
+namespace ntt = tessera::ntt;
+
+namespace {
+
+// t:1 s:32@worker { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 lanes=8] }
+void all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t T = step.symbols[0];
+    [[maybe_unused]] const int64_t worker = step.worker;
+    [[maybe_unused]] const float* const k = reinterpret_cast<const float*>(step.constants + 0);
+    [[maybe_unused]] float* const parts_of_largest = reinterpret_cast<float*>(step.arena + 31488 + worker * 256);
+    [[maybe_unused]] float* const parts_of_weighted = reinterpret_cast<float*>(step.arena + 0 + worker * 8192);
+    [[maybe_unused]] float* const parts_of_weights = reinterpret_cast<float*>(step.arena + 33024 + worker * 256);
+    [[maybe_unused]] const int32_t* const position = static_cast<const int32_t*>(step.inputs[0]);
+    [[maybe_unused]] const float* const q = static_cast<const float*>(step.inputs[1]);
+    [[maybe_unused]] float* const scores = reinterpret_cast<float*>(step.arena + 32256 + worker * 128);
+    [[maybe_unused]] const float* const v = reinterpret_cast<const float*>(step.constants + 16384);
+    for (int64_t t_tile = 0; t_tile < T; ++t_tile) {
+        parts_of_largest[t_tile] = -__builtin_inff();
+        parts_of_weights[t_tile] = 0.0f;
+        for (int64_t d = 0; d < 32; ++d) {
+            parts_of_weighted[d + t_tile * 32] = 0.0f;
+        }
+        const int64_t s_stop = ntt::min<int64_t>(128, int64_t{position[t_tile]} + 1);
+        for (int64_t s_tile = worker * 32; s_tile < s_stop; s_tile += 96) {
+            const int64_t s_end = ntt::min<int64_t>(s_tile + 32, s_stop);
+            ntt::contract<ntt::ContractTile{.lanes = 8, .rows = 1, .groups = 4, .accumulate = false, .b_padded = false}>(
+                ntt::Int<1>{}, s_end - s_tile, 32,
+                ntt::rows(q + t_tile * 32, 0, ntt::Int<1>{}),
+                ntt::lanes(k + s_tile, 8, ntt::Int<128>{}),
+                ntt::result(scores, 0, ntt::Int<8>{}));
+            {
+                const auto group = [&]([[maybe_unused]] const int64_t s, const auto s_lanes) {
+                    ntt::store_group(scores + s - s_tile, (ntt::load_group<ntt::Vector<float, 8>>(scores + s - s_tile, s_lanes) * 0.1767767f), s_lanes);
+                };
+                int64_t s = s_tile;
+                for (; s + 8 <= s_end; s += 8) group(s, ntt::Int<8>{});
+                if (s < s_end) group(s, s_end - s);
+            }
+            alignas(64) float attend_scores[32];
+            {
+                const auto group = [&]([[maybe_unused]] const int64_t s_2, const auto s_2_lanes) {
+                    ntt::store_group(attend_scores + s_2 - s_tile, ntt::select(((ntt::iota<ntt::Vector<int32_t, 8>>() + static_cast<int32_t>(s_2)) <= static_cast<int32_t>(int64_t{position[t_tile]})), ntt::load_group<ntt::Vector<float, 8>>(scores + s_2 - s_tile, s_2_lanes), ntt::broadcast<ntt::Vector<float, 8>>((-__builtin_inff()))), s_2_lanes);
+                };
+                int64_t s_2 = s_tile;
+                for (; s_2 + 8 <= s_end; s_2 += 8) group(s_2, ntt::Int<8>{});
+                if (s_2 < s_end) group(s_2, s_end - s_2);
+            }
+            ntt::softmax_step<ntt::ContractTile{.lanes = 8, .rows = 1, .groups = 4}>(
+                ntt::Int<1>{}, s_end - s_tile, 32, attend_scores, ntt::Int<32>{},
+                ntt::lanes(v + s_tile * 32, ntt::Int<8>{}, 32),
+                ntt::softmax_state(parts_of_largest + t_tile, parts_of_weights + t_tile, parts_of_weighted + t_tile * 32, ntt::Int<0>{}, ntt::Int<8>{}));
+        }
+    }
+}
+
+// d:8@worker { attend[combine lanes=8 x=d]; y[loops lanes=8 x=d] }
+void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t T = step.symbols[0];
+    [[maybe_unused]] const int64_t worker = step.worker;
+    [[maybe_unused]] float* const largest = reinterpret_cast<float*>(step.arena + 30720 + worker * 256);
+    [[maybe_unused]] const float* const parts_of_largest = reinterpret_cast<const float*>(step.arena + 31488);
+    [[maybe_unused]] const float* const parts_of_weighted = reinterpret_cast<const float*>(step.arena + 0);
+    [[maybe_unused]] const float* const parts_of_weights = reinterpret_cast<const float*>(step.arena + 33024);
+    [[maybe_unused]] float* const weighted = reinterpret_cast<float*>(step.arena + 24576 + worker * 2048);
+    [[maybe_unused]] float* const weights = reinterpret_cast<float*>(step.arena + 32256 + worker * 256);
+    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
+    for (int64_t d_tile = worker * 8; d_tile < 32; d_tile += 24) {
+        for (int64_t t = 0; t < T; ++t) {
+            float max = -__builtin_inff();
+            for (int64_t part = 0; part < 3; ++part) {
+                max = ntt::max(max, parts_of_largest[part * 64 + t]);
+            }
+            largest[t] = max;
+            alignas(64) float attend_weights[3];
+            for (int64_t part = 0; part < 3; ++part) {
+                attend_weights[part] = ntt::exp((parts_of_largest[part * 64 + t] - ((max == (-__builtin_inff())) ? 0.0f : max)));
+            }
+            float sum = 0.0f;
+            for (int64_t part = 0; part < 3; ++part) {
+                sum = ntt::fma(parts_of_weights[part * 64 + t], attend_weights[part], sum);
+            }
+            weights[t] = sum;
+            for (int64_t d = d_tile; d < d_tile + 8; d += 8) {
+                ntt::Vector<float, 8> sum_2 = ntt::broadcast<ntt::Vector<float, 8>>(0.0f);
+                for (int64_t part = 0; part < 3; ++part) {
+                    sum_2 = ntt::fma(ntt::load_group<ntt::Vector<float, 8>>(parts_of_weighted + d_tile + part * 2048 + t * 32, ntt::Int<8>{}), ntt::broadcast<ntt::Vector<float, 8>>(attend_weights[part]), sum_2);
+                }
+                ntt::store_group(weighted + t * 8, sum_2, ntt::Int<8>{});
+            }
+        }
+        for (int64_t t_2 = 0; t_2 < T; ++t_2) {
+            for (int64_t d_2 = d_tile; d_2 < d_tile + 8; d_2 += 8) {
+                ntt::store_group(y + d_tile + t_2 * 32, (ntt::load_group<ntt::Vector<float, 8>>(weighted + t_2 * 8, ntt::Int<8>{}) / weights[t_2]), ntt::Int<8>{});
+            }
+        }
+    }
+}
+
+}  // namespace
+
+extern "C" void tessera_step_all(const TesseraStep* step) {
+    all_main_parts_of_attend(*step, 0);
+    step->meet(step->team);
+    all_main_y(*step, 0);
+}
