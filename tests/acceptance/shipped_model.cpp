@@ -6,7 +6,6 @@
 #include <memory>
 #include <sstream>
 
-#include "compiler/compiler.h"
 #include "import/import_model.h"
 #include "llm/language_model.h"
 #include "llm/token_ids_file.h"
@@ -29,16 +28,6 @@ std::string read(const fs::path& path) {
     return text.str();
 }
 
-CompileOptions options_for(const fs::path& folder) {
-    CompileOptions options;
-    options.machine = common_machine();
-    options.ntt_include = fs::path(TESSERA_SOURCE_DIR) / "include";
-    options.search_path = "/usr/local/bin:/usr/bin:/bin";
-    options.cache = folder / "cache";
-    options.workers = 1;
-    return options;
-}
-
 }  // namespace
 
 fs::path shipped_model() {
@@ -54,8 +43,18 @@ Machine common_machine() {
     return read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / name);
 }
 
+CompileOptions common_options(const fs::path& folder) {
+    CompileOptions options;
+    options.machine = common_machine();
+    options.ntt_include = fs::path(TESSERA_SOURCE_DIR) / "include";
+    options.search_path = "/usr/local/bin:/usr/bin:/bin";
+    options.cache = folder / "cache";
+    options.workers = 1;
+    return options;
+}
+
 fs::path compile_with(const std::string& plan, const fs::path& folder, int64_t workers) {
-    CompileOptions options = options_for(folder);
+    CompileOptions options = common_options(folder);
     options.workers = workers;
     if (!plan.empty()) {
         options.plan = folder / "plan.toml";
@@ -68,7 +67,7 @@ fs::path compile_with(const std::string& plan, const fs::path& folder, int64_t w
 
 std::string default_plan_text(const fs::path& folder) {
     CompileReport report;
-    return print(compile_graph(import_model(shipped_model()).graph, options_for(folder), report).plan);
+    return print(compile_graph(import_model(shipped_model()).graph, common_options(folder), report).plan);
 }
 
 LogitsComparison compared_with_reference(const fs::path& artefact, int64_t chunk) {

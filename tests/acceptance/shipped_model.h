@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "compiler/compiler.h"
 #include "llm/compare_logits.h"
 #include "machine/machine.h"
 
@@ -13,6 +14,9 @@ std::filesystem::path shipped_model();
 /// The described machine of the smallest instruction set that this architecture has everywhere, so that plans
 /// are the same on every host.
 Machine common_machine();
+
+/// For it, with what is kept from one compilation to the next in this folder; one worker.
+CompileOptions common_options(const std::filesystem::path& folder);
 
 /// Compiles it through `--plan`'s way: the text goes to a file, the file to the compiler. Empty: the default
 /// plan.

@@ -1,0 +1,126 @@
+// Models with fewer heads than workers: each worker folds its part of the cache, and the logits are those of
+// one.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "acceptance/shipped_model.h"
+#include "import/import_model.h"
+#include "import/random_checkpoint.h"
+#include "llm/language_model.h"
+#include "machine/probe.h"
+#include "support/temporary_folder.h"
+
+namespace tessera::testing {
+namespace {
+
+constexpr double kTolerance = 3e-6;  // of the range
+constexpr int64_t kBarriersOfABlock = 5;
+constexpr int64_t kLayers = 2;
+
+struct FewHeads {
+    const char* architecture;
+    int64_t heads;
+};
+
+class FewHeadsTest : public ::testing::TestWithParam<FewHeads> {
+protected:
+    void write(int64_t heads, int64_t positions) const {
+        RandomDecoder decoder;
+        decoder.architecture = GetParam().architecture;
+        decoder.layers = kLayers;
+        decoder.heads = heads;
+        decoder.cache_heads = 1;
+        decoder.width = 32;
+        decoder.hidden = 48;
+        decoder.feed_forward = 40;
+        decoder.head_norms = decoder.architecture == "qwen3";
+        decoder.fill(7);
+        write_hugging_face(decoder, folder_.path());
+        nlohmann::json config = config_of(decoder);
+        config["max_position_embeddings"] = positions;
+        write_file(folder_.path() / "config.json", config.dump());
+    }
+
+    CompileOptions options(int64_t workers) const {
+        CompileOptions options = common_options(folder_.path());
+        options.workers = workers;
+        options.policy = Policy::kExact;
+        return options;
+    }
+
+    /// Of the step for one token.
+    SpecialisationPlan decode_plan(int64_t workers) const {
+        CompileReport report;
+        const Graph graph = import_model(folder_.path()).graph;
+        return compile_graph(graph, options(workers), report).plan.specialisations.front();
+    }
+
+    std::vector<float> logits(int64_t workers, int64_t chunk) const {
+        const auto artefact = folder_.path() / (std::to_string(workers) + ".tsr");
+        if (!exists(artefact)) (void)compile_model(folder_.path(), artefact, options(workers));
+        LanguageModel model(std::make_shared<const Artefact>(Artefact::open(artefact)), host_features(),
+                            {.chunk = chunk});
+        std::vector<int32_t> tokens;
+        for (int32_t i = 0; i < 150; ++i) tokens.push_back(i * 5 % 23);
+        const Addition addition{model.session().open(), tokens, every_row(tokens)};
+        std::vector<float> all;
+        model.session().add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) {
+            all.insert(all.end(), row.begin(), row.end());
+        });
+        const LoadedProgram& program = model.program();
+        EXPECT_LE(program.barriers(), program.steps() * (kLayers * kBarriersOfABlock + 2));
+        return all;
+    }
+
+    TemporaryFolder folder_;
+};
+
+bool combines(const SpecialisationPlan& plan) {
+    for (const KernelPlan& kernel : plan.kernels) {
+        for (const Leaf* leaf : leaves(kernel.nest)) {
+            if (leaf->micro_kernel == "combine") return true;
+        }
+    }
+    return false;
+}
+
+TEST_P(FewHeadsTest, AreAttendedToByAllWorkers) {
+    write(GetParam().heads, 1024);
+    ASSERT_TRUE(combines(decode_plan(4)));
+    for (const int64_t chunk : {0, 1}) {
+        const std::vector<float> one = logits(1, chunk), four = logits(4, chunk);
+        ASSERT_EQ(one.size(), four.size());
+        const auto [low, high] = std::minmax_element(one.begin(), one.end());
+        double worst = 0;
+        for (size_t i = 0; i < one.size(); ++i)
+            worst = std::max(worst, std::fabs(static_cast<double>(one[i]) - static_cast<double>(four[i])));
+        EXPECT_LE(worst / (static_cast<double>(*high) - static_cast<double>(*low)), kTolerance)
+            << "chunk " << chunk;
+        EXPECT_EQ(four, logits(4, chunk)) << "to the bit, chunk " << chunk;
+    }
+}
+
+TEST_P(FewHeadsTest, AreDividedThemselvesWhereTheyAreEnough) {
+    write(GetParam().heads * 4, 1024);
+    EXPECT_FALSE(combines(decode_plan(4)));
+    EXPECT_FALSE(combines(decode_plan(2)));
+    EXPECT_FALSE(combines(decode_plan(1)));
+}
+
+TEST_P(FewHeadsTest, AreLeftAloneWhereTheCacheIsTooShortToPay) {
+    write(GetParam().heads, 64);
+    EXPECT_FALSE(combines(decode_plan(4)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Heads, FewHeadsTest,
+                         ::testing::Values(FewHeads{"llama", 1}, FewHeads{"llama", 2}, FewHeads{"qwen3", 1},
+                                           FewHeads{"qwen3", 2}),
+                         [](const auto& test) {
+                             return std::string(test.param.architecture) + std::to_string(test.param.heads);
+                         });
+
+}  // namespace
+}  // namespace tessera::testing
