@@ -8,17 +8,19 @@ from pathlib import Path
 from gguf import write_gguf
 from programs import ROOT, call, say
 
+SOURCE_TYPE = "bf16"  # of which llama.cpp makes the others
+
 
 def random_gguf(shape: str, kind: str, cache: Path, llama: Path) -> Path:
-    """Random weights of a real shape; BF16 is written, llama.cpp makes the other types of it."""
-    source = cache / f"{shape}-bf16.gguf"
+    """Random weights of a real shape."""
+    source = cache / f"{shape}-{SOURCE_TYPE}.gguf"
     if not source.exists():
-        folder = cache / f"{shape}-bf16"
+        folder = cache / f"{shape}-{SOURCE_TYPE}"
         say(f"writing {source.name}")
-        call(sys.executable, ROOT / "bench/random_checkpoint.py", "--shape", shape, "--type", "bf16", "--out", folder)
+        call(sys.executable, ROOT / "bench/random_checkpoint.py", "--shape", shape, "--type", SOURCE_TYPE, "--out", folder)
         write_gguf(folder, source)
         (folder / "model.safetensors").unlink()
-    if kind == "bf16":
+    if kind == SOURCE_TYPE:
         return source
     out = cache / f"{shape}-{kind}.gguf"
     if not out.exists():

@@ -2,6 +2,8 @@
 
 import statistics
 
+PROGRAMS = ("tessera", "llama")
+
 
 def quartiles(values: list[float]) -> tuple[float, float, float]:
     if len(values) < 2:
@@ -12,8 +14,8 @@ def quartiles(values: list[float]) -> tuple[float, float, float]:
 
 def limit(run: dict, threads: int, what: str) -> float:
     """Of the two programs that measured the machine beside this run, the one that found it faster."""
-    own = run["tessera"]["limits"][what]
-    return max(own, run["limits"][what].get(threads, 0)) if run.get("limits") else own
+    own = statistics.median(limits[what] for limits in run["tessera"]["limits"])
+    return max(own, run["limits"][what].get(threads, 0)) if "limits" in run else own
 
 
 def bytes_moved(tessera: dict) -> int:
@@ -22,31 +24,32 @@ def bytes_moved(tessera: dict) -> int:
 
 def row(cell: dict) -> list[str]:
     runs, tokens = cell["runs"], cell["tokens"]
-    low, middle, high = quartiles([tokens / run["tessera"]["seconds"] for run in runs])
-    llama = [tokens / run["llama"] for run in runs]
-    ratios = quartiles([run["llama"] / run["tessera"]["seconds"] for run in runs])
+    speeds = {program: quartiles([tokens / seconds for run in runs for seconds in run[program]["seconds"]]) for program in PROGRAMS}
+    seconds = {program: [statistics.median(run[program]["seconds"]) for run in runs] for program in PROGRAMS}
+    ratios = quartiles([llama / tessera for tessera, llama in zip(seconds["tessera"], seconds["llama"])])
     is_decode = cell["kind"] == "decode"
     what = "bytes_per_second" if is_decode else "multiply_adds_per_second"
+    amount = bytes_moved(runs[0]["tessera"]) if is_decode else runs[0]["tessera"]["multiply_adds"]
+    limits = [limit(run, cell["threads"], what) for run in runs]
 
-    def amount(run: dict) -> float:
-        return bytes_moved(run["tessera"]) if is_decode else run["tessera"]["multiply_adds"]
-
-    def share(seconds_of) -> float:
-        return 100 * statistics.median(amount(run) / seconds_of(run) / limit(run, cell["threads"], what) for run in runs)
+    def share(program: str) -> str:
+        return f"{100 * statistics.median(amount / each / limit for each, limit in zip(seconds[program], limits)):.0f} %"
 
     return [
-        cell["model"], str(cell["threads"]), cell["test"], f"{middle:.2f}", f"{low:.2f} .. {high:.2f}",
-        f"{statistics.median(llama):.2f}", f"{ratios[1]:.2f}", f"{ratios[0]:.2f} .. {ratios[2]:.2f}",
-        f"{share(lambda run: run['tessera']['seconds']):.0f} %", f"{share(lambda run: run['llama']):.0f} %",
-        "bandwidth" if is_decode else "F32 peak",
+        cell["model"], str(cell["threads"]), cell["test"],
+        f"{speeds['tessera'][1]:.2f}", f"{speeds['tessera'][0]:.2f} .. {speeds['tessera'][2]:.2f}",
+        f"{speeds['llama'][1]:.2f}", f"{speeds['llama'][0]:.2f} .. {speeds['llama'][2]:.2f}",
+        f"{ratios[1]:.2f}", f"{ratios[0]:.2f} .. {ratios[2]:.2f}",
+        share("tessera"), share("llama"), f"{statistics.median(limits) / 1e9:.0f} {'GB/s' if is_decode else 'GFLOP/s F32'}",
     ]  # fmt: skip
 
 
-HEAD = ["model", "threads", "test", "tessera t/s", "quartiles", "llama.cpp t/s", "ratio", "quartiles", "tessera", "llama.cpp", "of"]
+HEAD = ["model", "threads", "test", "tessera t/s", "quartiles", "llama.cpp t/s", "quartiles", "ratio", "quartiles",
+        "tessera", "llama.cpp", "of"]  # fmt: skip
 
 
 def table(cells: list[dict]) -> str:
-    """Markdown; every number is a median over the pairs, every share and ratio one of values from the same pair."""
+    """Markdown. Speeds are medians of all times, ratios and shares medians over the pairs of values from the same pair."""
     rows = [HEAD] + [row(cell) for cell in cells if cell["runs"]]
     widths = [max(len(line[column]) for line in rows) for column in range(len(HEAD))]
     lines = ["| " + " | ".join(text.ljust(width) for text, width in zip(line, widths)) + " |" for line in rows]
@@ -62,3 +65,14 @@ def gemm_table(gemms: list[dict]) -> str:
         lines.append(f"oneDNN, the products of a layer of {gemm['shape']} with {gemm['rows']} rows, {gemm['type']}, "
                      f"{gemm['threads']} thread(s): {middle:.0f} GFLOP/s (quartiles {low:.0f} .. {high:.0f})")  # fmt: skip
     return "\n".join(lines) + ("\n" if lines else "")
+
+
+def peaks_table(peaks: dict[str, list[float]]) -> str:
+    return "".join(f"{name}: {one / 1e9:.0f} GFLOP/s with one thread, {two / 1e9:.0f} with two\n" for name, (one, two) in peaks.items())
+
+
+def document(result: dict) -> str:
+    pairs = max((len(cell["runs"]) for cell in result["cells"]), default=0)
+    head = f"{result['date']}, {result['machine']['cpu']}, up to {pairs} pair(s), tessera {result['tessera']}, {result['llama.cpp']}\n"
+    parts = [head, table(result["cells"]), gemm_table(result["gemms"]), peaks_table(result["peaks"])]
+    return "\n".join(part for part in parts if part)
