@@ -18,7 +18,7 @@ namespace tessera::ntt {
 
 /// The register block of a contraction in blocks, with lanes along n. `rows` x `groups` sums of int32 and as
 /// many of float are live, with one register for each group of B and one for A: 19 registers for 4x2, 27 for
-/// 6x2, 10 for 2x2.
+/// 6x2, 11 for 2x2.
 struct ContractBlocksTile {
     int lanes;                ///< L: consecutive n in one vector
     int rows;                 ///< m in one block of registers
