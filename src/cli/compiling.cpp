@@ -74,7 +74,7 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
         ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
     app.add_option("--policy", flags.policy,
                    "exact: activations and cache stay F32; default: what F16 or BF16 weights are multiplied "
-                   "with is rounded to their type")
+                   "with is rounded to their type, quantised ones to int8 in blocks of 32")
         ->capture_default_str()
         ->check(CLI::IsMember({"default", "exact"}));
     app.add_option("--cache-type", flags.cache_type,

@@ -23,10 +23,13 @@ std::optional<Policy> policy_of(std::string_view name) {
     return std::nullopt;
 }
 
-ElementType activation_type(Policy policy, std::span<const ops::WeightFormat> readers) {
+ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> readers) {
     TESSERA_CHECK(!readers.empty(), "an activation without readers");
-    if (policy == Policy::kExact || !are_equal(readers)) return ElementType::kF32;
-    return ops::element_of(readers.front()).value_or(ElementType::kF32);
+    if (policy == Policy::kExact) return {};
+    if (std::none_of(readers.begin(), readers.end(), [](auto each) { return ops::element_of(each); }))
+        return ops::kInt8Blocks;
+    if (!are_equal(readers)) return {};
+    return {ops::element_of(readers.front()).value()};
 }
 
 ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers) {

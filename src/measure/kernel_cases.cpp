@@ -73,7 +73,7 @@ KernelSubject product(const WeightCase& weight, int64_t rows, int64_t columns) {
     graph.blocks.push_back({.name = "main"});
     ops::BlockBuilder block(graph, graph.blocks[0]);
     graph.outputs = {block.add(
-        "y", ops::matmul({}, {Dim(rows), columns, kDepth}, weight.format, std::nullopt, weight.input),
+        "y", ops::matmul({}, {Dim(rows), columns, kDepth}, weight.format, std::nullopt, {weight.input}),
         operands)};
     return subject;
 }

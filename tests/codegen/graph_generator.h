@@ -111,6 +111,7 @@ private:
     ElementType any_type();
     void typed_product();
     void quantised_product();
+    void block_product();
     void quantised_rows();
     void typed_map();
     void rounded();

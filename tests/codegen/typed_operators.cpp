@@ -64,6 +64,46 @@ void Generator::quantised_product() {
     keep(add("quantised_product", op("{}{}", head, text), std::move(operands), width));
 }
 
+/// Numbers in blocks of int8 with their scales, times quantised weights: integers inside the blocks.
+void Generator::block_product() {
+    const int64_t width = extent(), depth = 32 * pick(1, 3), form = pick(0, 2);
+    const ValueId numbers = in_block(1).add(
+        fresh("numbers"),
+        op("numbers(t: T, k: {})\nin W i8[k]\nout Y i8[t, k] = max(W - t, -127)\n", depth),
+        {constant({depth}, ElementType::kI8)});
+    const ValueId scales = in_block(1).add(
+        fresh("scales"), op("scales(t: T, b: {})\nin D f32[b]\nout S f32[t, b] = D * 2\n", depth / 32),
+        {constant({depth / 32})});
+    std::vector<ValueId> operands = {numbers, scales};
+    const auto operand = [&](ElementType type, int64_t block) {
+        operands.push_back(constant({width, depth / block}, type));
+    };
+    std::string text;
+    if (form == 0) {
+        operand(ElementType::kU4, 1);
+        operand(ElementType::kF16, 32);
+        text = "Q u4[n, k], D f16[n, k div 32]\nout Y f32[t, n] = sum(X * S * ((Q - 8) * D)) * 0.001\n";
+    } else if (form == 1) {
+        operand(ElementType::kI8, 1);
+        operand(ElementType::kBF16, 32);
+        operand(ElementType::kF16, 32);
+        text =
+            "Q i8[n, k], D bf16[n, k div 32], M f16[n, k div 32]\n"
+            "out Y f32[t, n] = sum(X * S * (Q * D - M)) * 0.0001\n";
+    } else {
+        operand(ElementType::kU6, 1);
+        operand(ElementType::kI8, 16);
+        operand(ElementType::kF16, depth);
+        text = fmt::format(
+            "Q u6[n, k], s i8[n, k div 16], D f16[n, 0] of [{}, 1]\n"
+            "out Y f32[t, n] = sum(X * S * ((Q - 32) * s * D)) * 0.00001\n",
+            width);
+    }
+    const std::string head = fmt::format(
+        "product(t: T, n: {}, k*: {})\nin X i8[t, k], S f32[t, k div 32], ", width, depth);
+    keep(add("block_product", op("{}{}", head, text), std::move(operands), width));
+}
+
 /// Rows of a quantised table by number, as of a tied embedding.
 void Generator::quantised_rows() {
     const Matrix x = any();

@@ -139,6 +139,19 @@ TEST(Policy, NamesReadBack) {
     EXPECT_EQ(policy_of("fast"), std::nullopt);
 }
 
+TEST(Policy, ActivationsFollowTheirReaders) {
+    using enum WeightFormat;
+    const auto of = [](std::vector<WeightFormat> readers) {
+        return activation_of(Policy::kDefault, readers);
+    };
+    EXPECT_EQ(of({kF32, kF32}), ops::Activation{});
+    EXPECT_EQ(of({kBF16, kBF16}), ops::Activation{ElementType::kBF16});
+    EXPECT_EQ(of({kBF16, kF16}), ops::Activation{});
+    EXPECT_EQ(of({kQ4_K, kQ4_K, kQ6_K}), ops::kInt8Blocks);
+    EXPECT_EQ(of({kQ4_K, kF32}), ops::Activation{});
+    EXPECT_EQ(activation_of(Policy::kExact, std::vector{kQ4_K}), ops::Activation{});
+}
+
 TEST(Policy, CacheHasTheTypeOfTheWeightsThatMakeIt) {
     using enum WeightFormat;
     const auto of = [](std::vector<WeightFormat> makers) { return cache_type(Policy::kDefault, makers); };
