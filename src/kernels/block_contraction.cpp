@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <numeric>
 #include <optional>
@@ -29,6 +30,29 @@ std::optional<int64_t> small_integer(const ExprPtr& e) {
     if (!number || number->value != std::round(number->value) || std::fabs(number->value) > kLargestZero)
         return std::nullopt;
     return static_cast<int64_t>(number->value);
+}
+
+/// A as one operand, or as the bytes of numbers with two.
+struct Terms {
+    Read high;
+    std::optional<Read> low;
+    int64_t radix = 1;
+
+    bool reads(int tensor) const { return high.tensor == tensor || (low && low->tensor == tensor); }
+};
+
+/// x, or x * radix + y. Null if it is neither.
+std::optional<Terms> terms_of(const ExprPtr& factor) {
+    if (const auto* read = std::get_if<Read>(&factor->node)) return Terms{*read, std::nullopt};
+    const auto* sum = std::get_if<Apply>(&factor->node);
+    if (!sum || sum->function != Function::kAdd) return std::nullopt;
+    const auto* low = std::get_if<Read>(&sum->arguments[1]->node);
+    const auto* product = std::get_if<Apply>(&sum->arguments[0]->node);
+    if (!low || !product || product->function != Function::kMul) return std::nullopt;
+    const auto* high = std::get_if<Read>(&product->arguments[0]->node);
+    const std::optional<int64_t> radix = small_integer(product->arguments[1]);
+    if (!high || !radix || *radix < 1 || high->tensor == low->tensor) return std::nullopt;
+    return Terms{*high, *low, *radix};
 }
 
 /// An expression in which B stands once, as that; `is_b` finds it.
@@ -117,12 +141,13 @@ public:
           in_c_(iterators_in(definition.tensors[static_cast<size_t>(definition.results().front())].map)) {}
 
     /// The factors A and its scale are taken out; what remains is B's side.
-    std::optional<BlockContraction> read(const Read& a, const Read& a_scale, const ExprPtr& side) const {
+    std::optional<BlockContraction> read(const Terms& terms, const Read& a_scale, const ExprPtr& side) const {
+        const Read& a = terms.high;
         for (int k = 0; k < static_cast<int>(definition_.iterators.size()); ++k) {
             if (contains(in_c_, k) || std::none_of(a.coordinates.begin(), a.coordinates.end(),
                                                    [&](const ExprPtr& c) { return is_iterator(c, k); }))
                 continue;
-            if (auto found = along(k, a, a_scale, side)) return found;
+            if (auto found = along(k, terms, a_scale, side)) return found;
         }
         return std::nullopt;
     }
@@ -135,14 +160,15 @@ public:
     }
 
 private:
-    std::optional<BlockContraction> along(int k, const Read& a, const Read& a_scale,
+    std::optional<BlockContraction> along(int k, const Terms& terms, const Read& a_scale,
                                           const ExprPtr& side) const {
+        const Read& a = terms.high;
         const int64_t a_block = block_of(a_scale, k);
         if (a_block <= 1) return std::nullopt;
         const std::vector<Read> reads = reads_in({side});
         std::vector<Read> numbers, others;
         for (const Read& read : reads) {
-            if (!is_operand(read) || read.tensor == a.tensor || read.tensor == a_scale.tensor)
+            if (!is_operand(read) || terms.reads(read.tensor) || read.tensor == a_scale.tensor)
                 return std::nullopt;
             (block_of(read, k) == 1 ? numbers : others).push_back(read);
         }
@@ -150,6 +176,8 @@ private:
         const std::optional<LinearForm> form = LinearIn(numbers.front().tensor)(side);
         if (!form || !form->coefficient) return std::nullopt;
         BlockContraction result{.a = a,
+                                .a_low = terms.low,
+                                .radix = terms.radix,
                                 .a_scale = a_scale,
                                 .b = numbers.front(),
                                 .coefficient = form->coefficient,
@@ -165,7 +193,11 @@ private:
             const int64_t block = block_of(read, k);
             if (block > 0) result.block = std::gcd(result.block, block);
         }
-        if (result.block % 4 != 0) return std::nullopt;
+        // The largest sum of a block must be an int32: a byte of B is below 256, and so is `zero`.
+        constexpr int64_t kLargestFactor = 255 + kLargestZero, kLargestByte = 128;
+        if (result.block % 4 != 0 ||
+            result.block * kLargestByte * (terms.radix + 1) * kLargestFactor > INT32_MAX)
+            return std::nullopt;
         const std::vector<int> in_a = iterators_in(a.coordinates), in_b = iterators_in(side),
                                in_scale = iterators_in(a_scale.coordinates);
         for (int x = 0; x < static_cast<int>(definition_.iterators.size()); ++x) {
@@ -190,9 +222,15 @@ std::vector<BlockContraction> block_contractions_of(const Definition& definition
     const std::vector<ExprPtr> factors = factors_of(definition);
     if (factors.size() < 3) return result;
     const Reader reader(definition);
+    const auto is_byte = [&](const Read& read) {
+        return reader.is_operand(read) && reader.type(read) == ElementType::kI8;
+    };
     for (const ExprPtr& factor : factors) {
-        const auto* a = std::get_if<Read>(&factor->node);
-        if (!a || !reader.is_operand(*a) || reader.type(*a) != ElementType::kI8) continue;
+        const std::optional<Terms> a = terms_of(factor);
+        if (!a || !is_byte(a->high)) continue;
+        if (a->low &&
+            (!is_byte(*a->low) || !std::ranges::equal(a->high.coordinates, a->low->coordinates, same)))
+            continue;
         for (const ExprPtr& second : factors) {
             const auto* a_scale = std::get_if<Read>(&second->node);
             if (!a_scale || second == factor || !reader.is_operand(*a_scale)) continue;

@@ -70,6 +70,7 @@ Body lower_contract_blocks(const LeafScope& scope) {
     std::vector<Index> at = tile.loops.values();
     std::vector<Read> reads = product.b_reads;
     for (const Read* each : {&product.a, &product.a_scale, &product.b}) reads.push_back(*each);
+    if (product.a_low) reads.push_back(*product.a_low);
     refuse_reads_outside(scope, reads, at);
     if (iterators.m >= 0) at[static_cast<size_t>(iterators.m)] = row.begin + position(kRow, row.largest);
     at[static_cast<size_t>(iterators.n)] =
@@ -82,13 +83,21 @@ Body lower_contract_blocks(const LeafScope& scope) {
     in_blocks[k_at] = k.begin + position(kStep, k.largest);
     in_a_blocks[k_at] = k.begin + position(kStep, groups_in(k, product.a_block)) * Index(product.a_block);
 
-    const TileAddress a(scope, product.a.tensor, product.a.coordinates, in_quads, false);
+    std::vector<TileAddress> a;
+    a.emplace_back(scope, product.a.tensor, product.a.coordinates, in_quads, false);
+    if (product.a_low)
+        a.emplace_back(scope, product.a_low->tensor, product.a_low->coordinates, in_quads, false);
     const TileAddress b(scope, product.b.tensor, product.b.coordinates, in_quads, false);
     const TileAddress scale(scope, product.a_scale.tensor, product.a_scale.coordinates, in_a_blocks, false);
     const int result = definition.results().front();
     const TileAddress c(scope, result, definition.tensors[static_cast<size_t>(result)].map, at, true);
-    a.expect_stride(kInStep, 1);
-    a.expect_stride(kStep, kQuad);
+    std::vector<Address> terms;
+    for (const TileAddress& term : a) {
+        term.expect_stride(kInStep, 1);
+        term.expect_stride(kStep, kQuad);
+        term.expect_stride(kRow, a.front().stride(kRow));
+        terms.push_back(term.start());
+    }
     b.expect_stride(kInStep, 1);
     if (lanes > 1) {
         b.expect_stride(kLane, kQuad);
@@ -103,13 +112,14 @@ Body lower_contract_blocks(const LeafScope& scope) {
                            .block = product.block,
                            .a_block = product.a_block,
                            .zero = product.zero,
-                           .a = a.start(),
+                           .a = std::move(terms),
+                           .radix = product.radix,
                            .a_scale = scale.start(),
                            .c = c.start(),
                            .b = {b.start(), b.stride(kGroup), b.stride(kStep)},
                            .coefficient = computed_factor(scope, product.coefficient, in_blocks, positions),
                            .offset = std::move(offset),
-                           .a_m = a.stride(kRow),
+                           .a_m = a.front().stride(kRow),
                            .scale_m = scale.stride(kRow),
                            .scale_block = scale.stride(kStep),
                            .c_m = c.stride(kRow),

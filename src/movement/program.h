@@ -139,7 +139,9 @@ struct BlockContractCall {
     int64_t lanes, rows, groups;
     int64_t block, a_block;  ///< k that share coefficient and offset; that share a scale of A
     int64_t zero;
-    Address a, a_scale, c;
+    std::vector<Address> a;  ///< one address, or two: A is the first * radix + the second
+    int64_t radix;
+    Address a_scale, c;
     StridedFactor b;                       ///< outer: groups of n; inner: groups of 4 k
     ComputedFactor coefficient;            ///< outer: groups of n; inner: k
     std::optional<ComputedFactor> offset;  ///< likewise; none: 0

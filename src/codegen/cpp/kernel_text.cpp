@@ -170,7 +170,12 @@ void KernelText::emit(const BlockContractCall& c) {
         ".a_block = {}, .zero = {}, .accumulate = {}}}>(",
         c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
-    line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a), c.a_m.text()));
+    if (c.a.size() == 1) {
+        line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a[0]), c.a_m.text()));
+    } else {
+        line(fmt::format("    ntt::row_terms<{}>({}, {}, {}),", c.radix, address_text(c.a[0]),
+                         address_text(c.a[1]), c.a_m.text()));
+    }
     line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a_scale), c.scale_m.text(),
                      fixed(c.scale_block)));
     line(fmt::format("    ntt::lane_quads({}, {}, {}),", whole_address_text(c.b.start), c.b.outer.text(),
