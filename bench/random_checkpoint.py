@@ -166,11 +166,17 @@ def main() -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--shape", choices=sorted(SHAPES))
     source.add_argument("--config", type=Path, help="a config.json of HuggingFace")
+    source.add_argument("--print-config", choices=sorted(SHAPES), help="print the config.json of a shape, and write nothing")
     parser.add_argument("--type", choices=TYPES, default="f32", help="of all tensors (f32)")
     parser.add_argument("--layers", type=int, help="only so many layers")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, required=True, help="folder to write")
+    parser.add_argument("--out", type=Path, help="folder to write")
     options = parser.parse_args()
+    if options.print_config:
+        print(json.dumps(SHAPES[options.print_config], indent=2))
+        return
+    if not options.out:
+        parser.error("--out is required")
 
     config = dict(SHAPES[options.shape]) if options.shape else json.loads(options.config.read_text())
     if options.layers is not None:

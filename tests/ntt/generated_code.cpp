@@ -96,3 +96,24 @@ void project_dot(int64_t T, const ntt::bf16* x, const ntt::bf16* weight, float* 
                    lane_pairs(weight, Int<64 * kLanes>{}, Int<2 * kLanes>{}),
                    result(y, Int<128>{}, Int<kLanes>{}));
 }
+
+// Weights of 4 bits in quads of k, in blocks of 32 with F16 scales, with activations rounded to int8.
+void project_blocks(int64_t T, const int8_t* x, const float* x_scales, const uint8_t* quants,
+                    const ntt::f16* scales, const ntt::f16* offsets, float* y) {
+    using namespace tessera::ntt;
+    using V = Vector<float, kLanes>;
+    constexpr ContractBlocksTile kBlocks{
+        .lanes = kLanes, .rows = 4, .groups = 2, .block = 32, .a_block = 32, .zero = -8};
+    const auto of_block = [](const f16* p) {
+        return decoded([p](int64_t group, int64_t k, auto count) {
+            return load_group<V>(p + (group * 2 + k / 32) * kLanes, count);
+        });
+    };
+    const auto numbers = lane_quads(Bits<4>(quants), Int<64 * kLanes>{}, Int<4 * kLanes>{});
+    const auto a = rows(x, Int<64>{}, Int<1>{});
+    const auto a_scale = rows(x_scales, Int<2>{}, Int<1>{});
+    const auto c = result(y, Int<128>{}, Int<kLanes>{});
+    contract_blocks<kBlocks>(T, Int<128>{}, Int<64>{}, a, a_scale, numbers, of_block(scales), no_offset, c);
+    contract_blocks<kBlocks>(T, Int<128>{}, Int<64>{}, a, a_scale, numbers, of_block(scales),
+                             of_block(offsets), c);
+}

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 // AVX2 with FMA: fused operations, square roots, and memory access under a mask; conversions of binary16 if
 // there is F16C. By way of builtins, as in avx512.h.
@@ -117,6 +118,46 @@ template <class R>
     return __builtin_ia32_pmovzxwd256((I16x8)v);
 }
 #endif
+
+using I16x16 __attribute__((vector_size(32))) = short;
+[[gnu::always_inline]] inline I32x8 dot_shorts(I16x16 a, I16x16 b) {
+    return __builtin_ia32_pmaddwd256(a, b);
+}
+[[gnu::always_inline]] inline I32x4 dot_shorts(I16x8 a, I16x8 b) {
+    return __builtin_ia32_pmaddwd128(a, b);
+}
+
+#ifdef __AVXVNNI__
+// sum + a * b of four bytes, those of a unsigned, those of b signed (VPDPBUSD).
+[[gnu::always_inline]] inline I32x8 dot_quads(I32x8 sum, I32x8 a, I32x8 b) {
+#ifdef __clang__
+    return __builtin_ia32_vpdpbusd256(sum, a, b);
+#else
+    return __builtin_ia32_vpdpbusd_v8si(sum, a, b);
+#endif
+}
+[[gnu::always_inline]] inline I32x4 dot_quads(I32x4 sum, I32x4 a, I32x4 b) {
+#ifdef __clang__
+    return __builtin_ia32_vpdpbusd128(sum, a, b);
+#else
+    return __builtin_ia32_vpdpbusd_v4si(sum, a, b);
+#endif
+}
+#endif
+
+// 32 numbers of 4 bits: a byte becomes a short, whose upper half then is moved into the upper byte.
+[[gnu::always_inline]] inline I32x8 spread_quads(const uint8_t* p, std::integral_constant<int, 4>, I32x8) {
+    using U8x16 __attribute__((vector_size(16))) = uint8_t;
+    using U16x16 __attribute__((vector_size(32))) = uint16_t;
+    U8x16 bytes;
+    __builtin_memcpy(&bytes, p, sizeof bytes);
+#ifdef __clang__
+    const auto shorts = __builtin_convertvector(bytes, U16x16);
+#else
+    const auto shorts = (U16x16)__builtin_ia32_pmovzxbw256((Char16)bytes);
+#endif
+    return (I32x8)((shorts | shorts << 4) & 0x0f0f);
+}
 
 }  // namespace native
 }  // namespace tessera::ntt

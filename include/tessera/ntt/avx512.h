@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 // AVX-512 F, VL, DQ, BW: masked memory access, and what the vector extensions of GCC 12 do not reach. By way
 // of builtins: <immintrin.h> alone takes six times as long to compile as all of NTT. Where Clang lacks a
@@ -20,6 +21,8 @@ using I32x16 __attribute__((vector_size(64))) = int32_t;
 using I32x8 __attribute__((vector_size(32))) = int32_t;
 using U16x16 __attribute__((vector_size(32))) = uint16_t;
 using U16x8 __attribute__((vector_size(16))) = uint16_t;
+using I32x4 __attribute__((vector_size(16))) = int32_t;
+using I16x32 __attribute__((vector_size(64))) = short;
 using I16x16 __attribute__((vector_size(32))) = short;
 using I16x8 __attribute__((vector_size(16))) = short;
 using U8x16 __attribute__((vector_size(16))) = uint8_t;
@@ -179,13 +182,40 @@ template <class R>
 }
 
 // Lane i is source[index[i]], or anything where index[i] >= 8.
-using I16x32 __attribute__((vector_size(64))) = short;
 [[gnu::always_inline]] inline I16x32 permute_shorts(I16x8 source, I16x32 index) {
-    using I32x4 __attribute__((vector_size(16))) = int32_t;
     const auto wide = (I16x32)__builtin_ia32_si512_si((I32x4)source);
     return __builtin_ia32_permvarhi512_mask(wide, index, wide, 0xffffffffu);
 }
 #endif
+
+[[gnu::always_inline]] inline I32x16 dot_shorts(I16x32 a, I16x32 b) {
+#ifdef __clang__
+    return __builtin_ia32_pmaddwd512(a, b);
+#else
+    return __builtin_ia32_pmaddwd512_mask(a, b, I32x16{}, kAll);
+#endif
+}
+[[gnu::always_inline]] inline I32x8 dot_shorts(I16x16 a, I16x16 b) {
+    return __builtin_ia32_pmaddwd256(a, b);
+}
+[[gnu::always_inline]] inline I32x4 dot_shorts(I16x8 a, I16x8 b) {
+    return __builtin_ia32_pmaddwd128(a, b);
+}
+
+// 64 numbers of 4 bits: a byte becomes a short, whose upper half then is moved into the upper byte.
+[[gnu::always_inline]] inline I32x16 spread_quads(const uint8_t* p, std::integral_constant<int, 4>, I32x16) {
+    using U8x32 __attribute__((vector_size(32))) = uint8_t;
+    using U16x32 __attribute__((vector_size(64))) = uint16_t;
+    U8x32 bytes;
+    __builtin_memcpy(&bytes, p, sizeof bytes);
+#ifdef __clang__
+    const auto shorts = __builtin_convertvector(bytes, U16x32);
+#else
+    using Char32 __attribute__((vector_size(32))) = char;
+    const auto shorts = (U16x32)__builtin_ia32_pmovzxbw512_mask((Char32)bytes, I16x32{}, 0xffffffffu);
+#endif
+    return (I32x16)((shorts | shorts << 4) & 0x0f0f);
+}
 
 }  // namespace native
 }  // namespace tessera::ntt

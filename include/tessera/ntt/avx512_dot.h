@@ -23,4 +23,53 @@ namespace tessera::ntt::native {
 }
 #endif
 
+#ifdef __AVX512VNNI__
+// sum + a * b of four bytes, those of a unsigned, those of b signed (VPDPBUSD).
+[[gnu::always_inline]] inline I32x16 dot_quads(I32x16 sum, I32x16 a, I32x16 b) {
+#ifdef __clang__
+    return __builtin_ia32_vpdpbusd512(sum, a, b);
+#else
+    return __builtin_ia32_vpdpbusd_v16si(sum, a, b);
+#endif
+}
+[[gnu::always_inline]] inline I32x8 dot_quads(I32x8 sum, I32x8 a, I32x8 b) {
+#ifdef __clang__
+    return __builtin_ia32_vpdpbusd256(sum, a, b);
+#else
+    return __builtin_ia32_vpdpbusd_v8si(sum, a, b);
+#endif
+}
+[[gnu::always_inline]] inline I32x4 dot_quads(I32x4 sum, I32x4 a, I32x4 b) {
+#ifdef __clang__
+    return __builtin_ia32_vpdpbusd128(sum, a, b);
+#else
+    return __builtin_ia32_vpdpbusd_v4si(sum, a, b);
+#endif
+}
+#endif
+
+#ifdef __AVX512VBMI__
+// 64 numbers of B bits are B words. Word i of the register gets the bytes that hold the numbers 8*i to 8*i +
+// 7, and each byte of it the eight bits that begin with its number.
+template <int B>
+[[gnu::always_inline]] inline I32x16 spread_quads(const uint8_t* p, std::integral_constant<int, B>, I32x16) {
+    using Char64 __attribute__((vector_size(64))) = char;
+    using I64x8 __attribute__((vector_size(64))) = long long;
+    using U64x8 __attribute__((vector_size(64))) = uint64_t;
+    constexpr uint64_t kFirstEight = 0x0706050403020100, kEach = 0x0101010101010101;
+    const auto indices = (Char64)(U64x8{0, 1, 2, 3, 4, 5, 6, 7} * (B * kEach) + kFirstEight);
+    const auto shifts = (Char64)(U64x8{} + B * kFirstEight);
+    const auto words = (Char64)__builtin_ia32_loaddqudi512_mask(Address(p), I64x8{}, (1 << B) - 1);
+#ifdef __clang__
+    const Char64 bytes = __builtin_ia32_permvarqi512(words, indices);
+    const Char64 numbers = __builtin_ia32_vpmultishiftqb512(shifts, bytes);
+#else
+    constexpr uint64_t kAllBytes = ~uint64_t{0};
+    const Char64 bytes = __builtin_ia32_permvarqi512_mask(words, indices, Char64{}, kAllBytes);
+    const Char64 numbers = __builtin_ia32_vpmultishiftqb512_mask(shifts, bytes, Char64{}, kAllBytes);
+#endif
+    return (I32x16)(numbers & static_cast<char>((1 << B) - 1));
+}
+#endif
+
 }  // namespace tessera::ntt::native

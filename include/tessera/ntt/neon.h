@@ -64,5 +64,22 @@ using U8x4 __attribute__((vector_size(4))) = uint8_t;
     return (I32x4)vmovl_u16(vget_low_u16(vmovl_u8(bytes)));
 }
 
+// sum + a * b of four bytes, those of a unsigned, those of b signed.
+[[gnu::always_inline]] inline I32x4 dot_quads(I32x4 sum, I32x4 a, I32x4 b) {
+#ifdef __ARM_FEATURE_MATMUL_INT8
+    return (I32x4)vusdotq_s32((int32x4_t)sum, (uint8x16_t)a, (int8x16_t)b);
+#else
+    // The even bytes as shorts, and the odd ones; then each long sum is of one half of a quad.
+    const auto a_even = (int16x8_t)a & vdupq_n_s16(0xff);
+    const auto a_odd = (int16x8_t)vshrq_n_u16((uint16x8_t)a, 8);
+    const auto b_even = vshrq_n_s16(vshlq_n_s16((int16x8_t)b, 8), 8);
+    const auto b_odd = vshrq_n_s16((int16x8_t)b, 8);
+    const auto low = vmlal_s16(vmull_s16(vget_low_s16(a_even), vget_low_s16(b_even)), vget_low_s16(a_odd),
+                               vget_low_s16(b_odd));
+    const auto high = vmlal_high_s16(vmull_high_s16(a_even, b_even), a_odd, b_odd);
+    return sum + (I32x4)vpaddq_s32(low, high);
+#endif
+}
+
 }  // namespace native
 }  // namespace tessera::ntt

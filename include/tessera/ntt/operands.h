@@ -2,6 +2,7 @@
 
 #include "tessera/ntt/group.h"
 #include "tessera/ntt/pairs.h"
+#include "tessera/ntt/quads.h"
 
 // What contractions read and write: a pointer and strides, each an Int<> or an int64_t, in elements.
 
@@ -26,6 +27,21 @@ struct Rows {
         int32_t pair = 0;
         __builtin_memcpy(&pair, data + (m * stride_m + k), 2 * Count);
         return broadcast<PairsOf<V>>(pair);
+    }
+
+    /// A[m, k] and what follows it along k, as many quads as V has lanes.
+    template <AnyVector V>
+    requires(std::same_as<detail::Pointee<P>, int8_t>&& std::same_as<StrideK, Int<1>>)
+        [[gnu::always_inline]] QuadsOf<V> load_quads(int64_t m, int64_t k) const {
+        return ntt::load_quads<QuadsOf<V>>(reinterpret_cast<const uint8_t*>(data + (m * stride_m + k)));
+    }
+    /// The quad of A[m, k] to A[m, k + 3].
+    template <AnyVector V>
+    requires(std::same_as<detail::Pointee<P>, int8_t>&& std::same_as<StrideK, Int<1>>)
+        [[gnu::always_inline]] QuadsOf<V> load_quad(int64_t m, int64_t k) const {
+        int32_t quad;
+        __builtin_memcpy(&quad, data + (m * stride_m + k), sizeof quad);
+        return broadcast<QuadsOf<V>>(quad);
     }
 };
 
@@ -71,6 +87,31 @@ struct LanePairs {
     }
     [[gnu::always_inline]] void prefetch(int64_t group, int64_t pair) const {
         __builtin_prefetch(data + (group * stride_group + pair * stride_pair));
+    }
+};
+
+/// B[n, k] of bytes or packed bits at data + n/L*stride_group + k/4*stride_quad + n%L*4 + k%4, in numbers:
+/// the quads of L consecutive n are contiguous and can be read whole, also those of the last n. Packed
+/// `[N/L][K/4][L][4]` is (K*L, 4*L). Of packed
+/// bits, all of these begin with bytes.
+template <QuadPointer P, class StrideGroup, class StrideQuad>
+struct LaneQuads {
+    static constexpr int kBias = quad_bias<P>;  ///< what load_quads adds to every number
+
+    P data;
+    [[no_unique_address]] StrideGroup stride_group;
+    [[no_unique_address]] StrideQuad stride_quad;
+
+    template <AnyVector V>
+    [[gnu::always_inline]] QuadsOf<V> load_quads(int64_t group, int64_t quad) const {
+        if constexpr (BitPointer<P>) {
+            constexpr int B = P::kBits;
+            const uint8_t* bytes =
+                data.bytes() + (group * (stride_group * B / 8) + quad * (stride_quad * B / 8));
+            return ntt::load_quads<QuadsOf<V>>(PackedBits<B, P::kIsSigned, true>(bytes));
+        } else {
+            return ntt::load_quads<QuadsOf<V>>(data + (group * stride_group + quad * stride_quad));
+        }
     }
 };
 
@@ -128,6 +169,19 @@ concept RowPairsOperand = requires(const A& a, int64_t i) {
     { a.template load_pair<V>(i, i, Int<2>{}) } -> std::same_as<PairsOf<V>>;
 };
 
+/// Where a contraction of quads finds B: the quads of one group, with kBias added to every number.
+template <class B, class V>
+concept LaneQuadsOperand = requires(const B& b, int64_t i) {
+    { b.template load_quads<V>(i, i) } -> std::same_as<QuadsOf<V>>;
+    {std::integral_constant<int, B::kBias>{}};
+};
+/// And an A of signed bytes: one quad in all lanes, or one after the other.
+template <class A, class V>
+concept RowQuadsOperand = requires(const A& a, int64_t i) {
+    { a.template load_quad<V>(i, i) } -> std::same_as<QuadsOf<V>>;
+    { a.template load_quads<V>(i, i) } -> std::same_as<QuadsOf<V>>;
+};
+
 /// Where a contraction puts its sums: `start` gives what accumulation begins with, `finish` takes the sums of
 /// the lanes of one group in one row. `count` as in LanesOperand.
 template <class C, class V>
@@ -148,6 +202,11 @@ template <Extent SG, Extent SP>
 constexpr LanePairs<StoredExtent<SG>, StoredExtent<SP>> lane_pairs(const bf16* data, SG stride_group,
                                                                    SP stride_pair) {
     return {data, StoredExtent<SG>(stride_group), StoredExtent<SP>(stride_pair)};
+}
+template <QuadPointer P, Extent SG, Extent SQ>
+constexpr LaneQuads<P, StoredExtent<SG>, StoredExtent<SQ>> lane_quads(P data, SG stride_group,
+                                                                      SQ stride_quad) {
+    return {data, StoredExtent<SG>(stride_group), StoredExtent<SQ>(stride_quad)};
 }
 template <class F>
 constexpr Decoded<F> decoded(F function) {

@@ -102,5 +102,14 @@ template <class T, class R>
 template <class Source, class Index>
 void permute_shorts(Source source, Index index);
 
+/// Lane i of 32 bits is a[2i] * b[2i] + a[2i + 1] * b[2i + 1]. Declared only.
+template <class Shorts>
+void dot_shorts(Shorts a, Shorts b);
+
+/// The unsigned numbers of B bits from p on, one in each byte of an R. Reads as many bits as they have.
+/// Declared only.
+template <class R, class B>
+void spread_quads(const uint8_t* p, B bits, R like);
+
 }  // namespace native
 }  // namespace tessera::ntt

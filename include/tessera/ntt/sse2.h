@@ -25,5 +25,11 @@ namespace native {
     return _mm_max_ps(a, b);
 }
 
+using I32x4 __attribute__((vector_size(16))) = int;
+using I16x8 __attribute__((vector_size(16))) = short;
+[[gnu::always_inline]] inline I32x4 dot_shorts(I16x8 a, I16x8 b) {
+    return __builtin_ia32_pmaddwd128(a, b);
+}
+
 }  // namespace native
 }  // namespace tessera::ntt

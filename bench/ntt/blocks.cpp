@@ -1,0 +1,110 @@
+// Contractions of int8 in blocks of 32 k: weights of 4 bits (and zero -8) or 8 bits with an F16 scale for
+// each block, activations of int8 with an F32 scale for each block, N = K = 1024; beside them the dot
+// products of BF16 pairs. One row reads the weights once, from memory; many rows are bound by arithmetic.
+// Needs the flags of the machine, in particular of its dot products.
+
+#include <cstdlib>
+#include <memory>
+
+#include <benchmark/benchmark.h>
+
+#include "tessera/ntt/ntt.h"
+
+namespace {
+
+using namespace tessera::ntt;
+
+constexpr int L = kRegisterLanes;
+constexpr int64_t kBlock = 32;
+
+struct Free {
+    void operator()(void* p) const { std::free(p); }
+};
+
+template <class T>
+std::unique_ptr<T[], Free> buffer(int64_t n) {
+    const size_t bytes = static_cast<size_t>(ceil_div(n * static_cast<int64_t>(sizeof(T)), 4096) * 4096);
+    std::unique_ptr<T[], Free> p(static_cast<T*>(std::aligned_alloc(4096, bytes)));
+    for (int64_t i = 0; i < n; ++i) set_element(p.get(), i, static_cast<float>(i * 7 % 11 - 5) * 8.0f);
+    return p;
+}
+
+void count(benchmark::State& state, int64_t products, int64_t bytes) {
+    using benchmark::Counter;
+    state.counters["MAC/s"] = Counter(static_cast<double>(products), Counter::kIsIterationInvariantRate);
+    state.counters["B/s"] = Counter(static_cast<double>(bytes), Counter::kIsIterationInvariantRate);
+}
+
+template <class T, class P, int kBits, int kRows, int kGroups, int64_t kM, int64_t kN = 1024,
+          int64_t kK = 1024>
+void blocks(benchmark::State& state) {
+    using V = Vector<float, L>;
+    const auto a = buffer<int8_t>(kM * kK);
+    const auto a_scale = buffer<float>(kM * kK / kBlock);
+    const auto weights = buffer<T>(kN * kK * kBits / 8);
+    const auto scales = buffer<f16>(kN * kK / kBlock);
+    const auto c = buffer<float>(kM * kN);
+    const f16* scale = scales.get();
+    for (auto _ : state) {
+        contract_blocks<ContractBlocksTile{.lanes = L,
+                                           .rows = kRows,
+                                           .groups = kGroups,
+                                           .block = kBlock,
+                                           .a_block = kBlock,
+                                           .zero = kBits == 4 ? -8 : 0}>(
+            int64_t{kM}, Int<kN>{}, Int<kK>{}, rows(a.get(), Int<kK>{}, Int<1>{}),
+            rows(a_scale.get(), Int<kK / kBlock>{}, Int<1>{}),
+            lane_quads(P(weights.get()), Int<kK * L>{}, Int<4 * L>{}),
+            decoded([=](int64_t group, int64_t k, auto count) {
+                return load_group<V>(scale + (group * (kK / kBlock) + k / kBlock) * L, count);
+            }),
+            no_offset, result(c.get(), Int<kN>{}, Int<L>{}));
+        benchmark::ClobberMemory();
+    }
+    count(state, kM * kN * kK, kN * kK * kBits / 8 + kN * kK / kBlock * 2);
+}
+
+template <int kRows, int kGroups, int64_t kM, int64_t kN = 1024, int64_t kK = 1024>
+void four_bits(benchmark::State& state) {
+    blocks<uint8_t, Bits<4>, 4, kRows, kGroups, kM, kN, kK>(state);
+}
+template <int kRows, int kGroups, int64_t kM, int64_t kN = 1024, int64_t kK = 1024>
+void eight_bits(benchmark::State& state) {
+    blocks<int8_t, const int8_t*, 8, kRows, kGroups, kM, kN, kK>(state);
+}
+
+template <int kRows, int kGroups, int64_t kM, int64_t kN = 1024, int64_t kK = 1024>
+void bf16_pairs(benchmark::State& state) {
+    const auto a = buffer<bf16>(kM * kK), weights = buffer<bf16>(kN * kK);
+    const auto c = buffer<float>(kM * kN);
+    for (auto _ : state) {
+        contract<ContractTile{.lanes = L, .rows = kRows, .groups = kGroups, .dot = true}>(
+            int64_t{kM}, Int<kN>{}, Int<kK>{}, rows(a.get(), Int<kK>{}, Int<1>{}),
+            lane_pairs(weights.get(), Int<kK * L>{}, Int<2 * L>{}), result(c.get(), Int<kN>{}, Int<L>{}));
+        benchmark::ClobberMemory();
+    }
+    count(state, kM * kN * kK, kN * kK * 2);
+}
+
+// One row, weights from memory.
+BENCHMARK(four_bits<1, 1, 1, 16384, 8192>);
+BENCHMARK(four_bits<1, 2, 1, 16384, 8192>);
+BENCHMARK(four_bits<1, 4, 1, 16384, 8192>);
+BENCHMARK(eight_bits<1, 1, 1, 16384, 8192>);
+BENCHMARK(eight_bits<1, 2, 1, 16384, 8192>);
+BENCHMARK(bf16_pairs<1, 4, 1, 16384, 8192>);
+
+// Many rows.
+BENCHMARK(four_bits<4, 2, 64>);
+BENCHMARK(four_bits<6, 2, 64>);
+BENCHMARK(four_bits<4, 4, 64>);
+BENCHMARK(four_bits<8, 2, 64>);
+BENCHMARK(eight_bits<4, 2, 64>);
+BENCHMARK(eight_bits<6, 2, 64>);
+BENCHMARK(eight_bits<4, 4, 64>);
+BENCHMARK(eight_bits<8, 2, 64>);
+BENCHMARK(bf16_pairs<12, 2, 64>);
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,226 @@
+#pragma once
+
+#include "tessera/ntt/arithmetic.h"
+#include "tessera/ntt/blocks.h"
+#include "tessera/ntt/fold.h"
+#include "tessera/ntt/operands.h"
+
+// Contractions of int8 in blocks of k. Activations were rounded to int8 with a scale for each block, weights
+// are few bits with a scale, and perhaps an offset, for each block: within a block the sum is one of
+// integers, which dot products of bytes form exactly, and only one number for each block becomes a float.
+//
+//     k          0 ............ 31 32 ........... 63 64 ...
+//     A[m, k]    int8 * a_scale    int8 * a_scale
+//     B[n, k]    (bits + zero) * coefficient + offset
+//     sum        int32             int32                        -> float, in the order of k
+
+namespace tessera::ntt {
+
+/// The register block of a contraction in blocks, with lanes along n. `rows` x `groups` sums of int32 and as
+/// many of float are live, with one register for each group of B and one for A: 19 registers for 4x2, 27 for
+/// 6x2, 10 for 2x2.
+struct ContractBlocksTile {
+    int lanes;                ///< L: consecutive n in one vector
+    int rows;                 ///< m in one block of registers
+    int groups;               ///< groups of L consecutive n in one block of registers
+    int block;                ///< k that share a coefficient and an offset, a multiple of 4
+    int a_block;              ///< k that share a scale of A, a multiple of `block`
+    int zero = 0;             ///< added to every number of B
+    bool accumulate = false;  ///< start from C instead of 0
+};
+
+/// No offset is added to the numbers of B, and none is computed.
+struct NoOffset {};
+inline constexpr NoOffset no_offset;
+
+/// How many sums of blocks of A contract_blocks keeps at a time, on the stack: K / `block` must not be more.
+inline constexpr int64_t kContractBlockSums = 32768;
+
+/// What contract_blocks takes.
+template <ContractBlocksTile Tile, class A, class AScale, class B, class Coefficient, class Offset, class C,
+          class V = Vector<float, Tile.lanes>>
+concept BlocksContraction = RowQuadsOperand<A, V> && RowsOperand<AScale, V> && LaneQuadsOperand<B, V> &&
+    LanesOperand<Coefficient, V> &&
+    (std::same_as<Offset, NoOffset> || LanesOperand<Offset, V>)&&ResultOperand<C, V>;
+
+namespace detail {
+
+/// The sum of the signed bytes A[m, k] to A[m, k + Block - 1].
+template <int Block, class A>
+[[gnu::always_inline]] inline int32_t sum_bytes(const A& a, int64_t m, int64_t k) {
+    constexpr int kQuads = Block / 4;
+    constexpr int kPowerOfTwo = kQuads & -kQuads;
+    constexpr int kLanes = kPowerOfTwo < kRegisterLanes ? kPowerOfTwo : kRegisterLanes;
+    using I = Vector<int32_t, kLanes>;
+    I sum = broadcast<I>(0);
+    for (int i = 0; i < kQuads; i += kLanes)
+        sum = dot_add(sum, broadcast<I>(four_times(1)), a.template load_quads<I>(m, k + 4 * i));
+    return fold_sum(sum);
+}
+
+/// One block of registers: MR rows from m on, NR groups, all blocks of k. `a_sums`: the sums of A, `blocks`
+/// of them for each row.
+template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class AScale, class B,
+          class Coefficient, class Offset, class C>
+[[gnu::always_inline]] inline void contract_blocks_tile(int64_t m, int64_t group, Count count, int64_t blocks,
+                                                        const int32_t* a_sums, A a, AScale a_scale, B b,
+                                                        Coefficient coefficient, Offset offset, C c) {
+    using V = Vector<float, Tile.lanes>;
+    using I = QuadsOf<V>;
+    constexpr int kZero = Tile.zero - B::kBias;
+    constexpr int kSteps = Tile.block / 4;
+    constexpr int kUnroll = kSteps % 8 == 0 ? 8 : kSteps % 4 == 0 ? 4 : 1;
+    V sum[MR][NR];
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) {
+            if constexpr (Tile.accumulate) {
+                sum[i][j] = c.template start<V>(m + i, group + j, count);
+            } else {
+                sum[i][j] = broadcast<V>(0.0f);
+            }
+        }
+    }
+
+    for (int64_t block = 0; block < blocks; ++block) {
+        const int64_t k = block * Tile.block;
+        I products[MR][NR];
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            const I start = broadcast<I>(kZero == 0 ? 0 : kZero * a_sums[i * blocks + block]);
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) products[i][j] = start;
+        }
+        for (int turn = 0; turn < kSteps; turn += kUnroll) {
+#pragma GCC unroll 64
+            for (int u = 0; u < kUnroll; ++u) {
+                const int64_t quad = block * kSteps + turn + u;
+                I numbers[NR];
+#pragma GCC unroll 64
+                for (int j = 0; j < NR; ++j) numbers[j] = b.template load_quads<V>(group + j, quad);
+#pragma GCC unroll 64
+                for (int i = 0; i < MR; ++i) {
+                    const I a_quad = a.template load_quad<V>(m + i, 4 * quad);
+#pragma GCC unroll 64
+                    for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_quad);
+                }
+            }
+        }
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) {
+            const V factor = coefficient.template load<V>(group + j, k, count);
+            V shift;
+            if constexpr (!std::same_as<Offset, NoOffset>)
+                shift = offset.template load<V>(group + j, k, count);
+#pragma GCC unroll 64
+            for (int i = 0; i < MR; ++i) {
+                const V whole = convert<float>(products[i][j]);
+                V scaled;
+                if constexpr (std::same_as<Offset, NoOffset>) {
+                    scaled = factor * whole;
+                } else {
+                    const auto a_sum = static_cast<float>(a_sums[i * blocks + block]);
+                    scaled = fma(factor, whole, shift * broadcast<V>(a_sum));
+                }
+                sum[i][j] = fma(a_scale.template load<V>(m + i, k / Tile.a_block), scaled, sum[i][j]);
+            }
+        }
+    }
+
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) c.template finish<V>(m + i, group + j, sum[i][j], count);
+    }
+}
+
+/// The rows [first, first + rows), as many as have their sums of blocks on the stack.
+template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, class B, class Coefficient,
+          class Offset, class C>
+[[gnu::always_inline]] inline void contract_blocks_rows(int64_t first, M rows, N n_extent, int64_t blocks,
+                                                        A a, AScale a_scale, B b, Coefficient coefficient,
+                                                        Offset offset, C c) {
+    constexpr int L = Tile.lanes;
+    int32_t a_sums[kContractBlockSums];
+    if constexpr (Tile.zero != B::kBias || !std::same_as<Offset, NoOffset>) {
+        for (int64_t i = 0; i < rows; ++i) {
+            for (int64_t block = 0; block < blocks; ++block)
+                a_sums[i * blocks + block] = sum_bytes<Tile.block>(a, first + i, block * Tile.block);
+        }
+    }
+    const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
+        for_blocks<Tile.rows>(
+            rows, [&](auto tile_rows, int64_t i) __attribute__((always_inline)) {
+                contract_blocks_tile<Tile, tile_rows.value, groups.value>(first + i, group, count, blocks,
+                                                                          a_sums + i * blocks, a, a_scale, b,
+                                                                          coefficient, offset, c);
+            });
+    };
+    const auto whole_groups = [&](auto groups, int64_t group) __attribute__((always_inline)) {
+        rows_of(groups, group, Int<L>{});
+    };
+    if constexpr (kIsStatic<N>) {
+        for_blocks<Tile.groups>(Int<N::value / L>{}, whole_groups);
+        if constexpr (N::value % L != 0) {
+            rows_of(Int<1>{}, N::value / L, int64_t{N::value % L});
+        }
+    } else {
+        const int64_t n = n_extent;
+        for_blocks<Tile.groups>(n / L, whole_groups);
+        if (n % L != 0) rows_of(Int<1>{}, n / L, n % L);
+    }
+}
+
+}  // namespace detail
+
+/// C[m, n] (+)= sum over the blocks of k, in order, of
+///
+///     a_scale(m, k / a_block) * (coefficient(n, k) * sum_k A[m, k] * (B[n, k] + zero) + offset(n, k) * sum_k
+///     A[m, k])
+///
+/// for m < M, n < N; both sums go over the k of the block and are exact, coefficient and offset are read at
+/// the first k of it. With t and s these sums as floats, u = fma(coefficient, t, offset * s), or coefficient
+/// * t where there is no offset, and then sum = fma(a_scale, u, sum): the result depends neither on the tile
+/// nor on how K is cut into accumulating calls, and has the same bits on all machines with FMA.
+///
+/// `a`: rows of int8_t with stride_k an Int<1>; `a_scale`: rows; `b`: lane_quads, of which the last group is
+/// read whole; `coefficient`, `offset`: lanes or decoded, or no_offset; `c`: result. K % block == 0. Blocks
+/// of n are the outer loop, as in contract(); the sums of A are formed once, for all n. There is room for
+/// kContractBlockSums of them: rows are taken in as many parts as that needs, and K / block <=
+/// kContractBlockSums. While the parts are of `rows` or more, they cost nothing.
+template <ContractBlocksTile Tile, Extent M, Extent N, Extent K, class A, class AScale, class B,
+          class Coefficient, class Offset, class C>
+requires BlocksContraction<Tile, A, AScale, B, Coefficient, Offset, C>
+inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_scale, B b,
+                            Coefficient coefficient, Offset offset, C c) {
+    static_assert(Tile.rows >= 1 && Tile.groups >= 1);
+    static_assert(Tile.block > 0 && Tile.block % 4 == 0 && Tile.a_block % Tile.block == 0);
+    // The largest product: a byte of A is at most 128 in magnitude, one of B plus its start at most so much.
+    static_assert(int64_t{Tile.block} * 128 * (255 + (Tile.zero < 0 ? -Tile.zero : Tile.zero) + B::kBias) <=
+                  INT32_MAX);
+    const int64_t blocks = k_extent / Tile.block;
+    constexpr bool kIsOnePart = [] {
+        if constexpr (kIsStatic<M> && kIsStatic<K>) {
+            return M::value * (K::value / Tile.block) <= kContractBlockSums;
+        } else if constexpr (kIsStatic<M>) {
+            return M::value == 1;
+        }
+        return false;
+    }();
+    if constexpr (kIsOnePart) {
+        detail::contract_blocks_rows<Tile>(0, m_extent, n_extent, blocks, a, a_scale, b, coefficient, offset,
+                                           c);
+    } else {
+        const int64_t fitting = kContractBlockSums / (blocks > 0 ? blocks : 1);
+        const int64_t part = fitting < Tile.rows ? fitting : fitting / Tile.rows * Tile.rows;
+        const int64_t end = m_extent;
+        for (int64_t m = 0; m < end; m += part) {
+            const int64_t rows = end - m < part ? end - m : part;
+            detail::contract_blocks_rows<Tile>(m, rows, n_extent, blocks, a, a_scale, b, coefficient, offset,
+                                               c);
+        }
+    }
+}
+
+}  // namespace tessera::ntt

@@ -1,0 +1,209 @@
+// Contractions of int8 in blocks against plain loops: sums of integers in int64, then one float operation
+// after the other in the order stated. Every tile is held to the bits of this order, so all give the same.
+
+#include "tessera/ntt/contract_blocks.h"
+
+#include <gtest/gtest.h>
+
+#include "ntt/buffers.h"
+
+namespace tessera::ntt {
+namespace {
+
+struct Case {
+    int64_t m, n, k;
+};
+
+uint8_t next_byte(Random& random) {
+    return static_cast<uint8_t>(bits_of(random.next() + 2.0f) >> 3);
+}
+
+template <class T>
+std::vector<T> bytes(Random& random, int64_t n) {
+    std::vector<T> v(static_cast<size_t>(n));
+    for (T& x : v) x = static_cast<T>(next_byte(random));
+    return v;
+}
+
+/// The operands of one contraction. Buffers end with the last element that may be read; offsets are NaN but
+/// at the first k of each block.
+template <ContractBlocksTile Tile, class P>
+class Operands {
+public:
+    static constexpr int64_t L = Tile.lanes;
+    using Stored = std::conditional_t<std::is_same_v<P, const int8_t*>, int8_t, uint8_t>;
+
+    explicit Operands(const Case& c)
+        : c_(c),
+          random_(static_cast<uint64_t>(c.m * 10007 + c.n * 101 + c.k)),
+          a_(bytes<int8_t>(random_, c.m == 0 ? 0 : (c.m - 1) * stride_m() + c.k)),
+          a_scale_(random_.numbers(c.m * a_blocks())),
+          b_(bytes<Stored>(random_, stored_bytes(groups() * c.k * L))),
+          coefficient_(random_.numbers((groups() - 1) * blocks() * L + blocks() * L - missing())),
+          offset_(offsets()) {}
+
+    int64_t stride_m() const { return c_.k + 5; }
+    int64_t blocks() const { return c_.k / Tile.block; }
+    int64_t a_blocks() const { return ceil_div(c_.k, Tile.a_block); }
+    int64_t groups() const { return ceil_div(c_.n, L); }
+
+    auto a() const { return rows(a_.data(), stride_m(), Int<1>{}); }
+    auto a_scale() const { return rows(a_scale_.data(), a_blocks(), Int<1>{}); }
+    auto b() const { return lane_quads(P(b_.data()), c_.k * L, Int<4 * L>{}); }
+    auto coefficient() const {
+        return decoded([p = coefficient_.data(), blocks = blocks()](int64_t group, int64_t k, auto count) {
+            return load_group<Vector<float, L>>(p + (group * blocks + k / Tile.block) * L, count);
+        });
+    }
+    auto offset() const { return lanes(offset_.data(), c_.k * L, Int<L>{}); }
+
+    float expected(int64_t m, int64_t n, float sum, bool has_offset) const {
+        const int64_t group = n / L, lane = n % L;
+        for (int64_t block = 0; block < blocks(); ++block) {
+            int64_t products = 0, a_sum = 0;
+            for (int64_t k = block * Tile.block; k < (block + 1) * Tile.block; ++k) {
+                const int64_t number = P(b_.data())[group * c_.k * L + k / 4 * 4 * L + lane * 4 + k % 4];
+                const int64_t a_mk = a_.data()[m * stride_m() + k];
+                products += a_mk * (number + Tile.zero);
+                a_sum += a_mk;
+            }
+            float scaled =
+                coefficient_.data()[(group * blocks() + block) * L + lane] * static_cast<float>(products);
+            if (has_offset) {
+                const float offset = offset_.data()[(group * c_.k + block * Tile.block) * L + lane];
+                scaled = fma(coefficient_.data()[(group * blocks() + block) * L + lane],
+                             static_cast<float>(products), offset * static_cast<float>(a_sum));
+            }
+            const float scale = a_scale_.data()[m * a_blocks() + block * Tile.block / Tile.a_block];
+            sum = fma(scale, scaled, sum);
+        }
+        return sum;
+    }
+
+private:
+    static int64_t stored_bytes(int64_t numbers) {
+        if constexpr (BitPointer<P>) return numbers * P::kBits / 8;
+        return numbers;
+    }
+    // Lanes of the last group that do not exist.
+    int64_t missing() const { return c_.k == 0 ? 0 : groups() * L - c_.n; }
+    std::vector<float> offsets() {
+        std::vector<float> v(static_cast<size_t>(groups() * c_.k * L), float_of(0x7fc00000));
+        for (int64_t i = 0; i < groups() * blocks(); ++i) {
+            for (int64_t lane = 0; lane < L; ++lane)
+                v[static_cast<size_t>(i * Tile.block * L + lane)] = random_.next();
+        }
+        return v;
+    }
+
+    Case c_;
+    Random random_;
+    AtPageEnd<int8_t> a_;
+    AtPageEnd<float> a_scale_;
+    AtPageEnd<Stored> b_;
+    AtPageEnd<float> coefficient_, offset_;
+};
+
+template <ContractBlocksTile Tile, class P, class Offset>
+void expect_sums(const Operands<Tile, P>& operands, const Case& c, const Guarded<float>& found,
+                 const Guarded<float>& before, const Offset&) {
+    ASSERT_TRUE(found.guards_are_intact());
+    for (int64_t m = 0; m < c.m; ++m) {
+        for (int64_t n = 0; n < c.n; ++n) {
+            const float start = Tile.accumulate ? before[m * c.n + n] : 0.0f;
+            const float expected = operands.expected(m, n, start, !std::is_same_v<Offset, NoOffset>);
+            ASSERT_TRUE(same(found[m * c.n + n], expected))
+                << "m " << m << " n " << n << ": " << found[m * c.n + n] << ", expected " << expected;
+        }
+    }
+}
+
+template <ContractBlocksTile Tile, class P, bool HasOffset>
+void check(const Case& c) {
+    SCOPED_TRACE("M " + std::to_string(c.m) + " N " + std::to_string(c.n) + " K " + std::to_string(c.k));
+    const Operands<Tile, P> operands(c);
+    Guarded<float> found(Random(1).numbers(c.m * c.n));
+    const Guarded<float> before = found;
+    const auto offset = [&] {
+        if constexpr (HasOffset) {
+            return operands.offset();
+        } else {
+            return no_offset;
+        }
+    }();
+    contract_blocks<Tile>(c.m, c.n, c.k, operands.a(), operands.a_scale(), operands.b(),
+                          operands.coefficient(), offset, result(found.data(), c.n, Int<Tile.lanes>{}));
+    expect_sums(operands, c, found, before, offset);
+}
+
+template <ContractBlocksTile Tile, class P, bool HasOffset = false>
+void check_sizes() {
+    constexpr int64_t L = Tile.lanes;
+    for (const int64_t m : {1, Tile.rows, 2 * Tile.rows + 1}) {
+        for (const int64_t n : {int64_t{1}, L * Tile.groups, L * (2 * Tile.groups - 1) + L / 2 + 1}) {
+            for (const int64_t turns : {0, 1, 3})
+                check<Tile, P, HasOffset>({m, n, turns * Tile.a_block + (turns == 3 ? Tile.block : 0)});
+        }
+    }
+}
+
+TEST(ContractBlocks, FourBits) {
+    check_sizes<ContractBlocksTile{
+                    .lanes = kRegisterLanes, .rows = 4, .groups = 2, .block = 32, .a_block = 32, .zero = -8},
+                Bits<4>>();
+    check_sizes<ContractBlocksTile{.lanes = 16, .rows = 1, .groups = 1, .block = 32, .a_block = 256}, Bits<4>,
+                true>();
+    check_sizes<ContractBlocksTile{
+                    .lanes = 8, .rows = 2, .groups = 1, .block = 64, .a_block = 64, .accumulate = true},
+                SignedBits<4>>();
+}
+TEST(ContractBlocks, OtherBits) {
+    check_sizes<
+        ContractBlocksTile{
+            .lanes = kRegisterLanes, .rows = 3, .groups = 2, .block = 16, .a_block = 256, .zero = -32},
+        Bits<6>>();
+    check_sizes<ContractBlocksTile{.lanes = 4, .rows = 2, .groups = 3, .block = 12, .a_block = 24, .zero = 5},
+                Bits<3>, true>();
+    check_sizes<ContractBlocksTile{
+                    .lanes = 32, .rows = 2, .groups = 1, .block = 12, .a_block = 12, .zero = 16},
+                SignedBits<5>>();
+}
+TEST(ContractBlocks, Bytes) {
+    check_sizes<ContractBlocksTile{
+                    .lanes = kRegisterLanes, .rows = 6, .groups = 2, .block = 32, .a_block = 32},
+                const int8_t*>();
+    check_sizes<ContractBlocksTile{
+                    .lanes = kRegisterLanes, .rows = 1, .groups = 2, .block = 32, .a_block = 64, .zero = 128},
+                const int8_t*>();
+    check_sizes<
+        ContractBlocksTile{
+            .lanes = 1, .rows = 2, .groups = 2, .block = 4, .a_block = 4, .zero = -77, .accumulate = true},
+        const uint8_t*, true>();
+}
+
+// More sums of A than there is room for: parts of several tiles, and parts of less than one.
+TEST(ContractBlocks, RowsInParts) {
+    static constexpr ContractBlocksTile kTile{
+        .lanes = 4, .rows = 6, .groups = 1, .block = 4, .a_block = 8, .zero = -8};
+    const int64_t k = 4 * 1000;
+    static_assert(40 * 1000 > kContractBlockSums);
+    check<kTile, Bits<4>, false>({40, 5, k});
+    check<kTile, Bits<4>, true>({5, 3, kContractBlockSums / 4 * 4});
+    check<kTile, Bits<4>, true>({2, 3, kContractBlockSums * 4});
+}
+
+TEST(ContractBlocks, StaticExtents) {
+    static constexpr ContractBlocksTile kTile{
+        .lanes = kRegisterLanes, .rows = 2, .groups = 2, .block = 32, .a_block = 32, .zero = -16};
+    constexpr int64_t kM = 5, kN = 53, kK = 96;
+    const Case c{kM, kN, kK};
+    const Operands<kTile, Bits<5>> operands(c);
+    Guarded<float> found(kM * kN);
+    contract_blocks<kTile>(Int<kM>{}, Int<kN>{}, Int<kK>{}, operands.a(), operands.a_scale(), operands.b(),
+                           operands.coefficient(), no_offset,
+                           result(found.data(), Int<kN>{}, Int<kRegisterLanes>{}));
+    expect_sums(operands, c, found, found, no_offset);
+}
+
+}  // namespace
+}  // namespace tessera::ntt

@@ -1,0 +1,85 @@
+"""The parts of bench/compare that need none of the programs it builds. Usage: compare_test.py TESSERA"""
+
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench/compare"))
+
+import gguf  # noqa: E402
+import report  # noqa: E402
+
+TESSERA = ""
+
+
+class Gguf(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def logits(self, model):
+        ids = self.folder / "ids.json"
+        ids.write_text(json.dumps([1, 5, 77, 300, 9]))
+        out = self.folder / "logits.bin"
+        environment = os.environ | {"XDG_CACHE_HOME": str(self.folder / "cache")}
+        subprocess.run([TESSERA, "logits", model, "--ids", ids, "--out", out], check=True, env=environment, capture_output=True)
+        return out.read_bytes()
+
+    def test_has_the_weights_of_the_folder(self):
+        folder, file = ROOT / "models/tessera-tiny", self.folder / "tiny.gguf"
+        gguf.write_gguf(folder, file)
+        self.assertEqual(self.logits(file), self.logits(folder))
+
+    def test_widens_exactly(self):
+        values = [1.0, -2.5, 0.0, 0.15625]
+        expected = struct.pack("<4f", *values)
+        self.assertEqual(gguf.widened(expected, "F32"), expected)
+        self.assertEqual(gguf.widened(struct.pack("<4e", *values), "F16"), expected)
+        upper_halves = b"".join(expected[4 * i + 2 : 4 * i + 4] for i in range(4))
+        self.assertEqual(gguf.widened(upper_halves, "BF16"), expected)
+
+    def test_refuses_another_architecture(self):
+        (self.folder / "config.json").write_text('{"model_type": "llama"}')
+        with self.assertRaisesRegex(SystemExit, "model_type is 'llama', expected 'qwen3'"):
+            gguf.write_gguf(self.folder, self.folder / "out.gguf")
+
+
+def run(tessera, llama, **limits):
+    work = {"weight_bytes": 800, "cache_bytes_read": 150, "cache_bytes_written": 50, "multiply_adds": 4000}
+    own = {"bytes_per_second": 1000.0, "multiply_adds_per_second": 8000.0}
+    return {"tessera": work | {"seconds": tessera, "limits": [own]}, "llama": {"seconds": llama}} | limits
+
+
+class Report(unittest.TestCase):
+    def row(self, kind, *runs):
+        cell = {"model": "m", "threads": 1, "test": "t", "kind": kind, "tokens": 10, "depth": 0, "runs": list(runs)}
+        return dict(zip(["model", "threads", "test", "tessera", "quartiles", "llama", "llama quartiles", "ratio",
+                         "ratio quartiles", "share", "llama share", "limit"], report.row(cell)))  # fmt: skip
+
+    def test_a_ratio_is_of_times_of_the_same_pair(self):
+        row = self.row("decode", run([2.0], [1.0]), run([4.0], [8.0]), run([2.0], [3.0]))
+        self.assertEqual(row["ratio"], "1.50")  # the median of 0.5, 2 and 1.5; that of the speeds is 5 / 3.33
+        self.assertEqual(row["tessera"], "5.00")
+        self.assertEqual(row["llama"], "3.33")
+
+    def test_decode_is_a_share_of_the_bandwidth_and_prefill_of_the_arithmetic(self):
+        self.assertEqual(self.row("decode", run([2.0], [4.0]))["share"], "50 %")  # 1000 bytes in 2 s of 1000 in 1 s
+        self.assertEqual(self.row("decode", run([2.0], [4.0]))["llama share"], "25 %")
+        self.assertEqual(self.row("prefill", run([2.0], [4.0]))["share"], "25 %")
+
+    def test_the_faster_probe_is_the_limit(self):
+        other = {"bytes_per_second": {1: 2000.0, 2: 9000.0}, "multiply_adds_per_second": {1: 1.0, 2: 1.0}}
+        self.assertEqual(self.row("decode", run([2.0], [4.0], limits=other))["share"], "25 %")
+        self.assertEqual(self.row("prefill", run([2.0], [4.0], limits=other))["share"], "25 %")
+
+
+if __name__ == "__main__":
+    TESSERA = sys.argv.pop(1)
+    unittest.main()
