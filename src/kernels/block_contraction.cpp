@@ -130,6 +130,11 @@ int64_t block_of(const Read& read, int k) {
     return block;
 }
 
+bool are_same(const std::vector<ExprPtr>& a, const std::vector<ExprPtr>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const ExprPtr& x, const ExprPtr& y) { return same(x, y); });
+}
+
 bool is_small_integer(ElementType type) {
     return is_integer(type) && bits(type) <= 8;
 }
@@ -228,9 +233,7 @@ std::vector<BlockContraction> block_contractions_of(const Definition& definition
     for (const ExprPtr& factor : factors) {
         const std::optional<Terms> a = terms_of(factor);
         if (!a || !is_byte(a->high)) continue;
-        if (a->low &&
-            (!is_byte(*a->low) || !std::ranges::equal(a->high.coordinates, a->low->coordinates, same)))
-            continue;
+        if (a->low && (!is_byte(*a->low) || !are_same(a->high.coordinates, a->low->coordinates))) continue;
         for (const ExprPtr& second : factors) {
             const auto* a_scale = std::get_if<Read>(&second->node);
             if (!a_scale || second == factor || !reader.is_operand(*a_scale)) continue;

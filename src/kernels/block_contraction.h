@@ -9,14 +9,15 @@ namespace tessera {
 
 /// A sum of products of small integers that share their scales in blocks of k, read as
 ///
-///     C[m, n] = sum over blocks b of k:  scale[m, b] * ( coefficient[n, b] * sum over k in b of A[m, k] *
-///     (B[n, k] + zero)
-///                                                      + offset[n, b]      * sum over k in b of A[m, k] )
+///     C[m, n] = sum over blocks b of k:
+///         scale[m, b] * (coefficient[n, b] * sum_k A[m, k] * (B[n, k] + zero) + offset[n, b] * sum_k A[m, k])
 ///
-/// so that the sums over k in a block are sums of integers: the scales are pulled out of the block
-/// (docs/design.md, section 2, quantised weights).
+/// with A = a, or a * radix + a_low, and sums over the k of the block: these are sums of integers, since the
+/// scales are pulled out of the block (docs/design.md, section 2, quantised weights).
 struct BlockContraction {
     Read a;                     ///< I8
+    std::optional<Read> a_low;  ///< I8
+    int64_t radix;
     Read a_scale;               ///< one number for `a_block` neighbouring k
     Read b;                     ///< integers of at most 8 bits
     ExprPtr coefficient;        ///< constant over `block` neighbouring k

@@ -29,6 +29,7 @@ const std::vector<Generator::Family>& Generator::families() {
                                             &Generator::typed_product,
                                             &Generator::quantised_product,
                                             &Generator::block_product,
+                                            &Generator::block_product,
                                             &Generator::quantised_rows,
                                             &Generator::typed_map,
                                             &Generator::rounded,

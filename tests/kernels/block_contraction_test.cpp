@@ -20,8 +20,9 @@ std::vector<std::string> ways(const std::string& operands, const std::string& bo
     const auto name = [&](const Read& read) { return d.tensors[static_cast<size_t>(read.tensor)].name; };
     std::vector<std::string> result;
     for (const BlockContraction& c : block_contractions_of(d)) {
-        result.push_back(fmt::format("{} by {}, ({} + {}) * ({}){}: {} of {}", name(c.a), name(c.a_scale),
-                                     name(c.b), c.zero, print(d, c.coefficient),
+        const std::string low = c.a_low ? fmt::format(" * {} + {}", c.radix, name(*c.a_low)) : "";
+        result.push_back(fmt::format("{}{} by {}, ({} + {}) * ({}){}: {} of {}", name(c.a), low,
+                                     name(c.a_scale), name(c.b), c.zero, print(d, c.coefficient),
                                      c.offset ? " + " + print(d, c.offset) : "", c.block, c.a_block));
         const int m = name(c.a) == "X" ? 0 : 1;
         EXPECT_EQ(c.m, std::vector<int>{m});
@@ -61,10 +62,23 @@ TEST(BlockContractions, DoNotDependOnHowTheProductIsWritten) {
               Ways{"X by S, (Q + 0) * (D * D) + -8 * D: 32 of 32"});
 }
 
+TEST(BlockContractions, NumbersOfSixteenBitsAreTwoBytes) {
+    const std::string q4 = "Q u4[n, k], D f16[n, k div 32]",
+                      terms = "in X i8[m, k], L i8[m, k], S f32[m, k div 32]\n";
+    EXPECT_EQ(ways(q4, "sum((X * 256 + L) * S * ((Q - 8) * D))", terms),
+              Ways{"X * 256 + L by S, (Q + -8) * (D): 32 of 32"});
+    EXPECT_EQ(ways(q4, "sum((X * 256 - L) * S * ((Q - 8) * D))", terms), Ways());
+    EXPECT_EQ(ways(q4, "sum((X * 0.5 + L) * S * ((Q - 8) * D))", terms), Ways());
+    // Sums that no int32 holds.
+    EXPECT_EQ(ways("Q u4[n, k], D f16[n, k div 128]", "sum((X * 256 + L) * S * ((Q - 8) * D))",
+                   "in X i8[m, k], L i8[m, k], S f32[m, k div 128]\n"),
+              Ways());
+}
+
 TEST(BlockContractions, OtherBodiesAreNone) {
     const std::string q4 = "Q u4[n, k], D f16[n, k div 32]", body = "sum(X * S * ((Q - 8) * D))";
     EXPECT_EQ(ways(q4, "max(X * S * ((Q - 8) * D))"), Ways());
-    EXPECT_EQ(ways(q4, "sum(X * ((Q - 8) * D))"), Ways());                      // no scale of X
+    EXPECT_EQ(ways(q4, "sum(X * ((Q - 8) * D))", "in X i8[m, k]\n"), Ways());    // no scale of X
     EXPECT_EQ(ways(q4, body, "in X f32[m, k], S f32[m, k div 32]\n"), Ways());  // no integers
     EXPECT_EQ(ways(q4, body, "in X i8[m, k], S f32[m, k]\n"), Ways());          // no blocks
     EXPECT_EQ(ways(q4, body, "in X i8[m, k], S f32[m, k div 2]\n"), Ways());    // less than one operation
