@@ -1,5 +1,6 @@
 """One measurement of each program. What comes back is as raw as the program gives it."""
 
+import atexit
 import json
 import os
 import re
@@ -29,6 +30,7 @@ def take_priority() -> None:
         # Linux weighs the processes of a session against each other, and sessions by a value of their own.
         group = Path("/proc/self/autogroup")
         if group.exists():
+            atexit.register(group.write_text, group.read_text().split()[-1])
             group.write_text(str(NICE))
     except OSError:
         pass

@@ -1,7 +1,7 @@
-// Contractions of int8 in blocks of 32 k: weights of 4 bits (and zero -8) or 8 bits with an F16 scale for
-// each block, activations of int8 with an F32 scale for each block, N = K = 1024; beside them the dot
-// products of BF16 pairs. One row reads the weights once, from memory; many rows are bound by arithmetic.
-// Needs the flags of the machine, in particular of its dot products.
+// Contractions of int8 in blocks of 32 k: weights of 4 bits (with zero -8) or 8 bits with an F16 scale for
+// each block, activations of int8 with an F32 scale for each block; beside them the dot products of BF16
+// pairs. One row reads the weights from memory, many rows are bound by arithmetic. Needs the flags of the
+// machine, in particular of its dot products.
 
 #include <cstdlib>
 #include <memory>
@@ -92,6 +92,7 @@ BENCHMARK(four_bits<1, 2, 1, 16384, 8192>);
 BENCHMARK(four_bits<1, 4, 1, 16384, 8192>);
 BENCHMARK(eight_bits<1, 1, 1, 16384, 8192>);
 BENCHMARK(eight_bits<1, 2, 1, 16384, 8192>);
+BENCHMARK(eight_bits<1, 4, 1, 16384, 8192>);
 BENCHMARK(bf16_pairs<1, 4, 1, 16384, 8192>);
 
 // Many rows.

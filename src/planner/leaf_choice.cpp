@@ -142,10 +142,10 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
 }
 
 /// Integers and floats of the block are live, and B's numbers with their coefficients: fewer rows than of a
-/// contraction in floats.
+/// contraction in floats. One row reads its weights in the order of the addresses.
 RegisterBlock block_of_integers(int64_t registers, int64_t rows) {
     if (rows == 1) return {1, 1};
-    return {std::min<int64_t>(rows, registers >= 32 ? 6 : 2), 2};
+    return {std::min<int64_t>(rows, registers >= 32 ? 4 : 2), 2};
 }
 
 void add_block_contractions(std::vector<Leaf>& out, const Node& node,

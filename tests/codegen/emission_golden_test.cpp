@@ -120,10 +120,8 @@ output y
           {{"w", {{}, {{0, 8}}}}},
           {}}},
         {"contract_blocks",
-         {R"(graph blocks
-
+         {R"(graph "blocks"
 symbol T in 1..64
-
 input x: i8[T, 64]
 input low: i8[T, 64]
 input scales: f32[T, 2]
@@ -206,12 +204,12 @@ class Emission : public ::testing::TestWithParam<std::string> {};
 TEST_P(Emission, IsWhatTheFileShows) {
     ASSERT_TRUE(examples().contains(GetParam())) << "micro-kernel " << GetParam() << " needs an example here";
     const std::string code = emitted(examples().at(GetParam()));
-    EXPECT_NE(code.find(GetParam() == "loops"     ? "ntt::store_group"
-                        : GetParam() == "dot"     ? "ntt::contract_k<"
-                        : GetParam() == "stream"  ? "ntt::softmax_step<"
+    EXPECT_NE(code.find(GetParam() == "loops"             ? "ntt::store_group"
+                        : GetParam() == "dot"             ? "ntt::contract_k<"
+                        : GetParam() == "stream"          ? "ntt::softmax_step<"
                         : GetParam() == "contract_blocks" ? "ntt::contract_blocks<"
-                        : GetParam() == "combine" ? "attend_weights[part]"
-                                                  : "ntt::contract<"),
+                        : GetParam() == "combine"         ? "attend_weights[part]"
+                                                          : "ntt::contract<"),
               std::string::npos);
     const fs::path path = golden_file(GetParam());
     if (std::getenv("TESSERA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << code;

@@ -68,10 +68,10 @@ void Generator::quantised_product() {
 std::vector<ValueId> Generator::block_numbers(int64_t depth, bool has_terms) {
     std::vector<ValueId> terms;
     for (int i = 0; i < (has_terms ? 2 : 1); ++i) {
-        terms.push_back(
-            in_block(1).add(fresh("numbers"),
-                            op("numbers(t: T, k: {})\nin W i8[k]\nout Y i8[t, k] = max(W - t, -127)\n", depth),
-                            {constant({depth}, ElementType::kI8)}));
+        terms.push_back(in_block(1).add(
+            fresh("numbers"),
+            op("numbers(t: T, k: {})\nin W i8[k]\nout Y i8[t, k] = max(W - t, -127)\n", depth),
+            {constant({depth}, ElementType::kI8)}));
     }
     return terms;
 }
@@ -82,18 +82,26 @@ ValueId Generator::block_scales(int64_t blocks) {
     const int64_t form = pick(0, 2);
     if (form == 2) {
         const ValueId scales = in_block(1).add(
-            fresh("scales"), op("scales(t: T, b: {}, u: 1)\nin D f32[b]\nout S f32[t, b, u] = D * 2\n", blocks),
+            fresh("scales"),
+            op("scales(t: T, b: {}, u: 1)\nin D f32[b]\nout S f32[t, b, u] = D * 2\n", blocks),
             {constant({blocks})});
         return in_block(1).add(
-            fresh("flat"), op("flat(t: T, b: {0})\nin S f32[t, b, 0] of [T, {0}, 1]\nout Y f32[t, b] = S\n", blocks),
+            fresh("flat"),
+            op("flat(t: T, b: {0})\nin S f32[t, b, 0] of [T, {0}, 1]\nout Y f32[t, b] = S\n", blocks),
             {scales});
     }
-    const ValueId scales =
-        in_block(1).add(fresh("scales"), op("scales(t: T, b: {})\nin D f32[b]\nout S f32[t, b] = D * 2\n", blocks),
-                        {constant({blocks})});
-    if (form == 1) return scales;
-    return in_block(1).add(
-        fresh("halves"), op("halves(t: T, b: {})\nin D f32[t, b]\nout S f32[t, b] = D * 0.5\n", blocks), {scales});
+    if (form == 1) {
+        return in_block(1).add(fresh("scales"),
+                               op("scales(t: T, b: {})\nin D f32[b]\nout S f32[t, b] = D * 2\n", blocks),
+                               {constant({blocks})});
+    }
+    const ValueId scales = in_block(1).add(
+        fresh("scales"),
+        op("scales(t: T, b: {}, j*: 3)\nin D f32[b, j], E f32[j]\nout S f32[t, b] = sum(D * E)\n", blocks),
+        {constant({blocks, 3}), constant({3})});
+    return in_block(1).add(fresh("halves"),
+                           op("halves(t: T, b: {})\nin D f32[t, b]\nout S f32[t, b] = D * 0.5\n", blocks),
+                           {scales});
 }
 
 /// Numbers in blocks with quantised weights: integers inside the blocks.
@@ -112,8 +120,9 @@ void Generator::block_product() {
                                             ElementType::kU8}[static_cast<size_t>(pick(0, 3))];
         operand(type, 1);
         operand(ElementType::kF16, 32);
-        text = fmt::format("Q {}[n, k], D f16[n, k div 32]\nout Y f32[t, n] = sum({} * S * ((Q - 8) * D)) * 0.0001\n",
-                           name(type), x);
+        text = fmt::format(
+            "Q {}[n, k], D f16[n, k div 32]\nout Y f32[t, n] = sum({} * S * ((Q - 8) * D)) * 0.0001\n",
+            name(type), x);
     } else if (form == 1) {
         operand(ElementType::kI8, 1);
         operand(ElementType::kBF16, 32);
@@ -133,22 +142,24 @@ void Generator::block_product() {
     } else {  // two of them side by side
         operands.push_back(constant({2, width, depth}, ElementType::kU4));
         operands.push_back(constant({2, width, depth / 32}, ElementType::kF16));
-        const ValueId both = in_block(1).add(
-            fresh("block_product"),
-            op("product(t: T, g: 2, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div 32], Q u4[g, n, k], D f16[g, n, k div "
-               "32]\nout Y f32[t, g, n] = sum({} * S * ((Q - 8) * D)) * 0.0001\n",
-               width, depth, head, x),
-            std::move(operands));
+        const ValueId both =
+            in_block(1).add(fresh("block_product"),
+                            op("product(t: T, g: 2, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div 32], Q "
+                               "u4[g, n, k], D f16[g, n, k div "
+                               "32]\nout Y f32[t, g, n] = sum({} * S * ((Q - 8) * D)) * 0.0001\n",
+                               width, depth, head, x),
+                            std::move(operands));
         keep(add("join",
-                 op("join(t: T, c: {0})\nin X f32[t, c div {1}, c mod {1}] of [T, 2, {1}]\nout Y f32[t, c] = X + 1\n",
+                 op("join(t: T, c: {0})\nin X f32[t, c div {1}, c mod {1}] of [T, 2, {1}]\nout Y f32[t, c] = "
+                    "X + 1\n",
                     2 * width, width),
                  {both}, 2 * width));
         return;
     }
-    keep(add("block_product",
-             op("product(t: T, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div 32], {}", width, depth, head,
-                text),
-             std::move(operands), width));
+    keep(add(
+        "block_product",
+        op("product(t: T, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div 32], {}", width, depth, head, text),
+        std::move(operands), width));
 }
 
 /// Rows of a quantised table by number, as of a tied embedding.

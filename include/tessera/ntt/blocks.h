@@ -18,10 +18,10 @@ template <int Size, Extent E, class F>
         for (const int64_t end = begin + kWhole; begin < end; begin += Size) f(Int<Size>{}, begin);
         if constexpr (kWhole < E::value) f(Int<E::value - kWhole>{}, begin);
     } else {
-        const int64_t end = begin + extent;
-        for (; begin + Size <= end; begin += Size) f(Int<Size>{}, begin);
+        const int64_t rest = extent % Size;
+        for (const int64_t end = begin + (extent - rest); begin < end; begin += Size) f(Int<Size>{}, begin);
         if constexpr (Size > 1) {
-            if (begin < end) for_blocks<Size / 2>(end - begin, f, begin);
+            if (rest > 0) for_blocks<Size / 2>(rest, f, begin);
         }
     }
 }

@@ -18,7 +18,7 @@ namespace tessera::ntt {
 
 /// The register block of a contraction in blocks, with lanes along n. `rows` x `groups` sums of int32 and as
 /// many of float are live, with one register for each group of B and one for A: 19 registers for 4x2, 27 for
-/// 6x2, 10 for 2x2. With row_terms there are twice as many sums of int32, and two registers for A: 28 for
+/// 6x2, 11 for 2x2. With row_terms there are twice as many sums of int32, and two registers for A: 28 for
 /// 4x2.
 struct ContractBlocksTile {
     int lanes;                ///< L: consecutive n in one vector
@@ -90,8 +90,8 @@ template <class V, class A, class I, int MR, int NR>
     }
 }
 
-/// One block of registers: MR rows from m on, NR groups, all blocks of k. `a_sums`: the sums of A, `blocks`
-/// of them for each row.
+/// One block of registers: MR rows from m on, NR groups, all blocks of k. `a_sums`: `blocks` sums of A for
+/// each row, times zero - bias where there is no offset.
 template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class AScale, class B,
           class Coefficient, class Offset, class C>
 [[gnu::always_inline]] inline void contract_blocks_tile(int64_t m, int64_t group, Count count, int64_t blocks,
@@ -99,6 +99,7 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
                                                         Coefficient coefficient, Offset offset, C c) {
     using V = Vector<float, Tile.lanes>;
     using I = QuadsOf<V>;
+    constexpr bool kHasOffset = !std::same_as<Offset, NoOffset>;
     constexpr int kZero = Tile.zero - B::kBias;
     constexpr int kSteps = Tile.block / 4;
     constexpr int kUnroll = kSteps % 8 == 0 ? 8 : kSteps % 4 == 0 ? 4 : 1;
@@ -120,7 +121,9 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
         I products[MR][NR], high[MR][NR];
 #pragma GCC unroll 64
         for (int i = 0; i < MR; ++i) {
-            const I start = broadcast<I>(kZero == 0 ? 0 : kZero * a_sums[i * blocks + block]);
+            I start = broadcast<I>(0);
+            if constexpr (kZero != 0 && kHasOffset) start = broadcast<I>(kZero * a_sums[i * blocks + block]);
+            if constexpr (kZero != 0 && !kHasOffset) start = broadcast<I>(a_sums[i * blocks + block]);
 #pragma GCC unroll 64
             for (int j = 0; j < NR; ++j) {
                 products[i][j] = start;
@@ -141,19 +144,18 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
         for (int j = 0; j < NR; ++j) {
             const V factor = coefficient.template load<V>(group + j, k, count);
             V shift;
-            if constexpr (!std::same_as<Offset, NoOffset>)
-                shift = offset.template load<V>(group + j, k, count);
+            if constexpr (kHasOffset) shift = offset.template load<V>(group + j, k, count);
 #pragma GCC unroll 64
             for (int i = 0; i < MR; ++i) {
                 I product = products[i][j];
                 if constexpr (HasTerms<A>) product = product + high[i][j] * A::kRadix;
                 const V whole = convert<float>(product);
                 V scaled;
-                if constexpr (std::same_as<Offset, NoOffset>) {
-                    scaled = factor * whole;
-                } else {
+                if constexpr (kHasOffset) {
                     const auto a_sum = static_cast<float>(a_sums[i * blocks + block]);
                     scaled = fma(factor, whole, shift * broadcast<V>(a_sum));
+                } else {
+                    scaled = factor * whole;
                 }
                 sum[i][j] = fma(a_scale.template load<V>(m + i, k / Tile.a_block), scaled, sum[i][j]);
             }
@@ -175,10 +177,15 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
                                                         Offset offset, C c) {
     constexpr int L = Tile.lanes;
     int32_t a_sums[kContractBlockSums];
-    if constexpr (Tile.zero != B::kBias || !std::same_as<Offset, NoOffset>) {
+    constexpr bool kHasOffset = !std::same_as<Offset, NoOffset>;
+    constexpr int kZero = Tile.zero - B::kBias;
+    if constexpr (kZero != 0 || kHasOffset) {
+        // Where nothing else asks for the sums, they are what a block starts from.
+        constexpr int kFactor = kHasOffset ? 1 : kZero;
         for (int64_t i = 0; i < rows; ++i) {
             for (int64_t block = 0; block < blocks; ++block)
-                a_sums[i * blocks + block] = sum_block<Tile.block>(a, first + i, block * Tile.block);
+                a_sums[i * blocks + block] =
+                    kFactor * sum_block<Tile.block>(a, first + i, block * Tile.block);
         }
     }
     const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
