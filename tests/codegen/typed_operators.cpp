@@ -156,10 +156,13 @@ void Generator::block_product() {
                  {both}, 2 * width));
         return;
     }
-    keep(add(
+    const Matrix product = add(
         "block_product",
         op("product(t: T, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div 32], {}", width, depth, head, text),
-        std::move(operands), width));
+        std::move(operands), width);
+    // A reader of its own, into whose nest the product may go.
+    keep(add("map", op("map(t: T, n: {})\nin X f32[t, n]\nout Y f32[t, n] = X + 0.1\n", width),
+             {product.value}, width));
 }
 
 /// Rows of a quantised table by number, as of a tied embedding.
