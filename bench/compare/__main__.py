@@ -145,7 +145,7 @@ class Comparison:
             if program == "tessera":
                 run[program] = run_tessera(options.tessera, artefact, test, options.repeat)
             else:
-                run[program] = {"seconds": run_llama(self.llama, gguf, threads, test, options.repeat)}
+                run[program] = run_llama(self.llama, gguf, threads, test, options.repeat)
         return run
 
     def measure_gemms(self, shape: str) -> None:

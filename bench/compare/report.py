@@ -30,6 +30,7 @@ def row(cell: dict) -> list[str]:
     is_decode = cell["kind"] == "decode"
     what = "bytes_per_second" if is_decode else "multiply_adds_per_second"
     amount = bytes_moved(runs[0]["tessera"]) if is_decode else runs[0]["tessera"]["multiply_adds"]
+    others = statistics.median(max(run[program]["others"] for program in PROGRAMS) for run in runs)
     limits = [limit(run, cell["threads"], what) for run in runs]
 
     def share(program: str) -> str:
@@ -41,11 +42,12 @@ def row(cell: dict) -> list[str]:
         f"{speeds['llama'][1]:.2f}", f"{speeds['llama'][0]:.2f} .. {speeds['llama'][2]:.2f}",
         f"{ratios[1]:.2f}", f"{ratios[0]:.2f} .. {ratios[2]:.2f}",
         share("tessera"), share("llama"), f"{statistics.median(limits) / 1e9:.0f} {'GB/s' if is_decode else 'GFLOP/s F32'}",
+        f"{100 * others:.0f} %",
     ]  # fmt: skip
 
 
 HEAD = ["model", "threads", "test", "tessera t/s", "quartiles", "llama.cpp t/s", "quartiles", "ratio", "quartiles",
-        "tessera", "llama.cpp", "of"]  # fmt: skip
+        "tessera", "llama.cpp", "of", "others"]  # fmt: skip
 
 
 def table(cells: list[dict]) -> str:

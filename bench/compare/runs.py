@@ -4,11 +4,13 @@ import atexit
 import json
 import os
 import re
+import resource
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
-NICE = -15
+NICE = -20
 
 
 @dataclass(frozen=True)
@@ -36,33 +38,47 @@ def take_priority() -> None:
         pass
 
 
-def output(command: list[object]) -> str:
+def busy_seconds() -> float:
+    """Of all processors together, what the host takes of a virtual one included."""
+    user, nice, system, _idle, _wait, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split(maxsplit=9)[1:9])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def own_seconds() -> float:
+    own = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime
+
+
+def output(command: list[object]) -> tuple[str, float]:
+    """And the share of the processors that other programs had meanwhile."""
     words = [str(word) for word in command]
+    begin, busy, own = time.monotonic(), busy_seconds(), own_seconds()
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(words)}\nended with exit code {done.returncode}:\n{done.stderr[-4000:]}")
-    return done.stdout
+    others = busy_seconds() - busy - (own_seconds() - own)
+    return done.stdout, max(0.0, others / (time.monotonic() - begin) / os.cpu_count())
 
 
 def run_tessera(tessera: Path, artefact: Path, test: Test, repeat: int) -> dict:
     """Its seconds, what it has to do for them, and the limits that it measured just before."""
     prefill, decode = (test.tokens, 0) if test.kind == "prefill" else (0, test.tokens)
-    text = output([tessera, "bench", artefact, "--prefill", prefill, "--decode", decode, "--depth", test.depth,
+    text, others = output([tessera, "bench", artefact, "--prefill", prefill, "--decode", decode, "--depth", test.depth,
                    "--repeat", repeat, "--limits", "--json", "-"])  # fmt: skip
-    return json.loads(text)["cases"][0]
+    return json.loads(text)["cases"][0] | {"others": others}
 
 
-def run_llama(llama: Path, model: Path, threads: int, test: Test, repeat: int) -> list[float]:
-    """Seconds."""
+def run_llama(llama: Path, model: Path, threads: int, test: Test, repeat: int) -> dict:
+    """Its seconds."""
     prefill, decode = (test.tokens, 0) if test.kind == "prefill" else (0, test.tokens)
-    text = output([llama / "llama-bench", "-m", model, "-p", prefill, "-n", decode, "-d", test.depth, "-t", threads,
+    text, others = output([llama / "llama-bench", "-m", model, "-p", prefill, "-n", decode, "-d", test.depth, "-t", threads,
                    "-r", repeat, "-o", "json"])  # fmt: skip
-    return [nanoseconds * 1e-9 for nanoseconds in json.loads(text)[0]["samples_ns"]]
+    return {"seconds": [nanoseconds * 1e-9 for nanoseconds in json.loads(text)[0]["samples_ns"]], "others": others}
 
 
 def run_limits(limits: Path) -> dict:
     """The short probe of limits.cpp: F32 multiply-adds of two threads, reading by one and two."""
-    line = output([limits, "probe"]).split("GB/s")[-1].split("\n")[1]
+    line = output([limits, "probe"])[0].split("GB/s")[-1].split("\n")[1]
     _, peak, _, one, two = map(float, line.split())
     return {"multiply_adds_per_second": {1: peak * 0.5e9, 2: peak * 1e9}, "bytes_per_second": {1: one * 1e9, 2: two * 1e9}}
 
@@ -71,7 +87,8 @@ def run_peaks(limits: Path) -> dict[str, list[float]]:
     """All arithmetic peaks that limits.cpp knows, medians of one and two threads, operations per second."""
     peaks, above = {}, ""
     number = r"[\d.]+ \(\s*([\d.]+)\)"
-    for indent, name, one, two in re.findall(rf"^( +)(\S.*?) +1T +{number} +2T +{number} +G(?:FL)?OP/s", output([limits, "flops"]), re.M):
+    line = re.compile(rf"^( +)(\S.*?) +1T +{number} +2T +{number} +G(?:FL)?OP/s", re.M)
+    for indent, name, one, two in line.findall(output([limits, "flops"])[0]):
         # What is indented further is a variant of what stands above it.
         if len(indent) == 2:
             above = name
@@ -80,4 +97,4 @@ def run_peaks(limits: Path) -> dict[str, list[float]]:
 
 
 def run_gemm(gemm: Path, threads: int, rows: int, kind: str, passes: int, products: list[str]) -> dict:
-    return json.loads(output([gemm, rows, passes, threads, kind, *products]))
+    return json.loads(output([gemm, rows, passes, threads, kind, *products])[0])

@@ -54,14 +54,14 @@ class Gguf(unittest.TestCase):
 def run(tessera, llama, **limits):
     work = {"weight_bytes": 800, "cache_bytes_read": 150, "cache_bytes_written": 50, "multiply_adds": 4000}
     own = {"bytes_per_second": 1000.0, "multiply_adds_per_second": 8000.0}
-    return {"tessera": work | {"seconds": tessera, "limits": [own]}, "llama": {"seconds": llama}} | limits
+    return {"tessera": work | {"seconds": tessera, "limits": [own], "others": 0.04}, "llama": {"seconds": llama, "others": 0.5}} | limits
 
 
 class Report(unittest.TestCase):
     def row(self, kind, *runs):
         cell = {"model": "m", "threads": 1, "test": "t", "kind": kind, "tokens": 10, "depth": 0, "runs": list(runs)}
         return dict(zip(["model", "threads", "test", "tessera", "quartiles", "llama", "llama quartiles", "ratio",
-                         "ratio quartiles", "share", "llama share", "limit"], report.row(cell)))  # fmt: skip
+                         "ratio quartiles", "share", "llama share", "limit", "others"], report.row(cell)))  # fmt: skip
 
     def test_a_ratio_is_of_times_of_the_same_pair(self):
         row = self.row("decode", run([2.0], [1.0]), run([4.0], [8.0]), run([2.0], [3.0]))
@@ -78,6 +78,9 @@ class Report(unittest.TestCase):
         other = {"bytes_per_second": {1: 2000.0, 2: 9000.0}, "multiply_adds_per_second": {1: 1.0, 2: 1.0}}
         self.assertEqual(self.row("decode", run([2.0], [4.0], limits=other))["share"], "25 %")
         self.assertEqual(self.row("prefill", run([2.0], [4.0], limits=other))["share"], "25 %")
+
+    def test_says_how_much_others_disturbed_either_program(self):
+        self.assertEqual(self.row("decode", run([2.0], [4.0]))["others"], "50 %")
 
 
 if __name__ == "__main__":
