@@ -35,7 +35,7 @@ CompileOptions options_of(const CompileSettings& settings) {
     if (options.workers && (*options.workers < 1 || *options.workers > kMostWorkers))
         refuse("workers", fmt::to_string(*options.workers), fmt::format("1 to {}", kMostWorkers));
     const std::optional<Policy> policy = policy_of(settings.policy);
-    if (!policy) refuse("policy", settings.policy, "default or exact");
+    if (!policy) refuse("policy", settings.policy, "default, exact or fast");
     options.policy = *policy;
     if (settings.cache_type != "auto") {
         options.cache_type = element_type_of(settings.cache_type);

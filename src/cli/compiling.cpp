@@ -72,11 +72,12 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
                    "longest sequence in tokens; default: the model's, at most 8192")
         ->type_name("N")
         ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
-    app.add_option("--policy", flags.policy,
-                   "exact: activations and cache stay F32; default: what F16 or BF16 weights are multiplied "
-                   "with is rounded to their type")
+    app.add_option(
+           "--policy", flags.policy,
+           "exact: activations and cache stay F32; default: what F16 or BF16 weights are multiplied "
+           "with is rounded to their type, quantised ones to 16 bits in blocks of 32; fast: to 8 bits")
         ->capture_default_str()
-        ->check(CLI::IsMember({"default", "exact"}));
+        ->check(CLI::IsMember({"default", "exact", "fast"}));
     app.add_option("--cache-type", flags.cache_type,
                    "of keys and values; auto: that of the weights (F16 where they are quantised), F32 under "
                    "--policy exact")

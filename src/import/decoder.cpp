@@ -66,6 +66,12 @@ struct Step {
     }
 };
 
+/// An activation that products read.
+struct Factor {
+    ops::Activation form;
+    std::vector<ValueId> operands;
+};
+
 /// Operands of a node: activations, then those of its weight.
 std::vector<ValueId> joined(std::vector<ValueId> operands, const std::vector<ValueId>& weight) {
     operands.insert(operands.end(), weight.begin(), weight.end());
@@ -94,17 +100,20 @@ public:
 
     ValueId build(ValueId x) {
         const DecoderSize& size = step_.spec.size;
-        const ElementType attention_input = input_of({kQuery, kKey, kValue});
-        const ElementType feed_forward_input = input_of({kGate, kUp});
-        const ValueId attended = attention(norm("attention_normed", kAttentionNorm, x, attention_input));
+        const Factor attended =
+            attention(normed("attention_normed", kAttentionNorm, x, {kQuery, kKey, kValue}));
         const ValueId projected = linear("output", attended, kOutput, kOutputBias);
         const ValueId middle = add("attention_residual", x, projected);
-        const ValueId normed = norm("feed_forward_normed", kFeedForwardNorm, middle, feed_forward_input);
-        const ValueId gate = linear("gate", normed, kGate, kGateBias);
-        const ValueId up = linear("up", normed, kUp, kUpBias);
-        const ValueId activated = builder_.add(
-            prefix_ + "swiglu", ops::swiglu(symbols(), step_.rows, size.feed_forward, input_of({kDown})),
-            {gate, up});
+        const Factor normed_middle = normed("feed_forward_normed", kFeedForwardNorm, middle, {kGate, kUp});
+        const ValueId gate = linear("gate", normed_middle, kGate, kGateBias);
+        const ValueId up = linear("up", normed_middle, kUp, kUpBias);
+        const ops::Activation form = input_of({kDown});
+        const Factor activated =
+            factor("swiglu",
+                   builder_.add(prefix_ + "swiglu",
+                                ops::swiglu(symbols(), step_.rows, size.feed_forward, computed_type(form)),
+                                {gate, up}),
+                   form);
         return add("feed_forward_residual", middle, linear("down", activated, kDown, kDownBias));
     }
 
@@ -113,11 +122,11 @@ private:
     std::optional<ops::WeightFormat> format(LayerTensor tensor) const {
         return step_.spec.layers[static_cast<size_t>(layer_)][static_cast<size_t>(tensor)];
     }
-    /// The type of the activation that these matrices read.
-    ElementType input_of(std::initializer_list<LayerTensor> readers) const {
+    /// The activation that these matrices read.
+    ops::Activation input_of(std::initializer_list<LayerTensor> readers) const {
         std::vector<ops::WeightFormat> formats;
         for (const LayerTensor reader : readers) formats.push_back(format(reader).value());
-        return activation_type(step_.spec.policy, formats);
+        return activation_of(step_.spec.policy, formats);
     }
 
     std::vector<ValueId> weight(LayerTensor tensor) {
@@ -134,9 +143,19 @@ private:
                             normed_type(step_, x, result));
     }
 
-    ValueId linear(const std::string& node, ValueId x, LayerTensor matrix, LayerTensor bias) {
+    Factor factor(const std::string& node, ValueId x, const ops::Activation& form) {
+        return {form, ops::factor_operands(builder_, prefix_ + node, x, form)};
+    }
+
+    Factor normed(const std::string& node, LayerTensor scale, ValueId x,
+                  std::initializer_list<LayerTensor> readers) {
+        const ops::Activation form = input_of(readers);
+        return factor(node, norm(node, scale, x, computed_type(form)), form);
+    }
+
+    ValueId linear(const std::string& node, const Factor& x, LayerTensor matrix, LayerTensor bias) {
         const std::vector<int64_t> shape = shape_of(matrix, step_.spec.size);
-        std::vector<ValueId> operands = joined({x}, weight(matrix));
+        std::vector<ValueId> operands = joined(x.operands, weight(matrix));
         std::optional<ElementType> bias_type;
         if (format(bias)) {
             bias_type = ops::element_of(*format(bias));
@@ -144,7 +163,7 @@ private:
         }
         return builder_.add(prefix_ + node,
                             ops::matmul(symbols(), {step_.rows, shape[0], shape[1]}, format(matrix).value(),
-                                        bias_type, step_.graph[x].type.element),
+                                        bias_type, x.form),
                             std::move(operands));
     }
 
@@ -179,7 +198,7 @@ private:
                                {step_.inputs.slot, x}, state);
     }
 
-    ValueId attention(ValueId x) {
+    Factor attention(const Factor& x) {
         const DecoderSize& size = step_.spec.size;
         const StepInputs& in = step_.inputs;
         const ValueId q = linear("q", x, kQuery, kQueryBias);
@@ -189,13 +208,15 @@ private:
         const ValueId keys = cached("k_cache", rotated("k", k, size.cache_heads, kKeyNorm));
         const ValueId values = cached("v_cache", split("v_heads", v, size.cache_heads));
         const double scale = 1 / std::sqrt(static_cast<double>(size.head_width));
-        const ElementType result = input_of({kOutput});
+        const ops::Activation form = input_of({kOutput});
+        const ElementType result = computed_type(form);
         const ValueId attended = builder_.add(prefix_ + "attention", ops::attention(scale),
                                               {queries, keys, values, in.first, in.length, in.start, in.page},
                                               normed_type(step_, queries, result));
-        return builder_.add(prefix_ + "attended",
-                            ops::merge_heads(symbols(), step_.rows, size.heads, size.head_width, result),
-                            {attended});
+        const ValueId merged = builder_.add(
+            prefix_ + "attended",
+            ops::merge_heads(symbols(), step_.rows, size.heads, size.head_width, result), {attended});
+        return factor("attended", merged, form);
     }
 
     Step& step_;
@@ -232,14 +253,14 @@ void add_head(Step& step, ValueId x, const std::vector<ValueId>& embedding) {
     const ValueId selected =
         builder.add("selected", ops::select_rows(step.graph.symbols, rows, step.rows, spec.size.hidden),
                     {step.inputs.rows, x});
-    const ElementType type = activation_type(spec.policy, std::span(&format, 1));
+    const ops::Activation form = activation_of(spec.policy, std::span(&format, 1));
     const ValueId normed = builder.add("final_normed", ops::rms_norm(spec.epsilon), joined({selected}, norm),
-                                       normed_type(step, selected, type));
+                                       normed_type(step, selected, computed_type(form)));
     const ValueId logits =
         builder.add("logits",
                     ops::matmul(step.graph.symbols, {rows, spec.size.vocabulary, spec.size.hidden}, format,
-                                std::nullopt, type),
-                    joined({normed}, head));
+                                std::nullopt, form),
+                    joined(ops::factor_operands(builder, "final_normed", normed, form), head));
     step.graph.blocks.push_back(std::move(block));
     step.graph.outputs = {logits};
 }

@@ -14,19 +14,22 @@ bool are_equal(std::span<const ops::WeightFormat> formats) {
 }  // namespace
 
 std::string_view name(Policy policy) {
-    return policy == Policy::kExact ? "exact" : "default";
+    return policy == Policy::kExact ? "exact" : policy == Policy::kFast ? "fast" : "default";
 }
 
 std::optional<Policy> policy_of(std::string_view name) {
-    for (const Policy policy : {Policy::kDefault, Policy::kExact})
+    for (const Policy policy : {Policy::kDefault, Policy::kExact, Policy::kFast})
         if (name == tessera::name(policy)) return policy;
     return std::nullopt;
 }
 
-ElementType activation_type(Policy policy, std::span<const ops::WeightFormat> readers) {
+ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> readers) {
     TESSERA_CHECK(!readers.empty(), "an activation without readers");
-    if (policy == Policy::kExact || !are_equal(readers)) return ElementType::kF32;
-    return ops::element_of(readers.front()).value_or(ElementType::kF32);
+    if (policy == Policy::kExact) return {};
+    if (std::none_of(readers.begin(), readers.end(), [](auto each) { return ops::element_of(each); }))
+        return policy == Policy::kFast ? ops::kInt8Blocks : ops::kInt16Blocks;
+    if (!are_equal(readers)) return {};
+    return {ops::element_of(readers.front()).value()};
 }
 
 ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers) {

@@ -47,10 +47,16 @@ const Read* Contraction::b_operand() const {
     return std::get_if<Read>(&below_casts(b)->node);
 }
 
-std::vector<Contraction> contractions_of(const Definition& definition) {
-    if (definition.monoid != Monoid::kSum || rounds(definition.body.front())) return {};
+std::vector<ExprPtr> factors_of(const Definition& definition) {
     std::vector<ExprPtr> factors;
-    append_factors(definition.body.front(), factors);
+    if (definition.monoid == Monoid::kSum && !rounds(definition.body.front()))
+        append_factors(definition.body.front(), factors);
+    return factors;
+}
+
+std::vector<Contraction> contractions_of(const Definition& definition) {
+    const std::vector<ExprPtr> factors = factors_of(definition);
+    if (factors.empty()) return {};
     const auto is_operand = [&](const Read& r) {
         return definition.tensors[static_cast<size_t>(r.tensor)].role == Role::kIn;
     };

@@ -18,6 +18,10 @@ struct Contraction {
     const Read* b_operand() const;
 };
 
+/// The factors of the product that a definition sums, casts to f32 aside; empty if it is no sum, or rounds in
+/// it.
+std::vector<ExprPtr> factors_of(const Definition& definition);
+
 /// Every way to read a definition so; empty if it is no sum of products, or no iterators can be n and k.
 /// Casts to f32 count as nothing, since compiled code computes in f32; a definition that rounds a factor
 /// otherwise is no contraction.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
 #include "kernels/parted_fold.h"
 
@@ -19,6 +20,11 @@ std::string sum_of_products(const Definition& definition) {
     return {};
 }
 
+std::string sum_of_blocks(const Definition& definition) {
+    if (!block_contractions_of(definition).empty()) return {};
+    return "its body is no product of small integers whose scales are constant in blocks";
+}
+
 std::string streaming_softmax(const Definition& definition) {
     return definition.monoid == Monoid::kSoftmaxSum ? "" : "its monoid is not softmax_sum";
 }
@@ -32,7 +38,7 @@ std::span<const MicroKernel> micro_kernels() {
                     .parameters = {{"x", "iterator of the lanes; none: scalars", true, false},
                                    {"lanes", "lanes of a vector", false, false}},
                     .tiles_reductions = true,
-                    .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16},
+                    .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16, ElementType::kI8},
                     .why_not = anything},
         MicroKernel{.name = "contract",
                     .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along n",
@@ -58,6 +64,20 @@ std::span<const MicroKernel> micro_kernels() {
                     .tiles_reductions = true,
                     .results = {ElementType::kF32},
                     .why_not = sum_of_products},
+        MicroKernel{
+            .name = "contract_blocks",
+            .summary =
+                "register-blocked C[m,n] = sum_b scale[m,b] (coefficient[n,b] sum_k A[m,k] B[n,k] + ..), "
+                "integers inside the blocks, lanes along n",
+            .parameters = {{"m", "iterator of A and C; none: one row", true, false},
+                           {"n", "iterator of B and C", true, true},
+                           {"k", "reduction iterator of A and B", true, true},
+                           {"lanes", "lanes of a vector", false, false},
+                           {"rows", "rows in registers", false, false},
+                           {"groups", "groups of lanes in registers", false, false}},
+            .tiles_reductions = true,
+            .results = {ElementType::kF32},
+            .why_not = sum_of_blocks},
         MicroKernel{
             .name = "stream",
             .summary =

@@ -24,15 +24,23 @@ constexpr int64_t kWidth = 128;   ///< of a value in attention
 
 struct WeightCase {
     ops::WeightFormat format;
-    ElementType input;
+    ops::Activation input;
+    std::string_view input_name;
 };
 
-/// Float weights also with activations of their type, which dot products need.
+/// Weights also with activations that are rounded as they are, which dot products need.
 std::vector<WeightCase> weights() {
-    using ops::WeightFormat;
-    return {{WeightFormat::kF32, ElementType::kF32},  {WeightFormat::kF16, ElementType::kF32},
-            {WeightFormat::kBF16, ElementType::kF32}, {WeightFormat::kBF16, ElementType::kBF16},
-            {WeightFormat::kQ8_0, ElementType::kF32}, {WeightFormat::kQ4_0, ElementType::kF32}};
+    using enum ops::WeightFormat;
+    const ops::Activation f32, bf16{ElementType::kBF16};
+    return {{kF32, f32, "f32"},
+            {kF16, f32, "f32"},
+            {kBF16, f32, "f32"},
+            {kBF16, bf16, "bf16"},
+            {kQ8_0, f32, "f32"},
+            {kQ8_0, ops::kInt16Blocks, "i16"},
+            {kQ4_0, f32, "f32"},
+            {kQ4_0, ops::kInt16Blocks, "i16"},
+            {kQ4_0, ops::kInt8Blocks, "i8"}};
 }
 
 int64_t resident_bytes(const Machine& machine) {
@@ -61,12 +69,18 @@ KernelSubject product(const WeightCase& weight, int64_t rows, int64_t columns) {
     const ops::WeightFormatInfo& format = ops::info(weight.format);
     KernelSubject subject{
         .graph = {},
-        .types = {{"A", std::string(name(weight.input))}, {"B", lower_case(format.name)}, {"C", "f32"}},
+        .types = {{"A", std::string(weight.input_name)}, {"B", lower_case(format.name)}, {"C", "f32"}},
         .sizes = {{"m", rows}, {"n", columns}, {"k", kDepth}},
         .streamed = "n"};
     Graph& graph = subject.graph;
     graph.name = "product";
-    std::vector<ValueId> operands = {add_value(graph, "x", ValueKind::kInput, weight.input, {rows, kDepth})};
+    std::vector<ValueId> operands;
+    for (int term = 0; term < weight.input.terms; ++term)
+        operands.push_back(add_value(graph, term == 0 ? "x" : "x_low", ValueKind::kInput,
+                                     weight.input.element, {rows, kDepth}));
+    if (weight.input.block > 1)
+        operands.push_back(add_value(graph, "x_scale", ValueKind::kInput, ElementType::kF32,
+                                     {rows, kDepth / weight.input.block}));
     for (const ops::WeightOperand& part : format.operands)
         operands.push_back(add_value(graph, fmt::format("w_{}", part.name), ValueKind::kConstant, part.type,
                                      {columns, kDepth / part.block}));

@@ -40,6 +40,7 @@ void check_types(const Node& node, const MicroKernel& kernel);
 Body lower_loops(const LeafScope& scope);
 Body lower_combine(const LeafScope& scope);
 Body lower_contract(const LeafScope& scope);
+Body lower_contract_blocks(const LeafScope& scope);
 Body lower_dot(const LeafScope& scope);
 Body lower_stream(const LeafScope& scope);
 

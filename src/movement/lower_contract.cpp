@@ -3,20 +3,13 @@
 #include <algorithm>
 
 #include "kernels/contraction.h"
-#include "movement/leaf.h"
+#include "movement/product_tile.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
 
-constexpr const char* kRow = "#m";  // positions inside the tile; they become strides
-constexpr const char* kGroup = "#g";
-constexpr const char* kStep = "#k";
-constexpr const char* kColumn = "#n";
-constexpr const char* kInStep = "#j";
-
-struct Roles {
-    int m, n, k;  ///< iterators; m is -1 for a single row
+struct Roles : ProductIterators {
     Contraction product;
     int c;  ///< position of the result
 };
@@ -27,13 +20,11 @@ bool contains(const std::vector<int>& iterators, int x) {
 
 Roles roles_of(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
-    const int m = iterator_parameter(scope, "m"), n = iterator_parameter(scope, "n"),
-              k = iterator_parameter(scope, "k");
-    if (n < 0 || k < 0)
-        throw Error(scope.node.name, scope.leaf.micro_kernel, "needs n=ITERATOR and k=ITERATOR");
+    const ProductIterators iterators = product_iterators(scope);
+    const auto [m, n, k] = iterators;
     for (Contraction& product : contractions_of(definition)) {
         if (contains(product.n, n) && contains(product.k, k) && (m < 0 || contains(product.m, m)))
-            return {m, n, k, std::move(product), definition.results().front()};
+            return {iterators, std::move(product), definition.results().front()};
     }
     throw Error(
         scope.node.name, scope.leaf.micro_kernel,
@@ -42,122 +33,11 @@ Roles roles_of(const LeafScope& scope) {
         "choose other iterators for m, n and k");
 }
 
-/// An address whose iterators inside the tile are the positions above; their strides.
-class TileAddress {
-public:
-    TileAddress(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& map,
-                const std::vector<Index>& at, bool is_written)
-        : scope_(scope), tensor_(scope.node.definition()->tensors[static_cast<size_t>(tensor)].name) {
-        std::vector<Index> coordinates;
-        for (const ExprPtr& c : map) coordinates.push_back(to_index(c, scope.node, at, scope.storage));
-        address_ = scope.storage.locate(value_of(scope.node, tensor), coordinates, is_written);
-    }
-
-    int64_t stride(const char* position) const {
-        const auto stride = address_.offset.coefficient(position);
-        if (!stride) {
-            throw Error(
-                scope_.node.name, tensor_,
-                fmt::format("does not lie at one stride inside the tile, but at {}", address_.offset.text()),
-                "choose another layout, tile, or number of lanes");
-        }
-        return *stride;
-    }
-    void expect_stride(const char* position, int64_t expected) const {
-        if (stride(position) != expected) {
-            throw Error(scope_.node.name, tensor_,
-                        fmt::format("its lanes are {} elements apart", stride(position)),
-                        expected == 1 ? "the kernel needs them side by side: choose a layout with these lanes"
-                                      : fmt::format("the kernel needs {} of k between them: choose a layout "
-                                                    "with these lanes",
-                                                    expected));
-        }
-    }
-    Address start() const {
-        Index offset = address_.offset;
-        for (const char* position : {kRow, kGroup, kStep, kColumn, kInStep, kLane})
-            offset = offset.substitute(position, Index(0));
-        return {address_.buffer, offset, address_.element};
-    }
-
-private:
-    const LeafScope& scope_;
-    std::string tensor_;
-    Address address_;
-};
-
-Index position(const char* name, int64_t count) {
-    return Index::variable({name, {0, std::max<int64_t>(count - 1, 0)}});
-}
-
-struct Tile {
-    LeafLoops loops;
-    bool accumulates;
-    Body before;
-};
-
-/// Loops over what is neither m, n nor k. Where these are reductions the call folds into the result.
-Tile surrounding(const LeafScope& scope, const Roles& roles) {
-    const Definition& definition = *scope.node.definition();
-    if (definition.where && !readers_imply_predicate(scope.node, scope.kernel, scope.storage)) {
-        throw Error(scope.node.name, scope.leaf.micro_kernel,
-                    "computes where the predicate does not hold too, and not every reader is in the kernel "
-                    "and skips that",
-                    "fuse it with its reader, or use the micro-kernel loops");
-    }
-    std::vector<int> others;
-    bool has_reduction = false;
-    for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
-        if (x == roles.m || x == roles.n || x == roles.k) continue;
-        others.push_back(x);
-        has_reduction |= definition.iterators[static_cast<size_t>(x)].is_reduction &&
-                         !scope.ranges[static_cast<size_t>(x)].is_single();
-    }
-    const bool is_update = definition.tensors[static_cast<size_t>(roles.c)].role == Role::kUpdate;
-    Tile tile{LeafLoops(scope, others), scope.is_partial || has_reduction || is_update, {}};
-    if (has_reduction && !scope.is_partial && !is_update) tile.before = lower_identity(scope);
-    return tile;
-}
-
-Body finished(const LeafScope& scope, Tile tile, Statement call) {
-    Body body = std::move(tile.before);
-    for (Statement& s : tile.loops.around({std::move(call)})) body.push_back(std::move(s));
-    if (!scope.is_partial) {
-        for (Statement& s : lower_post(scope)) body.push_back(std::move(s));
-    }
-    return body;
-}
-
-Index extent(const Range& range) {
-    return range.end - range.begin;
-}
-
-void refuse_reads_outside(const LeafScope& scope, const Roles& roles, const std::vector<Index>& at) {
-    const ValueScope values{scope.node, scope.storage, at, 0, nullptr};
+std::vector<Read> factors_read(const Roles& roles) {
     std::vector<Read> reads = roles.product.b_reads;
     reads.push_back(roles.product.a);
-    for (const Read& factor : reads) {
-        const auto value = to_value(read(factor.tensor, factor.coordinates, factor.declared_map), values);
-        if (!std::get<Load>(value->node).guards.empty()) {
-            throw Error(scope.node.name,
-                        scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)].name,
-                        "may be read out of range", "use the micro-kernel loops");
-        }
-    }
+    return reads;
 }
-
-int64_t groups_in(const Range& range, int64_t lanes) {
-    return (range.largest + lanes - 1) / lanes;
-}
-
-/// Factor B over two positions in the tile, of which `outer` has `outer_count` values.
-struct FactorPositions {
-    const char* outer;
-    int64_t outer_count;
-    const char* inner;
-    int64_t inner_count;
-    int64_t k_lanes = 1;  ///< that lie side by side between the lanes
-};
 
 /// An operand is read at its strides; anything else is computed from the operands group by group.
 Factor factor_b(const LeafScope& scope, const Roles& roles, const std::vector<Index>& at,
@@ -172,31 +52,7 @@ Factor factor_b(const LeafScope& scope, const Roles& roles, const std::vector<In
         throw Error(scope.node.name, "k_lanes", "its factor is computed from several operands",
                     "leave k_lanes out");
     }
-    const auto variable = [&](const char* name, int64_t count) {
-        return Variable{scope.names.fresh(name), {0, std::max<int64_t>(count - 1, 0)}};
-    };
-    ComputedFactor b{variable(positions.outer + 1, positions.outer_count),
-                     variable(positions.inner + 1, positions.inner_count), nullptr};
-    std::vector<Index> iterators = at;
-    for (Index& x : iterators) {
-        x = x.substitute(positions.outer, Index::variable(b.outer))
-                .substitute(positions.inner, Index::variable(b.inner));
-    }
-    b.value = to_value(roles.product.b, {scope.node, scope.storage, std::move(iterators), 0, nullptr});
-    return b;
-}
-
-/// Whether all that B reads is stored with lanes along its last group, so that the group can be read whole.
-bool is_padded(const LeafScope& scope, const Roles& roles, int64_t lanes, int64_t k_lanes) {
-    return std::all_of(roles.product.b_reads.begin(), roles.product.b_reads.end(), [&](const Read& read) {
-        const Value& stored =
-            scope.storage.input().graph[scope.storage.base(value_of(scope.node, read.tensor))];
-        if (stored.kind != ValueKind::kConstant) return false;
-        const Layout& layout = stored_layout(scope.storage.input().plan, stored.name);
-        const size_t inner = k_lanes > 1 ? 1 : 0;  // lanes along k stand behind those along n
-        return layout.lanes.size() > inner &&
-               layout.lanes[layout.lanes.size() - 1 - inner].factor % lanes == 0;
-    });
+    return computed_factor(scope, roles.product.b, at, positions);
 }
 
 /// Neighbouring k in B's lanes, and whether their products are added together: what NTT has of that.
@@ -230,9 +86,9 @@ Body lower_contract(const LeafScope& scope) {
     const Roles roles = roles_of(scope);
     const int64_t lanes = lanes_parameter(scope);
     const KLanes k_lanes = k_lanes_of(scope, roles);
-    Tile tile = surrounding(scope, roles);
+    ProductTile tile = surrounding(scope, roles);
     std::vector<Index> at = tile.loops.values();
-    refuse_reads_outside(scope, roles, at);
+    refuse_reads_outside(scope, factors_read(roles), at);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
     const FactorPositions positions{kGroup, groups_in(range(roles.n), lanes), kStep,
@@ -268,16 +124,19 @@ Body lower_contract(const LeafScope& scope) {
                       .n = extent(range(roles.n)),
                       .k = extent(range(roles.k)),
                       .accumulate = tile.accumulates,
-                      .b_is_padded = is_padded(scope, roles, lanes, k_lanes.count)};
+                      .b_is_padded = std::all_of(roles.product.b_reads.begin(), roles.product.b_reads.end(),
+                                                 [&](const Read& read) {
+                                                     return is_padded(scope, read, lanes, k_lanes.count > 1);
+                                                 })};
     return finished(scope, std::move(tile), {std::move(call)});
 }
 
 Body lower_dot(const LeafScope& scope) {
     const Roles roles = roles_of(scope);
     const int64_t lanes = lanes_parameter(scope);
-    Tile tile = surrounding(scope, roles);
+    ProductTile tile = surrounding(scope, roles);
     std::vector<Index> at = tile.loops.values();
-    refuse_reads_outside(scope, roles, at);
+    refuse_reads_outside(scope, factors_read(roles), at);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
     const FactorPositions positions{kColumn, range(roles.n).largest, kGroup,

@@ -95,6 +95,19 @@ private:
                          c.a_k.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
                          c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : ""));
     }
+    std::string terms(const BlockContractCall& c) const {
+        if (c.a.size() == 1) return text(c.a.front());
+        return fmt::format("{} * {} + {}", text(c.a[0]), c.radix, text(c.a[1]));
+    }
+    void add(const BlockContractCall& c) {
+        line(fmt::format(
+            "contract_blocks {}x{}x{} blocks of {} m={} n={} k={} a={} by {} scale={} by ({}, {} each {}) "
+            "b={} + {} coefficient={}{} c={} by ({}, {}){}",
+            c.rows, c.groups, c.lanes, c.block, c.m.text(), c.n.text(), c.k.text(), terms(c), c.a_m.text(),
+            text(c.a_scale), c.scale_m.text(), c.scale_block.text(), c.a_block, text(Factor(c.b)), c.zero,
+            text(Factor(c.coefficient)), c.offset ? " offset=" + text(Factor(*c.offset)) : "", text(c.c),
+            c.c_m.text(), c.c_group.text(), c.accumulate ? " accumulate" : ""));
+    }
     void add(const DotCall& c) {
         line(fmt::format("dot {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}", c.rows,
                          c.columns, c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(),

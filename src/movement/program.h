@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -132,7 +133,23 @@ struct ContractCall {
     bool accumulate = false;
     bool b_is_padded = false;  ///< B's last group may be read whole
 };
-/// As above with lanes along k, folded at the end.
+/// C[m, n] (+)= sum over blocks of k of scale[m, block] * (coefficient * sum_k A[m, k] (B[n, k] + zero)
+/// + offset * sum_k A[m, k]); B as with k_lanes = 4. Strides in elements.
+struct BlockContractCall {
+    int64_t lanes, rows, groups;
+    int64_t block, a_block;  ///< k that share coefficient and offset; that share a scale of A
+    int64_t zero;
+    std::vector<Address> a;  ///< one address, or two: A is the first * radix + the second
+    int64_t radix;
+    Address a_scale, c;
+    StridedFactor b;                       ///< outer: groups of n; inner: groups of 4 k
+    ComputedFactor coefficient;            ///< outer: groups of n; inner: k
+    std::optional<ComputedFactor> offset;  ///< likewise; none: 0
+    Index a_m, scale_m, scale_block, c_m, c_group;
+    Index m, n, k;  ///< extents
+    bool accumulate = false;
+};
+/// As ContractCall with lanes along k, folded at the end.
 struct DotCall {
     int64_t lanes, rows, columns;
     Address a, c;
@@ -163,8 +180,8 @@ struct Fill {
     double value;
 };
 struct Statement {
-    std::variant<For, Let, VectorFor, If, Store, Declare, Accumulate, ContractCall, DotCall, StreamCall,
-                 LocalTile, Fill>
+    std::variant<For, Let, VectorFor, If, Store, Declare, Accumulate, ContractCall, BlockContractCall,
+                 DotCall, StreamCall, LocalTile, Fill>
         node;
 };
 

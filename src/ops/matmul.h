@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ops/define.h"
+#include "ops/activation.h"
 #include "ops/weight_format.h"
 
 namespace tessera::ops {
@@ -12,10 +12,11 @@ struct MatmulShape {
 };
 
 /// Y[t, n] = sum over k of X[t, k] W[n, k], plus bias[n]: the linear layer of a checkpoint, with W as it is
-/// stored. Operands: X[rows, inputs] of type `input`, those of the weight, and bias[outputs] if it has a
+/// stored. Operands: X[rows, inputs] as `input` says, with the low terms XL[rows, inputs] and the scales
+/// XS[rows, inputs / block] behind it if it has them; those of the weight; and bias[outputs] if it has a
 /// type.
 /// @throws Error if `inputs` is no multiple of the weight's block.
 DefinitionPtr matmul(Symbols symbols, const MatmulShape& shape, WeightFormat weight,
-                     std::optional<ElementType> bias = std::nullopt, ElementType input = ElementType::kF32);
+                     std::optional<ElementType> bias = std::nullopt, Activation input = {});
 
 }  // namespace tessera::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
 #include "movement/storage.h"
 #include "planner/unit_lanes.h"
@@ -140,6 +141,34 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
     }
 }
 
+/// Integers and floats of the block are live, and B's numbers with their coefficients: fewer rows than of a
+/// contraction in floats. One row reads its weights in the order of the addresses.
+RegisterBlock block_of_integers(int64_t registers, int64_t rows) {
+    if (rows == 1) return {1, 1};
+    return {std::min<int64_t>(rows, registers >= 32 ? 4 : 2), 2};
+}
+
+void add_block_contractions(std::vector<Leaf>& out, const Node& node,
+                            const SpecialisationPlan& specialisation, const PlannerOptions& options) {
+    const Definition& d = *node.definition();
+    for (const BlockContraction& roles : block_contractions_of(d)) {
+        const int m = roles.m.empty() ? -1 : roles.m.front();
+        const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
+        const RegisterBlock block = block_of_integers(options.vector_registers, rows);
+        for (const int n : roles.n) {
+            Leaf leaf{node.name,
+                      "contract_blocks",
+                      {{"n", iterator_name(d, n)},
+                       {"k", iterator_name(d, roles.k)},
+                       {"lanes", std::to_string(options.lanes)},
+                       {"rows", std::to_string(block.rows)},
+                       {"groups", std::to_string(block.columns)}}};
+            if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+            out.push_back(std::move(leaf));
+        }
+    }
+}
+
 void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,
                  const PlannerOptions& options) {
     const Definition& d = *node.definition();
@@ -174,6 +203,7 @@ std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& sp
                                   const PlannerOptions& options) {
     std::vector<Leaf> result;
     if (node.definition()->monoid == Monoid::kSoftmaxSum) add_streams(result, node, specialisation, options);
+    add_block_contractions(result, node, specialisation, options);
     add_contractions(result, node, specialisation, options);
     add_loops(result, node, options);
     return result;

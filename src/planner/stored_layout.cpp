@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
 #include "movement/storage.h"
 #include "planner/unit_lanes.h"
 
 namespace tessera {
 namespace {
+
+constexpr int64_t kQuad = 4;  ///< bytes whose products one operation on integers adds
 
 bool uses(const ExprPtr& component, int x) {
     const std::vector<int> found = iterators_in(component);
@@ -32,7 +35,7 @@ ValueId state_behind(const Graph& graph, ValueId value) {
 
 void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOptions& options, Plan& plan) {
     const Definition& d = *node.definition();
-    const auto choose = [&](int operand, int n, int k, bool is_alone) {
+    const auto choose = [&](int operand, int n, int k, int64_t neighbours) {
         const Value& value = graph[state_behind(graph, value_of(node, operand))];
         if (plan.stored.contains(value.name)) return;
         const auto all = accesses(d, operand);
@@ -52,8 +55,7 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
         if (value.kind == ValueKind::kConstant) {
             if (!is_iterator(access, n_axes[0])) return;
             if (options.lanes > 1) layout.lanes = {{n_axes[0], options.lanes}};
-            const int64_t neighbours = k_lanes(options, value.type.element);
-            if (neighbours > 1 && is_alone && k_axes.size() == 1 && is_iterator(access, k_axes[0]))
+            if (neighbours > 1 && k_axes.size() == 1 && is_iterator(access, k_axes[0]))
                 layout.lanes.push_back({k_axes[0], neighbours});
         } else if (value.kind == ValueKind::kState) {
             layout.order = batch;
@@ -76,12 +78,19 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
                 last = x;
             }
         }
-        if (s >= 0 && last >= 0) choose(value->tensor, last, s, false);
+        if (s >= 0 && last >= 0) choose(value->tensor, last, s, 1);
         return;
     }
+    for (const BlockContraction& roles : block_contractions_of(d)) {
+        choose(roles.b.tensor, roles.n.front(), roles.k, kQuad);
+        for (const Read& operand : roles.b_reads) choose(operand.tensor, roles.n.front(), roles.k, 1);
+    }
     for (const Contraction& roles : contractions_of(d)) {
+        const Read* alone = roles.b_operand();
+        const int64_t neighbours =
+            alone ? k_lanes(options, d.tensors[static_cast<size_t>(alone->tensor)].type) : 1;
         for (const Read& operand : roles.b_reads)
-            choose(operand.tensor, roles.n.front(), roles.k.front(), roles.b_operand() != nullptr);
+            choose(operand.tensor, roles.n.front(), roles.k.front(), neighbours);
     }
 }
 

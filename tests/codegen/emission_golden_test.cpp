@@ -119,6 +119,34 @@ output y
           {"n:16 { y[contract groups=2 k=k lanes=8 m=t n=n rows=4] }"},
           {{"w", {{}, {{0, 8}}}}},
           {}}},
+        {"contract_blocks",
+         {R"(graph "blocks"
+symbol T in 1..64
+input x: i8[T, 64]
+input low: i8[T, 64]
+input scales: f32[T, 2]
+constant w_q: u4[40, 64] from "w#q"
+constant w_d: f16[40, 2] from "w#d"
+constant w_m: f16[40, 2] from "w#m"
+value y: f32[T, 40]
+
+block main
+  node y(x, low, scales, w_q, w_d, w_m) -> y
+    op product(t: T, n: 40, k*: 64)
+    dim T in 1..64
+    in X i8[t, k]
+    in L i8[t, k]
+    in S f32[t, k div 32]
+    in q u4[n, k]
+    in d f16[n, k div 32]
+    in m f16[n, k div 32]
+    out Y f32[t, n] = sum((X * 256 + L) * S * (q * d + m))
+
+output y
+)",
+          {"n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n rows=4] }"},
+          {{"w_q", {{}, {{0, 8}, {1, 4}}}}, {"w_d", {{}, {{0, 8}}}}, {"w_m", {{}, {{0, 8}}}}},
+          {}}},
         {"dot", {products, {"y[dot columns=4 k=k lanes=8 m=t n=n rows=2]"}, {}, {}}},
         {"stream",
          {attention,
@@ -176,11 +204,12 @@ class Emission : public ::testing::TestWithParam<std::string> {};
 TEST_P(Emission, IsWhatTheFileShows) {
     ASSERT_TRUE(examples().contains(GetParam())) << "micro-kernel " << GetParam() << " needs an example here";
     const std::string code = emitted(examples().at(GetParam()));
-    EXPECT_NE(code.find(GetParam() == "loops"     ? "ntt::store_group"
-                        : GetParam() == "dot"     ? "ntt::contract_k<"
-                        : GetParam() == "stream"  ? "ntt::softmax_step<"
-                        : GetParam() == "combine" ? "attend_weights[part]"
-                                                  : "ntt::contract<"),
+    EXPECT_NE(code.find(GetParam() == "loops"             ? "ntt::store_group"
+                        : GetParam() == "dot"             ? "ntt::contract_k<"
+                        : GetParam() == "stream"          ? "ntt::softmax_step<"
+                        : GetParam() == "contract_blocks" ? "ntt::contract_blocks<"
+                        : GetParam() == "combine"         ? "attend_weights[part]"
+                                                          : "ntt::contract<"),
               std::string::npos);
     const fs::path path = golden_file(GetParam());
     if (std::getenv("TESSERA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << code;

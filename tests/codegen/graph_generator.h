@@ -111,6 +111,9 @@ private:
     ElementType any_type();
     void typed_product();
     void quantised_product();
+    std::vector<ValueId> block_numbers(int64_t depth, bool has_terms);
+    ValueId block_scales(int64_t blocks);
+    void block_product();
     void quantised_rows();
     void typed_map();
     void rounded();

@@ -64,6 +64,107 @@ void Generator::quantised_product() {
     keep(add("quantised_product", op("{}{}", head, text), std::move(operands), width));
 }
 
+/// Numbers of int8, or of two such, by rows; of constants, so that nothing rounds apart.
+std::vector<ValueId> Generator::block_numbers(int64_t depth, bool has_terms) {
+    std::vector<ValueId> terms;
+    for (int i = 0; i < (has_terms ? 2 : 1); ++i) {
+        terms.push_back(in_block(1).add(
+            fresh("numbers"),
+            op("numbers(t: T, k: {})\nin W i8[k]\nout Y i8[t, k] = max(W - t, -127)\n", depth),
+            {constant({depth}, ElementType::kI8)}));
+    }
+    return terms;
+}
+
+/// Scales of their blocks: made at once, in two steps of which the second may take over the place of the
+/// first, or in another shape.
+ValueId Generator::block_scales(int64_t blocks) {
+    const int64_t form = pick(0, 2);
+    if (form == 2) {
+        const ValueId scales = in_block(1).add(
+            fresh("scales"),
+            op("scales(t: T, b: {}, u: 1)\nin D f32[b]\nout S f32[t, b, u] = D * 2\n", blocks),
+            {constant({blocks})});
+        return in_block(1).add(
+            fresh("flat"),
+            op("flat(t: T, b: {0})\nin S f32[t, b, 0] of [T, {0}, 1]\nout Y f32[t, b] = S\n", blocks),
+            {scales});
+    }
+    if (form == 1) {
+        return in_block(1).add(fresh("scales"),
+                               op("scales(t: T, b: {})\nin D f32[b]\nout S f32[t, b] = D * 2\n", blocks),
+                               {constant({blocks})});
+    }
+    const ValueId scales = in_block(1).add(
+        fresh("scales"),
+        op("scales(t: T, b: {}, j*: 3)\nin D f32[b, j], E f32[j]\nout S f32[t, b] = sum(D * E)\n", blocks),
+        {constant({blocks, 3}), constant({3})});
+    return in_block(1).add(fresh("halves"),
+                           op("halves(t: T, b: {})\nin D f32[t, b]\nout S f32[t, b] = D * 0.5\n", blocks),
+                           {scales});
+}
+
+/// Numbers in blocks with quantised weights: integers inside the blocks.
+void Generator::block_product() {
+    const int64_t width = extent(), depth = 32 * pick(1, 3), form = pick(0, 3);
+    const bool has_terms = pick(0, 1) == 1;
+    std::vector<ValueId> operands = block_numbers(depth, has_terms);
+    operands.push_back(block_scales(depth / 32));
+    const auto operand = [&](ElementType type, int64_t block) {
+        operands.push_back(constant({width, depth / block}, type));
+    };
+    const std::string x = has_terms ? "(X * 64 + L) * 0.01" : "X", head = has_terms ? "L i8[t, k], " : "";
+    std::string text;
+    if (form == 0) {
+        const ElementType type = std::array{ElementType::kU4, ElementType::kI4, ElementType::kU5,
+                                            ElementType::kU8}[static_cast<size_t>(pick(0, 3))];
+        operand(type, 1);
+        operand(ElementType::kF16, 32);
+        text = fmt::format(
+            "Q {}[n, k], D f16[n, k div 32]\nout Y f32[t, n] = sum({} * S * ((Q - 8) * D)) * 0.0001\n",
+            name(type), x);
+    } else if (form == 1) {
+        operand(ElementType::kI8, 1);
+        operand(ElementType::kBF16, 32);
+        operand(ElementType::kF16, 32);
+        text = fmt::format(
+            "Q i8[n, k], D bf16[n, k div 32], M f16[n, k div 32]\n"
+            "out Y f32[t, n] = sum({} * S * (Q * D - M)) * 0.0001\n",
+            x);
+    } else if (form == 2) {
+        operand(ElementType::kU6, 1);
+        operand(ElementType::kI8, 16);
+        operand(ElementType::kF16, depth);
+        text = fmt::format(
+            "Q u6[n, k], s i8[n, k div 16], D f16[n, 0] of [{}, 1]\n"
+            "out Y f32[t, n] = sum({} * S * ((Q - 32) * s * D)) * 0.00001\n",
+            width, x);
+    } else {  // two of them side by side
+        operands.push_back(constant({2, width, depth}, ElementType::kU4));
+        operands.push_back(constant({2, width, depth / 32}, ElementType::kF16));
+        const ValueId both =
+            in_block(1).add(fresh("block_product"),
+                            op("product(t: T, g: 2, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div 32], Q "
+                               "u4[g, n, k], D f16[g, n, k div "
+                               "32]\nout Y f32[t, g, n] = sum({} * S * ((Q - 8) * D)) * 0.0001\n",
+                               width, depth, head, x),
+                            std::move(operands));
+        keep(add("join",
+                 op("join(t: T, c: {0})\nin X f32[t, c div {1}, c mod {1}] of [T, 2, {1}]\nout Y f32[t, c] = "
+                    "X + 1\n",
+                    2 * width, width),
+                 {both}, 2 * width));
+        return;
+    }
+    const Matrix product = add(
+        "block_product",
+        op("product(t: T, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div 32], {}", width, depth, head, text),
+        std::move(operands), width);
+    // A reader of its own, into whose nest the product may go.
+    keep(add("map", op("map(t: T, n: {})\nin X f32[t, n]\nout Y f32[t, n] = X + 0.1\n", width),
+             {product.value}, width));
+}
+
 /// Rows of a quantised table by number, as of a tied embedding.
 void Generator::quantised_rows() {
     const Matrix x = any();

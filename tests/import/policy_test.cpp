@@ -135,8 +135,24 @@ TEST(Policy, F32ModelsAreTheSameUnderBoth) {
 }
 
 TEST(Policy, NamesReadBack) {
-    for (const Policy policy : {Policy::kDefault, Policy::kExact}) EXPECT_EQ(policy_of(name(policy)), policy);
-    EXPECT_EQ(policy_of("fast"), std::nullopt);
+    for (const Policy policy : {Policy::kDefault, Policy::kExact, Policy::kFast})
+        EXPECT_EQ(policy_of(name(policy)), policy);
+    EXPECT_EQ(policy_of("quick"), std::nullopt);
+}
+
+TEST(Policy, ActivationsFollowTheirReaders) {
+    using enum WeightFormat;
+    const auto of = [](std::vector<WeightFormat> readers) {
+        return activation_of(Policy::kDefault, readers);
+    };
+    EXPECT_EQ(of({kF32, kF32}), ops::Activation{});
+    EXPECT_EQ(of({kBF16, kBF16}), ops::Activation{ElementType::kBF16});
+    EXPECT_EQ(of({kBF16, kF16}), ops::Activation{});
+    EXPECT_EQ(of({kQ4_K, kQ4_K, kQ6_K}), ops::kInt16Blocks);
+    EXPECT_EQ(of({kQ4_K, kF32}), ops::Activation{});
+    EXPECT_EQ(activation_of(Policy::kExact, std::vector{kQ4_K}), ops::Activation{});
+    EXPECT_EQ(activation_of(Policy::kFast, std::vector{kQ4_K}), ops::kInt8Blocks);
+    EXPECT_EQ(activation_of(Policy::kFast, std::vector{kBF16}), ops::Activation{ElementType::kBF16});
 }
 
 TEST(Policy, CacheHasTheTypeOfTheWeightsThatMakeIt) {

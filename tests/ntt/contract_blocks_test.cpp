@@ -27,7 +27,7 @@ std::vector<T> bytes(Random& random, int64_t n) {
 
 /// The operands of one contraction. Buffers end with the last element that may be read; offsets are NaN but
 /// at the first k of each block.
-template <ContractBlocksTile Tile, class P>
+template <ContractBlocksTile Tile, class P, int Radix = 1>
 class Operands {
 public:
     static constexpr int64_t L = Tile.lanes;
@@ -37,6 +37,7 @@ public:
         : c_(c),
           random_(static_cast<uint64_t>(c.m * 10007 + c.n * 101 + c.k)),
           a_(bytes<int8_t>(random_, c.m == 0 ? 0 : (c.m - 1) * stride_m() + c.k)),
+          a_low_(bytes<int8_t>(random_, c.m == 0 ? 0 : (c.m - 1) * stride_m() + c.k)),
           a_scale_(random_.numbers(c.m * a_blocks())),
           b_(bytes<Stored>(random_, stored_bytes(groups() * c.k * L))),
           coefficient_(random_.numbers((groups() - 1) * blocks() * L + blocks() * L - missing())),
@@ -47,7 +48,13 @@ public:
     int64_t a_blocks() const { return ceil_div(c_.k, Tile.a_block); }
     int64_t groups() const { return ceil_div(c_.n, L); }
 
-    auto a() const { return rows(a_.data(), stride_m(), Int<1>{}); }
+    auto a() const {
+        if constexpr (Radix > 1) {
+            return row_terms<Radix>(a_.data(), a_low_.data(), stride_m());
+        } else {
+            return rows(a_.data(), stride_m(), Int<1>{});
+        }
+    }
     auto a_scale() const { return rows(a_scale_.data(), a_blocks(), Int<1>{}); }
     auto b() const { return lane_quads(P(b_.data()), c_.k * L, Int<4 * L>{}); }
     auto coefficient() const {
@@ -63,7 +70,8 @@ public:
             int64_t products = 0, a_sum = 0;
             for (int64_t k = block * Tile.block; k < (block + 1) * Tile.block; ++k) {
                 const int64_t number = P(b_.data())[group * c_.k * L + k / 4 * 4 * L + lane * 4 + k % 4];
-                const int64_t a_mk = a_.data()[m * stride_m() + k];
+                int64_t a_mk = a_.data()[m * stride_m() + k];
+                if constexpr (Radix > 1) a_mk = a_mk * Radix + a_low_.data()[m * stride_m() + k];
                 products += a_mk * (number + Tile.zero);
                 a_sum += a_mk;
             }
@@ -98,14 +106,14 @@ private:
 
     Case c_;
     Random random_;
-    AtPageEnd<int8_t> a_;
+    AtPageEnd<int8_t> a_, a_low_;
     AtPageEnd<float> a_scale_;
     AtPageEnd<Stored> b_;
     AtPageEnd<float> coefficient_, offset_;
 };
 
-template <ContractBlocksTile Tile, class P, class Offset>
-void expect_sums(const Operands<Tile, P>& operands, const Case& c, const Guarded<float>& found,
+template <ContractBlocksTile Tile, class P, int Radix, class Offset>
+void expect_sums(const Operands<Tile, P, Radix>& operands, const Case& c, const Guarded<float>& found,
                  const Guarded<float>& before, const Offset&) {
     ASSERT_TRUE(found.guards_are_intact());
     for (int64_t m = 0; m < c.m; ++m) {
@@ -118,10 +126,10 @@ void expect_sums(const Operands<Tile, P>& operands, const Case& c, const Guarded
     }
 }
 
-template <ContractBlocksTile Tile, class P, bool HasOffset>
+template <ContractBlocksTile Tile, class P, bool HasOffset, int Radix = 1>
 void check(const Case& c) {
     SCOPED_TRACE("M " + std::to_string(c.m) + " N " + std::to_string(c.n) + " K " + std::to_string(c.k));
-    const Operands<Tile, P> operands(c);
+    const Operands<Tile, P, Radix> operands(c);
     Guarded<float> found(Random(1).numbers(c.m * c.n));
     const Guarded<float> before = found;
     const auto offset = [&] {
@@ -136,13 +144,14 @@ void check(const Case& c) {
     expect_sums(operands, c, found, before, offset);
 }
 
-template <ContractBlocksTile Tile, class P, bool HasOffset = false>
+template <ContractBlocksTile Tile, class P, bool HasOffset = false, int Radix = 1>
 void check_sizes() {
     constexpr int64_t L = Tile.lanes;
     for (const int64_t m : {1, Tile.rows, 2 * Tile.rows + 1}) {
         for (const int64_t n : {int64_t{1}, L * Tile.groups, L * (2 * Tile.groups - 1) + L / 2 + 1}) {
             for (const int64_t turns : {0, 1, 3})
-                check<Tile, P, HasOffset>({m, n, turns * Tile.a_block + (turns == 3 ? Tile.block : 0)});
+                check<Tile, P, HasOffset, Radix>(
+                    {m, n, turns * Tile.a_block + (turns == 3 ? Tile.block : 0)});
         }
     }
 }
@@ -179,6 +188,16 @@ TEST(ContractBlocks, Bytes) {
         ContractBlocksTile{
             .lanes = 1, .rows = 2, .groups = 2, .block = 4, .a_block = 4, .zero = -77, .accumulate = true},
         const uint8_t*, true>();
+}
+
+// Numbers of 16 bits as two bytes.
+TEST(ContractBlocks, Terms) {
+    check_sizes<ContractBlocksTile{
+                    .lanes = kRegisterLanes, .rows = 4, .groups = 2, .block = 32, .a_block = 32},
+                const int8_t*, false, 256>();
+    check_sizes<ContractBlocksTile{
+                    .lanes = 16, .rows = 1, .groups = 1, .block = 16, .a_block = 32, .zero = -32},
+                Bits<6>, true, 256>();
 }
 
 // More sums of A than there is room for: parts of several tiles, and parts of less than one.

@@ -62,12 +62,24 @@ in d f16[id[t], k div 256] of [9, 1]
 in dmin f16[id[t], k div 256] of [9, 1]
 out Y f32[t, k] = q * (s * d) - m * dmin
 )");
-    EXPECT_EQ(print(*matmul({}, {Dim(2), 3, 64}, WeightFormat::kBF16, ElementType::kF32, ElementType::kBF16)),
-              R"(op matmul(t: 2, n: 3, k*: 64)
+    EXPECT_EQ(
+        print(*matmul({}, {Dim(2), 3, 64}, WeightFormat::kBF16, ElementType::kF32, {ElementType::kBF16})),
+        R"(op matmul(t: 2, n: 3, k*: 64)
 in X bf16[t, k]
 in W bf16[n, k]
 in bias f32[n]
 out Y f32[t, n] = sum(X * W) + bias
+)");
+}
+
+TEST(WeightFormat, BlocksOfActivationsBringTheirScales) {
+    EXPECT_EQ(print(*matmul({}, {Dim(2), 3, 64}, WeightFormat::kQ8_0, std::nullopt, kInt8Blocks)),
+              R"(op matmul(t: 2, n: 3, k*: 64)
+in X i8[t, k]
+in XS f32[t, k div 32]
+in q i8[n, k]
+in d f16[n, k div 32]
+out Y f32[t, n] = sum(X * XS * (q * d))
 )");
 }
 

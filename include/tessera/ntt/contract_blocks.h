@@ -18,7 +18,8 @@ namespace tessera::ntt {
 
 /// The register block of a contraction in blocks, with lanes along n. `rows` x `groups` sums of int32 and as
 /// many of float are live, with one register for each group of B and one for A: 19 registers for 4x2, 27 for
-/// 6x2, 11 for 2x2.
+/// 6x2, 11 for 2x2. With row_terms there are twice as many sums of int32, and two registers for A: 28 for
+/// 4x2.
 struct ContractBlocksTile {
     int lanes;                ///< L: consecutive n in one vector
     int rows;                 ///< m in one block of registers
@@ -39,7 +40,7 @@ inline constexpr int64_t kContractBlockSums = 32768;
 /// What contract_blocks takes.
 template <ContractBlocksTile Tile, class A, class AScale, class B, class Coefficient, class Offset, class C,
           class V = Vector<float, Tile.lanes>>
-concept BlocksContraction = RowQuadsOperand<A, V> && RowsOperand<AScale, V> && LaneQuadsOperand<B, V> &&
+concept BlocksContraction = RowTermsOperand<A, V> && RowsOperand<AScale, V> && LaneQuadsOperand<B, V> &&
     LanesOperand<Coefficient, V> &&
     (std::same_as<Offset, NoOffset> || LanesOperand<Offset, V>)&&ResultOperand<C, V>;
 
@@ -56,6 +57,37 @@ template <int Block, class A>
     for (int i = 0; i < kQuads; i += kLanes)
         sum = dot_add(sum, broadcast<I>(four_times(1)), a.template load_quads<I>(m, k + 4 * i));
     return fold_sum(sum);
+}
+
+/// The sum of the numbers A[m, k] to A[m, k + Block - 1].
+template <int Block, class A>
+[[gnu::always_inline]] inline int32_t sum_block(const A& a, int64_t m, int64_t k) {
+    if constexpr (HasTerms<A>) {
+        return A::kRadix * sum_bytes<Block>(a.high, m, k) + sum_bytes<Block>(a.low, m, k);
+    } else {
+        return sum_bytes<Block>(a, m, k);
+    }
+}
+
+/// products += B * A of one quad of k; of terms, the high ones are summed apart.
+template <class V, class A, class I, int MR, int NR>
+[[gnu::always_inline]] inline void add_quads(I (&products)[MR][NR], [[maybe_unused]] I (&high)[MR][NR],
+                                             const A& a, int64_t m, int64_t k, const I (&b)[NR]) {
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+        if constexpr (HasTerms<A>) {
+            const I a_high = a.high.template load_quad<V>(m + i, k);
+            const I a_low = a.low.template load_quad<V>(m + i, k);
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) high[i][j] = dot_add(high[i][j], b[j], a_high);
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], b[j], a_low);
+        } else {
+            const I a_quad = a.template load_quad<V>(m + i, k);
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], b[j], a_quad);
+        }
+    }
 }
 
 /// One block of registers: MR rows from m on, NR groups, all blocks of k. `a_sums`: `blocks` sums of A for
@@ -86,14 +118,17 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
 
     for (int64_t block = 0; block < blocks; ++block) {
         const int64_t k = block * Tile.block;
-        I products[MR][NR];
+        I products[MR][NR], high[MR][NR];
 #pragma GCC unroll 64
         for (int i = 0; i < MR; ++i) {
             I start = broadcast<I>(0);
             if constexpr (kZero != 0 && kHasOffset) start = broadcast<I>(kZero * a_sums[i * blocks + block]);
             if constexpr (kZero != 0 && !kHasOffset) start = broadcast<I>(a_sums[i * blocks + block]);
 #pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j) products[i][j] = start;
+            for (int j = 0; j < NR; ++j) {
+                products[i][j] = start;
+                high[i][j] = broadcast<I>(0);
+            }
         }
         for (int turn = 0; turn < kSteps; turn += kUnroll) {
 #pragma GCC unroll 64
@@ -102,12 +137,7 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
                 I numbers[NR];
 #pragma GCC unroll 64
                 for (int j = 0; j < NR; ++j) numbers[j] = b.template load_quads<V>(group + j, quad);
-#pragma GCC unroll 64
-                for (int i = 0; i < MR; ++i) {
-                    const I a_quad = a.template load_quad<V>(m + i, 4 * quad);
-#pragma GCC unroll 64
-                    for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_quad);
-                }
+                add_quads<V>(products, high, a, m, 4 * quad, numbers);
             }
         }
 #pragma GCC unroll 64
@@ -117,7 +147,9 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
             if constexpr (kHasOffset) shift = offset.template load<V>(group + j, k, count);
 #pragma GCC unroll 64
             for (int i = 0; i < MR; ++i) {
-                const V whole = convert<float>(products[i][j]);
+                I product = products[i][j];
+                if constexpr (HasTerms<A>) product = product + high[i][j] * A::kRadix;
+                const V whole = convert<float>(product);
                 V scaled;
                 if constexpr (kHasOffset) {
                     const auto a_sum = static_cast<float>(a_sums[i * blocks + block]);
@@ -153,7 +185,7 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
         for (int64_t i = 0; i < rows; ++i) {
             for (int64_t block = 0; block < blocks; ++block)
                 a_sums[i * blocks + block] =
-                    kFactor * sum_bytes<Tile.block>(a, first + i, block * Tile.block);
+                    kFactor * sum_block<Tile.block>(a, first + i, block * Tile.block);
         }
     }
     const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
@@ -191,11 +223,11 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
 /// * t where there is no offset, and then sum = fma(a_scale, u, sum): the result depends neither on the tile
 /// nor on how K is cut into accumulating calls, and has the same bits on all machines with FMA.
 ///
-/// `a`: rows of int8_t with stride_k an Int<1>; `a_scale`: rows; `b`: lane_quads, of which the last group is
-/// read whole; `coefficient`, `offset`: lanes or decoded, or no_offset; `c`: result. K % block == 0. Blocks
-/// of n are the outer loop, as in contract(); the sums of A are formed once, for all n. There is room for
-/// kContractBlockSums of them: rows are taken in as many parts as that needs, and K / block <=
-/// kContractBlockSums. While the parts are of `rows` or more, they cost nothing.
+/// `a`: rows of int8_t with stride_k an Int<1>, or row_terms of them; `a_scale`: rows; `b`: lane_quads, of
+/// which the last group is read whole; `coefficient`, `offset`: lanes or decoded, or no_offset; `c`: result.
+/// K % block == 0. Blocks of n are the outer loop, as in contract(); the sums of A are formed once, for all
+/// n. There is room for kContractBlockSums of them: rows are taken in as many parts as that needs, and K /
+/// block <= kContractBlockSums. While the parts are of `rows` or more, they cost nothing.
 template <ContractBlocksTile Tile, Extent M, Extent N, Extent K, class A, class AScale, class B,
           class Coefficient, class Offset, class C>
 requires BlocksContraction<Tile, A, AScale, B, Coefficient, Offset, C>
@@ -204,7 +236,15 @@ inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_sc
     static_assert(Tile.rows >= 1 && Tile.groups >= 1);
     static_assert(Tile.block > 0 && Tile.block % 4 == 0 && Tile.a_block % Tile.block == 0);
     // The largest product: a byte of A is at most 128 in magnitude, one of B plus its start at most so much.
-    static_assert(int64_t{Tile.block} * 128 * (255 + (Tile.zero < 0 ? -Tile.zero : Tile.zero) + B::kBias) <=
+    constexpr int64_t kLargestA = [] {
+        if constexpr (detail::HasTerms<A>) {
+            return int64_t{128} * (A::kRadix + 1);
+        } else {
+            return int64_t{128};
+        }
+    }();
+    static_assert(int64_t{Tile.block} * kLargestA *
+                      (255 + (Tile.zero < 0 ? -Tile.zero : Tile.zero) + B::kBias) <=
                   INT32_MAX);
     const int64_t blocks = k_extent / Tile.block;
     constexpr bool kIsOnePart = [] {

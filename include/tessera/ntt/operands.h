@@ -182,6 +182,24 @@ concept RowQuadsOperand = requires(const A& a, int64_t i) {
     { a.template load_quads<V>(i, i) } -> std::same_as<QuadsOf<V>>;
 };
 
+/// The same numbers with two bytes: A[m, k] = Radix * high[m, k] + low[m, k], both signed.
+template <int Radix, class R>
+struct RowTerms {
+    static constexpr int kRadix = Radix;
+    R high, low;
+};
+namespace detail {
+template <class A>
+concept HasTerms = requires {
+    {std::integral_constant<int, A::kRadix>{}};
+};
+}  // namespace detail
+
+/// An A of signed bytes, or of terms of them.
+template <class A, class V>
+concept RowTermsOperand = RowQuadsOperand<A, V> ||
+    (detail::HasTerms<A>&& RowQuadsOperand<decltype(A::low), V>);
+
 /// Where a contraction puts its sums: `start` gives what accumulation begins with, `finish` takes the sums of
 /// the lanes of one group in one row. `count` as in LanesOperand.
 template <class C, class V>
@@ -193,6 +211,11 @@ concept ResultOperand = requires(const C& c, int64_t i, V v) {
 template <NumberPointer P, Extent SM, Extent SK>
 constexpr Rows<P, StoredExtent<SM>, StoredExtent<SK>> rows(P data, SM stride_m, SK stride_k) {
     return {data, StoredExtent<SM>(stride_m), StoredExtent<SK>(stride_k)};
+}
+template <int Radix, Extent SM>
+constexpr auto row_terms(const int8_t* high, const int8_t* low, SM stride_m) {
+    using R = Rows<const int8_t*, StoredExtent<SM>, Int<1>>;
+    return RowTerms<Radix, R>{rows(high, stride_m, Int<1>{}), rows(low, stride_m, Int<1>{})};
 }
 template <NumberPointer P, Extent SG, Extent SK>
 constexpr Lanes<P, StoredExtent<SG>, StoredExtent<SK>> lanes(P data, SG stride_group, SK stride_k) {

@@ -1,5 +1,6 @@
 #include "codegen/cpp/buffers.h"
 
+#include "codegen/cpp/value.h"
 #include "support/error.h"
 
 namespace tessera::cpp {
@@ -64,6 +65,13 @@ std::string pointer_text(const ProgramBuffer& b) {
     const bool is_untyped = b.memory == MemoryKind::kInput || b.memory == MemoryKind::kOutput;
     return fmt::format("[[maybe_unused]] {} const {} = {}_cast<{}>({});", type, b.name,
                        is_untyped ? "static" : "reinterpret", type, base);
+}
+
+std::string whole_address_text(const Address& address) {
+    if (bits(address.element) >= 8 || address.offset == Index(0)) return address_text(address);
+    const Index bytes = floor_div(address.offset * Index(bits(address.element)), 8);
+    return fmt::format("{}({}.bytes() + {})", pointer_type(address.element, false), address.buffer,
+                       bytes.text());
 }
 
 }  // namespace tessera::cpp

@@ -8,6 +8,9 @@ namespace tessera::cpp {
 
 /// "const float*", "ntt::bf16*", "ntt::Bits<4>": how the elements of a buffer are addressed.
 std::string pointer_type(ElementType element, bool is_written);
+/// A pointer to an element that begins with a byte, which the type of `pointer + elements` would not say of
+/// packed bits.
+std::string whole_address_text(const Address& address);
 /// The declaration of a kernel's pointer to a buffer, in terms of `step` and `repetition`.
 std::string pointer_text(const ProgramBuffer& buffer);
 

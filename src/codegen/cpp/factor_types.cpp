@@ -50,14 +50,6 @@ std::optional<Operand> operand_of(const Load& load, const ComputedFactor& factor
     return operand;
 }
 
-/// Where the operand starts. That of packed bits is a whole byte, which the type of `pointer + elements`
-/// would not say.
-std::string start_text(const Address& start) {
-    if (bits(start.element) >= 8 || start.offset == Index(0)) return address_text(start);
-    const Index bytes = floor_div(start.offset * Index(bits(start.element)), 8);
-    return fmt::format("{}.bytes() + {}", start.buffer, bytes.text());
-}
-
 /// The value with its operands replaced by members p0, p1, .. and step0, step1, .. of the type; null if it
 /// cannot be written so.
 ValuePtr with_members(const ValuePtr& value, const ComputedFactor& factor, std::vector<Operand>& operands) {
@@ -99,7 +91,7 @@ std::optional<std::string> FactorTypes::object(const ComputedFactor& factor, int
     std::string members, starts, steps;
     for (size_t i = 0; i < operands.size(); ++i) {
         members += fmt::format("    {} p{};\n", pointer_type(operands[i].start.element, false), i);
-        starts += start_text(operands[i].start) + ", ";
+        starts += whole_address_text(operands[i].start) + ", ";
         steps += fmt::format("{}{}", i == 0 ? "" : ", ", operands[i].step);
     }
     for (size_t i = 0; i < operands.size(); ++i) members += fmt::format("    int64_t step{};\n", i);

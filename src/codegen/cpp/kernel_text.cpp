@@ -1,5 +1,6 @@
 #include "codegen/cpp/kernel_text.h"
 
+#include "codegen/cpp/buffers.h"
 #include "support/error.h"
 
 namespace tessera::cpp {
@@ -160,6 +161,31 @@ void KernelText::emit(const ContractCall& c) {
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_k)));
     factor(c.b, c.lanes, c.k_lanes == 2 ? "lane_pairs" : "lanes", "decoded");
+    line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
+}
+
+void KernelText::emit(const BlockContractCall& c) {
+    line(fmt::format(
+        "ntt::contract_blocks<ntt::ContractBlocksTile{{.lanes = {}, .rows = {}, .groups = {}, .block = {}, "
+        ".a_block = {}, .zero = {}, .accumulate = {}}}>(",
+        c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate));
+    line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
+    if (c.a.size() == 1) {
+        line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a[0]), c.a_m.text()));
+    } else {
+        line(fmt::format("    ntt::row_terms<{}>({}, {}, {}),", c.radix, address_text(c.a[0]),
+                         address_text(c.a[1]), c.a_m.text()));
+    }
+    line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a_scale), c.scale_m.text(),
+                     fixed(c.scale_block)));
+    line(fmt::format("    ntt::lane_quads({}, {}, {}),", whole_address_text(c.b.start), c.b.outer.text(),
+                     fixed(c.b.inner)));
+    factor(c.coefficient, c.lanes, "lanes", "decoded");
+    if (c.offset) {
+        factor(*c.offset, c.lanes, "lanes", "decoded");
+    } else {
+        line("    ntt::no_offset,");
+    }
     line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
 }
 

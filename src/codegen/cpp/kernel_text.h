@@ -29,6 +29,7 @@ private:
     void emit(const Declare& accumulator);
     void emit(const Accumulate& fold);
     void emit(const ContractCall& c);
+    void emit(const BlockContractCall& c);
     void emit(const DotCall& c);
     void emit(const StreamCall& c);
     void emit(const LocalTile& tile);

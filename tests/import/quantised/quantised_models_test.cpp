@@ -105,9 +105,12 @@ TEST_F(QuantisedModels, TiedHeadReadsTheOperandsOfTheEmbedding) {
     expect_logits(decoder);
     const Graph graph = imported(decoder).graph;
     const Node& head = graph.blocks.back().nodes.back();
-    ASSERT_EQ(head.operands.size(), 4u);
-    EXPECT_EQ(graph[head.operands[1]].name, "embedding_weight_q");
-    EXPECT_EQ(graph[head.operands[3]].name, "embedding_weight_d");
+    ASSERT_EQ(head.operands.size(), 6u);
+    EXPECT_EQ(graph[head.operands[0]].name, "final_normed_rounded");
+    EXPECT_EQ(graph[head.operands[1]].name, "final_normed_rest");
+    EXPECT_EQ(graph[head.operands[2]].name, "final_normed_scales");
+    EXPECT_EQ(graph[head.operands[3]].name, "embedding_weight_q");
+    EXPECT_EQ(graph[head.operands[5]].name, "embedding_weight_d");
 }
 
 // The rule of Q4_K_M: more bits for the values and the last product of the first and last eighth of the

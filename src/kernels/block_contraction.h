@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/definition.h"
+
+namespace tessera {
+
+/// A sum of products of small integers that share their scales in blocks of k, read as
+///
+///     C[m, n] = sum over blocks b of k:
+///         scale[m, b] * (coefficient[n, b] * sum_k A[m, k] * (B[n, k] + zero) + offset[n, b] * sum_k A[m, k])
+///
+/// with A = a, or a * radix + a_low, and sums over the k of the block: these are sums of integers, since the
+/// scales are pulled out of the block (docs/design.md, section 2, quantised weights).
+struct BlockContraction {
+    Read a;                     ///< I8
+    std::optional<Read> a_low;  ///< I8
+    int64_t radix;
+    Read a_scale;               ///< one number for `a_block` neighbouring k
+    Read b;                     ///< integers of at most 8 bits
+    ExprPtr coefficient;        ///< constant over `block` neighbouring k
+    ExprPtr offset;             ///< likewise; null: 0
+    std::vector<Read> b_reads;  ///< what coefficient and offset read, each access once
+    int64_t zero;
+    int64_t a_block, block;  ///< block divides a_block; both are multiples of 4
+    std::vector<int> m, n;   ///< iterators of A and C; of B and C
+    int k;                   ///< of A and B
+};
+
+/// Every way to read a definition so; empty if it is no such sum. Casts to f32 count as nothing.
+std::vector<BlockContraction> block_contractions_of(const Definition& definition);
+
+}  // namespace tessera

@@ -1,0 +1,134 @@
+// Micro-kernel `contract_blocks`: products of activations rounded to int8 with quantised weights, in integers
+// inside the blocks that share a scale.
+#include <algorithm>
+
+#include "kernels/block_contraction.h"
+#include "movement/product_tile.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+constexpr int64_t kQuad = 4;  ///< k that one operation multiplies and adds
+/// Sums of A that NTT keeps for the rows of one block (include/tessera/ntt/contract_blocks.h).
+constexpr int64_t kLargestSums = 32768;
+
+bool contains(const std::vector<int>& iterators, int x) {
+    return std::find(iterators.begin(), iterators.end(), x) != iterators.end();
+}
+
+BlockContraction roles_of(const LeafScope& scope, const ProductIterators& iterators) {
+    for (BlockContraction& product : block_contractions_of(*scope.node.definition())) {
+        if (contains(product.n, iterators.n) && product.k == iterators.k &&
+            (iterators.m < 0 || contains(product.m, iterators.m)))
+            return std::move(product);
+    }
+    throw Error(scope.node.name, scope.leaf.micro_kernel,
+                "n must index the quantised factor and the result, k both factors and not the result, m the "
+                "other factor and the result",
+                "choose other iterators for m, n and k");
+}
+
+/// @throws Error unless the tile has whole blocks of k.
+void expect_whole_blocks(const LeafScope& scope, const Range& k, int64_t block) {
+    if (k.begin.divisor() % block != 0 || extent(k).divisor() % block != 0) {
+        throw Error(scope.node.name, scope.leaf.micro_kernel,
+                    fmt::format("its tile of k ends within a block of {}", block),
+                    fmt::format("tile k by multiples of {}", block));
+    }
+}
+
+void expect_padded(const LeafScope& scope, const BlockContraction& product, int64_t lanes) {
+    const auto expect = [&](const Read& read, size_t inner) {
+        if (is_padded(scope, read, lanes, inner)) return;
+        throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(read.tensor)].name,
+                    "may end within a group of lanes", fmt::format("store it with {} lanes along n", lanes));
+    };
+    expect(product.b, 1);
+    for (const Read& read : product.b_reads) expect(read, 0);
+}
+
+}  // namespace
+
+Body lower_contract_blocks(const LeafScope& scope) {
+    const ProductIterators iterators = product_iterators(scope);
+    const BlockContraction product = roles_of(scope, iterators);
+    const Definition& definition = *scope.node.definition();
+    const int64_t lanes = lanes_parameter(scope);
+    const int64_t rows = number_parameter(scope, "rows", 1, 32);
+    const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
+    const Range row = iterators.m >= 0 ? range(iterators.m) : Range{Index(0), Index(1), 1};
+    const Range &n = range(iterators.n), &k = range(iterators.k);
+    expect_whole_blocks(scope, k, product.a_block);
+    expect_padded(scope, product, lanes);
+    if (rows * (k.largest / product.block) > kLargestSums)
+        throw Error(scope.node.name, scope.leaf.micro_kernel,
+                    fmt::format("{} rows of {} blocks are too many", rows, k.largest / product.block),
+                    "choose fewer rows, or tile k");
+
+    ProductTile tile = surrounding(scope, iterators);
+    std::vector<Index> at = tile.loops.values();
+    std::vector<Read> reads = product.b_reads;
+    for (const Read* each : {&product.a, &product.a_scale, &product.b}) reads.push_back(*each);
+    if (product.a_low) reads.push_back(*product.a_low);
+    refuse_reads_outside(scope, reads, at);
+    if (iterators.m >= 0) at[static_cast<size_t>(iterators.m)] = row.begin + position(kRow, row.largest);
+    at[static_cast<size_t>(iterators.n)] =
+        n.begin + position(kGroup, groups_in(n, lanes)) * Index(lanes) + position(kLane, lanes);
+
+    // A and B are addressed by quads of k, scales by blocks.
+    std::vector<Index> in_quads = at, in_blocks = at, in_a_blocks = at;
+    const auto k_at = static_cast<size_t>(iterators.k);
+    in_quads[k_at] = k.begin + position(kStep, groups_in(k, kQuad)) * Index(kQuad) + position(kInStep, kQuad);
+    in_blocks[k_at] = k.begin + position(kStep, k.largest);
+    in_a_blocks[k_at] = k.begin + position(kStep, groups_in(k, product.a_block)) * Index(product.a_block);
+
+    std::vector<TileAddress> a;
+    a.emplace_back(scope, product.a.tensor, product.a.coordinates, in_quads, false);
+    if (product.a_low)
+        a.emplace_back(scope, product.a_low->tensor, product.a_low->coordinates, in_quads, false);
+    const TileAddress b(scope, product.b.tensor, product.b.coordinates, in_quads, false);
+    const TileAddress scale(scope, product.a_scale.tensor, product.a_scale.coordinates, in_a_blocks, false);
+    const int result = definition.results().front();
+    const TileAddress c(scope, result, definition.tensors[static_cast<size_t>(result)].map, at, true);
+    std::vector<Address> terms;
+    for (const TileAddress& term : a) {
+        term.expect_stride(kInStep, 1);
+        term.expect_stride(kStep, kQuad);
+        term.expect_stride(kRow, a.front().stride(kRow));
+        terms.push_back(term.start());
+    }
+    b.expect_stride(kInStep, 1);
+    if (lanes > 1) {
+        b.expect_stride(kLane, kQuad);
+        c.expect_stride(kLane, 1);
+    }
+    const FactorPositions positions{kGroup, groups_in(n, lanes), kStep, k.largest};
+    std::optional<ComputedFactor> offset;
+    if (product.offset) offset = computed_factor(scope, product.offset, in_blocks, positions);
+    BlockContractCall call{.lanes = lanes,
+                           .rows = rows,
+                           .groups = number_parameter(scope, "groups", 1, 16),
+                           .block = product.block,
+                           .a_block = product.a_block,
+                           .zero = product.zero,
+                           .a = std::move(terms),
+                           .radix = product.radix,
+                           .a_scale = scale.start(),
+                           .c = c.start(),
+                           .b = {b.start(), b.stride(kGroup), b.stride(kStep)},
+                           .coefficient = computed_factor(scope, product.coefficient, in_blocks, positions),
+                           .offset = std::move(offset),
+                           .a_m = a.front().stride(kRow),
+                           .scale_m = scale.stride(kRow),
+                           .scale_block = scale.stride(kStep),
+                           .c_m = c.stride(kRow),
+                           .c_group = c.stride(kGroup),
+                           .m = extent(row),
+                           .n = extent(n),
+                           .k = extent(k),
+                           .accumulate = tile.accumulates};
+    return finished(scope, std::move(tile), {std::move(call)});
+}
+
+}  // namespace tessera

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ops/block_builder.h"
+#include "ops/define.h"
+
+/// What weights are multiplied with: activations as they are, or rounded as the policy allows.
+namespace tessera::ops {
+
+/// Numbers of a type; in blocks along the last axis with an F32 scale each if `block` is not 1.
+struct Activation {
+    ElementType element = ElementType::kF32;
+    int64_t block = 1;
+    int terms = 1;  ///< numbers that add up to one: 2 are the bytes `high` * 256 + `low` of one of 16 bits
+    bool operator==(const Activation&) const = default;
+};
+
+/// What dot products of bytes multiply quantised weights with; 32 divides every format's block. With one
+/// byte these are the blocks of Q8_0.
+inline constexpr Activation kInt8Blocks{ElementType::kI8, 32, 1};
+inline constexpr Activation kInt16Blocks{ElementType::kI8, 32, 2};
+inline constexpr int64_t kTermRadix = 256;
+
+/// The type in which an operator leaves what becomes this activation.
+ElementType computed_type(const Activation& activation);
+
+/// scale[t, b] = max |X[t, b, j]| over the numbers j of a block, / 127, and / 256 if there are two terms.
+/// Operand: X[rows, width / block, block] in F32.
+DefinitionPtr block_scales(Symbols symbols, const Dim& rows, int64_t width, const Activation& activation);
+
+/// Q[t, k] = X[t, k] / scale[t, k div block] in I8, rounded to the nearest, / 256 if there are two terms; 0
+/// in a block of zeros. Operands: X[rows, width] and scale[rows, width / block] in F32.
+DefinitionPtr round_to_blocks(Symbols symbols, const Dim& rows, int64_t width, const Activation& activation);
+
+/// What `round_to_blocks` leaves: low[t, k] = X[t, k] / scale[t, k div block] - 256 high[t, k], rounded to
+/// the nearest. Operands: X, scale, and high[rows, width] in I8.
+DefinitionPtr round_rest(Symbols symbols, const Dim& rows, int64_t width, const Activation& activation);
+
+/// The operands that a product takes for `x`, [rows, width] of the computed type: x itself, or its numbers,
+/// term by term, and scales, which nodes "NAME_blocks", "NAME_scales", "NAME_rounded" and "NAME_rest" make.
+/// @throws Error if the width is no multiple of the block.
+std::vector<ValueId> factor_operands(BlockBuilder& block, const std::string& name, ValueId x,
+                                     const Activation& activation);
+
+}  // namespace tessera::ops

@@ -1,0 +1,46 @@
+// blocks: one function for each kernel of the plan, one entry for each specialisation.
+#include "tessera/ntt/group.h"
+#include "tessera/ntt/ntt.h"
+#include "tessera/step.h"
+
+namespace ntt = tessera::ntt;
+
+namespace {
+
+struct Factor1 {
+    const ntt::f16* p0;
+    int64_t step0;
+    template <class Valid>
+    [[gnu::always_inline]] auto operator()([[maybe_unused]] int64_t outer, [[maybe_unused]] int64_t inner, [[maybe_unused]] Valid valid) const {
+        return ntt::load_group<ntt::Vector<float, 8>>(p0 + ((inner) / 32) * 8 + (outer) * (step0), valid);
+    }
+};
+
+// n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n rows=4] }
+void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t T = step.symbols[0];
+    [[maybe_unused]] const int8_t* const low = static_cast<const int8_t*>(step.inputs[1]);
+    [[maybe_unused]] const float* const scales = static_cast<const float*>(step.inputs[2]);
+    [[maybe_unused]] const ntt::f16* const w_d = reinterpret_cast<const ntt::f16*>(step.constants + 1280);
+    [[maybe_unused]] const ntt::f16* const w_m = reinterpret_cast<const ntt::f16*>(step.constants + 1472);
+    [[maybe_unused]] const ntt::Bits<4> w_q(step.constants + 0);
+    [[maybe_unused]] const int8_t* const x = static_cast<const int8_t*>(step.inputs[0]);
+    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
+    for (int64_t n_tile = 0; n_tile < 40; n_tile += 16) {
+        const int64_t n_end = ntt::min<int64_t>(n_tile + 16, 40);
+        ntt::contract_blocks<ntt::ContractBlocksTile{.lanes = 8, .rows = 4, .groups = 2, .block = 32, .a_block = 32, .zero = 0, .accumulate = false}>(
+            T, n_end - n_tile, 64,
+            ntt::row_terms<256>(x, low, 64),
+            ntt::rows(scales, 2, ntt::Int<1>{}),
+            ntt::lane_quads(ntt::Bits<4>(w_q.bytes() + ((n_tile) / 8) * 256), 512, ntt::Int<32>{}),
+            ntt::decoded(Factor1{w_d + ((n_tile) / 8) * 16, 16}),
+            ntt::decoded(Factor1{w_m + ((n_tile) / 8) * 16, 16}),
+            ntt::result(y + n_tile, 40, ntt::Int<8>{}));
+    }
+}
+
+}  // namespace
+
+extern "C" void tessera_step_all(const TesseraStep* step) {
+    all_main_y(*step, 0);
+}
