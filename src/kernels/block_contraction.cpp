@@ -55,10 +55,10 @@ std::optional<Terms> terms_of(const ExprPtr& factor) {
     return Terms{*high, *low, *radix};
 }
 
-/// An expression in which B stands once, as that; `is_b` finds it.
+/// An expression in which operand `tensor` stands once, as a linear form of it.
 class LinearIn {
 public:
-    LinearIn(int tensor) : tensor_(tensor) {}
+    explicit LinearIn(int tensor) : tensor_(tensor) {}
 
     std::optional<LinearForm> operator()(const ExprPtr& expr) const {
         if (const auto* cast = std::get_if<Cast>(&expr->node))
@@ -179,7 +179,7 @@ private:
         }
         if (numbers.size() != 1 || !is_small_integer(type(numbers.front()))) return std::nullopt;
         const std::optional<LinearForm> form = LinearIn(numbers.front().tensor)(side);
-        if (!form || !form->coefficient) return std::nullopt;
+        if (!form || !form->coefficient || std::abs(form->zero) > kLargestZero) return std::nullopt;
         BlockContraction result{.a = a,
                                 .a_low = terms.low,
                                 .radix = terms.radix,

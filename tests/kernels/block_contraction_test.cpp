@@ -78,7 +78,7 @@ TEST(BlockContractions, NumbersOfSixteenBitsAreTwoBytes) {
 TEST(BlockContractions, OtherBodiesAreNone) {
     const std::string q4 = "Q u4[n, k], D f16[n, k div 32]", body = "sum(X * S * ((Q - 8) * D))";
     EXPECT_EQ(ways(q4, "max(X * S * ((Q - 8) * D))"), Ways());
-    EXPECT_EQ(ways(q4, "sum(X * ((Q - 8) * D))", "in X i8[m, k]\n"), Ways());    // no scale of X
+    EXPECT_EQ(ways(q4, "sum(X * ((Q - 8) * D))", "in X i8[m, k]\n"), Ways());   // no scale of X
     EXPECT_EQ(ways(q4, body, "in X f32[m, k], S f32[m, k div 32]\n"), Ways());  // no integers
     EXPECT_EQ(ways(q4, body, "in X i8[m, k], S f32[m, k]\n"), Ways());          // no blocks
     EXPECT_EQ(ways(q4, body, "in X i8[m, k], S f32[m, k div 2]\n"), Ways());    // less than one operation
@@ -87,6 +87,7 @@ TEST(BlockContractions, OtherBodiesAreNone) {
     EXPECT_EQ(ways("Q f16[n, k], D f16[n, k div 32]", body), Ways());           // no integers
     EXPECT_EQ(ways(q4, "sum(X * S * ((8 - Q) * D))"), Ways());                  // falling
     EXPECT_EQ(ways(q4, "sum(X * S * (Q * Q * D))"), Ways());                    // squared
+    EXPECT_EQ(ways(q4, "sum(X * S * ((Q - 200 - 200) * D))"), Ways());          // beyond any format
     EXPECT_EQ(ways(q4, "sum(X * S * (exp(Q) * D))"), Ways());                   // not linear
     EXPECT_EQ(ways(q4, "sum(X * S * ((Q - 8) * D * X))"), Ways());              // X on both sides
 }
