@@ -23,6 +23,15 @@ int64_t largest_extent(const Definition& definition, int x, const Specialisation
     return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
 }
 
+/// Of the rows that may share what a kernel reads of B, the most; -1 if there are none.
+int longest(const std::vector<int>& iterators, const Definition& definition,
+            const SpecialisationPlan& specialisation) {
+    const auto found = std::max_element(iterators.begin(), iterators.end(), [&](int x, int y) {
+        return largest_extent(definition, x, specialisation) < largest_extent(definition, y, specialisation);
+    });
+    return found == iterators.end() ? -1 : *found;
+}
+
 const std::string& iterator_name(const Definition& definition, int x) {
     return definition.iterators[static_cast<size_t>(x)].name;
 }
@@ -114,7 +123,7 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
             for (const Contraction& roles : contractions_of(d)) {
                 for (const int n : roles.n) {
                     for (const int k : roles.k) {
-                        const int m = roles.m.empty() ? -1 : roles.m.front();
+                        const int m = longest(roles.m, d, specialisation);
                         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
                         Leaf leaf{node.name,
                                   kernel,
@@ -152,7 +161,7 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
                             const SpecialisationPlan& specialisation, const PlannerOptions& options) {
     const Definition& d = *node.definition();
     for (const BlockContraction& roles : block_contractions_of(d)) {
-        const int m = roles.m.empty() ? -1 : roles.m.front();
+        const int m = longest(roles.m, d, specialisation);
         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
         const RegisterBlock block = block_of_integers(options.vector_registers, rows);
         for (const int n : roles.n) {
