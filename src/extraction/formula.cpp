@@ -74,7 +74,11 @@ void Formula::add_class(int e_class) {
     if (nodes.size() > 1)
         for (const int child : common) sat_.add({-y(e_class), y(child)});
     if (instance_.has_rewards) least = 0;
-    if (!nodes.empty() && least > 0) softs_.push_back({-y(e_class), least});
+    const bool is_root = std::binary_search(instance_.roots.begin(), instance_.roots.end(), e_class);
+    if (is_root && !nodes.empty())
+        base_ += least;  // paid in any case
+    else if (!nodes.empty() && least > 0)
+        softs_.push_back({-y(e_class), least});
     for (const int node : nodes) {
         const Weight excess = instance_.node(node).cost - least;
         if (excess > 0) softs_.push_back({-x(node), excess});

@@ -103,6 +103,21 @@ TEST(Extract, SaysWhatIsInfeasible) {
     EXPECT_EQ(extract(exclusive).status, Status::kInfeasible);
 }
 
+TEST(Extract, DeepAndWideProblemsNeedNoSearch) {
+    constexpr int kSize = 50'000;
+    Problem chain{.classes = kSize, .roots = {0}}, wide{.classes = 1, .roots = {0}};
+    for (int i = 0; i < kSize; ++i) {
+        chain.nodes.push_back({i, i + 1 < kSize ? std::vector<int>{i + 1} : std::vector<int>{}, 1});
+        wide.nodes.push_back({0, {}, static_cast<double>(3 + i % 7)});
+    }
+    for (const auto& [problem, cost] : {std::pair(&chain, double{kSize}), std::pair(&wide, 3.0)}) {
+        const Result result = extract(*problem);
+        EXPECT_EQ(result.status, Status::kOptimal);
+        EXPECT_EQ(result.cost, cost);
+        EXPECT_LE(result.conflicts, 1);
+    }
+}
+
 TEST(Extract, NoRootsCostNothing) {
     const Result result = extract({.classes = 1, .nodes = {{0, {}, 1}}});
     EXPECT_EQ(result.status, Status::kOptimal);
