@@ -15,6 +15,7 @@
 #include "codegen/plan_editor.h"
 #include "codegen/plan_variation.h"
 #include "codegen/random_graph.h"
+#include "codegen/units.h"
 #include "kernels/micro_kernel.h"
 #include "planner/default_planner.h"
 #include "planner/leaf_choice.h"
@@ -37,8 +38,11 @@ struct PlannedGraph {
     Plan plan;
 };
 
-const PlannerOptions kOptions = {
-    .machine = "test", .lanes = kLanes, .vector_registers = 16, .resident_bytes = 2048};
+const PlannerOptions kOptions = {.machine = "test",
+                                 .lanes = kLanes,
+                                 .vector_registers = 16,
+                                 .units = {tile_unit({.m = 4, .n = kLanes, .k = 8})},
+                                 .resident_bytes = 2048};
 
 /// The value whose storage this one uses.
 ValueId base(const Graph& graph, const Plan& plan, ValueId value) {
@@ -61,8 +65,19 @@ void replace_leaf(Nest& nest, const Leaf& by) {
     }
 }
 
+/// The first of these plans that is legal.
+std::optional<Plan> legal_one_of(const std::vector<Plan>& plans, const Graph& graph) {
+    for (const Plan& plan : plans) {
+        try {
+            return placed_and_verified(graph, plan);
+        } catch (const Error&) {  // the next one
+        }
+    }
+    return std::nullopt;
+}
+
 /// The plan with one micro-kernel in the place of others, wherever that is legal: the starting point of edits
-/// that would seldom come to it by chance. Weights are row-major where it asks for that.
+/// that would seldom come to it by chance. Weights are row-major where that is legal.
 Plan preferring(std::string_view micro_kernel, const Graph& graph, Plan plan) {
     for (const Block& block : graph.blocks) {
         for (const Node& node : block.nodes) {
@@ -70,15 +85,15 @@ Plan preferring(std::string_view micro_kernel, const Graph& graph, Plan plan) {
             for (const Leaf& candidate : leaf_candidates(node, plan.specialisations[0], kOptions)) {
                 if (candidate.micro_kernel != micro_kernel) continue;
                 Plan edited = plan;
-                for (const ValueId operand : node.operands) {
-                    edited.stored.erase(graph[base(graph, plan, operand)].name);
-                }
                 for (KernelPlan& kernel : edited.specialisations[0].kernels)
                     replace_leaf(kernel.nest, candidate);
-                try {
-                    plan = placed_and_verified(graph, std::move(edited));
+                Plan row_major = edited;
+                for (const ValueId operand : node.operands) {
+                    row_major.stored.erase(graph[base(graph, plan, operand)].name);
+                }
+                if (const auto legal = legal_one_of({row_major, edited}, graph)) {
+                    plan = *legal;
                     break;
-                } catch (const Error&) {  // the next one
                 }
             }
         }
