@@ -2,6 +2,7 @@
 // register-blocked contraction. Which factor is A and which is B follows from the iterators m, n and k.
 #include <algorithm>
 
+#include "ir/iterator_use.h"
 #include "kernels/contraction.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
@@ -13,10 +14,6 @@ struct Roles : ProductIterators {
     Contraction product;
     int c;  ///< position of the result
 };
-
-bool contains(const std::vector<int>& iterators, int x) {
-    return std::find(iterators.begin(), iterators.end(), x) != iterators.end();
-}
 
 Roles roles_of(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();

@@ -1,9 +1,9 @@
 // Micro-kernel `contract_tiles`: products of bf16 as calls of NTT's contraction on a matrix unit. Its tiles
 // read A in rows at any stride and B in pairs of k, `lanes <n:16, k:2>`, of which sixteen in a row are one
 // tile: the form in which the vector units read the same weight.
-#include <algorithm>
-
+#include "ir/iterator_use.h"
 #include "kernels/contraction.h"
+#include "kernels/tile_block.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
 
@@ -11,15 +11,6 @@ namespace tessera {
 namespace {
 
 constexpr int64_t kPair = 2;  ///< neighbouring k in B's lanes
-// What NTT's tiles hold (include/tessera/ntt/tile_configuration.h).
-constexpr int64_t kTiles = 8;
-constexpr int64_t kLargestRows = 16;
-constexpr int64_t kLargestLanes = 16;
-constexpr int64_t kLargestDepth = 32;
-
-bool contains(const std::vector<int>& iterators, int x) {
-    return std::find(iterators.begin(), iterators.end(), x) != iterators.end();
-}
 
 struct Factors {
     Read a, b;
@@ -43,29 +34,25 @@ Factors factors_of(const LeafScope& scope, const ProductIterators& iterators) {
                 "choose other iterators for m, n and k");
 }
 
-struct TileParameters {
-    int64_t lanes, tile_rows, depth, rows, groups;
-};
-
-TileParameters tile_parameters(const LeafScope& scope) {
-    const TileParameters tile{lanes_parameter(scope), number_parameter(scope, "tile_rows", 1, kLargestRows),
-                              number_parameter(scope, "depth", kPair, kLargestDepth),
-                              number_parameter(scope, "rows", 1, kTiles),
-                              number_parameter(scope, "groups", 1, kTiles)};
-    if (tile.lanes > kLargestLanes) {
+TileBlock block_of(const LeafScope& scope) {
+    const TileBlock block{number_parameter(scope, "tile_rows", 1, kMostTileRows), lanes_parameter(scope),
+                          number_parameter(scope, "depth", kPair, kMostTileDepth),
+                          number_parameter(scope, "rows", 1, kTiles),
+                          number_parameter(scope, "groups", 1, kTiles)};
+    if (block.lanes > kMostTileLanes) {
         throw Error(scope.node.name, "lanes",
-                    fmt::format("is {}, a row of a tile has {} at most", tile.lanes, kLargestLanes));
+                    fmt::format("is {}, a row of a tile has {} at most", block.lanes, kMostTileLanes));
     }
-    if (tile.depth % kPair != 0)
+    if (block.depth % kPair != 0)
         throw Error(scope.node.name, "depth",
-                    fmt::format("is {}, expected a multiple of {}", tile.depth, kPair));
-    if (const int64_t needed = tile.rows * tile.groups + tile.rows + tile.groups; needed > kTiles) {
-        throw Error(
-            scope.node.name, scope.leaf.micro_kernel,
-            fmt::format("{} rows x {} groups need {} tiles of {}", tile.rows, tile.groups, needed, kTiles),
-            "choose fewer rows or groups");
+                    fmt::format("is {}, expected a multiple of {}", block.depth, kPair));
+    if (block.tiles() > kTiles) {
+        throw Error(scope.node.name, scope.leaf.micro_kernel,
+                    fmt::format("{} rows x {} groups need {} tiles of {}", block.rows, block.groups,
+                                block.tiles(), kTiles),
+                    "choose fewer rows or groups");
     }
-    return tile;
+    return block;
 }
 
 }  // namespace
@@ -73,8 +60,8 @@ TileParameters tile_parameters(const LeafScope& scope) {
 Body lower_contract_tiles(const LeafScope& scope) {
     const ProductIterators iterators = product_iterators(scope);
     const Factors factors = factors_of(scope, iterators);
-    const TileParameters parameters = tile_parameters(scope);
-    const int64_t lanes = parameters.lanes;
+    const TileBlock block = block_of(scope);
+    const int64_t lanes = block.lanes;
     const Definition& definition = *scope.node.definition();
     if (!is_padded(scope, factors.b, lanes, 1)) {
         throw Error(scope.node.name, definition.tensors[static_cast<size_t>(factors.b.tensor)].name,
@@ -105,10 +92,10 @@ Body lower_contract_tiles(const LeafScope& scope) {
         c.expect_stride(kLane, 1);
     }
     TileContractCall call{.lanes = lanes,
-                          .tile_rows = parameters.tile_rows,
-                          .depth = parameters.depth,
-                          .rows = parameters.rows,
-                          .groups = parameters.groups,
+                          .tile_rows = block.tile_rows,
+                          .depth = block.depth,
+                          .rows = block.rows,
+                          .groups = block.groups,
                           .a = a.start(),
                           .c = c.start(),
                           .b = {b.start(), b.stride(kGroup), b.stride(kStep)},

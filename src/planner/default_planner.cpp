@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/iterator_use.h"
 #include "kernels/contraction.h"
 #include "movement/lower.h"
 #include "planner/divide_work.h"
@@ -16,11 +17,6 @@
 
 namespace tessera {
 namespace {
-
-bool uses(const ExprPtr& component, int x) {
-    const std::vector<int> found = iterators_in(component);
-    return std::find(found.begin(), found.end(), x) != found.end();
-}
 
 class SpecialisationPlanner {
 public:
@@ -201,8 +197,7 @@ private:
             for (size_t axis = 0; axis < weighted.size() && value; ++axis) {
                 const auto* mine = std::get_if<IteratorRef>(&weighted[axis]->node);
                 if (!mine || !reads_axis(group, x, axis)) continue;
-                is_row = std::none_of(value->coordinates.begin(), value->coordinates.end(),
-                                      [&](const ExprPtr& c) { return uses(c, mine->index); });
+                is_row = !uses(value->coordinates, mine->index);
             }
             loops.push_back({root.definition()->iterators[static_cast<size_t>(x)].name, is_row ? 8 : 1});
         }

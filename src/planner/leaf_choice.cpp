@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
 #include "movement/storage.h"
@@ -10,13 +11,6 @@
 
 namespace tessera {
 namespace {
-
-bool uses(const std::vector<ExprPtr>& map, int x) {
-    return std::any_of(map.begin(), map.end(), [&](const ExprPtr& component) {
-        const std::vector<int> found = iterators_in(component);
-        return std::find(found.begin(), found.end(), x) != found.end();
-    });
-}
 
 int64_t largest_extent(const Definition& definition, int x, const SpecialisationPlan& specialisation) {
     std::vector<int64_t> dims;

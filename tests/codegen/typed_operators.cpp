@@ -234,15 +234,21 @@ void Generator::bf16_product() {
 void Generator::bf16_accumulate() {
     const Matrix x = any();
     const int64_t depth = extent();
-    const ValueId before = add_value(fresh("total"), ValueKind::kState, ElementType::kF32, {x.width});
-    const ValueId after =
-        in_block(1).update(fresh("bf16_accumulate"),
-                           op("accumulate(n: {0}, k*: {1})\nin X bf16[0, k] of [T, {1}], W bf16[n, "
-                              "k]\nupdate C f32[n] = sum(X * W)\n",
-                              x.width, depth),
-                           {bf16_rows(depth), constant({x.width, depth}, ElementType::kBF16)}, before);
+    constexpr int64_t kRows = 5;
+    const ValueId before = add_value(fresh("total"), ValueKind::kState, ElementType::kF32, {kRows, x.width});
+    const ValueId rows = in_block(1).add(
+        fresh("rows"), op("rows(m: {0}, k: {1})\nin W bf16[m, k]\nout Y bf16[m, k] = W * 2\n", kRows, depth),
+        {constant({kRows, depth}, ElementType::kBF16)});
+    graph_.values[static_cast<size_t>(rows.index)].type.rounding = Rounding::kWeights;
+    const ValueId after = in_block(1).update(fresh("bf16_accumulate"),
+                                             op("accumulate(m: {0}, n: {1}, k*: {2})\nin X bf16[m, k], W "
+                                                "bf16[n, k]\nupdate C f32[m, n] = sum(X * W)\n",
+                                                kRows, x.width, depth),
+                                             {rows, constant({x.width, depth}, ElementType::kBF16)}, before);
     keep(add("map",
-             op("map(t: T, n: {})\nin X f32[t, n], C f32[n]\nout Y f32[t, n] = X + C * 0.1\n", x.width),
+             op("map(t: T, n: {0})\nin X f32[t, n], C f32[t mod {1}, n] of [{1}, {0}]\nout Y f32[t, n] = X + "
+                "C * 0.1\n",
+                x.width, kRows),
              {x.value, after}, x.width));
 }
 

@@ -22,6 +22,19 @@ struct ContractTilesTile {
     constexpr int tiles() const { return b(groups); }
 };
 
+/// Of a block with MR tiles of rows, of which the last one has `last` rows.
+template <ContractTilesTile Tile, int MR>
+constexpr TileConfiguration tile_configuration(int64_t last) {
+    TileConfiguration configuration;
+    for (int i = 0; i < MR; ++i) {
+        const int64_t height = i + 1 == MR ? last : Tile.tile_rows;
+        configuration.set(Tile.a(i), height, 2 * Tile.depth);
+        for (int j = 0; j < Tile.groups; ++j) configuration.set(Tile.c(i, j), height, 4 * Tile.lanes);
+    }
+    for (int j = 0; j < Tile.groups; ++j) configuration.set(Tile.b(j), Tile.depth / 2, 4 * Tile.lanes);
+    return configuration;
+}
+
 namespace detail {
 
 /// f(Int<0>{}) to f(Int<N - 1>{}), in order.
@@ -43,23 +56,12 @@ public:
     template <int MR>
     void rows(int64_t m, int64_t count, int64_t n_extent) {
         const int64_t last = (count - 1) % Tile.tile_rows + 1;
-        TileConfiguration configuration;
-        for (int i = 0; i < MR; ++i) {
-            const int64_t height = i + 1 == MR ? last : Tile.tile_rows;
-            configuration.set(Tile.a(i), height, kRowBytesOfA);
-            for (int j = 0; j < Tile.groups; ++j) configuration.set(Tile.c(i, j), height, kRowBytes);
-        }
-        for (int j = 0; j < Tile.groups; ++j) configuration.set(Tile.b(j), Tile.depth / 2, kRowBytes);
-        unit_.configure(configuration);
-        const auto blocks = [&](auto groups, int64_t group, auto width) __attribute__((always_inline)) {
-            for (int64_t begin = m; begin < m + count; begin += MR * Tile.tile_rows)
-                block<MR, groups.value>(begin, last, group, width);
-        };
-        const int64_t whole = n_extent / Tile.lanes, rest = n_extent % Tile.lanes;
-        for_blocks<Tile.groups>(
-            whole, [&](auto groups, int64_t group)
-                       __attribute__((always_inline)) { blocks(groups, group, Int<Tile.lanes>{}); });
-        if (rest > 0) blocks(Int<1>{}, whole, rest);
+        unit_.configure(tile_configuration<Tile, MR>(last));
+        for_groups<Tile.lanes, Tile.groups>(
+            n_extent, [&](auto groups, int64_t group, auto width) __attribute__((always_inline)) {
+                for (int64_t begin = m; begin < m + count; begin += MR * Tile.tile_rows)
+                    block<MR, groups.value>(begin, last, group, width);
+            });
         unit_.release();
     }
 
