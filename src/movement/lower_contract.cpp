@@ -39,12 +39,8 @@ std::vector<Read> factors_read(const Roles& roles) {
 /// An operand is read at its strides; anything else is computed from the operands group by group.
 Factor factor_b(const LeafScope& scope, const Roles& roles, const std::vector<Index>& at,
                 const FactorPositions& positions, int64_t lanes) {
-    if (const Read* operand = roles.product.b_operand()) {
-        const TileAddress b(scope, operand->tensor, operand->coordinates, at, false);
-        if (lanes > 1) b.expect_stride(kLane, positions.k_lanes);
-        if (positions.k_lanes > 1) b.expect_stride(kInStep, 1);
-        return StridedFactor{b.start(), b.stride(positions.outer), b.stride(positions.inner)};
-    }
+    if (const Read* operand = roles.product.b_operand())
+        return operand_factor(scope, *operand, at, positions, lanes);
     if (positions.k_lanes > 1) {
         throw Error(scope.node.name, "k_lanes", "its factor is computed from several operands",
                     "leave k_lanes out");

@@ -18,6 +18,10 @@
 namespace tessera {
 namespace {
 
+/// Rows of queries that share a tile of the cache: enough for the register blocks of its products, few enough
+/// for the nearest cache.
+constexpr int64_t kTileRows = 48;
+
 class SpecialisationPlanner {
 public:
     SpecialisationPlanner(const Graph& graph, const Plan& plan, SpecialisationPlan& specialisation,
@@ -162,10 +166,7 @@ private:
             return;
         const Definition& d = *node.definition();
         const auto extent = [&](const char* parameter) {
-            const int x = d.iterator(leaf.parameters.at(parameter));
-            std::vector<int64_t> dims;
-            for (const DimSymbol& dim : d.dims) dims.push_back(out_.bounds.at(dim.name).high);
-            return evaluate_constant(d.iterators[static_cast<size_t>(x)].extent, dims);
+            return largest_extent(d, d.iterator(leaf.parameters.at(parameter)), out_);
         };
         const int64_t step =
             std::stoll(leaf.parameters.at("lanes")) * std::stoll(leaf.parameters.at("groups"));
@@ -191,6 +192,7 @@ private:
         const auto& weighted = attend.tensors[static_cast<size_t>(attend.results()[2])].map;
         const auto* value = std::get_if<Read>(&attend.body[1]->node);
         std::vector<LoopTile> loops;
+        int64_t rows = 1;
         for (const int x : shared) {
             if (loops.size() == once) break;
             bool is_row = false;
@@ -199,7 +201,10 @@ private:
                 if (!mine || !reads_axis(group, x, axis)) continue;
                 is_row = !uses(value->coordinates, mine->index);
             }
-            loops.push_back({root.definition()->iterators[static_cast<size_t>(x)].name, is_row ? 8 : 1});
+            const int64_t tile =
+                is_row ? std::min(largest_extent(*root.definition(), x, out_), kTileRows / rows) : 1;
+            rows *= tile;
+            loops.push_back({root.definition()->iterators[static_cast<size_t>(x)].name, tile});
         }
         int s = -1;
         for (int x = 0; x < static_cast<int>(attend.iterators.size()); ++x) {

@@ -12,10 +12,13 @@
 namespace tessera {
 namespace {
 
-int64_t largest_extent(const Definition& definition, int x, const SpecialisationPlan& specialisation) {
-    std::vector<int64_t> dims;
-    for (const DimSymbol& dim : definition.dims) dims.push_back(specialisation.bounds.at(dim.name).high);
-    return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
+/// Of the rows that may share what a kernel reads of B, the most; -1 if there are none.
+int longest(const std::vector<int>& iterators, const Definition& definition,
+            const SpecialisationPlan& specialisation) {
+    const auto found = std::max_element(iterators.begin(), iterators.end(), [&](int x, int y) {
+        return largest_extent(definition, x, specialisation) < largest_extent(definition, y, specialisation);
+    });
+    return found == iterators.end() ? -1 : *found;
 }
 
 const std::string& iterator_name(const Definition& definition, int x) {
@@ -58,24 +61,34 @@ struct RegisterBlock {
     int64_t columns;  ///< groups of lanes along n, or columns of a product with lanes along k
 };
 
+constexpr int64_t kFewRows = 4;
+
 /// The block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and one
-/// element of A are in registers (32 registers: 12 x 2, 16: 6 x 2). One row: enough sums in flight to hide
-/// the latency of the additions.
+/// element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit with
+/// them. One row: enough sums in flight to hide the latency of the additions.
 RegisterBlock register_block(int64_t registers, int64_t rows, bool along_n) {
     const bool has_many_registers = registers >= 32;
     if (along_n) {
         if (rows == 1) return {1, has_many_registers ? 4 : 8};
+        if (rows <= kFewRows) return {rows, has_many_registers ? 4 : 2};
         return {std::min(rows, std::min<int64_t>(12, (registers - 3) / 2)), 2};
     }
     if (rows == 1) return {1, has_many_registers ? 8 : 4};
     return {std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4};
 }
 
-/// Groups of lanes for one row of A, whose weights are read once, at the rate of the memory: where one
-/// operation takes a whole line of it, a single group reads all of B in the order of the addresses, which is
-/// faster than several streams and leaves time enough for each addition to end before the next.
-int64_t groups_of_one_row(int64_t several, int64_t line_bytes, int64_t operation_bits) {
-    return operation_bits >= 8 * line_bytes ? 1 : several;
+/// Pages, which are short runs of memory.
+bool is_found_by_index(const Read& operand) {
+    return std::any_of(operand.coordinates.begin(), operand.coordinates.end(), is_indirect);
+}
+
+/// Groups of lanes where few rows of A share what is read of B once, at the rate of the memory. A single
+/// group reads B in the order of the addresses, which is faster than several streams. It needs time for each
+/// addition to end before the next: one operation takes a whole line, or the streams would be short anyway.
+int64_t groups_of_few_rows(const RegisterBlock& block, bool is_in_pages, int64_t line_bytes,
+                           int64_t operation_bits) {
+    if (is_in_pages) return 1;
+    return block.rows == 1 && operation_bits >= 8 * line_bytes ? 1 : block.columns;
 }
 
 /// The same with B in pairs of k, as the machine's units want it: multiplied by such a unit, or widened.
@@ -91,8 +104,9 @@ void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Definition& d, co
         Leaf by_unit = leaf;
         by_unit.parameters["dot"] = std::to_string(neighbours);
         if (leaf.parameters.at("rows") == "1") {
-            const int64_t groups = groups_of_one_row(std::stoll(leaf.parameters.at("groups")),
-                                                     options.line_bytes, lanes * neighbours * bits(type(*b)));
+            const int64_t groups =
+                groups_of_few_rows({1, std::stoll(leaf.parameters.at("groups"))}, is_found_by_index(*b),
+                                   options.line_bytes, lanes * neighbours * bits(type(*b)));
             by_unit.parameters["groups"] = std::to_string(groups);
         }
         out.push_back(std::move(by_unit));
@@ -118,7 +132,7 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
             for (const Contraction& roles : contractions_of(d)) {
                 for (const int n : roles.n) {
                     for (const int k : roles.k) {
-                        const int m = roles.m.empty() ? -1 : roles.m.front();
+                        const int m = longest(roles.m, d, specialisation);
                         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
                         Leaf leaf{node.name,
                                   kernel,
@@ -129,10 +143,10 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                         if (along_n && lanes == options.lanes)
                             add_tiles(out, leaf, {d, roles, rows}, options);
                         RegisterBlock block = register_block(options.vector_registers, rows, along_n);
-                        if (const Read* b = roles.b_operand(); b && along_n && rows == 1) {
+                        if (const Read* b = roles.b_operand(); b && along_n && block.rows <= kFewRows) {
                             const ElementType type = d.tensors[static_cast<size_t>(b->tensor)].type;
-                            block.columns =
-                                groups_of_one_row(block.columns, options.line_bytes, lanes * bits(type));
+                            block.columns = groups_of_few_rows(block, is_found_by_index(*b),
+                                                               options.line_bytes, lanes * bits(type));
                         }
                         const int64_t needed = (largest_extent(d, n, specialisation) + lanes - 1) / lanes;
                         leaf.parameters["rows"] = std::to_string(block.rows);
@@ -158,7 +172,7 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
                             const SpecialisationPlan& specialisation, const PlannerOptions& options) {
     const Definition& d = *node.definition();
     for (const BlockContraction& roles : block_contractions_of(d)) {
-        const int m = roles.m.empty() ? -1 : roles.m.front();
+        const int m = longest(roles.m, d, specialisation);
         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
         const RegisterBlock block = block_of_integers(options.vector_registers, rows);
         for (const int n : roles.n) {
@@ -175,6 +189,13 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
     }
 }
 
+/// Of weighted sums of a cache's values: a few rows read whole lines of it, many need the registers.
+RegisterBlock block_of_values(int64_t registers, int64_t rows) {
+    const bool has_many_registers = registers >= 32;
+    if (rows <= 2) return {rows, has_many_registers || rows == 1 ? 8 : 4};
+    return {std::min<int64_t>(rows, 6), has_many_registers ? 4 : 2};
+}
+
 void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,
                  const PlannerOptions& options) {
     const Definition& d = *node.definition();
@@ -186,24 +207,37 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
             if (d.iterators[static_cast<size_t>(x)].is_reduction || uses(once, x)) continue;
             Leaf leaf{node.name, "stream", {{"d", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}};
             const int64_t groups = (largest_extent(d, x, specialisation) + lanes - 1) / lanes;
-            leaf.parameters["groups"] = std::to_string(std::min<int64_t>(groups, 4));
-            leaf.parameters["rows"] = "1";
+            std::vector<int> rows;
             for (int m = 0; m < static_cast<int>(d.iterators.size()); ++m) {
                 const bool indexes_value = std::any_of(values.begin(), values.end(),
                                                        [&](const Read& r) { return uses(r.coordinates, m); });
-                if (!uses(once, m) || indexes_value || largest_extent(d, m, specialisation) == 1) continue;
-                Leaf with_rows = leaf;
-                with_rows.parameters["m"] = iterator_name(d, m);
-                with_rows.parameters["rows"] =
-                    std::to_string(std::min<int64_t>(largest_extent(d, m, specialisation), 4));
-                out.push_back(std::move(with_rows));
+                if (uses(once, m) && !indexes_value && largest_extent(d, m, specialisation) > 1)
+                    rows.push_back(m);
             }
-            out.push_back(std::move(leaf));
+            std::stable_sort(rows.begin(), rows.end(), [&](int a, int b) {
+                return largest_extent(d, a, specialisation) > largest_extent(d, b, specialisation);
+            });
+            rows.push_back(-1);
+            for (const int m : rows) {
+                const RegisterBlock block = block_of_values(options.vector_registers,
+                                                            m < 0 ? 1 : largest_extent(d, m, specialisation));
+                if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+                leaf.parameters["rows"] = std::to_string(block.rows);
+                leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
+                out.push_back(leaf);
+                leaf.parameters.erase("m");
+            }
         }
     }
 }
 
 }  // namespace
+
+int64_t largest_extent(const Definition& definition, int x, const SpecialisationPlan& specialisation) {
+    std::vector<int64_t> dims;
+    for (const DimSymbol& dim : definition.dims) dims.push_back(specialisation.bounds.at(dim.name).high);
+    return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
+}
 
 std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,
                                   const PlannerOptions& options) {
