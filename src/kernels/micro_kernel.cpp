@@ -20,6 +20,16 @@ std::string sum_of_products(const Definition& definition) {
     return {};
 }
 
+std::string sum_of_bf16_products(const Definition& definition) {
+    if (std::string why = sum_of_products(definition); !why.empty()) return why;
+    const auto is_bf16 = [&](const Read& factor) {
+        return definition.tensors[static_cast<size_t>(factor.tensor)].type == ElementType::kBF16;
+    };
+    for (const Contraction& roles : contractions_of(definition))
+        if (is_bf16(roles.a) && roles.b_operand() && is_bf16(*roles.b_operand())) return {};
+    return "its body is no product of two operands of bf16";
+}
+
 std::string sum_of_blocks(const Definition& definition) {
     if (!block_contractions_of(definition).empty()) return {};
     return "its body is no product of small integers whose scales are constant in blocks";
@@ -78,6 +88,23 @@ std::span<const MicroKernel> micro_kernels() {
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = sum_of_blocks},
+        MicroKernel{
+            .name = "contract_tiles",
+            .summary =
+                "C[m,n] = sum_k A[m,k] B[n,k] of bf16 in tiles of a matrix unit: A <m, k>, B <k, n, k2>, C "
+                "<m, n>",
+            .parameters = {{"m", "iterator of A and C; none: one row", true, false},
+                           {"n", "iterator of B and C", true, true},
+                           {"k", "reduction iterator of A and B", true, true},
+                           {"lanes", "n of a tile", false, true},
+                           {"tile_rows", "m of a tile", false, true},
+                           {"depth", "k of a tile", false, true},
+                           {"rows", "tiles of A in registers", false, false},
+                           {"groups", "tiles of B in registers", false, false}},
+            .tiles_reductions = true,
+            .unit = UnitKind::kMatrix,
+            .results = {ElementType::kF32},
+            .why_not = sum_of_bf16_products},
         MicroKernel{
             .name = "stream",
             .summary =

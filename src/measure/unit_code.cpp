@@ -1,8 +1,11 @@
 #include "measure/unit_code.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
+
+#include "kernels/tile_block.h"
 
 namespace tessera {
 namespace {
@@ -52,12 +55,44 @@ extern "C" void {fed}(const void* a, const void* b, float* c, int64_t n, int64_t
 }}
 )";
 
+constexpr const char* kTileProbe = R"(
+constexpr ntt::ContractTilesTile k_{name}{{.tile_rows = {tile_rows}, .lanes = {lanes}, .depth = {depth}, .rows = {tiles}, .groups = {groups}}};
+
+extern "C" void {registers}(int64_t steps) {{
+    ntt::TileUnit unit;
+    unit.configure(ntt::tile_configuration<k_{name}, {tiles}>({tile_rows}));
+    for (int64_t s = 0; s < steps; ++s) {{
+        ntt::detail::for_constants<{tiles}>([&](auto i) {{
+            ntt::detail::for_constants<{groups}>([&](auto j) {{
+                unit.add_products<k_{name}.c(i.value, j.value), k_{name}.a(i.value), k_{name}.b(j.value)>();
+            }});
+        }});
+    }}
+    unit.release();
+}}
+
+extern "C" void {fed}(const void* a, const void* b, float* c, int64_t n, int64_t k) {{
+    ntt::contract_tiles<k_{name}>(ntt::Int<{rows}>{{}}, n, k, ntt::rows(static_cast<const ntt::bf16*>(a), k, ntt::Int<1>{{}}),
+                                  ntt::lane_pairs(static_cast<const ntt::bf16*>(b), k * {lanes}, ntt::Int<2 * {lanes}>{{}}),
+                                  ntt::result(c, n, ntt::Int<{lanes}>{{}}));
+}}
+)";
+
 bool has_types(const ComputeUnit& unit, std::string_view factors) {
     return unit.operands[0].type == factors && unit.operands[1].type == factors &&
            unit.operands[2].type == "f32";
 }
 
+std::string tile_probe_code(const UnitProbe& probe) {
+    return fmt::format(kTileProbe, fmt::arg("name", probe.name),
+                       fmt::arg("registers", register_function(probe)), fmt::arg("fed", fed_function(probe)),
+                       fmt::arg("tile_rows", probe.tile_rows), fmt::arg("lanes", probe.lanes),
+                       fmt::arg("depth", probe.depth), fmt::arg("rows", probe.rows),
+                       fmt::arg("tiles", probe.rows / probe.tile_rows), fmt::arg("groups", probe.groups));
+}
+
 std::string probe_code(const UnitProbe& probe) {
+    if (probe.tile_rows > 0) return tile_probe_code(probe);
     const bool is_dot = probe.depth == 2;
     const std::string vector = fmt::format("ntt::Vector<float, {}>", probe.lanes);
     return fmt::format(
@@ -81,24 +116,45 @@ double UnitProbe::fed_operations(int64_t n, int64_t k) const {
     return 2.0 * static_cast<double>(rows) * static_cast<double>(n) * static_cast<double>(k);
 }
 
+namespace {
+
+std::string identifier(std::string name) {
+    std::replace_if(
+        name.begin(), name.end(),
+        [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); },
+        '_');
+    return name;
+}
+
+/// The block that the planner chooses for many rows.
+std::optional<UnitProbe> tile_probe_of(const ComputeUnit& unit) {
+    const auto block = tile_block(unit, std::numeric_limits<int64_t>::max() / 2);
+    if (!block || !has_types(unit, "bf16")) return std::nullopt;
+    return UnitProbe{.name = identifier(unit.name),
+                     .lanes = block->lanes,
+                     .depth = block->depth,
+                     .tile_rows = block->tile_rows,
+                     .rows = block->rows * block->tile_rows,
+                     .groups = block->groups,
+                     .element_bytes = 2};
+}
+
+}  // namespace
+
 std::optional<UnitProbe> probe_of(const ComputeUnit& unit) {
+    if (unit.kind == UnitKind::kMatrix) return tile_probe_of(unit);
     if (unit.kind != UnitKind::kVector) return std::nullopt;
     const std::vector<LaneAxis>& lanes = unit.operands[1].lanes;
     const bool is_f32 = has_types(unit, "f32") && lanes.size() == 1;
     const bool is_bf16_pairs = has_types(unit, "bf16") && lanes.size() == 2 && lanes[1].factor == 2;
     if (!is_f32 && !is_bf16_pairs) return std::nullopt;
-    UnitProbe probe{.name = unit.name,
-                    .lanes = lanes[0].factor,
-                    .depth = is_bf16_pairs ? 2 : 1,
-                    // The largest block whose sums, two registers of B and one of A fit.
-                    .rows = std::clamp<int64_t>((unit.registers - 3) / 2, 1, 12),
-                    .groups = 2,
-                    .element_bytes = is_bf16_pairs ? 2 : 4};
-    std::replace_if(
-        probe.name.begin(), probe.name.end(),
-        [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); },
-        '_');
-    return probe;
+    return UnitProbe{.name = identifier(unit.name),
+                     .lanes = lanes[0].factor,
+                     .depth = is_bf16_pairs ? 2 : 1,
+                     // The largest block whose sums, two registers of B and one of A fit.
+                     .rows = std::clamp<int64_t>((unit.registers - 3) / 2, 1, 12),
+                     .groups = 2,
+                     .element_bytes = is_bf16_pairs ? 2 : 4};
 }
 
 std::string register_function(const UnitProbe& probe) {

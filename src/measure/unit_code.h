@@ -13,7 +13,9 @@ namespace tessera {
 struct UnitProbe {
     std::string name;   ///< of its functions
     int64_t lanes = 0;  ///< of the sums
-    int64_t depth = 1;  ///< neighbours along k that one operation adds: 1, or 2 of a dot product of pairs
+    int64_t depth =
+        1;  ///< neighbours along k that one operation adds: 1, 2 of a dot product of pairs, those of a tile
+    int64_t tile_rows = 0;  ///< of a matrix unit; `rows` are that of several tiles then
     int64_t rows = 0;
     int64_t groups = 0;
     int64_t element_bytes = 0;  ///< of a factor

@@ -41,6 +41,7 @@ Body lower_loops(const LeafScope& scope);
 Body lower_combine(const LeafScope& scope);
 Body lower_contract(const LeafScope& scope);
 Body lower_contract_blocks(const LeafScope& scope);
+Body lower_contract_tiles(const LeafScope& scope);
 Body lower_dot(const LeafScope& scope);
 Body lower_stream(const LeafScope& scope);
 

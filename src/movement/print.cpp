@@ -108,6 +108,12 @@ private:
             text(Factor(c.coefficient)), c.offset ? " offset=" + text(Factor(*c.offset)) : "", text(c.c),
             c.c_m.text(), c.c_group.text(), c.accumulate ? " accumulate" : ""));
     }
+    void add(const TileContractCall& c) {
+        line(fmt::format("contract_tiles {}x{} of {}x{}x{} m={} n={} k={} a={} by {} b={} c={} by ({}, {}){}",
+                         c.rows, c.groups, c.tile_rows, c.lanes, c.depth, c.m.text(), c.n.text(), c.k.text(),
+                         text(c.a), c.a_m.text(), text(Factor(c.b)), text(c.c), c.c_m.text(),
+                         c.c_group.text(), c.accumulate ? " accumulate" : ""));
+    }
     void add(const DotCall& c) {
         line(fmt::format("dot {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}", c.rows,
                          c.columns, c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(),

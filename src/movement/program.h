@@ -149,6 +149,17 @@ struct BlockContractCall {
     Index m, n, k;  ///< extents
     bool accumulate = false;
 };
+/// C[m, n] (+)= sum_k A[m, k] B[n, k] of bf16 by a matrix unit whose tiles are `tile_rows` x `depth` of A and
+/// `lanes` x `depth` of B; B as with k_lanes = 2, its last group may be read whole. Strides in elements.
+struct TileContractCall {
+    int64_t lanes, tile_rows, depth;
+    int64_t rows, groups;  ///< tiles of A and of B in registers
+    Address a, c;
+    StridedFactor b;  ///< outer: groups of n; inner: pairs of k
+    Index a_m, c_m, c_group;
+    Index m, n, k;  ///< extents
+    bool accumulate = false;
+};
 /// As ContractCall with lanes along k, folded at the end.
 struct DotCall {
     int64_t lanes, rows, columns;
@@ -182,7 +193,7 @@ struct Fill {
 };
 struct Statement {
     std::variant<For, Let, VectorFor, If, Store, Declare, Accumulate, ContractCall, BlockContractCall,
-                 DotCall, StreamCall, LocalTile, Fill>
+                 TileContractCall, DotCall, StreamCall, LocalTile, Fill>
         node;
 };
 

@@ -156,11 +156,13 @@ private:
         return std::max<int64_t>(sum, 1);
     }
 
-    /// A product with many rows reads its weights a tile at a time that stays in the core's cache.
+    /// A product with many rows reads its weights a tile at a time that stays in the core's cache. A matrix
+    /// unit takes its rows, too, in tiles that stay there: it is faster than what is further out gives them.
     void block_weights(const Node& node, Nest& nest) const {
         Leaf& leaf = std::get<Leaf>(nest.children.front());
-        if (leaf.micro_kernel != "contract" || !leaf.parameters.contains("m") ||
-            leaf.parameters.at("rows") == "1")
+        const bool has_tiles = leaf.micro_kernel == "contract_tiles";
+        if ((leaf.micro_kernel != "contract" && !has_tiles) || !leaf.parameters.contains("m") ||
+            (leaf.parameters.at("rows") == "1" && !has_tiles))
             return;
         const Definition& d = *node.definition();
         const auto extent = [&](const char* parameter) {
@@ -171,6 +173,12 @@ private:
         const int64_t row_bits = extent("k") * bits_per_step(d, d.iterator(leaf.parameters.at("k")));
         const int64_t fits = options_.resident_bytes * 8 / row_bits / step * step;
         if (fits >= step && fits < extent("n")) nest.loops.push_back({leaf.parameters.at("n"), fits});
+        if (!has_tiles) return;
+        const int64_t rows =
+            std::stoll(leaf.parameters.at("tile_rows")) * std::stoll(leaf.parameters.at("rows"));
+        const int64_t rows_that_fit = options_.resident_bytes * 8 / 2 / row_bits / rows * rows;
+        if (rows_that_fit >= rows && rows_that_fit < extent("m"))
+            nest.loops.push_back({leaf.parameters.at("m"), rows_that_fit});
     }
 
     /// b:1 i:8 h:1 { gather; s:16 { scores; attend }; normalise }

@@ -6,6 +6,7 @@
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
 #include "movement/storage.h"
+#include "planner/tile_choice.h"
 #include "planner/unit_lanes.h"
 
 namespace tessera {
@@ -113,6 +114,15 @@ void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Definition& d, co
     out.push_back(std::move(leaf));
 }
 
+/// The same by the machine's matrix units.
+void add_tiles(std::vector<Leaf>& out, const Leaf& leaf, const TileProduct& product,
+               const PlannerOptions& options) {
+    for (std::map<std::string, std::string>& parameters : tile_parameters(product, options)) {
+        parameters.insert(leaf.parameters.begin(), leaf.parameters.end());
+        out.push_back({leaf.node, "contract_tiles", std::move(parameters)});
+    }
+}
+
 void add_contractions(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,
                       const PlannerOptions& options) {
     const Definition& d = *node.definition();
@@ -130,6 +140,8 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                                    {"k", iterator_name(d, k)},
                                    {"lanes", std::to_string(lanes)}}};
                         if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+                        if (along_n && lanes == options.lanes)
+                            add_tiles(out, leaf, {d, roles, rows}, options);
                         RegisterBlock block = register_block(options.vector_registers, rows, along_n);
                         if (const Read* b = roles.b_operand(); b && along_n && block.rows <= kFewRows) {
                             const ElementType type = d.tensors[static_cast<size_t>(b->tensor)].type;

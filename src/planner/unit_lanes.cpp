@@ -14,13 +14,6 @@ int64_t k_lanes_of(const ComputeUnit& unit, const PlannerOptions& options, Eleme
     return n.factor == options.lanes && n.axis != 'k' && k.axis == 'k' ? k.factor : 1;
 }
 
-/// Operations per second where the factors come from the nearest level; 0 if that was not measured.
-double peak(const ComputeUnit& unit) {
-    double most = 0;
-    for (const UnitPeak& peak : unit.peaks) most = std::max(most, peak.operations_per_second);
-    return most;
-}
-
 /// Of the vector unit for f32, which multiplies every type after widening.
 double widened_peak(const PlannerOptions& options) {
     for (const ComputeUnit& unit : options.units) {
@@ -32,6 +25,25 @@ double widened_peak(const PlannerOptions& options) {
 
 }  // namespace
 
+double peak(const ComputeUnit& unit) {
+    double most = 0;
+    for (const UnitPeak& peak : unit.peaks) most = std::max(most, peak.operations_per_second);
+    return most;
+}
+
+bool multiplies(const ComputeUnit& unit, const PlannerOptions& options, ElementType type) {
+    const int64_t k = k_lanes_of(unit, options, type);
+    return k > 1 && k == k_lanes(options, type) && unit.operands.front().type == name(type);
+}
+
+double vector_peak(const PlannerOptions& options, ElementType type) {
+    double most = widened_peak(options);
+    for (const ComputeUnit& unit : options.units)
+        if (unit.kind == UnitKind::kVector && multiplies(unit, options, type))
+            most = std::max(most, peak(unit));
+    return most;
+}
+
 int64_t k_lanes(const PlannerOptions& options, ElementType type) {
     int64_t most = 1;
     for (const ComputeUnit& unit : options.units) most = std::max(most, k_lanes_of(unit, options, type));
@@ -40,9 +52,7 @@ int64_t k_lanes(const PlannerOptions& options, ElementType type) {
 
 bool adds_products(const PlannerOptions& options, ElementType type) {
     return std::any_of(options.units.begin(), options.units.end(), [&](const ComputeUnit& unit) {
-        const int64_t k = k_lanes_of(unit, options, type);
-        return unit.kind == UnitKind::kVector && k > 1 && k == k_lanes(options, type) &&
-               unit.operands.front().type == name(type) &&
+        return unit.kind == UnitKind::kVector && multiplies(unit, options, type) &&
                (peak(unit) == 0 || peak(unit) > widened_peak(options));
     });
 }

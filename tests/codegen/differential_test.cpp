@@ -3,6 +3,7 @@
 
 #include "codegen/compiled_plans.h"
 #include "codegen/random_graph.h"
+#include "codegen/units.h"
 #include "planner/default_planner.h"
 #include "planner/verify_plan.h"
 
@@ -11,15 +12,6 @@ namespace {
 
 // Depth of a graph times the terms of its longest sum times the rounding unit of F32, about 10 x 40 x 6e-8.
 constexpr double kTolerance = 3e-5;
-
-/// A unit that adds the products of pairs of k, as wide as the lanes.
-ComputeUnit pair_unit(int64_t lanes) {
-    const std::vector<LaneAxis> pairs = {{'i', lanes}, {'k', 2}};
-    return {.name = "pairs",
-            .kind = UnitKind::kVector,
-            .operands = {{"A", "bf16", pairs}, {"B", "bf16", pairs}, {"C", "f32", {{'i', lanes}}}},
-            .registers = 32};
-}
 
 class Differential : public ::testing::TestWithParam<uint64_t> {};
 
@@ -30,7 +22,8 @@ TEST_P(Differential, DefaultPlanComputesWhatTheInterpreterDoes) {
     const RandomGraph random = random_graph(seed, lanes);
     verify(random.graph, "random graph");
     PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 256};
-    if (seed % 2 == 0 && lanes > 1) options.units = {pair_unit(lanes)};
+    if (seed % 2 == 0) options.units.push_back(pair_unit(lanes));
+    if (seed % 4 < 2) options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
     const Plan plan = default_plan(random.graph, options);
     verify_plan(random.graph, plan, "default plan");
     CompiledPlans compiled(lanes);

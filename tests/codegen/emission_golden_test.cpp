@@ -147,6 +147,33 @@ output y
           {"n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n rows=4] }"},
           {{"w_q", {{}, {{0, 8}, {1, 4}}}}, {"w_d", {{}, {{0, 8}}}}, {"w_m", {{}, {{0, 8}}}}},
           {}}},
+        {"contract_tiles",
+         {R"(graph "tiles"
+symbol T in 1..64
+constant table: bf16[64, 48] from "table"
+constant w: bf16[40, 48] from "w"
+value x: bf16[T, 48] rounded
+value y: f32[T, 40]
+
+block main
+  node x(table) -> x
+    op rows(t: T, k: 48)
+    dim T in 1..64
+    in E bf16[t, k] of [64, 48]
+    out X bf16[t, k] = E
+  node y(x, w) -> y
+    op linear(t: T, n: 40, k*: 48)
+    dim T in 1..64
+    in X bf16[t, k]
+    in W bf16[n, k]
+    out Y f32[t, n] = sum(X * W)
+
+output y
+)",
+          {"x[loops lanes=8 x=k]",
+           "n:16 { y[contract_tiles depth=32 groups=2 k=k lanes=8 m=t n=n rows=2 tile_rows=16] }"},
+          {{"w", {{}, {{0, 8}, {1, 2}}}}},
+          {{"x", {}}}}},
         {"dot", {products, {"y[dot columns=4 k=k lanes=8 m=t n=n rows=2]"}, {}, {}}},
         {"stream",
          {attention,
@@ -208,6 +235,7 @@ TEST_P(Emission, IsWhatTheFileShows) {
                         : GetParam() == "dot"             ? "ntt::contract_k<"
                         : GetParam() == "stream"          ? "ntt::softmax_step<"
                         : GetParam() == "contract_blocks" ? "ntt::contract_blocks<"
+                        : GetParam() == "contract_tiles"  ? "ntt::contract_tiles<"
                         : GetParam() == "combine"         ? "attend_weights[part]"
                                                           : "ntt::contract<"),
               std::string::npos);

@@ -114,6 +114,9 @@ private:
     std::vector<ValueId> block_numbers(int64_t depth, bool has_terms);
     ValueId block_scales(int64_t blocks);
     void block_product();
+    ValueId bf16_rows(int64_t depth);
+    void bf16_product();
+    void bf16_accumulate();
     void quantised_rows();
     void typed_map();
     void rounded();

@@ -120,6 +120,9 @@ std::string why_impossible(const Path& path) {
     bool updates = implements(path.micro_kernel, "op probe(n: 4)\nin X f32[n]\nupdate Y f32[n] = X\n");
     updates |= implements(path.micro_kernel,
                           "op probe(n: 4, k*: 4)\nin X f32[k], W f32[n, k]\nupdate Y f32[n] = sum(X * W)\n");
+    updates |=
+        implements(path.micro_kernel,
+                   "op probe(n: 4, k*: 4)\nin X bf16[k], W bf16[n, k]\nupdate Y f32[n] = sum(X * W)\n");
     updates |= implements(path.micro_kernel,
                           "op probe(n: 4, d: 4, s*: 4)\nin P f32[n, s], V f32[s, d]\nupdate M f32[n], L "
                           "f32[n], A f32[n, d] = softmax_sum(P, V)\n");

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <ostream>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,7 +18,9 @@
 #include "codegen/plan_editor.h"
 #include "codegen/plan_variation.h"
 #include "codegen/random_graph.h"
+#include "codegen/units.h"
 #include "kernels/micro_kernel.h"
+#include "movement/storage.h"
 #include "planner/default_planner.h"
 #include "planner/leaf_choice.h"
 #include "support/error.h"
@@ -37,8 +42,19 @@ struct PlannedGraph {
     Plan plan;
 };
 
-const PlannerOptions kOptions = {
-    .machine = "test", .lanes = kLanes, .vector_registers = 16, .resident_bytes = 2048};
+const PlannerOptions kOptions = {.machine = "test",
+                                 .lanes = kLanes,
+                                 .vector_registers = 16,
+                                 .units = {tile_unit({.m = 4, .n = kLanes, .k = 8})},
+                                 .resident_bytes = 2048};
+
+const Node& node_of(const Graph& graph, const Leaf& leaf) {
+    for (const Block& block : graph.blocks)
+        for (const Node& node : block.nodes)
+            if (node.name == leaf.node) return node;
+    TESSERA_CHECK(false, "{}", leaf.node);
+    return graph.blocks.front().nodes.front();
+}
 
 /// The value whose storage this one uses.
 ValueId base(const Graph& graph, const Plan& plan, ValueId value) {
@@ -61,8 +77,19 @@ void replace_leaf(Nest& nest, const Leaf& by) {
     }
 }
 
+/// The first of these plans that is legal.
+std::optional<Plan> legal_one_of(const std::vector<Plan>& plans, const Graph& graph) {
+    for (const Plan& plan : plans) {
+        try {
+            return placed_and_verified(graph, plan);
+        } catch (const Error&) {  // the next one
+        }
+    }
+    return std::nullopt;
+}
+
 /// The plan with one micro-kernel in the place of others, wherever that is legal: the starting point of edits
-/// that would seldom come to it by chance. Weights are row-major where it asks for that.
+/// that would seldom come to it by chance. Weights are row-major where that is legal.
 Plan preferring(std::string_view micro_kernel, const Graph& graph, Plan plan) {
     for (const Block& block : graph.blocks) {
         for (const Node& node : block.nodes) {
@@ -70,15 +97,15 @@ Plan preferring(std::string_view micro_kernel, const Graph& graph, Plan plan) {
             for (const Leaf& candidate : leaf_candidates(node, plan.specialisations[0], kOptions)) {
                 if (candidate.micro_kernel != micro_kernel) continue;
                 Plan edited = plan;
-                for (const ValueId operand : node.operands) {
-                    edited.stored.erase(graph[base(graph, plan, operand)].name);
-                }
                 for (KernelPlan& kernel : edited.specialisations[0].kernels)
                     replace_leaf(kernel.nest, candidate);
-                try {
-                    plan = placed_and_verified(graph, std::move(edited));
+                Plan row_major = edited;
+                for (const ValueId operand : node.operands) {
+                    row_major.stored.erase(graph[base(graph, plan, operand)].name);
+                }
+                if (const auto legal = legal_one_of({row_major, edited}, graph)) {
+                    plan = *legal;
                     break;
-                } catch (const Error&) {  // the next one
                 }
             }
         }
@@ -86,17 +113,52 @@ Plan preferring(std::string_view micro_kernel, const Graph& graph, Plan plan) {
     return plan;
 }
 
-/// The plan with some of its folds divided between workers: who combines stands in no other.
-Plan dividing_folds(const Graph& graph, Plan plan, std::mt19937_64& random) {
+/// The kind of edit that a path is most likely to come of; empty if none stands out.
+std::string_view kind_towards(const Path& path) {
+    if (find_micro_kernel(path.micro_kernel)->combines_parts)
+        return "parts";  // who combines stands in no other
+    if (path.storage == "tile") return "fuse";
+    if (path.storage == "in place") return "alias";
+    return {};
+}
+
+/// The plan with some edits of this kind.
+Plan edited(std::string_view kind_name, const Graph& graph, Plan plan, std::mt19937_64& random) {
     const auto& kinds = PlanEditor::kinds();
-    const auto parts = std::find_if(kinds.begin(), kinds.end(),
-                                    [](const auto& kind) { return std::string_view(kind.first) == "parts"; });
+    const auto kind =
+        std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == kind_name; });
     for (int attempt = 0; attempt < 24; ++attempt) {
-        Plan edited = plan;
-        PlanEditor(graph, edited, random).apply(*parts);
-        try {
-            plan = placed_and_verified(graph, std::move(edited));
-        } catch (const Error&) {  // another one
+        Plan next = plan;
+        PlanEditor(graph, next, random).apply(*kind);
+        if (auto legal = legal_one_of({next}, graph)) plan = std::move(*legal);
+    }
+    return plan;
+}
+
+/// The plan with what a micro-kernel reads or writes in another order of its axes, where one is legal.
+Plan reordered(const Path& path, const Graph& graph, Plan plan) {
+    const auto with_order = [&](ValueId value, const std::vector<int>& order) {
+        Plan next = plan;
+        auto& tensors = next.specialisations[0].tensors;
+        const std::string& name = graph[base(graph, plan, value)].name;
+        const auto at = tensors.find(name);
+        (at == tensors.end() ? next.stored[name] : at->second.layout) = {order, {}};
+        return legal_one_of({next}, graph);
+    };
+    for (const KernelPlan& kernel : plan.specialisations[0].kernels) {
+        for (const Leaf* leaf : leaves(kernel.nest)) {
+            if (leaf->micro_kernel != path.micro_kernel) continue;
+            const Node& node = node_of(graph, *leaf);
+            const Definition& d = *node.definition();
+            for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
+                const Role role = d.tensors[static_cast<size_t>(t)].role;
+                if (role == Role::kIndex || (role == Role::kIn) != (path.access == "reads")) continue;
+                const ValueId value = base(graph, plan, value_of(node, t));
+                std::vector<int> order(graph[value].type.shape.size());
+                std::iota(order.begin(), order.end(), 0);
+                while (std::next_permutation(order.begin(), order.end()))
+                    if (const auto legal = with_order(value, order)) return *legal;
+            }
         }
     }
     return plan;
@@ -112,10 +174,12 @@ std::vector<PlannedGraph> search(std::set<Path> wanted) {
         plan.specialisations.erase(plan.specialisations.begin(), plan.specialisations.end() - 1);
         // One after the other, so that a path which seldom occurs does not keep the rest waiting.
         const auto turn = static_cast<ptrdiff_t>(seed % wanted.size());
-        const std::string kernel = std::next(wanted.begin(), turn)->micro_kernel;
-        plan = find_micro_kernel(kernel)->combines_parts
-                   ? dividing_folds(graph.graph, std::move(plan), random)
-                   : preferring(kernel, graph.graph, std::move(plan));
+        const Path goal = *std::next(wanted.begin(), turn);
+        if (!find_micro_kernel(goal.micro_kernel)->combines_parts)
+            plan = preferring(goal.micro_kernel, graph.graph, std::move(plan));
+        if (const auto kind = kind_towards(goal); !kind.empty())
+            plan = edited(kind, graph.graph, std::move(plan), random);
+        if (goal.storage == "order") plan = reordered(goal, graph.graph, std::move(plan));
         for (int edits = 0; edits < 6; ++edits) {
             if (edits > 0) plan = vary(graph.graph, plan, 6, 40, random).plan;
             bool is_new = false;

@@ -186,6 +186,7 @@ void PlanEditor::choose_roles(const Definition& d, Leaf& leaf) {
 
 int64_t PlanEditor::number(std::string_view parameter) {
     if (parameter == "lanes") return one_of({1, 2, 4, 8, 16, 16, 32, 3});
+    if (parameter == "depth") return one_of({2, 6, 8, 32, 3});
     return one_of({1, 2, 3, 4, 6});
 }
 

@@ -14,7 +14,8 @@ const std::vector<Generator::Family>& Generator::families() {
         &Generator::few,           &Generator::columns,       &Generator::grouped,
         &Generator::accumulate,    &Generator::typed_product, &Generator::quantised_product,
         &Generator::block_product, &Generator::block_product, &Generator::quantised_rows,
-        &Generator::typed_map,     &Generator::rounded,       &Generator::rounded_state};
+        &Generator::typed_map,     &Generator::rounded,       &Generator::rounded_state,
+        &Generator::bf16_product,  &Generator::bf16_product,  &Generator::bf16_accumulate};
     return all;
 }
 

@@ -165,6 +165,93 @@ void Generator::block_product() {
              {product.value}, width));
 }
 
+/// Rows of bf16, as products by tiles and dot products of pairs want both factors; of constants, so that
+/// nothing rounds apart. Made at once, in two steps of which the second may take over the place of the first,
+/// or in another shape.
+ValueId Generator::bf16_rows(int64_t depth) {
+    const auto add_rows = [&](const char* kind, const std::string& text, ValueId operand) {
+        const ValueId made = in_block(1).add(fresh(kind), op("{}", text), {operand});
+        graph_.values[static_cast<size_t>(made.index)].type.rounding = Rounding::kWeights;
+        return made;
+    };
+    const int64_t form = pick(0, 2);
+    if (form == 2) {
+        const ValueId made = add_rows(
+            "rows",
+            fmt::format(
+                "rows(t: T, k: {}, u: 1)\nin W bf16[k]\nout Y bf16[t, k, u] = max(W, t * 0.0625 - 1)\n",
+                depth),
+            constant({depth}, ElementType::kBF16));
+        return add_rows(
+            "flat",
+            fmt::format("flat(t: T, k: {0})\nin S bf16[t, k, 0] of [T, {0}, 1]\nout Y bf16[t, k] = S\n",
+                        depth),
+            made);
+    }
+    const ValueId made = add_rows(
+        "rows",
+        fmt::format("rows(t: T, k: {})\nin W bf16[k]\nout Y bf16[t, k] = max(W, t * 0.0625 - 1)\n", depth),
+        constant({depth}, ElementType::kBF16));
+    if (form == 0) return made;
+    return add_rows("halves",
+                    fmt::format("halves(t: T, k: {})\nin S bf16[t, k]\nout Y bf16[t, k] = S * 0.5\n", depth),
+                    made);
+}
+
+/// A product of bf16 with what is added to it: of any type, and an intermediate value.
+void Generator::bf16_product() {
+    const Matrix x = any();
+    const int64_t depth = extent();
+    const ValueId rows = bf16_rows(depth);
+    if (pick(0, 2) == 0) {  // two of them side by side
+        const ValueId both =
+            in_block(1).add(fresh("bf16_product"),
+                            op("product(t: T, g: 2, n: {0}, k*: {1})\nin X bf16[t, k], W bf16[g, n, k]\n"
+                               "out Y f32[t, g, n] = sum(X * W) * 0.2\n",
+                               x.width, depth),
+                            {rows, constant({2, x.width, depth}, ElementType::kBF16)});
+        keep(add("join",
+                 op("join(t: T, c: {0})\nin X f32[t, c div {1}, c mod {1}] of [T, 2, {1}]\nout Y f32[t, c] = "
+                    "X + 1\n",
+                    2 * x.width, x.width),
+                 {both}, 2 * x.width));
+        return;
+    }
+    const ElementType type = any_type();
+    const double scale = is_integer(type) ? 1 / static_cast<double>(range(type).high) : 1;
+    const Matrix product = add(
+        "bf16_product",
+        op("product(t: T, n: {0}, k*: {1})\nin X bf16[t, k], W bf16[n, k], b {2}[n], R f32[t, n]\n"
+           "out Y f32[t, n] = sum(X * W) * 0.2 + b * {3:.6f} + R\n",
+           x.width, depth, name(type), scale),
+        {rows, constant({x.width, depth}, ElementType::kBF16), constant({x.width}, type), x.value}, x.width);
+    // A reader of its own, into whose nest the product may go.
+    keep(add("map", op("map(t: T, n: {})\nin X f32[t, n]\nout Y f32[t, n] = X * 0.5\n", x.width),
+             {product.value}, x.width));
+}
+
+/// A product of bf16 that is added to a state.
+void Generator::bf16_accumulate() {
+    const Matrix x = any();
+    const int64_t depth = extent();
+    constexpr int64_t kRows = 5;
+    const ValueId before = add_value(fresh("total"), ValueKind::kState, ElementType::kF32, {kRows, x.width});
+    const ValueId rows = in_block(1).add(
+        fresh("rows"), op("rows(m: {0}, k: {1})\nin W bf16[m, k]\nout Y bf16[m, k] = W * 2\n", kRows, depth),
+        {constant({kRows, depth}, ElementType::kBF16)});
+    graph_.values[static_cast<size_t>(rows.index)].type.rounding = Rounding::kWeights;
+    const ValueId after = in_block(1).update(fresh("bf16_accumulate"),
+                                             op("accumulate(m: {0}, n: {1}, k*: {2})\nin X bf16[m, k], W "
+                                                "bf16[n, k]\nupdate C f32[m, n] = sum(X * W)\n",
+                                                kRows, x.width, depth),
+                                             {rows, constant({x.width, depth}, ElementType::kBF16)}, before);
+    keep(add("map",
+             op("map(t: T, n: {0})\nin X f32[t, n], C f32[t mod {1}, n] of [{1}, {0}]\nout Y f32[t, n] = X + "
+                "C * 0.1\n",
+                x.width, kRows),
+             {x.value, after}, x.width));
+}
+
 /// Rows of a quantised table by number, as of a tied embedding.
 void Generator::quantised_rows() {
     const Matrix x = any();

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tessera {
@@ -57,6 +58,22 @@ TEST(MicroKernels, WhatOneImplementsFollowsFromTheStructure) {
     EXPECT_EQ(why_not("stream", product()), "its monoid is not softmax_sum");
     EXPECT_EQ(why_not("contract", definition("s(n*: 4, u: 1)\nin X f32[n]\nout Y f32[u] = sum(X)\n")),
               "its body is no product of an operand and others");
+}
+
+TEST(MicroKernels, TilesMultiplyFactorsOfBf16) {
+    const auto with_types = [](const char* a, const char* b) {
+        return definition(fmt::format(
+            "mm(m: 4, n: 5, k*: 6)\nin A {}[m, k], B {}[n, k]\nout C f32[m, n] = sum(A * B)\n", a, b));
+    };
+    EXPECT_EQ(why_not("contract_tiles", with_types("bf16", "bf16")), "");
+    const std::string types = "its body is no product of two operands of bf16";
+    EXPECT_EQ(why_not("contract_tiles", with_types("f32", "bf16")), types);
+    EXPECT_EQ(why_not("contract_tiles", with_types("f16", "f16")), types);
+    EXPECT_EQ(why_not("contract_tiles",
+                      definition("mm(m: 4, n: 5, k*: 6)\nin A bf16[m, k], B bf16[n, k], S f32[n]\n"
+                                 "out C f32[m, n] = sum(A * (B * S))\n")),
+              types);
+    EXPECT_EQ(why_not("contract_tiles", map()), "its monoid is not sum");
 }
 
 TEST(MicroKernels, EveryDefinitionHasOne) {

@@ -6,6 +6,7 @@
 #include "tessera/ntt/contract.h"
 #include "tessera/ntt/contract_blocks.h"
 #include "tessera/ntt/contract_k.h"
+#include "tessera/ntt/contract_tiles.h"
 #include "tessera/ntt/fold.h"
 #include "tessera/ntt/group.h"
 #include "tessera/ntt/mask.h"

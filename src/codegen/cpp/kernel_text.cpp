@@ -189,6 +189,19 @@ void KernelText::emit(const BlockContractCall& c) {
     line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
 }
 
+void KernelText::emit(const TileContractCall& c) {
+    line(
+        fmt::format("ntt::contract_tiles<ntt::ContractTilesTile{{.tile_rows = {}, .lanes = {}, .depth = {}, "
+                    ".rows = {}, .groups = "
+                    "{}, .accumulate = {}}}>(",
+                    c.tile_rows, c.lanes, c.depth, c.rows, c.groups, c.accumulate));
+    line(fmt::format("    {}, {}, {},", c.m.text(), c.n.text(), c.k.text()));
+    line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a), c.a_m.text()));
+    line(fmt::format("    ntt::lane_pairs({}, {}, {}),", address_text(c.b.start), c.b.outer.text(),
+                     fixed(c.b.inner)));
+    line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
+}
+
 void KernelText::emit(const DotCall& c) {
     line(
         fmt::format("ntt::contract_k<ntt::ContractKTile{{.lanes = {}, .rows = {}, .columns = {}, "

@@ -30,6 +30,7 @@ private:
     void emit(const Accumulate& fold);
     void emit(const ContractCall& c);
     void emit(const BlockContractCall& c);
+    void emit(const TileContractCall& c);
     void emit(const DotCall& c);
     void emit(const StreamCall& c);
     void emit(const LocalTile& tile);

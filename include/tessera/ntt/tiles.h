@@ -1,0 +1,13 @@
+#pragma once
+
+#include "tessera/ntt/emulated_tiles.h"
+
+// The matrix unit of the machine. Unless the flags name one, it is emulated, with the same tiles, the same
+// order of operations and the same rounding, so that what is made for tiles runs everywhere.
+#if (defined(__AMX_TILE__) && defined(__AMX_BF16__)) || (defined(__AMXTILE__) && defined(__AMXBF16__))
+#include "tessera/ntt/amx.h"
+#else
+namespace tessera::ntt {
+using TileUnit = EmulatedTiles;
+}  // namespace tessera::ntt
+#endif

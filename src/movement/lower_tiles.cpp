@@ -1,0 +1,112 @@
+// Micro-kernel `contract_tiles`: products of bf16 as calls of NTT's contraction on a matrix unit. Its tiles
+// read A in rows at any stride and B in pairs of k, `lanes <n:16, k:2>`, of which sixteen in a row are one
+// tile: the form in which the vector units read the same weight.
+#include "ir/iterator_use.h"
+#include "kernels/contraction.h"
+#include "kernels/tile_block.h"
+#include "movement/product_tile.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+constexpr int64_t kPair = 2;  ///< neighbouring k in B's lanes
+
+struct Factors {
+    Read a, b;
+};
+
+Factors factors_of(const LeafScope& scope, const ProductIterators& iterators) {
+    const Definition& definition = *scope.node.definition();
+    const auto is_bf16 = [&](const Read& factor) {
+        return definition.tensors[static_cast<size_t>(factor.tensor)].type == ElementType::kBF16;
+    };
+    for (const Contraction& product : contractions_of(definition)) {
+        const Read* b = product.b_operand();
+        if (b && is_bf16(product.a) && is_bf16(*b) && contains(product.n, iterators.n) &&
+            contains(product.k, iterators.k) && (iterators.m < 0 || contains(product.m, iterators.m)))
+            return {product.a, *b};
+    }
+    throw Error(scope.node.name, scope.leaf.micro_kernel,
+                "n must index one factor of bf16 and the result, k both factors and not the result, m the "
+                "other factor "
+                "of bf16 and the result",
+                "choose other iterators for m, n and k");
+}
+
+TileBlock block_of(const LeafScope& scope) {
+    const TileBlock block{number_parameter(scope, "tile_rows", 1, kMostTileRows), lanes_parameter(scope),
+                          number_parameter(scope, "depth", kPair, kMostTileDepth),
+                          number_parameter(scope, "rows", 1, kTiles),
+                          number_parameter(scope, "groups", 1, kTiles)};
+    if (block.lanes > kMostTileLanes) {
+        throw Error(scope.node.name, "lanes",
+                    fmt::format("is {}, a row of a tile has {} at most", block.lanes, kMostTileLanes));
+    }
+    if (block.depth % kPair != 0)
+        throw Error(scope.node.name, "depth",
+                    fmt::format("is {}, expected a multiple of {}", block.depth, kPair));
+    if (block.tiles() > kTiles) {
+        throw Error(scope.node.name, scope.leaf.micro_kernel,
+                    fmt::format("{} rows x {} groups need {} tiles of {}", block.rows, block.groups,
+                                block.tiles(), kTiles),
+                    "choose fewer rows or groups");
+    }
+    return block;
+}
+
+}  // namespace
+
+Body lower_contract_tiles(const LeafScope& scope) {
+    const ProductIterators iterators = product_iterators(scope);
+    const Factors factors = factors_of(scope, iterators);
+    const TileBlock block = block_of(scope);
+    const int64_t lanes = block.lanes;
+    const Definition& definition = *scope.node.definition();
+    if (!is_padded(scope, factors.b, lanes, 1)) {
+        throw Error(scope.node.name, definition.tensors[static_cast<size_t>(factors.b.tensor)].name,
+                    "may end within a group of lanes",
+                    fmt::format("store it with lanes <n:{}, k:{}>", lanes, kPair));
+    }
+    ProductTile tile = surrounding(scope, iterators);
+    std::vector<Index> at = tile.loops.values();
+    refuse_reads_outside(scope, {factors.a, factors.b}, at);
+    const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
+    const Range row = iterators.m >= 0 ? range(iterators.m) : Range{Index(0), Index(1), 1};
+    const Range &n = range(iterators.n), &k = range(iterators.k);
+    if (iterators.m >= 0) at[static_cast<size_t>(iterators.m)] = row.begin + position(kRow, row.largest);
+    at[static_cast<size_t>(iterators.n)] =
+        n.begin + position(kGroup, groups_in(n, lanes)) * Index(lanes) + position(kLane, lanes);
+    at[static_cast<size_t>(iterators.k)] =
+        k.begin + position(kStep, groups_in(k, kPair)) * Index(kPair) + position(kInStep, kPair);
+
+    const TileAddress a(scope, factors.a.tensor, factors.a.coordinates, at, false);
+    const TileAddress b(scope, factors.b.tensor, factors.b.coordinates, at, false);
+    const int result = definition.results().front();
+    const TileAddress c(scope, result, definition.tensors[static_cast<size_t>(result)].map, at, true);
+    a.expect_stride(kInStep, 1);
+    a.expect_stride(kStep, kPair);
+    b.expect_stride(kInStep, 1);
+    if (lanes > 1) {
+        b.expect_stride(kLane, kPair);
+        c.expect_stride(kLane, 1);
+    }
+    TileContractCall call{.lanes = lanes,
+                          .tile_rows = block.tile_rows,
+                          .depth = block.depth,
+                          .rows = block.rows,
+                          .groups = block.groups,
+                          .a = a.start(),
+                          .c = c.start(),
+                          .b = {b.start(), b.stride(kGroup), b.stride(kStep)},
+                          .a_m = a.stride(kRow),
+                          .c_m = c.stride(kRow),
+                          .c_group = c.stride(kGroup),
+                          .m = extent(row),
+                          .n = extent(n),
+                          .k = extent(k),
+                          .accumulate = tile.accumulates};
+    return finished(scope, std::move(tile), {std::move(call)});
+}
+
+}  // namespace tessera

@@ -1,0 +1,156 @@
+// The shipped model in BF16, compiled for machines with a matrix unit whose flags leave it to NTT's
+// emulation: what would run on the unit runs here, and the logits are those of the same model on vector
+// units, and near the shipped reference.
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "acceptance/shipped_model.h"
+#include "compiler/compiler.h"
+#include "import/import_model.h"
+#include "import/random_checkpoint.h"
+#include "machine/cpu_features.h"
+#include "machine/machine_text.h"
+#include "machine/probe.h"
+#include "runtime/artefact.h"
+#include "support/temporary_folder.h"
+
+namespace tessera::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string bytes_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The shipped model with all tensors rounded to BF16.
+void write_in_bf16(const fs::path& folder) {
+    fs::create_directories(folder);
+    for (const char* name : {"config.json", "tokenizer.json"})
+        fs::copy_file(shipped_model() / name, folder / name);
+    const std::string file = bytes_of(shipped_model() / "model.safetensors");
+    uint64_t header_bytes = 0;
+    std::memcpy(&header_bytes, file.data(), sizeof header_bytes);
+    const char* const data = file.data() + sizeof header_bytes + header_bytes;
+    std::map<std::string, NamedTensor> tensors;
+    for (const auto& [name, entry] :
+         nlohmann::json::parse(file.substr(sizeof header_bytes, header_bytes)).items()) {
+        if (name == "__metadata__") continue;
+        NamedTensor tensor{.shape = entry.at("shape"), .values = {}, .type = "BF16", .stored = {}};
+        const int64_t begin = entry.at("data_offsets")[0], end = entry.at("data_offsets")[1];
+        for (int64_t at = begin; at < end; at += 4) {
+            float value = 0;
+            std::memcpy(&value, data + at, sizeof value);
+            value = static_cast<float>(round_to(ElementType::kBF16, value));
+            tensor.stored.append(reinterpret_cast<const char*>(&value) + 2, 2);  // the upper half
+        }
+        tensors[name] = std::move(tensor);
+    }
+    write_file(folder / "model.safetensors", safetensors_of(tensors));
+}
+
+/// 16 x 16 sums, or as many columns as the vectors have lanes, from 32 products each.
+ComputeUnit tile_unit(int64_t lanes) {
+    return {.name = "tiles",
+            .kind = UnitKind::kMatrix,
+            .operands = {{"A", "bf16", {{'m', 16}, {'k', 32}}},
+                         {"B", "bf16", {{'k', 16}, {'n', lanes}, {'k', 2}}},
+                         {"C", "f32", {{'m', 16}, {'n', lanes}}}},
+            .registers = 8,
+            .strided_rows = true};
+}
+
+class Tiles : public ::testing::Test {
+protected:
+    Tiles() { write_in_bf16(folder_.path() / "bf16"); }
+
+    Machine with_tiles(Machine machine) const {
+        machine.units.push_back(tile_unit(vector_lanes(machine)));
+        return machine;
+    }
+    fs::path compiled(const fs::path& model, const Machine& machine, const std::string& name,
+                      int64_t workers = 1) {
+        CompileOptions options = common_options(folder_.path());
+        options.machine = machine;
+        options.workers = workers;
+        const fs::path artefact = folder_.path() / (name + ".tsr");
+        (void)compile_model(model, artefact, options);
+        return artefact;
+    }
+    static std::string plan_of(const fs::path& artefact) {
+        return std::string(Artefact::open(artefact).plan());
+    }
+    static std::string specialisation(const std::string& plan, const std::string& name) {
+        const size_t begin = plan.find("name = \"" + name + "\"");
+        return plan.substr(begin, plan.find("[[specialisation]]", begin) - begin);
+    }
+    fs::path bf16() const { return folder_.path() / "bf16"; }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(Tiles, ALongPromptIsComputedInTilesAndATokenIsNot) {
+    const std::string plan = plan_of(compiled(bf16(), with_tiles(common_machine()), "tiles"));
+    const std::string prefill = specialisation(plan, "prefill"), decode = specialisation(plan, "decode");
+    for (const char* product : {"layer_q[", "layer_k[", "layer_v[", "layer_gate[", "layer_up["}) {
+        EXPECT_NE(prefill.find(std::string(product) + "contract_tiles"), std::string::npos)
+            << product << prefill;
+    }
+    EXPECT_EQ(decode.find("contract_tiles"), std::string::npos) << decode;
+}
+
+TEST_F(Tiles, LogitsAreThoseOfVectorsUpToRounding) {
+    // Weights and activations of BF16 have 8 digits: 2^-9 each, through four layers of two such roundings; a
+    // quarter of the range is what a wrong product makes.
+    constexpr double kOfTheReference = 5e-2;
+    const fs::path vectors = compiled(bf16(), common_machine(), "vectors");
+    const double expected = compared_with_reference(vectors, 0).worst_error();
+    EXPECT_LE(expected, kOfTheReference);
+    for (const int64_t workers : {1, 3}) {
+        const fs::path tiles = compiled(bf16(), with_tiles(common_machine()), "tiles", workers);
+        for (const int64_t chunk : {0, 17, 1}) {
+            const double found = compared_with_reference(tiles, chunk).worst_error();
+            EXPECT_LE(found, kOfTheReference) << workers << " workers, " << chunk;
+            fmt::print("worst error, of the range: {} with tiles, {} with vectors\n", found, expected);
+        }
+    }
+}
+
+/// What the AMX machine's code computes, where the host has the rest of its features.
+TEST_F(Tiles, TheAmxMachineWithoutItsFlags) {
+    if (kHostIsa != Isa::kX86_64) GTEST_SKIP() << "AMX is of x86-64";
+    Machine machine = read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / "amx.toml");
+    std::erase_if(machine.compiler.flags, [](const std::string& flag) { return flag.starts_with("-mamx"); });
+    if (!missing_features(machine.isa, machine.compiler.flags, host_features()).empty())
+        GTEST_SKIP() << "this host lacks AVX-512";
+    const fs::path artefact = compiled(bf16(), machine, "amx");
+    EXPECT_NE(plan_of(artefact).find("contract_tiles"), std::string::npos);
+    EXPECT_LE(compared_with_reference(artefact, 0).worst_error(), 5e-2);
+}
+
+/// F32 weights are multiplied as ever, and so are BF16 weights with activations that stay in F32.
+TEST_F(Tiles, WhatIsNotRoundedIsNotForTiles) {
+    const auto plan = [&](const fs::path& model, const Machine& machine, Policy policy) {
+        CompileOptions options = common_options(folder_.path());
+        options.machine = machine;
+        CompileReport report;
+        return print(compile_graph(import_model(model, {.policy = policy}).graph, options, report).plan);
+    };
+    const Machine vectors = common_machine(), tiles = with_tiles(vectors);
+    EXPECT_EQ(plan(shipped_model(), tiles, Policy::kDefault),
+              plan(shipped_model(), vectors, Policy::kDefault));
+    EXPECT_EQ(plan(bf16(), tiles, Policy::kExact).find("contract_tiles"), std::string::npos);
+    EXPECT_NE(plan(bf16(), tiles, Policy::kDefault).find("contract_tiles"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tessera::testing

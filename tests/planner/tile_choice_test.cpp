@@ -1,0 +1,133 @@
+#include "planner/tile_choice.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ir/graph.h"
+#include "machine/machine_text.h"
+#include "plan/nest.h"
+#include "planner/default_planner.h"
+#include "planner/verify_plan.h"
+
+namespace tessera {
+namespace {
+
+/// A product of T rows with a weight of this type.
+Graph product(const std::string& type) {
+    const std::string text = R"(graph "product"
+symbol T in 1..512
+point decode weight 1: T = 1
+point prefill weight 1: T = 512
+constant table: TYPE[512, 96] from "table"
+constant w: TYPE[200, 96] from "w"
+value x: TYPE[T, 96] rounded
+value y: f32[T, 200]
+
+block main
+  node x(table) -> x
+    op rows(t: T, k: 96)
+    dim T in 1..512
+    in E TYPE[t, k] of [512, 96]
+    out X TYPE[t, k] = E * 2
+  node y(x, w) -> y
+    op linear(t: T, n: 200, k*: 96)
+    dim T in 1..512
+    in X TYPE[t, k]
+    in W TYPE[n, k]
+    out Y f32[t, n] = sum(X * W)
+
+output y
+)";
+    std::string typed;
+    for (size_t at = 0; at < text.size();) {
+        const bool is_type = text.compare(at, 4, "TYPE") == 0;
+        typed += is_type ? type : text.substr(at, 1);
+        at += is_type ? 4 : 1;
+    }
+    Graph graph = parse_graph(typed, "product");
+    verify(graph, "product");
+    return graph;
+}
+
+class TileChoice : public ::testing::Test {
+protected:
+    ComputeUnit& unit(std::string_view name) {
+        return *std::find_if(machine_.units.begin(), machine_.units.end(),
+                             [&](const ComputeUnit& each) { return each.name == name; });
+    }
+    /// How the product is computed in a specialisation, "decode" or "prefill".
+    std::string leaf(std::string_view specialisation, const std::string& type = "bf16") {
+        const Graph graph = product(type);
+        const Plan plan = default_plan(graph, {.machine = "test",
+                                               .lanes = vector_lanes(machine_),
+                                               .vector_registers = vector_registers(machine_),
+                                               .units = machine_.units,
+                                               .resident_bytes = 16 * 1024});
+        verify_plan(graph, plan, "default plan");
+        for (const SpecialisationPlan& s : plan.specialisations)
+            if (s.name == specialisation) return print(s.kernels.back().nest);
+        return "no " + std::string(specialisation);
+    }
+
+    Machine machine_ = read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml");
+};
+
+constexpr const char* kTiles = "contract_tiles depth=32 groups=2 k=k lanes=16 m=t n=n rows=2 tile_rows=16";
+
+TEST_F(TileChoice, ManyRowsAreForTheMatrixUnitAndOneForTheVectors) {
+    EXPECT_EQ(leaf("prefill"), fmt::format("n:64 t:32 {{ y[{}] }}", kTiles)) << "both blocked for the cache";
+    EXPECT_EQ(leaf("decode").find("contract_tiles"), std::string::npos);
+    EXPECT_NE(leaf("decode").find("dot=2"), std::string::npos);
+    EXPECT_EQ(leaf("prefill", "f16").find("contract_tiles"), std::string::npos);
+    EXPECT_EQ(leaf("prefill", "f32").find("contract_tiles"), std::string::npos);
+}
+
+TEST_F(TileChoice, TheShapeIsTheUnits) {
+    unit("amx-bf16").operands[0].lanes = {{'m', 8}, {'k', 16}};
+    unit("amx-bf16").operands[1].lanes = {{'k', 8}, {'n', 16}, {'k', 2}};
+    unit("amx-bf16").operands[2].lanes = {{'m', 8}, {'n', 16}};
+    unit("amx-bf16").registers = 5;
+    EXPECT_NE(
+        leaf("prefill").find("contract_tiles depth=16 groups=1 k=k lanes=16 m=t n=n rows=2 tile_rows=8"),
+        std::string::npos);
+}
+
+TEST_F(TileChoice, WhatThePackedFormDoesNotFitIsNotUsed) {
+    unit("amx-bf16").operands[1].lanes = {{'k', 8}, {'n', 16}, {'k', 4}};
+    EXPECT_EQ(leaf("prefill").find("contract_tiles"), std::string::npos);
+    unit("amx-bf16").operands[1].lanes = {{'k', 16}, {'n', 32}, {'k', 2}};
+    unit("amx-bf16").operands[2].lanes = {{'m', 16}, {'n', 32}};
+    EXPECT_EQ(leaf("prefill").find("contract_tiles"), std::string::npos);
+}
+
+TEST_F(TileChoice, MeasuredPeaksDecide) {
+    unit("avx512").peaks = {{"registers", 240e9}};
+    unit("avx512-bf16").peaks = {{"registers", 120e9}};
+    unit("amx-bf16").peaks = {{"registers", 3.5e12}};
+    EXPECT_NE(leaf("prefill").find("contract_tiles"), std::string::npos);
+    unit("amx-bf16").peaks = {{"registers", 200e9}};
+    EXPECT_EQ(leaf("prefill").find("contract_tiles"), std::string::npos);
+}
+
+/// A tile of a few rows takes as long as a whole one.
+TEST_F(TileChoice, FewRowsWantAUnitThatIsSoMuchFaster) {
+    const Graph graph = product("bf16");
+    const Definition& linear = *graph.blocks[0].nodes[1].definition();
+    const Contraction roles = contractions_of(linear).front();
+    PlannerOptions options{.machine = "test", .lanes = 16, .units = machine_.units};
+    const auto is_chosen = [&](int64_t rows) {
+        return !tile_parameters({linear, roles, rows}, options).empty();
+    };
+    EXPECT_FALSE(is_chosen(1));
+    EXPECT_TRUE(is_chosen(2)) << "nothing was measured";
+    for (ComputeUnit& each : options.units) {
+        if (each.name == "avx512-bf16") each.peaks = {{"registers", 300e9}};
+        if (each.name == "amx-bf16") each.peaks = {{"registers", 1200e9}};
+    }
+    EXPECT_FALSE(is_chosen(3));
+    EXPECT_TRUE(is_chosen(4));
+    EXPECT_EQ(tile_parameters({linear, roles, 16}, options).front().at("groups"), "3") << "one row of tiles";
+}
+
+}  // namespace
+}  // namespace tessera
