@@ -42,8 +42,8 @@ void write_in_bf16(const fs::path& folder) {
     std::memcpy(&header_bytes, file.data(), sizeof header_bytes);
     const char* const data = file.data() + sizeof header_bytes + header_bytes;
     std::map<std::string, NamedTensor> tensors;
-    for (const auto& [name, entry] :
-         nlohmann::json::parse(file.substr(sizeof header_bytes, header_bytes)).items()) {
+    const auto described = nlohmann::json::parse(file.substr(sizeof header_bytes, header_bytes));
+    for (const auto& [name, entry] : described.items()) {
         if (name == "__metadata__") continue;
         NamedTensor tensor{.shape = entry.at("shape"), .values = {}, .type = "BF16", .stored = {}};
         const int64_t begin = entry.at("data_offsets")[0], end = entry.at("data_offsets")[1];
@@ -90,7 +90,7 @@ protected:
         return std::string(Artefact::open(artefact).plan());
     }
     static std::string specialisation(const std::string& plan, const std::string& name) {
-        const size_t begin = plan.find("name = \"" + name + "\"");
+        const size_t begin = plan.find("name = '" + name + "'");
         return plan.substr(begin, plan.find("[[specialisation]]", begin) - begin);
     }
     fs::path bf16() const { return folder_.path() / "bf16"; }
