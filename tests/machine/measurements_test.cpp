@@ -173,7 +173,7 @@ TEST(Measurements, TheSameInstanceTwiceIsRefused) {
     const std::string kernel = text.substr(text.find("\n[[micro_kernel]]"));
     EXPECT_EQ(
         error_of(text + replaced(kernel, "1.2e-05", "1.3e-05")),
-        "m.toml:54: `name`: is contract, timed before with the same types, parameters, sizes and level");
+        "m.toml:54: `name`: is contract, timed before with the same types, parameters, sizes, work and level");
     EXPECT_EQ(error_of(text + replaced(kernel, "m = 12", "m = 1")), "accepted");
 }
 
