@@ -25,8 +25,8 @@ it. A small model is included.")
 
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtessera-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "tessera (= ${PROJECT_VERSION}), libfmt-dev, libhwloc-dev, libpcre2-dev,\
- libtomlplusplus-dev, libutf8proc-dev, libxxhash-dev, pkg-config")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "tessera (= ${PROJECT_VERSION}), libcadical-dev, libfmt-dev, libhwloc-dev,\
+ libpcre2-dev, libtomlplusplus-dev, libutf8proc-dev, libxxhash-dev, pkg-config")
 set(CPACK_COMPONENT_DEV_DESCRIPTION
     "Headers, static library and CMake package for programs that compile or run
 language models with Tessera.")

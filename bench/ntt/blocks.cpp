@@ -3,11 +3,9 @@
 // pairs. One row reads the weights from memory, many rows are bound by arithmetic. Needs the flags of the
 // machine, in particular of its dot products.
 
-#include <cstdlib>
-#include <memory>
-
 #include <benchmark/benchmark.h>
 
+#include "page_buffer.h"
 #include "tessera/ntt/ntt.h"
 
 namespace {
@@ -16,18 +14,6 @@ using namespace tessera::ntt;
 
 constexpr int L = kRegisterLanes;
 constexpr int64_t kBlock = 32;
-
-struct Free {
-    void operator()(void* p) const { std::free(p); }
-};
-
-template <class T>
-std::unique_ptr<T[], Free> buffer(int64_t n) {
-    const size_t bytes = static_cast<size_t>(ceil_div(n * static_cast<int64_t>(sizeof(T)), 4096) * 4096);
-    std::unique_ptr<T[], Free> p(static_cast<T*>(std::aligned_alloc(4096, bytes)));
-    for (int64_t i = 0; i < n; ++i) set_element(p.get(), i, static_cast<float>(i * 7 % 11 - 5) * 8.0f);
-    return p;
-}
 
 void count(benchmark::State& state, int64_t products, int64_t bytes) {
     using benchmark::Counter;
@@ -39,11 +25,11 @@ template <class T, class P, int kBits, int kRows, int kGroups, int64_t kM, int64
           int64_t kK = 1024>
 void blocks(benchmark::State& state) {
     using V = Vector<float, L>;
-    const auto a = buffer<int8_t>(kM * kK);
-    const auto a_scale = buffer<float>(kM * kK / kBlock);
-    const auto weights = buffer<T>(kN * kK * kBits / 8);
-    const auto scales = buffer<f16>(kN * kK / kBlock);
-    const auto c = buffer<float>(kM * kN);
+    const auto a = page_buffer<int8_t>(kM * kK);
+    const auto a_scale = page_buffer<float>(kM * kK / kBlock);
+    const auto weights = page_buffer<T>(kN * kK * kBits / 8);
+    const auto scales = page_buffer<f16>(kN * kK / kBlock);
+    const auto c = page_buffer<float>(kM * kN);
     const f16* scale = scales.get();
     for (auto _ : state) {
         contract_blocks<ContractBlocksTile{.lanes = L,
@@ -75,8 +61,8 @@ void eight_bits(benchmark::State& state) {
 
 template <int kRows, int kGroups, int64_t kM, int64_t kN = 1024, int64_t kK = 1024>
 void bf16_pairs(benchmark::State& state) {
-    const auto a = buffer<bf16>(kM * kK), weights = buffer<bf16>(kN * kK);
-    const auto c = buffer<float>(kM * kN);
+    const auto a = page_buffer<bf16>(kM * kK), weights = page_buffer<bf16>(kN * kK);
+    const auto c = page_buffer<float>(kM * kN);
     for (auto _ : state) {
         contract<ContractTile{.lanes = L, .rows = kRows, .groups = kGroups, .dot = true}>(
             int64_t{kM}, Int<kN>{}, Int<kK>{}, rows(a.get(), Int<kK>{}, Int<1>{}),

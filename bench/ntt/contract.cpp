@@ -7,29 +7,14 @@
 //
 // Or the target ntt_bench_<form> where libbenchmark-dev is installed.
 
-#include <cstdlib>
-#include <memory>
-
 #include <benchmark/benchmark.h>
 
+#include "page_buffer.h"
 #include "tessera/ntt/ntt.h"
 
 namespace {
 
 using namespace tessera::ntt;
-
-struct Free {
-    void operator()(float* p) const { std::free(p); }
-};
-using Buffer = std::unique_ptr<float[], Free>;
-
-// Aligned to pages, so that runs differ in nothing but the kernel.
-Buffer buffer(int64_t n) {
-    const size_t bytes = static_cast<size_t>(ceil_div(n * 4, 4096) * 4096);
-    Buffer p(static_cast<float*>(std::aligned_alloc(4096, bytes)));
-    for (int64_t i = 0; i < n; ++i) p[static_cast<size_t>(i)] = static_cast<float>(i % 7 - 3) * 0.25f;
-    return p;
-}
 
 void count(benchmark::State& state, double flops, double bytes) {
     using benchmark::Counter;
@@ -65,7 +50,7 @@ void fma_peak(benchmark::State& state) {
 template <ContractTile Tile, int64_t N, int64_t K>
 void contract_packed(benchmark::State& state, int64_t m) {
     constexpr int L = Tile.lanes;
-    const Buffer a = buffer(m * K), b = buffer(N * K), c = buffer(m * N);
+    const auto a = page_buffer<float>(m * K), b = page_buffer<float>(N * K), c = page_buffer<float>(m * N);
     for (auto _ : state) {
         contract<Tile>(m, Int<N>{}, Int<K>{}, rows(a.get(), Int<K>{}, Int<1>{}),
                        lanes(b.get(), Int<K * L>{}, Int<L>{}), result(c.get(), Int<N>{}, Int<L>{}));
@@ -78,7 +63,7 @@ void contract_packed(benchmark::State& state, int64_t m) {
 template <ContractKTile Tile, int64_t N, int64_t K>
 void contract_rows_of_k(benchmark::State& state, int64_t m) {
     constexpr int L = Tile.lanes;
-    const Buffer a = buffer(m * K), b = buffer(N * K), c = buffer(m * N);
+    const auto a = page_buffer<float>(m * K), b = page_buffer<float>(N * K), c = page_buffer<float>(m * N);
     for (auto _ : state) {
         contract_k<Tile>(m, Int<N>{}, Int<K>{}, k_lanes(a.get(), Int<K>{}, Int<L>{}),
                          k_lanes(b.get(), Int<K>{}, Int<L>{}), elements(c.get(), Int<N>{}, Int<1>{}));
@@ -92,8 +77,10 @@ template <ContractTile Tile>
 void attention_tile(benchmark::State& state, int64_t rows_i) {
     constexpr int L = Tile.lanes;
     constexpr int64_t kDepth = 128, kPositions = 64;
-    const Buffer scores = buffer(rows_i * kPositions), values = buffer(kPositions * kDepth);
-    const Buffer a = buffer(rows_i * kDepth), m = buffer(rows_i), l = buffer(rows_i);
+    const auto scores = page_buffer<float>(rows_i * kPositions),
+               values = page_buffer<float>(kPositions * kDepth);
+    const auto a = page_buffer<float>(rows_i * kDepth), m = page_buffer<float>(rows_i),
+               l = page_buffer<float>(rows_i);
     const auto softmax = softmax_state(m.get(), l.get(), a.get(), Int<kDepth>{}, Int<L>{});
     softmax_init<L>(rows_i, Int<kDepth>{}, softmax);
     for (auto _ : state) {
@@ -110,7 +97,7 @@ void over_array(benchmark::State& state, F f) {
     constexpr int L = kRegisterLanes;
     using V = Vector<float, L>;
     constexpr int64_t kCount = 4096;
-    const Buffer x = buffer(kCount), y = buffer(kCount);
+    const auto x = page_buffer<float>(kCount), y = page_buffer<float>(kCount);
     for (auto _ : state) {
         for (int64_t i = 0; i < kCount; i += L) store(y.get() + i, f(load<V>(x.get() + i)));
         benchmark::ClobberMemory();

@@ -2,11 +2,9 @@
 // scale for 32 of them along k, or numbers of few bits with such scales: bytes of weights and scales per
 // second. The lanes are n: weights [N/L][K][L], scales [N/L][K/32][L].
 
-#include <cstdlib>
-#include <memory>
-
 #include <benchmark/benchmark.h>
 
+#include "page_buffer.h"
 #include "tessera/ntt/ntt.h"
 
 namespace {
@@ -16,21 +14,9 @@ using namespace tessera::ntt;
 constexpr int L = kRegisterLanes;
 constexpr int64_t kN = 4096, kK = 4096, kBlock = 32;
 
-struct Free {
-    void operator()(void* p) const { std::free(p); }
-};
-
-template <class T>
-std::unique_ptr<T[], Free> buffer(int64_t n) {
-    const size_t bytes = static_cast<size_t>(ceil_div(n * static_cast<int64_t>(sizeof(T)), 4096) * 4096);
-    std::unique_ptr<T[], Free> p(static_cast<T*>(std::aligned_alloc(4096, bytes)));
-    for (int64_t i = 0; i < n; ++i) set_element(p.get(), i, static_cast<float>(i * 7 % 11 - 5) * 0.25f);
-    return p;
-}
-
 template <int Unroll, class B>
 void multiply(benchmark::State& state, B b, int64_t bytes) {
-    const auto x = buffer<float>(kK), y = buffer<float>(kN);
+    const auto x = page_buffer<float>(kK), y = page_buffer<float>(kN);
     for (auto _ : state) {
         contract<ContractTile{.lanes = L, .rows = 1, .groups = 4, .k_unroll = Unroll}>(
             Int<1>{}, Int<kN>{}, Int<kK>{}, rows(x.get(), Int<kK>{}, Int<1>{}), b,
@@ -42,7 +28,7 @@ void multiply(benchmark::State& state, B b, int64_t bytes) {
 
 template <class T>
 void plain(benchmark::State& state) {
-    const auto weights = buffer<T>(kN * kK);
+    const auto weights = page_buffer<T>(kN * kK);
     multiply<1>(state, lanes(weights.get(), Int<kK * L>{}, Int<L>{}),
                 kN * kK * static_cast<int64_t>(sizeof(T)));
 }
@@ -50,8 +36,8 @@ void plain(benchmark::State& state) {
 template <class T, class P, int kBits, int Unroll = 8>
 void scaled(benchmark::State& state) {
     using V = Vector<float, L>;
-    const auto weights = buffer<T>(kN * kK * kBits / 8);
-    const auto scales = buffer<f16>(kN * kK / kBlock);
+    const auto weights = page_buffer<T>(kN * kK * kBits / 8);
+    const auto scales = page_buffer<f16>(kN * kK / kBlock);
     const P numbers(weights.get());
     const f16* scale = scales.get();
     multiply<Unroll>(state, decoded([=](int64_t group, int64_t k, auto count) {

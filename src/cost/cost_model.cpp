@@ -5,7 +5,7 @@
 
 #include "cost/kernel_types.h"
 #include "cost/linear_model.h"
-#include "cost/vector_work.h"
+#include "facts/work.h"
 #include "kernels/micro_kernel.h"
 #include "support/error.h"
 
@@ -51,6 +51,14 @@ double peak_of(const Machine& machine, const std::map<std::string, std::string>&
             widened = std::max(widened, best);
     }
     return widened;
+}
+
+/// Over so many groups of lanes that are read and written.
+VectorWork one_pass(double groups, const facts::OperationCount& each) {
+    return {.steps = groups,
+            .flops = groups * static_cast<double>(each.flops),
+            .special = groups * static_cast<double>(each.special),
+            .loads = 2 * groups};
 }
 
 }  // namespace
@@ -103,28 +111,45 @@ LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
             calls *= static_cast<double>(extent);
         }
     }
-    if (const auto time = times_.of(call)) return {calls * time->near_seconds, time->stall_per_byte, {}};
+    const auto lanes = static_cast<double>(std::max<int64_t>(1, call.parameters["lanes"]));
+    const double rows = calls * static_cast<double>(call.m);
+    double passes = 0;
+    if (is_stream && definition.where)
+        passes += seconds_of(
+            one_pass(rows * static_cast<double>(call.k) / lanes, facts::count_operations(definition.where)));
+    if (definition.post)
+        passes += seconds_of(
+            one_pass(rows * static_cast<double>(call.n) / lanes, facts::count_operations(definition.post)));
+    const double streamed =
+        calls * static_cast<double>(call.n * call.k) * bits_of_type(call.types.at("B")) / 8;
+    if (const auto time = times_.of(call))
+        return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, {}};
     const double peak = peak_of(machine_, call.types);
     if (peak == 0)
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
                                             leaf.micro_kernel, call.types["A"], call.types["B"])};
     const double operations =
         2.0 * static_cast<double>(call.m * call.n) * static_cast<double>(call.k) * calls;
-    return {operations / peak, 0, {}};
+    return {operations / peak + passes, 0, streamed, {}};
 }
 
 LeafCost CostModel::vector_loops(const Definition& definition, const Leaf& leaf,
                                  const std::vector<int64_t>& extents) const {
     if (weights_.empty())
-        return {.why_infinite = fmt::format("the machine has no times of loops for {}", leaf.micro_kernel)};
+        return {.why_infinite = fmt::format("the machine has no times of loops, of which those of {} follow",
+                                            leaf.micro_kernel)};
     const auto parameters = numbers(leaf.parameters);
     const auto lanes = parameters.find("lanes");
     const int x = iterator_of(definition, leaf, "x");
-    const auto each =
-        counts(vector_work(definition, extents, x, lanes == parameters.end() || x < 0 ? 1 : lanes->second));
-    LeafCost cost;
-    for (size_t i = 0; i < each.size(); ++i) cost.near_seconds += weights_[i] * each[i];
-    return cost;
+    return {.near_seconds = seconds_of(
+                vector_work(definition, extents, x, lanes == parameters.end() || x < 0 ? 1 : lanes->second))};
+}
+
+double CostModel::seconds_of(const VectorWork& work) const {
+    const auto each = counts(work);
+    double seconds = 0;
+    for (size_t i = 0; i < weights_.size(); ++i) seconds += weights_[i] * each[i];
+    return seconds;
 }
 
 double CostModel::seconds_per_byte(size_t level, int64_t workers) const {

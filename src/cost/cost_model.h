@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cost/kernel_times.h"
+#include "cost/vector_work.h"
 #include "ir/definition.h"
 #include "machine/machine.h"
 #include "plan/nest.h"
@@ -15,6 +16,7 @@ namespace tessera {
 struct LeafCost {
     double near_seconds = 0;    ///< with all that it reads in the core's own caches
     double stall_per_byte = 0;  ///< of a product: see ProductTime
+    double streamed_bytes = 0;  ///< of B, each element once
     std::string why_infinite;   ///< no micro-kernel does this, or the machine has no rate for it; else empty
     bool operator==(const LeafCost&) const = default;
 };
@@ -24,7 +26,8 @@ struct LeafCost {
 /// Products and the streaming softmax cost what the table of micro-kernels says (kernel_times.h); where it
 /// has none of the kind, their operations by the peak of the unit. `loops` and `combine` cost the weighted
 /// sum of what they do (vector_work.h), by weights that fit the table's times of `loops` best
-/// (linear_model.h).
+/// (linear_model.h); so do the post-expression of a product and the predicate of a softmax, which pass over
+/// the results and the scores.
 class CostModel {
 public:
     explicit CostModel(const Machine& machine);
@@ -47,6 +50,7 @@ public:
 private:
     LeafCost product(const Definition& definition, const Leaf& leaf,
                      const std::vector<int64_t>& extents) const;
+    double seconds_of(const VectorWork& work) const;
     LeafCost vector_loops(const Definition& definition, const Leaf& leaf,
                           const std::vector<int64_t>& extents) const;
 

@@ -67,6 +67,7 @@ KernelTimes::Entry KernelTimes::described(const std::string& micro_kernel,
     entry.rows = at(parameters, "rows", 1);
     entry.width = at(parameters, "groups", at(parameters, "columns", 1));
     for (const char* counted : {"lanes", "rows", "groups", "columns"}) entry.mode.erase(counted);
+    if (const auto b = types.find("B"); b != types.end()) entry.bits_of_b = bits_of_type(b->second);
     return entry;
 }
 
@@ -89,38 +90,39 @@ KernelTimes::KernelTimes(const Machine& machine) {
     }
 }
 
-std::vector<KernelTimes::Entry> KernelTimes::comparable(const ProductCall& call) const {
+std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const ProductCall& call) const {
     const Entry wanted = described(call.micro_kernel, call.types, call.parameters);
+    const auto type = [](const Entry& entry, const char* operand) {
+        const auto found = entry.types.find(operand);
+        return found == entry.types.end() ? std::string_view() : std::string_view(found->second);
+    };
     const auto unlike = [&](const Entry& entry) {
-        const auto type = [](const Entry& e, const char* operand) {
-            const auto found = e.types.find(operand);
-            return found == e.types.end() ? std::string() : found->second;
-        };
-        const double bits_of_b = bits_of_type(type(entry, "B")),
-                     wanted_bits = bits_of_type(type(wanted, "B"));
         return std::tuple(type(entry, "A") != type(wanted, "A"), type(entry, "B") != type(wanted, "B"),
-                          std::abs(std::log(bits_of_b / wanted_bits)), entry.mode != wanted.mode,
+                          std::abs(std::log(entry.bits_of_b / wanted.bits_of_b)), entry.mode != wanted.mode,
                           distance(entry.lanes, wanted.lanes));
     };
-    std::vector<Entry> found;
+    std::vector<const Entry*> found;
+    std::optional<decltype(unlike(wanted))> least;
     for (const Entry& entry : entries_) {
         if (entry.micro_kernel != call.micro_kernel) continue;
-        if (!found.empty() && unlike(entry) > unlike(found.front())) continue;
-        if (!found.empty() && unlike(entry) < unlike(found.front())) found.clear();
-        found.push_back(entry);
+        const auto here = unlike(entry);
+        if (least && here > *least) continue;
+        if (least && here < *least) found.clear();
+        least = here;
+        found.push_back(&entry);
     }
     return found;
 }
 
 std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
-    const std::vector<Entry> entries = comparable(call);
+    const std::vector<const Entry*> entries = comparable(call);
     if (entries.empty()) return std::nullopt;
     const Entry wanted = described(call.micro_kernel, call.types, call.parameters);
     // Of each number of rows the entries with the nearest number of groups.
     std::map<int64_t, double> nearest;
-    for (const Entry& entry : entries) {
-        const double d = distance(entry.width, wanted.width);
-        const auto [known, is_new] = nearest.emplace(entry.rows, d);
+    for (const Entry* entry : entries) {
+        const double d = distance(entry->width, wanted.width);
+        const auto [known, is_new] = nearest.emplace(entry->rows, d);
         if (!is_new) known->second = std::min(known->second, d);
     }
     const auto is_nearest = [&](const Entry& entry) {
@@ -128,21 +130,22 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     };
     std::map<int64_t, std::map<int64_t, double>> by_rows;  // rows -> k -> seconds of a block for each n and k
     std::map<int64_t, std::map<int64_t, double>> stalls;   // m -> k -> seconds for each byte
-    for (const Entry& entry : entries) {
+    for (const Entry* listed : entries) {
+        const Entry& entry = *listed;
         if (!is_nearest(entry)) continue;
         const auto pairs = static_cast<double>(entry.n * entry.k);
         double blocks = 0;
         for (const auto& [rows, count] : blocks_of(entry.m, entry.rows)) blocks += static_cast<double>(count);
         by_rows[entry.rows][entry.k] = entry.near_seconds / blocks / pairs;
         if (entry.far_seconds) {
-            const double bytes = pairs * bits_of_type(entry.types.at("B")) / 8;
+            const double bytes = pairs * entry.bits_of_b / 8;
             stalls[entry.m][entry.k] = std::max(*entry.far_seconds - entry.near_seconds, 1e-15) / bytes;
         }
     }
     std::map<int64_t, double> block_seconds;
     for (const auto& [rows, by_k] : by_rows) block_seconds[rows] = interpolate(by_k, call.k);
 
-    const double lanes = static_cast<double>(entries.front().lanes) / static_cast<double>(wanted.lanes);
+    const double lanes = static_cast<double>(entries.front()->lanes) / static_cast<double>(wanted.lanes);
     const int64_t step = call.parameters.contains("columns") ? 1 : wanted.lanes;  // lanes along n, or along k
     const auto columns = static_cast<double>((call.n + step - 1) / step * step);
     ProductTime time;

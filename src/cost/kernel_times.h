@@ -48,10 +48,11 @@ private:
         std::map<std::string, int64_t> mode;  ///< parameters but rows, groups, columns and lanes
         int64_t lanes = 1, rows = 1, width = 1;
         int64_t m = 1, n = 1, k = 1;
+        double bits_of_b = 32;
         double near_seconds = 0;
         std::optional<double> far_seconds;
     };
-    std::vector<Entry> comparable(const ProductCall& call) const;
+    std::vector<const Entry*> comparable(const ProductCall& call) const;
     static Entry described(const std::string& micro_kernel, const std::map<std::string, std::string>& types,
                            const std::map<std::string, int64_t>& parameters);
 

@@ -7,7 +7,6 @@
 #include "facts/work.h"
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
-#include "movement/lower.h"
 
 namespace tessera {
 namespace {
@@ -52,10 +51,21 @@ std::set<int> streamed_tensors(const Definition& definition, const Leaf& leaf) {
     return tensors;
 }
 
+/// Whether workers touch parts of the tensor of their own.
+bool is_divided(const Definition& definition, int tensor, const std::vector<int>& divided) {
+    for (const std::vector<ExprPtr>& coordinates : accesses(definition, tensor)) {
+        const std::vector<int> used = iterators_in(coordinates);
+        if (std::any_of(divided.begin(), divided.end(),
+                        [&](int x) { return std::find(used.begin(), used.end(), x) != used.end(); }))
+            return true;
+    }
+    return false;
+}
+
 }  // namespace
 
-KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, const KernelPlan& kernel,
-                             const KernelTiles& tiles, const SizePoint& point) {
+KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, const KernelTiles& tiles,
+                             const SizePoint& point) {
     const Storage storage(input, block);
     KernelTraffic traffic;
     std::set<ValueId> made;
@@ -74,19 +84,13 @@ KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, con
             const ValueId base = storage.base(value);
             if (storage.plan_of(base).place == Place::kTile) continue;
             StorageTraffic& at = traffic.storages[base];
+            at.is_divided = at.is_divided || is_divided(bound.definition, static_cast<int>(t), tile.divided);
             if (t >= operands) {
                 at.written_bytes = std::max(at.written_bytes, touched[t].bytes);
                 made.insert(base);
             } else if (!made.contains(base)) {
                 at.read_bytes = std::max(at.read_bytes, touched[t].bytes);
                 at.is_streamed = at.is_streamed || streamed.contains(static_cast<int>(t));
-            }
-        }
-    }
-    if (input.plan.workers > 1) {
-        for (const WorkerAccess& access : lower_kernel(input, block, kernel).accesses) {
-            for (auto& [value, at] : traffic.storages) {
-                if (input.graph[value].name == access.value && !access.parts.empty()) at.is_divided = true;
             }
         }
     }

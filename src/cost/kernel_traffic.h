@@ -24,7 +24,7 @@ struct KernelTraffic {
 };
 
 /// Distinct elements that a kernel touches outside of its own tiles, by their bits.
-KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, const KernelPlan& kernel,
-                             const KernelTiles& tiles, const SizePoint& point);
+KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, const KernelTiles& tiles,
+                             const SizePoint& point);
 
 }  // namespace tessera

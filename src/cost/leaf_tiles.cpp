@@ -48,9 +48,10 @@ private:
             } else {
                 const Leaf& leaf = std::get<Leaf>(child);
                 LeafTile tile{&leaf, &node(leaf), {}};
-                for (const Range& range : needed.at(tile.node)) {
-                    tile.extents.push_back(std::max<int64_t>(range.largest, 1));
-                    tile.is_divided = tile.is_divided || range.begin.uses(kDivided);
+                const Ranges& parts = needed.at(tile.node);
+                for (size_t x = 0; x < parts.size(); ++x) {
+                    tile.extents.push_back(std::max<int64_t>(parts[x].largest, 1));
+                    if (parts[x].begin.uses(kDivided)) tile.divided.push_back(static_cast<int>(x));
                 }
                 found_.leaves.push_back(std::move(tile));
             }

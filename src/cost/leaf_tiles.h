@@ -11,8 +11,8 @@ namespace tessera {
 struct LeafTile {
     const Leaf* leaf;
     const Node* node;
-    std::vector<int64_t> extents;  ///< of the iterators in one call, at most
-    bool is_divided = false;       ///< between the workers
+    std::vector<int64_t> extents;   ///< of the iterators in one call, at most
+    std::vector<int> divided = {};  ///< iterators that run over the parts of the workers
 };
 
 struct KernelTiles {

@@ -11,7 +11,6 @@
 #include <limits>
 
 #include "cost/kernel_traffic.h"
-#include "movement/lower.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -67,7 +66,7 @@ private:
 
     void add(const Block& block, const KernelPlan& plan, const SizePoint& point) {
         const KernelTiles tiles = leaf_tiles(input_, block, plan);
-        Kernel kernel{&block, kernel_traffic(input_, block, plan, tiles, point), tiles.share, {}, {}};
+        Kernel kernel{&block, kernel_traffic(input_, block, tiles, point), tiles.share, {}, {}};
         KernelCost& cost = kernel.cost;
         cost.block = block.name;
         cost.name = root(plan.nest).node;
@@ -80,7 +79,7 @@ private:
                 cost.why_infinite = fmt::format("{}: {}", tile.node->name, leaf.why_infinite);
             const BoundExtents whole = bind(
                 *tile.node->definition(), dims_of(*tile.node->definition(), point.symbols), tile.node->name);
-            double calls = kernel.traffic.executed.at(tile.node) * (tile.is_divided ? tiles.share : 1);
+            double calls = kernel.traffic.executed.at(tile.node) * (tile.divided.empty() ? 1 : tiles.share);
             for (size_t x = 0; x < tile.extents.size(); ++x)
                 calls *= static_cast<double>(whole.iterators[x]) / static_cast<double>(tile.extents[x]);
             cost.near_seconds += calls * leaf.near_seconds;
@@ -112,14 +111,16 @@ private:
         double stall = 0;
         for (const auto& [value, traffic] : kernel.traffic.storages) {
             const double share = traffic.is_divided ? kernel.share : 1;
-            const auto [at, is_first] = touched_.emplace(key(value, repetition), clock_);
-            // Never touched: from the main memory.
-            const size_t level =
-                is_first ? model_.machine().memory.size() - 1 : level_of(clock_ - at->second);
-            at->second = clock_;
+            const int64_t touched = std::max(traffic.read_bytes, traffic.written_bytes);
+            Touch& last = touched_[key(value, repetition)];
+            // What was never touched, or only in part, comes from the main memory.
+            const size_t outermost = model_.machine().memory.size() - 1;
+            const size_t level = 2 * last.bytes < touched ? outermost : level_of(clock_ - last.clock);
+            if (2 * touched >= last.bytes) last = {clock_, std::max(touched, last.bytes)};
             const double read = share * static_cast<double>(traffic.read_bytes);
-            // A line that is written is read first, and written back when it leaves the cache.
-            bytes[level] += read + 2 * share * static_cast<double>(traffic.written_bytes);
+            const double written = share * static_cast<double>(traffic.written_bytes);
+            // A line that is written to memory is read first.
+            bytes[level] += read + (level == outermost ? 2 : 1) * written;
             if (traffic.is_streamed)
                 stall += read * model_.stall_per_byte(kernel.stall_per_byte.at(value), level, plan_.workers);
         }

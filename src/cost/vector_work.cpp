@@ -68,6 +68,7 @@ public:
 
     void access(VectorWork& work, int tensor, const std::vector<ExprPtr>& coordinates, double times) const {
         const TensorDecl& decl = definition_.tensors[static_cast<size_t>(tensor)];
+        if (x_ >= 0 && !contains(iterators_in(coordinates), x_)) return;  // once for all steps along x
         const Along how = x_ < 0 ? Along::kSideBySide : along(coordinates, x_);
         if (how == Along::kApart) {
             work.gathers += times * lanes_;
@@ -140,11 +141,6 @@ VectorWork vector_work(const Definition& definition, const std::vector<int64_t>&
     if (is_reduction) {
         work.folds = steps;
         work.ends = results;
-        if (definition.post) {
-            const facts::OperationCount post = facts::count_operations(definition.post);
-            work.flops += results * static_cast<double>(post.flops);
-            work.special += results * static_cast<double>(post.special);
-        }
     }
     for (const int result : definition.results())
         counting.access(work, result, definition.tensors[static_cast<size_t>(result)].map,

@@ -18,7 +18,7 @@ struct VectorWork {
     double flops = 0;        ///< + - * / min max .. of the body
     double divisions = 0;    ///< not by a constant power of two
     double special = 0;      ///< exp, rsqrt ..
-    double loads = 0;        ///< elements that lie side by side
+    double loads = 0;        ///< and stores, of elements that lie side by side or are the same
     double gathers = 0;      ///< one lane after the other: loads and stores at a stride or at an index
     double conversions = 0;  ///< of types other than f32, read or written
     double folds = 0;        ///< into an accumulator, each after the one before

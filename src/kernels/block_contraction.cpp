@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "ir/iterator_use.h"
 #include "kernels/contraction.h"
 
 namespace tessera {
@@ -106,10 +107,6 @@ private:
     int tensor_;
 };
 
-bool contains(const std::vector<int>& iterators, int x) {
-    return std::find(iterators.begin(), iterators.end(), x) != iterators.end();
-}
-
 bool is_iterator(const ExprPtr& component, int x) {
     const auto* ref = std::get_if<IteratorRef>(&component->node);
     return ref && ref->index == x;
@@ -200,7 +197,7 @@ private:
         }
         // The largest sum of a block must be an int32: a byte of B is below 256, and so is `zero`.
         constexpr int64_t kLargestFactor = 255 + kLargestZero, kLargestByte = 128;
-        if (result.block % 4 != 0 ||
+        if (result.block % kQuad != 0 ||
             result.block * kLargestByte * (terms.radix + 1) * kLargestFactor > INT32_MAX)
             return std::nullopt;
         const std::vector<int> in_a = iterators_in(a.coordinates), in_b = iterators_in(side),

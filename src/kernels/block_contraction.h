@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -7,10 +8,16 @@
 
 namespace tessera {
 
+/// Neighbouring k whose products of bytes one operation adds.
+inline constexpr int64_t kQuad = 4;
+/// Blocks of k that NTT can contract in one call: ntt::kContractBlockSums.
+inline constexpr int64_t kMostBlocks = 32768;
+
 /// A sum of products of small integers that share their scales in blocks of k, read as
 ///
 ///     C[m, n] = sum over blocks b of k:
-///         scale[m, b] * (coefficient[n, b] * sum_k A[m, k] * (B[n, k] + zero) + offset[n, b] * sum_k A[m, k])
+///         scale[m, b] * (coefficient[n, b] * sum_k A[m, k] * (B[n, k] + zero) + offset[n, b] * sum_k A[m,
+///         k])
 ///
 /// with A = a, or a * radix + a_low, and sums over the k of the block: these are sums of integers, since the
 /// scales are pulled out of the block (docs/design.md, section 2, quantised weights).
@@ -24,7 +31,7 @@ struct BlockContraction {
     ExprPtr offset;             ///< likewise; null: 0
     std::vector<Read> b_reads;  ///< what coefficient and offset read, each access once
     int64_t zero;
-    int64_t a_block, block;  ///< block divides a_block; both are multiples of 4
+    int64_t a_block, block;  ///< block divides a_block; both are multiples of kQuad
     std::vector<int> m, n;   ///< iterators of A and C; of B and C
     int k;                   ///< of A and B
 };

@@ -1,6 +1,6 @@
 #include "kernels/contraction.h"
 
-#include <algorithm>
+#include "ir/iterator_use.h"
 
 namespace tessera {
 namespace {
@@ -35,10 +35,6 @@ bool rounds(const ExprPtr& expr) {
         return !found;
     });
     return found;
-}
-
-bool contains(const std::vector<int>& iterators, int x) {
-    return std::find(iterators.begin(), iterators.end(), x) != iterators.end();
 }
 
 }  // namespace

@@ -33,20 +33,20 @@ std::map<std::string, int64_t> work_of(const Definition& definition, const Leaf&
     std::vector<int64_t> extents;
     for (const Iterator& iterator : definition.iterators)
         extents.push_back(evaluate_constant(iterator.extent, {}));
-    const auto x = leaf.parameters.find("x");
+    const auto x = leaf.parameters.find("x"), lanes = leaf.parameters.find("lanes");
     return named(vector_work(definition, extents,
                              x == leaf.parameters.end() ? -1 : definition.iterator(x->second),
-                             std::stoll(leaf.parameters.at("lanes"))));
+                             lanes == leaf.parameters.end() ? 1 : std::stoll(lanes->second)));
 }
 
-/// Candidates of narrower vectors are for edges, and those that take A for the weight for other operators.
+/// Of a product, candidates of narrower vectors are for edges, and those that take A for the weight for other
+/// operators.
 bool is_wanted(const Leaf& leaf, const KernelSubject& subject, const Machine& machine) {
+    if (subject.streamed.empty()) return leaf.micro_kernel == "loops";
     const auto lanes = leaf.parameters.find("lanes");
     if (lanes == leaf.parameters.end() || lanes->second != std::to_string(vector_lanes(machine)))
         return false;
-    const bool has_one_row = !subject.sizes.contains("m") || subject.sizes.at("m") == 1;
-    if (!subject.streamed.empty() && leaf.micro_kernel == "loops" && !has_one_row) return false;
-    if (subject.streamed.empty()) return leaf.micro_kernel == "loops";
+    if (leaf.micro_kernel == "loops" && subject.sizes.at("m") > 1) return false;
     for (const char* rows_of_b : {"n", "d"})
         if (const auto found = leaf.parameters.find(rows_of_b);
             found != leaf.parameters.end() && found->second != subject.streamed)
@@ -104,7 +104,7 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
                 cases.push_back(std::move(*found));
                 break;
             }
-            // Of loops, the first way that lowers is the one that the planner takes.
+            // Of what is no product, the first way that lowers is the one that the planner takes.
             if (subjects[i].streamed.empty() && !seen.empty()) break;
         }
     }

@@ -211,7 +211,8 @@ std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
     std::vector<KernelSubject> subjects;
     const int64_t panel = 8 * vector_lanes(machine);
     const auto columns_of = [&](ops::WeightFormat format) {
-        const auto row_bytes = static_cast<int64_t>(bits_of_type(lower_case(ops::info(format).name)) * kDepth / 8);
+        const auto row_bytes =
+            static_cast<int64_t>(bits_of_type(lower_case(ops::info(format).name)) * kDepth / 8);
         return std::max<int64_t>(1, resident_bytes(machine) / row_bytes / panel) * panel;
     };
     for (const WeightCase& weight : weights()) {

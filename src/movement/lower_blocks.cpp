@@ -1,21 +1,12 @@
 // Micro-kernel `contract_blocks`: products of activations rounded to int8 with quantised weights, in integers
 // inside the blocks that share a scale.
-#include <algorithm>
-
+#include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
-
-constexpr int64_t kQuad = 4;  ///< k that one operation multiplies and adds
-/// Sums of A that NTT keeps for the rows of one block (include/tessera/ntt/contract_blocks.h).
-constexpr int64_t kLargestSums = 32768;
-
-bool contains(const std::vector<int>& iterators, int x) {
-    return std::find(iterators.begin(), iterators.end(), x) != iterators.end();
-}
 
 BlockContraction roles_of(const LeafScope& scope, const ProductIterators& iterators) {
     for (BlockContraction& product : block_contractions_of(*scope.node.definition())) {
@@ -61,10 +52,11 @@ Body lower_contract_blocks(const LeafScope& scope) {
     const Range &n = range(iterators.n), &k = range(iterators.k);
     expect_whole_blocks(scope, k, product.a_block);
     expect_padded(scope, product, lanes);
-    if (rows * (k.largest / product.block) > kLargestSums)
+    if (k.largest / product.block > kMostBlocks)
         throw Error(scope.node.name, scope.leaf.micro_kernel,
-                    fmt::format("{} rows of {} blocks are too many", rows, k.largest / product.block),
-                    "choose fewer rows, or tile k");
+                    fmt::format("its tile of k has {} blocks, expected at most {}", k.largest / product.block,
+                                kMostBlocks),
+                    "tile k");
 
     ProductTile tile = surrounding(scope, iterators);
     std::vector<Index> at = tile.loops.values();

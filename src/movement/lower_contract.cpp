@@ -2,6 +2,7 @@
 // register-blocked contraction. Which factor is A and which is B follows from the iterators m, n and k.
 #include <algorithm>
 
+#include "ir/iterator_use.h"
 #include "kernels/contraction.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
@@ -13,10 +14,6 @@ struct Roles : ProductIterators {
     Contraction product;
     int c;  ///< position of the result
 };
-
-bool contains(const std::vector<int>& iterators, int x) {
-    return std::find(iterators.begin(), iterators.end(), x) != iterators.end();
-}
 
 Roles roles_of(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
@@ -42,12 +39,8 @@ std::vector<Read> factors_read(const Roles& roles) {
 /// An operand is read at its strides; anything else is computed from the operands group by group.
 Factor factor_b(const LeafScope& scope, const Roles& roles, const std::vector<Index>& at,
                 const FactorPositions& positions, int64_t lanes) {
-    if (const Read* operand = roles.product.b_operand()) {
-        const TileAddress b(scope, operand->tensor, operand->coordinates, at, false);
-        if (lanes > 1) b.expect_stride(kLane, positions.k_lanes);
-        if (positions.k_lanes > 1) b.expect_stride(kInStep, 1);
-        return StridedFactor{b.start(), b.stride(positions.outer), b.stride(positions.inner)};
-    }
+    if (const Read* operand = roles.product.b_operand())
+        return operand_factor(scope, *operand, at, positions, lanes);
     if (positions.k_lanes > 1) {
         throw Error(scope.node.name, "k_lanes", "its factor is computed from several operands",
                     "leave k_lanes out");

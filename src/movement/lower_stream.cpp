@@ -2,15 +2,12 @@
 // go to a local tile, NTT folds them and the values into (M, L, A), so a T x S matrix never exists.
 #include <algorithm>
 
-#include "movement/leaf.h"
+#include "movement/product_tile.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
 
-constexpr const char* kRow = "#m";
-constexpr const char* kStep = "#s";
-constexpr const char* kGroup = "#g";
 constexpr int64_t kLargestTile = 1 << 14;  // elements; it lives on the stack
 
 struct StreamRoles {
@@ -39,35 +36,6 @@ StreamRoles roles_of(const LeafScope& scope) {
         }
     }
     return roles;
-}
-
-/// Offset of a tensor over the tile's positions, and its strides.
-struct TileView {
-    Address address;
-
-    Index stride(const char* position, const Node& node, const char* what) const {
-        const auto stride = address.offset.coefficient(position);
-        if (!stride) {
-            throw Error(
-                node.name, what,
-                fmt::format("does not lie at one stride inside the tile, but at {}", address.offset.text()),
-                "choose tiles within one page, or another layout");
-        }
-        return {*stride};
-    }
-    Address start() const {
-        Address first = address;
-        for (const char* position : {kRow, kStep, kGroup, kLane})
-            first.offset = first.offset.substitute(position, Index(0));
-        return first;
-    }
-};
-
-TileView view(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& map,
-              const std::vector<Index>& at, bool is_written) {
-    std::vector<Index> coordinates;
-    for (const ExprPtr& c : map) coordinates.push_back(to_index(c, scope.node, at, scope.storage));
-    return {scope.storage.locate(value_of(scope.node, tensor), coordinates, is_written)};
 }
 
 }  // namespace
@@ -108,67 +76,47 @@ Body lower_stream(const LeafScope& scope) {
             {to_value(definition.where, values), score,
              apply_value(Function::kNegate, {std::make_shared<const ValueExpr>(ValueExpr{Infinity{}})})});
     }
-    const Index position = (positions.value - steps.begin).substitute(kLane, Index(0));
+    const Index in_tile = (positions.value - steps.begin).substitute(kLane, Index(0));
     Body body;
     body.push_back({LocalTile{tile, row.largest * stride}});
     for (Statement& s : rows.around(
-             {positions.around({{Store{{tile, row_in_tile * Index(stride) + position}, 1, score}}})})) {
+             {positions.around({{Store{{tile, row_in_tile * Index(stride) + in_tile}, 1, score}}})})) {
         body.push_back(std::move(s));
     }
 
     // Strides of the values and of the state inside the tile.
     at = loops.values();
-    if (roles.m >= 0)
-        at[static_cast<size_t>(roles.m)] =
-            row.begin + Index::variable({kRow, {0, std::max<int64_t>(row.largest - 1, 0)}});
-    at[static_cast<size_t>(roles.s)] = steps.begin + Index::variable({kStep, {0, steps.largest - 1}});
+    const FactorPositions inside{kGroup, groups_in(range(roles.d), lanes), kStep, steps.largest};
+    if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
+    at[static_cast<size_t>(roles.s)] = steps.begin + position(kStep, inside.inner_count);
     at[static_cast<size_t>(roles.d)] =
-        range(roles.d).begin +
-        Index::variable({kGroup, {0, (range(roles.d).largest + lanes - 1) / lanes - 1}}) * Index(lanes) +
-        Index::variable({kLane, {0, lanes - 1}});
+        range(roles.d).begin + position(kGroup, inside.outer_count) * Index(lanes) + position(kLane, lanes);
+    refuse_reads_outside(scope, {*value}, at);
     const std::vector<int> results = definition.results();
-    const auto loaded = to_value(definition.body[1], {scope.node, scope.storage, loops.values(), 0, nullptr});
-    if (!std::get<Load>(loaded->node).guards.empty()) {
-        throw Error(scope.node.name, definition.tensors[static_cast<size_t>(value->tensor)].name,
-                    "may be read out of range", "use the micro-kernel loops");
-    }
-    const TileView v = view(scope, value->tensor, value->coordinates, at, false);
     const auto result = [&](size_t i) {
-        return view(scope, results[i], definition.tensors[static_cast<size_t>(results[i])].map, at, true);
+        return TileAddress(scope, results[i], definition.tensors[static_cast<size_t>(results[i])].map, at,
+                           true);
     };
-    const TileView max = result(0), sum = result(1), weighted = result(2);
-    const auto expect = [&](const TileView& t, const char* p, const char* what, int64_t wanted) {
-        if (!(t.stride(p, scope.node, what) == Index(wanted))) {
-            throw Error(scope.node.name, what,
-                        fmt::format("lies {} elements apart, the kernel needs {}",
-                                    t.stride(p, scope.node, what).text(), wanted),
-                        "choose another layout or tile");
-        }
-    };
-    if (lanes > 1) {
-        expect(v, kLane, "the value's lanes", 1);
-        expect(weighted, kLane, "the result's lanes", 1);
-    }
+    const TileAddress max = result(0), sum = result(1), weighted = result(2);
+    if (lanes > 1) weighted.expect_stride(kLane, 1);
     if (row.largest > 1) {
-        expect(max, kRow, "the maxima of the rows", 1);
-        expect(sum, kRow, "the sums of the rows", 1);
+        max.expect_stride(kRow, 1);
+        sum.expect_stride(kRow, 1);
     }
     StreamCall call{.lanes = lanes,
                     .rows = number_parameter(scope, "rows", 1, 32),
                     .groups = number_parameter(scope, "groups", 1, 16),
                     .scores = tile,
                     .scores_stride = stride,
-                    .v = v.start(),
+                    .v = operand_factor(scope, *value, at, inside, lanes),
                     .max = max.start(),
                     .sum = sum.start(),
                     .result = weighted.start(),
-                    .v_s = v.stride(kStep, scope.node, "the values"),
-                    .v_group = v.stride(kGroup, scope.node, "the values"),
-                    .result_m = weighted.stride(kRow, scope.node, "the result"),
-                    .result_group = weighted.stride(kGroup, scope.node, "the result"),
-                    .m = row.end - row.begin,
-                    .s = steps.end - steps.begin,
-                    .d = range(roles.d).end - range(roles.d).begin};
+                    .result_m = weighted.stride(kRow),
+                    .result_group = weighted.stride(kGroup),
+                    .m = extent(row),
+                    .s = extent(steps),
+                    .d = extent(range(roles.d))};
     body.push_back({std::move(call)});
     Body whole;
     if (!scope.is_partial) whole = lower_identity(scope);

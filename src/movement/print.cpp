@@ -115,12 +115,11 @@ private:
                          c.accumulate ? " accumulate" : ""));
     }
     void add(const StreamCall& c) {
-        line(
-            fmt::format("stream {}x{}x{} m={} s={} d={} scores={} by {} v={} by ({}, {}) max={} sum={} "
-                        "result={} by ({}, {})",
-                        c.rows, c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores,
-                        c.scores_stride, text(c.v), c.v_s.text(), c.v_group.text(), text(c.max), text(c.sum),
-                        text(c.result), c.result_m.text(), c.result_group.text()));
+        line(fmt::format(
+            "stream {}x{}x{} m={} s={} d={} scores={} by {} v={} max={} sum={} "
+            "result={} by ({}, {})",
+            c.rows, c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores, c.scores_stride,
+            text(c.v), text(c.max), text(c.sum), text(c.result), c.result_m.text(), c.result_group.text()));
     }
     void add(const LocalTile& tile) { line(fmt::format("tile {} x {}", tile.name, tile.elements)); }
     void add(const Fill& fill) {

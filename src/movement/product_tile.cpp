@@ -45,6 +45,10 @@ int64_t TileAddress::stride(const char* position) const {
     return *stride;
 }
 
+bool TileAddress::is_strided(const char* position) const {
+    return address_.offset.coefficient(position).has_value();
+}
+
 void TileAddress::expect_stride(const char* position, int64_t expected) const {
     if (stride(position) != expected) {
         throw Error(scope_.node.name, tensor_,
@@ -106,6 +110,19 @@ void refuse_reads_outside(const LeafScope& scope, const std::vector<Read>& reads
                         "may be read out of range", "use the micro-kernel loops");
         }
     }
+}
+
+Factor operand_factor(const LeafScope& scope, const Read& operand, const std::vector<Index>& at,
+                      const FactorPositions& positions, int64_t lanes) {
+    const TileAddress address(scope, operand.tensor, operand.coordinates, at, false);
+    if (lanes > 1) address.expect_stride(kLane, positions.k_lanes);
+    if (positions.k_lanes > 1) address.expect_stride(kInStep, 1);
+    if (positions.k_lanes == 1 &&
+        !(address.is_strided(positions.outer) && address.is_strided(positions.inner))) {
+        return computed_factor(scope, read(operand.tensor, operand.coordinates, operand.declared_map), at,
+                               positions);
+    }
+    return StridedFactor{address.start(), address.stride(positions.outer), address.stride(positions.inner)};
 }
 
 ComputedFactor computed_factor(const LeafScope& scope, const ExprPtr& value, const std::vector<Index>& at,

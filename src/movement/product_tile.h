@@ -33,6 +33,8 @@ public:
     /// @throws Error if the position has no fixed stride.
     int64_t stride(const char* position) const;
     void expect_stride(const char* position, int64_t expected) const;
+    /// Whether it has a fixed stride; an operand read through an index, such as a page table, may have none.
+    bool is_strided(const char* position) const;
     /// Of the first position.
     Address start() const;
 
@@ -63,6 +65,9 @@ struct FactorPositions {
     int64_t inner_count;
     int64_t k_lanes = 1;  ///< that lie side by side between the lanes
 };
+/// An operand at its strides, or, where these are not fixed, loaded group by group.
+Factor operand_factor(const LeafScope& scope, const Read& operand, const std::vector<Index>& at,
+                      const FactorPositions& positions, int64_t lanes);
 /// The value of an expression, computed group by group.
 ComputedFactor computed_factor(const LeafScope& scope, const ExprPtr& value, const std::vector<Index>& at,
                                const FactorPositions& positions);

@@ -164,8 +164,9 @@ struct StreamCall {
     int64_t lanes, rows, groups;
     std::string scores;  ///< local tile, masked entries -inf
     int64_t scores_stride;
-    Address v, max, sum, result;  ///< maxima and sums of the rows lie side by side
-    Index v_s, v_group, result_m, result_group;
+    Factor v;                  ///< outer: groups of d; inner: s
+    Address max, sum, result;  ///< maxima and sums of the rows lie side by side
+    Index result_m, result_group;
     Index m, s, d;
 };
 /// A local tile of a kernel's own (not a tensor of the graph).

@@ -36,21 +36,21 @@ Composite attention(double scale, const AttentionSymbols& symbols) {
 
 DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape) {
     return define_with(symbols, shape,
-                       R"(op gather_sequences(b: {sequences}, i: {segment}, h: {heads}, e: {width})
+                       R"(op gather_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, e: {width})
 index first i32[b], length i32[b]
-in  Q f32[first[b] + i, h, e] of [{rows}, {heads}, {width}]
-out G f32[b, i, h, e] = Q
+in  Q f32[first[b] + i, g * {group} + r, e] of [{rows}, {heads}, {width}]
+out G f32[b, g, r, i, e] = Q
 where i < length[b]
 )");
 }
 
 DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale) {
     return define_with(symbols, shape,
-                       R"(op scores_batch(b: {sequences}, i: {segment}, h: {heads}, s: {cached}, e*: {width})
+                       R"(op scores_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, s: {cached}, e*: {width})
 index length i32[b], start i32[b], page i32[b, s div {page}] of [{sequences}, {table}]
-in  G f32[b, i, h, e]
-in  K {type}[page[b, s div {page}], s mod {page}, h div {group}, e] of [{pages}, {page}, {cache_heads}, {width}]
-out scores f32[b, h, i, s] = sum(G * K) * {scale}
+in  G f32[b, g, r, i, e]
+in  K {type}[page[b, s div {page}], s mod {page}, g, e] of [{pages}, {page}, {cache_heads}, {width}]
+out scores f32[b, g, r, i, s] = sum(G * K) * {scale}
 where i < length[b] and s <= start[b] + i
 )",
                        cache, scale);
@@ -58,11 +58,11 @@ where i < length[b] and s <= start[b] + i
 
 DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache) {
     return define_with(symbols, shape,
-                       R"(op attend_batch(b: {sequences}, i: {segment}, h: {heads}, d: {width}, s*: {cached})
+                       R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width}, s*: {cached})
 index length i32[b], start i32[b], page i32[b, s div {page}] of [{sequences}, {table}]
-in  scores f32[b, h, i, s]
-in  V {type}[page[b, s div {page}], s mod {page}, h div {group}, d] of [{pages}, {page}, {cache_heads}, {width}]
-out M f32[b, i, h], L f32[b, i, h], A f32[b, i, h, d] = softmax_sum(scores, V)
+in  scores f32[b, g, r, i, s]
+in  V {type}[page[b, s div {page}], s mod {page}, g, d] of [{pages}, {page}, {cache_heads}, {width}]
+out M f32[b, g, r, i], L f32[b, g, r, i], A f32[b, g, r, i, d] = softmax_sum(scores, V)
 where i < length[b] and s <= start[b] + i
 )",
                        cache);
@@ -70,11 +70,11 @@ where i < length[b] and s <= start[b] + i
 
 DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result) {
     return define_with(symbols, shape,
-                       R"(op scatter_sequences(b: {sequences}, i: {segment}, h: {heads}, d: {width})
+                       R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width})
 index first i32[b], length i32[b]
-in  A f32[b, i, h, d]
-in  L f32[b, i, h]
-out Y {type}[first[b] + i, h, d] of [{rows}, {heads}, {width}] = A / L
+in  A f32[b, g, r, i, d]
+in  L f32[b, g, r, i]
+out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {width}] = A / L
 where i < length[b]
 )",
                        result);

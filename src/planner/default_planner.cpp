@@ -1,9 +1,10 @@
-// No search: fixed preferences, each decision kept if its kernel lowers. What lowering accepts is legal, so
-// there is no second list of what goes with what.
+// No search: fixed preferences, or the machine's measurements where there are some, each decision kept if its
+// kernel lowers. What lowering accepts is legal, so there is no second list of what goes with what.
 #include "planner/default_planner.h"
 
 #include <algorithm>
 
+#include "ir/iterator_use.h"
 #include "kernels/contraction.h"
 #include "movement/lower.h"
 #include "planner/divide_work.h"
@@ -11,16 +12,16 @@
 #include "planner/leaf_choice.h"
 #include "planner/place_buffers.h"
 #include "planner/places.h"
+#include "planner/ranked_leaves.h"
 #include "planner/stored_layout.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
 
-bool uses(const ExprPtr& component, int x) {
-    const std::vector<int> found = iterators_in(component);
-    return std::find(found.begin(), found.end(), x) != found.end();
-}
+/// Rows of queries that share a tile of the cache: enough for the register blocks of its products, few enough
+/// for the nearest cache.
+constexpr int64_t kTileRows = 48;
 
 class SpecialisationPlanner {
 public:
@@ -134,7 +135,11 @@ private:
         }
         const Node& node = *group.nodes.front();
         Nest nest{{}, {plain(node)}};
-        improve(view.block(), nest, nest);
+        auto& leaf = std::get<Leaf>(nest.children.front());
+        for (Leaf& candidate : ranked_leaves(graph_, node, out_, options_)) {
+            leaf = std::move(candidate);
+            if (lowers(view.block(), nest)) break;
+        }
         block_weights(node, nest);
         if (!lowers(view.block(), nest))
             (void)lower_kernel(input_, view.block(), {view.block().name, nest});  // says why
@@ -164,10 +169,7 @@ private:
             return;
         const Definition& d = *node.definition();
         const auto extent = [&](const char* parameter) {
-            const int x = d.iterator(leaf.parameters.at(parameter));
-            std::vector<int64_t> dims;
-            for (const DimSymbol& dim : d.dims) dims.push_back(out_.bounds.at(dim.name).high);
-            return evaluate_constant(d.iterators[static_cast<size_t>(x)].extent, dims);
+            return largest_extent(d, d.iterator(leaf.parameters.at(parameter)), out_);
         };
         const int64_t step =
             std::stoll(leaf.parameters.at("lanes")) * std::stoll(leaf.parameters.at("groups"));
@@ -187,16 +189,19 @@ private:
         const auto& weighted = attend.tensors[static_cast<size_t>(attend.results()[2])].map;
         const auto* value = std::get_if<Read>(&attend.body[1]->node);
         std::vector<LoopTile> loops;
+        int64_t rows = 1;
         for (const int x : shared) {
             if (loops.size() == once) break;
             bool is_row = false;
             for (size_t axis = 0; axis < weighted.size() && value; ++axis) {
                 const auto* mine = std::get_if<IteratorRef>(&weighted[axis]->node);
                 if (!mine || !reads_axis(group, x, axis)) continue;
-                is_row = std::none_of(value->coordinates.begin(), value->coordinates.end(),
-                                      [&](const ExprPtr& c) { return uses(c, mine->index); });
+                is_row = !uses(value->coordinates, mine->index);
             }
-            loops.push_back({root.definition()->iterators[static_cast<size_t>(x)].name, is_row ? 8 : 1});
+            const int64_t tile =
+                is_row ? std::min(largest_extent(*root.definition(), x, out_), kTileRows / rows) : 1;
+            rows *= tile;
+            loops.push_back({root.definition()->iterators[static_cast<size_t>(x)].name, tile});
         }
         int s = -1;
         for (int x = 0; x < static_cast<int>(attend.iterators.size()); ++x) {

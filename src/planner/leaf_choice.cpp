@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
 #include "movement/storage.h"
@@ -10,17 +11,13 @@
 namespace tessera {
 namespace {
 
-bool uses(const std::vector<ExprPtr>& map, int x) {
-    return std::any_of(map.begin(), map.end(), [&](const ExprPtr& component) {
-        const std::vector<int> found = iterators_in(component);
-        return std::find(found.begin(), found.end(), x) != found.end();
+/// Of the rows that may share what a kernel reads of B, the most; -1 if there are none.
+int longest(const std::vector<int>& iterators, const Definition& definition,
+            const SpecialisationPlan& specialisation) {
+    const auto found = std::max_element(iterators.begin(), iterators.end(), [&](int x, int y) {
+        return largest_extent(definition, x, specialisation) < largest_extent(definition, y, specialisation);
     });
-}
-
-int64_t largest_extent(const Definition& definition, int x, const SpecialisationPlan& specialisation) {
-    std::vector<int64_t> dims;
-    for (const DimSymbol& dim : definition.dims) dims.push_back(specialisation.bounds.at(dim.name).high);
-    return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
+    return found == iterators.end() ? -1 : *found;
 }
 
 const std::string& iterator_name(const Definition& definition, int x) {
@@ -63,18 +60,20 @@ struct RegisterBlock {
     int64_t columns;  ///< groups of lanes along n, or columns of a product with lanes along k
 };
 
-/// First the block that bench/ntt found fastest: for many rows, accumulators for all of them, two groups of B
-/// and one element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); for one row, enough sums in
-/// flight to hide the latency of the additions. Then others that fit the registers: only the machine's
-/// measurements tell which is faster.
+/// First the block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and
+/// one element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit
+/// with them. One row: enough sums in flight to hide the latency of the additions. Then others that fit the
+/// registers: only the machine's measurements tell which is faster.
 std::vector<RegisterBlock> register_blocks(int64_t registers, int64_t rows, bool along_n) {
     const bool has_many_registers = registers >= 32;
+    const int64_t several = has_many_registers ? 4 : 2;
     if (!along_n) {
         if (rows == 1) return {{1, has_many_registers ? 8 : 4}};
         return {{std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4}};
     }
-    if (rows == 1) return {{1, has_many_registers ? 4 : 8}, {1, 1}, {1, 2}, {1, has_many_registers ? 8 : 4}};
+    if (rows == 1) return {{1, has_many_registers ? 4 : 8}, {1, 1}, {1, 2}, {1, 4}, {1, 8}};
     std::vector<RegisterBlock> blocks;
+    if (rows <= 4) blocks.push_back({rows, several});
     for (const int64_t groups : {2, 3, 4}) {
         const int64_t fitting = (registers - 1 - groups) / groups;
         blocks.push_back({std::min({rows, fitting, int64_t{12}}), groups});
@@ -126,7 +125,7 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
             for (const Contraction& roles : contractions_of(d)) {
                 for (const int n : roles.n) {
                     for (const int k : roles.k) {
-                        const int m = roles.m.empty() ? -1 : roles.m.front();
+                        const int m = longest(roles.m, d, specialisation);
                         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
                         Leaf leaf{node.name,
                                   kernel,
@@ -172,7 +171,7 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
                             const SpecialisationPlan& specialisation, const PlannerOptions& options) {
     const Definition& d = *node.definition();
     for (const BlockContraction& roles : block_contractions_of(d)) {
-        const int m = roles.m.empty() ? -1 : roles.m.front();
+        const int m = longest(roles.m, d, specialisation);
         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
         for (const RegisterBlock& block :
              offered(blocks_of_integers(options.vector_registers, rows), options)) {
@@ -191,6 +190,13 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
     }
 }
 
+/// Of weighted sums of a cache's values: a few rows read whole lines of it, many need the registers.
+RegisterBlock block_of_values(int64_t registers, int64_t rows) {
+    const bool has_many_registers = registers >= 32;
+    if (rows <= 2) return {rows, has_many_registers || rows == 1 ? 8 : 4};
+    return {std::min<int64_t>(rows, 6), has_many_registers ? 4 : 2};
+}
+
 void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,
                  const PlannerOptions& options) {
     const Definition& d = *node.definition();
@@ -202,24 +208,37 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
             if (d.iterators[static_cast<size_t>(x)].is_reduction || uses(once, x)) continue;
             Leaf leaf{node.name, "stream", {{"d", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}};
             const int64_t groups = (largest_extent(d, x, specialisation) + lanes - 1) / lanes;
-            leaf.parameters["groups"] = std::to_string(std::min<int64_t>(groups, 4));
-            leaf.parameters["rows"] = "1";
+            std::vector<int> rows;
             for (int m = 0; m < static_cast<int>(d.iterators.size()); ++m) {
                 const bool indexes_value = std::any_of(values.begin(), values.end(),
                                                        [&](const Read& r) { return uses(r.coordinates, m); });
-                if (!uses(once, m) || indexes_value || largest_extent(d, m, specialisation) == 1) continue;
-                Leaf with_rows = leaf;
-                with_rows.parameters["m"] = iterator_name(d, m);
-                with_rows.parameters["rows"] =
-                    std::to_string(std::min<int64_t>(largest_extent(d, m, specialisation), 4));
-                out.push_back(std::move(with_rows));
+                if (uses(once, m) && !indexes_value && largest_extent(d, m, specialisation) > 1)
+                    rows.push_back(m);
             }
-            out.push_back(std::move(leaf));
+            std::stable_sort(rows.begin(), rows.end(), [&](int a, int b) {
+                return largest_extent(d, a, specialisation) > largest_extent(d, b, specialisation);
+            });
+            rows.push_back(-1);
+            for (const int m : rows) {
+                const RegisterBlock block = block_of_values(options.vector_registers,
+                                                            m < 0 ? 1 : largest_extent(d, m, specialisation));
+                if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+                leaf.parameters["rows"] = std::to_string(block.rows);
+                leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
+                out.push_back(leaf);
+                leaf.parameters.erase("m");
+            }
         }
     }
 }
 
 }  // namespace
+
+int64_t largest_extent(const Definition& definition, int x, const SpecialisationPlan& specialisation) {
+    std::vector<int64_t> dims;
+    for (const DimSymbol& dim : definition.dims) dims.push_back(specialisation.bounds.at(dim.name).high);
+    return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
+}
 
 std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,
                                   const PlannerOptions& options) {

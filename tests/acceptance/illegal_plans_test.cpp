@@ -48,8 +48,6 @@ const std::vector<IllegalPlan>& illegal_plans() {
         {"LanesApart", [](PlanDocument& p) { p.stored("layer_up_weight", "row-major"); },
          "layer_up: `W`: its lanes are 128 elements apart (the kernel needs them side by side: choose a "
          "layout with these lanes)"},
-        {"TileAcrossPages", [](PlanDocument& p) { p.replace("s:16 {", "s:32 {"); },
-         "does not lie at one stride inside the tile"},
         {"ViewOfWhatComputes",
          [](PlanDocument& p) { p.tensor("layer_up", "view of layer_feed_forward_normed"); },
          "PLAN: specialisation decode: `layer_up`: computes something, so its result is no view"},

@@ -28,7 +28,7 @@ void PrintTo(const LegalPlan& plan, std::ostream* out) {
 }
 
 constexpr const char* kAttention =
-    "b:1 i:8 h:1 {{ layer_attention_gather[loops lanes=4 x=e]; s:16 {{ layer_attention_scores[{}]; "
+    "b:1 g:1 r:1 i:8 {{ layer_attention_gather[loops lanes=4 x=e]; s:16 {{ layer_attention_scores[{}]; "
     "layer_attention_attend[{}] }}; "
     "layer_attention_scatter[loops lanes=4 x=d] }}";
 constexpr const char* kScores = "contract groups=2 k=e lanes=4 m=i n=s rows=4";
@@ -40,7 +40,7 @@ std::string attention(const std::string& scores, const std::string& attend) {
 /// The attention kernel with other loops around it and over the positions.
 std::string attention_in(const std::string& loops, const std::string& positions) {
     std::string nest = attention(kScores, kAttend);
-    nest.replace(nest.find("b:1 i:8 h:1"), 11, loops);
+    nest.replace(nest.find("b:1 g:1 r:1 i:8"), 15, loops);
     return nest.replace(nest.find("s:16"), 4, positions);
 }
 
@@ -95,8 +95,8 @@ const std::vector<LegalPlan>& legal_plans() {
                  .nest("layer_attention_scatter",
                        attention("dot columns=4 k=e lanes=4 m=i n=s rows=2", kAttend));
          }},
-        {"ValuesWithHeadsOutermost",
-         [](PlanDocument& p) { p.stored("layer_v_cache", "order [2, 0, 1, 3]"); }},
+        {"ValuesWithPagesOutermost",
+         [](PlanDocument& p) { p.stored("layer_v_cache", "order [0, 2, 1, 3]"); }},
         {"ValuesInLanes",
          [](PlanDocument& p) { p.stored("layer_v_cache", "order [0, 2, 1, 3] lanes <3:4>"); }},
         {"KeysInLanesOfPositions",
@@ -125,9 +125,10 @@ const std::vector<LegalPlan>& legal_plans() {
         {"TileInAnotherOrder",
          [](PlanDocument& p) {
              p.unplaced()
-                 .tensor("layer_attention_gather", "tile, order [0, 2, 3, 1]")
+                 .tensor("layer_attention_gather", "tile, order [0, 3, 4, 2, 1]")
                  .nest("layer_attention_scatter",
-                       "b:1 i:8 h:1 { layer_attention_gather[loops]; s:16 { layer_attention_scores[contract "
+                       "b:1 g:1 r:1 i:8 { layer_attention_gather[loops]; s:16 { "
+                       "layer_attention_scores[contract "
                        "groups=2 k=e lanes=4 m=i n=s rows=4]; layer_attention_attend[stream d=d groups=2 "
                        "lanes=4 m=i rows=4] }; layer_attention_scatter[loops lanes=4 x=d] }");
          }},
@@ -136,25 +137,30 @@ const std::vector<LegalPlan>& legal_plans() {
          [](PlanDocument& p) {
              p.unplaced().nest(
                  "layer_attention_scatter",
-                 "b:1 i:1 h:1 { layer_attention_gather[loops lanes=4 x=e]; s:16 { "
+                 "b:1 g:1 r:1 i:1 { layer_attention_gather[loops lanes=4 x=e]; s:16 { "
                  "layer_attention_scores[contract groups=2 k=e lanes=4 n=s]; layer_attention_attend[stream "
                  "d=d groups=2 lanes=4] }; layer_attention_scatter[loops lanes=4 x=d] }");
          }},
         {"ThreeQueriesAtATime",
          [](PlanDocument& p) {
-             p.unplaced().nest("layer_attention_scatter", attention_in("b:1 i:3 h:1", "s:16"));
+             p.unplaced().nest("layer_attention_scatter", attention_in("b:1 g:1 r:1 i:3", "s:16"));
+         }},
+        {"TileAcrossPages",
+         [](PlanDocument& p) {
+             p.unplaced().nest("layer_attention_scatter", attention_in("b:1 g:1 r:1 i:8", "s:48"));
          }},
         {"EightPositionsAtATime",
          [](PlanDocument& p) {
-             p.unplaced().nest("layer_attention_scatter", attention_in("b:1 i:8 h:1", "s:8"));
+             p.unplaced().nest("layer_attention_scatter", attention_in("b:1 g:1 r:1 i:8", "s:8"));
          }},
         {"HeadsOutermost",
          [](PlanDocument& p) {
-             p.unplaced().nest("layer_attention_scatter", attention_in("h:1 b:1 i:8", "s:16"));
+             p.unplaced().nest("layer_attention_scatter", attention_in("i:8 g:1 b:1 r:1", "s:16"));
          }},
         {"HeadsBetweenTheQueries",
          [](PlanDocument& p) {
-             p.unplaced().nest("layer_attention_scatter", attention_in("b:1 i:16 h:1 i:4", "s:16 s:4"));
+             p.unplaced().nest("layer_attention_scatter",
+                               attention_in("b:1 i:16 g:1 r:2 i:4 r:1", "s:16 s:4"));
          }},
         {"ColumnsInTiles",
          [](PlanDocument& p) {
@@ -284,7 +290,8 @@ const std::vector<LegalPlan>& legal_plans() {
          [](PlanDocument& p) {
              p.unplaced().nest(
                  "layer_attention_scatter",
-                 "b:1 i:4 h:1 { layer_attention_gather[loops lanes=4 x=e]; layer_attention_scores[loops]; "
+                 "b:1 g:1 r:1 i:4 { layer_attention_gather[loops lanes=4 x=e]; "
+                 "layer_attention_scores[loops]; "
                  "layer_attention_attend[loops lanes=4 x=d]; layer_attention_scatter[loops lanes=4 x=d] }");
          }},
         // Views, places, order.

@@ -6,8 +6,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tessera/ntt/contract_blocks.h"
+
 namespace tessera {
 namespace {
+
+static_assert(kMostBlocks == ntt::kContractBlockSums);
 
 constexpr const char* kActivation = "in X i8[m, k], S f32[m, k div 32]\n";
 

@@ -1,14 +1,8 @@
 // Reductions that the workers divide: what is illegal about the two halves, each refused with its reason.
-#include <functional>
-#include <ostream>
-
 #include <gtest/gtest.h>
 
 #include "plan/parts.h"
-#include "planner/place_buffers.h"
-#include "planner/verify_plan.h"
-#include "planner/verify_structure.h"
-#include "support/error.h"
+#include "planner/plan_refusal.h"
 
 namespace tessera::testing {
 namespace {
@@ -87,17 +81,6 @@ Plan legal_plan() {
     return {.graph = "folds", .machine = "test", .workers = 3, .stored = {}, .specialisations = {s}};
 }
 
-std::string refusal(Plan plan) {
-    try {
-        verify_structure(graph(), plan, "plan.toml");
-        plan = place_buffers(graph(), std::move(plan));
-        verify_plan(graph(), plan, "plan.toml");
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
-}
-
 std::vector<KernelPlan>& kernels(Plan& plan) {
     return plan.specialisations[0].kernels;
 }
@@ -108,19 +91,7 @@ void set_nest(Plan& plan, size_t kernel, const std::string& text) {
     kernels(plan)[kernel].nest = parse_nest(text, "test");
 }
 
-struct Case {
-    const char* name;
-    std::function<void(Plan&)> edit;
-    std::string reason;
-};
-
-void PrintTo(const Case& c, std::ostream* out) {
-    *out << c.name;
-}
-
-const std::string kHere = "plan.toml: specialisation all: ";
-
-std::vector<Case> cases() {
+std::vector<IllegalEdit> cases() {
     return {
         {"NobodyCombines",
          [](Plan& p) {
@@ -222,12 +193,12 @@ std::vector<Case> cases() {
                  "arena)"}};
 }
 
-class IllegalParts : public ::testing::TestWithParam<Case> {};
+class IllegalParts : public ::testing::TestWithParam<IllegalEdit> {};
 
 TEST_P(IllegalParts, AreRefusedWithTheReason) {
     Plan plan = legal_plan();
     GetParam().edit(plan);
-    EXPECT_EQ(refusal(plan), GetParam().reason);
+    EXPECT_EQ(refusal(graph(), plan), GetParam().reason);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, IllegalParts, ::testing::ValuesIn(cases()),
@@ -237,7 +208,7 @@ TEST(LegalParts, OfTwoFoldsAreCombinedInOneKernelByAnyNumberOfWorkers) {
     for (const int64_t workers : {1, 2, 3, 16}) {
         Plan plan = legal_plan();
         plan.workers = workers;
-        EXPECT_EQ(refusal(plan), "") << workers;
+        EXPECT_EQ(refusal(graph(), plan), "") << workers;
         EXPECT_TRUE(parse_plan(print(plan), "printed") == plan);
     }
 }
@@ -249,10 +220,10 @@ TEST(LegalParts, MayBeCombinedByEveryWorkerOrByOne) {
     set_nest(plan, 5, "total[combine]; y[loops]");
     tensor(plan, "sum") = {.each_worker = true};
     kernels(plan)[5].alone = true;
-    EXPECT_EQ(refusal(plan), "");
+    EXPECT_EQ(refusal(graph(), plan), "");
     tensor(plan, "sum") = {};
     kernels(plan)[4].alone = true;
-    EXPECT_EQ(refusal(plan), "");
+    EXPECT_EQ(refusal(graph(), plan), "");
 }
 
 }  // namespace

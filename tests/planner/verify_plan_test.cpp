@@ -2,15 +2,12 @@
 // graph.
 #include "planner/verify_plan.h"
 
-#include <functional>
-#include <ostream>
-
 #include <gtest/gtest.h>
 
 #include "planner/default_planner.h"
 #include "planner/place_buffers.h"
+#include "planner/plan_refusal.h"
 #include "planner/small_graph.h"
-#include "planner/verify_structure.h"
 #include "support/error.h"
 
 namespace tessera::testing {
@@ -70,31 +67,7 @@ void take(Plan& plan, const std::string& name, Place place, const std::string& o
     tensor(plan, name) = {place, of, {}, 0, {}};
 }
 
-/// As the compiler does it; "" if the plan is legal.
-std::string refusal(Plan plan) {
-    try {
-        verify_structure(graph(), plan, "plan.toml");
-        plan = place_buffers(graph(), std::move(plan));
-        verify_plan(graph(), plan, "plan.toml");
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
-}
-
-struct Case {
-    const char* name;
-    std::function<void(Plan&)> edit;
-    std::string reason;
-};
-
-void PrintTo(const Case& c, std::ostream* out) {
-    *out << c.name;
-}
-
-const std::string kHere = "plan.toml: specialisation all: ";
-
-std::vector<Case> cases() {
+std::vector<IllegalEdit> cases() {
     return {
         {"AnotherGraph", [](Plan& p) { p.graph = "other"; },
          "plan.toml: `other`: is the graph of this plan, the model's is planned (make a plan of this model "
@@ -289,21 +262,21 @@ std::vector<Case> cases() {
     };
 }
 
-class IllegalPlan : public ::testing::TestWithParam<Case> {};
+class IllegalPlan : public ::testing::TestWithParam<IllegalEdit> {};
 
 TEST_P(IllegalPlan, IsRefusedWithItsReason) {
     Plan plan = plain_plan();
     GetParam().edit(plan);
-    EXPECT_EQ(refusal(plan), GetParam().reason);
+    EXPECT_EQ(refusal(graph(), plan), GetParam().reason);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, IllegalPlan, ::testing::ValuesIn(cases()),
                          [](const auto& c) { return std::string(c.param.name); });
 
 TEST(LegalPlan, PlainAndDefaultPlansAreLegal) {
-    EXPECT_EQ(refusal(plain_plan()), "");
+    EXPECT_EQ(refusal(graph(), plain_plan()), "");
     for (const int64_t lanes : {1, 4, 16})
-        EXPECT_EQ(refusal(default_plan(graph(), {.machine = "test", .lanes = lanes})), "") << lanes;
+        EXPECT_EQ(refusal(graph(), default_plan(graph(), {.machine = "test", .lanes = lanes})), "") << lanes;
 }
 
 TEST(LegalPlan, TilesAndReplacementsAreLegalWhereNothingElseSeesThem) {
@@ -312,7 +285,7 @@ TEST(LegalPlan, TilesAndReplacementsAreLegalWhereNothingElseSeesThem) {
     set_nest(plan, "scaled", "t:2 { norm[loops]; scaled[loops] }");
     tensor(plan, "norm").place = Place::kTile;
     take(plan, "again", Place::kInPlace, "few");
-    EXPECT_EQ(refusal(plan), "");
+    EXPECT_EQ(refusal(graph(), plan), "");
 }
 
 /// Offsets as a person edits them: sizes still fit, so they are kept, and checked.
@@ -321,11 +294,12 @@ TEST(PlacedPlan, WrongOffsetsAreRefused) {
     verify_plan(graph(), placed, "plan.toml");
     Plan overlapping = placed;
     tensor(overlapping, "norm").offset = *tensor(overlapping, "begin").offset;
-    EXPECT_EQ(refusal(overlapping), kHere + "`tensors`: begin and norm overlap while both are alive");
+    EXPECT_EQ(refusal(graph(), overlapping),
+              kHere + "`tensors`: begin and norm overlap while both are alive");
     Plan outside = placed;
     tensor(outside, "norm").offset = placed.specialisations[0].arena_bytes;
     EXPECT_EQ(
-        refusal(outside),
+        refusal(graph(), outside),
         kHere +
             fmt::format(
                 "`tensors`: norm at {0} with 32 bytes does not lie on a line inside the arena of {0} bytes",
@@ -334,14 +308,15 @@ TEST(PlacedPlan, WrongOffsetsAreRefused) {
     off_line.specialisations[0].arena_bytes += 64;
     tensor(off_line, "norm").offset = placed.specialisations[0].arena_bytes + 4;
     EXPECT_EQ(
-        refusal(off_line),
+        refusal(graph(), off_line),
         kHere + fmt::format(
                     "`tensors`: norm at {} with 32 bytes does not lie on a line inside the arena of {} bytes",
                     placed.specialisations[0].arena_bytes + 4, placed.specialisations[0].arena_bytes + 64));
     Plan small = placed;
     small.specialisations[0].arena_bytes = 0;
-    EXPECT_NE(refusal(small).find("does not lie on a line inside the arena of 0 bytes"), std::string::npos)
-        << refusal(small);
+    EXPECT_NE(refusal(graph(), small).find("does not lie on a line inside the arena of 0 bytes"),
+              std::string::npos)
+        << refusal(graph(), small);
 }
 
 }  // namespace

@@ -127,24 +127,6 @@ using I16x16 __attribute__((vector_size(32))) = short;
     return __builtin_ia32_pmaddwd128(a, b);
 }
 
-#ifdef __AVXVNNI__
-// sum + a * b of four bytes, those of a unsigned, those of b signed (VPDPBUSD).
-[[gnu::always_inline]] inline I32x8 dot_quads(I32x8 sum, I32x8 a, I32x8 b) {
-#ifdef __clang__
-    return __builtin_ia32_vpdpbusd256(sum, a, b);
-#else
-    return __builtin_ia32_vpdpbusd_v8si(sum, a, b);
-#endif
-}
-[[gnu::always_inline]] inline I32x4 dot_quads(I32x4 sum, I32x4 a, I32x4 b) {
-#ifdef __clang__
-    return __builtin_ia32_vpdpbusd128(sum, a, b);
-#else
-    return __builtin_ia32_vpdpbusd_v4si(sum, a, b);
-#endif
-}
-#endif
-
 // 32 numbers of 4 bits: a byte becomes a short, whose upper half then is moved into the upper byte.
 [[gnu::always_inline]] inline I32x8 spread_quads(const uint8_t* p, std::integral_constant<int, 4>, I32x8) {
     using U8x16 __attribute__((vector_size(16))) = uint8_t;
@@ -161,3 +143,7 @@ using I16x16 __attribute__((vector_size(32))) = short;
 
 }  // namespace native
 }  // namespace tessera::ntt
+
+#ifdef __AVXVNNI__
+#include "tessera/ntt/vnni.h"
+#endif

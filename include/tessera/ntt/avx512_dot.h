@@ -32,20 +32,6 @@ namespace tessera::ntt::native {
     return __builtin_ia32_vpdpbusd_v16si(sum, a, b);
 #endif
 }
-[[gnu::always_inline]] inline I32x8 dot_quads(I32x8 sum, I32x8 a, I32x8 b) {
-#ifdef __clang__
-    return __builtin_ia32_vpdpbusd256(sum, a, b);
-#else
-    return __builtin_ia32_vpdpbusd_v8si(sum, a, b);
-#endif
-}
-[[gnu::always_inline]] inline I32x4 dot_quads(I32x4 sum, I32x4 a, I32x4 b) {
-#ifdef __clang__
-    return __builtin_ia32_vpdpbusd128(sum, a, b);
-#else
-    return __builtin_ia32_vpdpbusd_v4si(sum, a, b);
-#endif
-}
 #endif
 
 #ifdef __AVX512VBMI__
@@ -73,3 +59,7 @@ template <int B>
 #endif
 
 }  // namespace tessera::ntt::native
+
+#ifdef __AVX512VNNI__
+#include "tessera/ntt/vnni.h"
+#endif

@@ -26,4 +26,22 @@ template <int Size, Extent E, class F>
     }
 }
 
+/// Cuts n consecutive lanes, L to a group, into blocks of at most `Groups` whole groups and a last one of the
+/// rest. Calls f(Int<groups>, first group, lanes of each) for each, in order; the lanes are an Int<L> where
+/// the groups are whole.
+template <int L, int Groups, Extent N, class F>
+[[gnu::always_inline]] inline void for_groups(N n_extent, F f) {
+    const auto whole = [&](auto groups, int64_t group) __attribute__((always_inline)) {
+        f(groups, group, Int<L>{});
+    };
+    if constexpr (kIsStatic<N>) {
+        for_blocks<Groups>(Int<N::value / L>{}, whole);
+        if constexpr (N::value % L != 0) f(Int<1>{}, N::value / L, int64_t{N::value % L});
+    } else {
+        const int64_t n = n_extent;
+        for_blocks<Groups>(n / L, whole);
+        if (n % L != 0) f(Int<1>{}, n / L, n % L);
+    }
+}
+
 }  // namespace tessera::ntt

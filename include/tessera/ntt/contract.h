@@ -156,7 +156,6 @@ template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, cla
 requires Contraction<Tile, A, B, C>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     static_assert(Tile.rows >= 1 && Tile.groups >= 1 && Tile.k_unroll >= 1);
-    constexpr int L = Tile.lanes;
     const auto k = StoredExtent<K>(k_extent);
     const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
         for_blocks<Tile.rows>(
@@ -164,19 +163,7 @@ inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
                 detail::contract_block<Tile, rows.value, groups.value>(m, group, count, k, a, b, c);
             });
     };
-    const auto whole_groups = [&](auto groups, int64_t group) __attribute__((always_inline)) {
-        rows_of(groups, group, Int<L>{});
-    };
-    if constexpr (kIsStatic<N>) {
-        for_blocks<Tile.groups>(Int<N::value / L>{}, whole_groups);
-        if constexpr (N::value % L != 0) {
-            rows_of(Int<1>{}, N::value / L, int64_t{N::value % L});
-        }
-    } else {
-        const int64_t n = n_extent;
-        for_blocks<Tile.groups>(n / L, whole_groups);
-        if (n % L != 0) rows_of(Int<1>{}, n / L, n % L);
-    }
+    for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
 }
 
 }  // namespace tessera::ntt

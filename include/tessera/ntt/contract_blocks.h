@@ -175,7 +175,6 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
 [[gnu::always_inline]] inline void contract_blocks_rows(int64_t first, M rows, N n_extent, int64_t blocks,
                                                         A a, AScale a_scale, B b, Coefficient coefficient,
                                                         Offset offset, C c) {
-    constexpr int L = Tile.lanes;
     int32_t a_sums[kContractBlockSums];
     constexpr bool kHasOffset = !std::same_as<Offset, NoOffset>;
     constexpr int kZero = Tile.zero - B::kBias;
@@ -196,19 +195,7 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
                                                                           coefficient, offset, c);
             });
     };
-    const auto whole_groups = [&](auto groups, int64_t group) __attribute__((always_inline)) {
-        rows_of(groups, group, Int<L>{});
-    };
-    if constexpr (kIsStatic<N>) {
-        for_blocks<Tile.groups>(Int<N::value / L>{}, whole_groups);
-        if constexpr (N::value % L != 0) {
-            rows_of(Int<1>{}, N::value / L, int64_t{N::value % L});
-        }
-    } else {
-        const int64_t n = n_extent;
-        for_blocks<Tile.groups>(n / L, whole_groups);
-        if (n % L != 0) rows_of(Int<1>{}, n / L, n % L);
-    }
+    for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
 }
 
 }  // namespace detail

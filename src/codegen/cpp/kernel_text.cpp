@@ -228,7 +228,7 @@ void KernelText::emit(const StreamCall& c) {
                      c.lanes, c.rows, c.groups));
     line(fmt::format("    {}, {}, {}, {}, {},", extent(c.m), c.s.text(), extent(c.d), c.scores,
                      fixed(Index(c.scores_stride))));
-    line(fmt::format("    ntt::lanes({}, {}, {}),", address_text(c.v), fixed(c.v_group), c.v_s.text()));
+    factor(c.v, c.lanes, "lanes", "decoded");
     line(fmt::format("    ntt::softmax_state({}, {}, {}, {}, {}));", address_text(c.max), address_text(c.sum),
                      address_text(c.result), fixed(c.result_m), fixed(c.result_group)));
 }

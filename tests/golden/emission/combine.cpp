@@ -52,7 +52,7 @@ void all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const in
             }
             ntt::softmax_step<ntt::ContractTile{.lanes = 8, .rows = 1, .groups = 4}>(
                 ntt::Int<1>{}, s_end - s_tile, 32, attend_scores, ntt::Int<32>{},
-                ntt::lanes(v + s_tile * 32, ntt::Int<8>{}, 32),
+                ntt::lanes(v + s_tile * 32, 8, ntt::Int<32>{}),
                 ntt::softmax_state(parts_of_largest + t_tile, parts_of_weights + t_tile, parts_of_weighted + t_tile * 32, ntt::Int<0>{}, ntt::Int<8>{}));
         }
     }

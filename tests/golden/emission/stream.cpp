@@ -52,7 +52,7 @@ void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetiti
             }
             ntt::softmax_step<ntt::ContractTile{.lanes = 8, .rows = 1, .groups = 4}>(
                 ntt::Int<1>{}, s_end - s_tile, 32, attend_scores, ntt::Int<32>{},
-                ntt::lanes(v + s_tile * 32, ntt::Int<8>{}, 32),
+                ntt::lanes(v + s_tile * 32, 8, ntt::Int<32>{}),
                 ntt::softmax_state(largest, weights, weighted, ntt::Int<0>{}, ntt::Int<8>{}));
         }
         for (int64_t d_2 = 0; d_2 < 32; d_2 += 8) {

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "extraction/budget.h"
+#include "extraction/instance.h"
+#include "extraction/max_sat.h"
+
+namespace tessera::extraction {
+
+struct Solved {
+    MaxSat::End end = MaxSat::End::kOutOfBudget;
+    Incumbent best;
+};
+
+/// Core-guided search of one instance from a known solution, after simplification.
+Solved solve(const Instance& instance, const Incumbent& known, Budget& budget);
+
+/// Large-neighbourhood search: frees a ball of classes around a random computed one, keeps every other
+/// choice, and solves what is left exactly. The ball grows when that was easy and shrinks when it was not.
+class Neighbourhood {
+public:
+    Neighbourhood(Instance instance, uint64_t seed);
+
+    /// Improves the incumbent until the budget is spent.
+    void improve(Incumbent& incumbent, Budget& budget);
+
+private:
+    uint64_t next_random();
+    std::vector<char> ball(int centre, size_t size) const;
+
+    Instance instance_;
+    std::vector<int> classes_;
+    std::vector<std::vector<int>> neighbours_;
+    uint64_t state_;
+    double share_;
+};
+
+}  // namespace tessera::extraction
