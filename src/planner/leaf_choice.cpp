@@ -60,6 +60,7 @@ struct RegisterBlock {
     int64_t columns;  ///< groups of lanes along n, or columns of a product with lanes along k
 };
 
+<<<<<<< HEAD
 /// First the block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and
 /// one element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit
 /// with them. One row: enough sums in flight to hide the latency of the additions. Then others that fit the
@@ -70,6 +71,19 @@ std::vector<RegisterBlock> register_blocks(int64_t registers, int64_t rows, bool
     if (!along_n) {
         if (rows == 1) return {{1, has_many_registers ? 8 : 4}};
         return {{std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4}};
+=======
+constexpr int64_t kFewRows = 4;
+
+/// The block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and one
+/// element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit with
+/// them. One row: enough sums in flight to hide the latency of the additions.
+RegisterBlock register_block(int64_t registers, int64_t rows, bool along_n) {
+    const bool has_many_registers = registers >= 32;
+    if (along_n) {
+        if (rows == 1) return {1, has_many_registers ? 4 : 8};
+        if (rows <= kFewRows) return {rows, has_many_registers ? 4 : 2};
+        return {std::min(rows, std::min<int64_t>(12, (registers - 3) / 2)), 2};
+>>>>>>> main
     }
     if (rows == 1) return {{1, has_many_registers ? 4 : 8}, {1, 1}, {1, 2}, {1, 4}, {1, 8}};
     std::vector<RegisterBlock> blocks;
@@ -86,11 +100,18 @@ std::vector<RegisterBlock> offered(std::vector<RegisterBlock> blocks, const Plan
     return blocks;
 }
 
-/// Groups of lanes for one row of A, whose weights are read once, at the rate of the memory: where one
-/// operation takes a whole line of it, a single group reads all of B in the order of the addresses, which is
-/// faster than several streams and leaves time enough for each addition to end before the next.
-int64_t groups_of_one_row(int64_t several, int64_t line_bytes, int64_t operation_bits) {
-    return operation_bits >= 8 * line_bytes ? 1 : several;
+/// Pages, which are short runs of memory.
+bool is_found_by_index(const Read& operand) {
+    return std::any_of(operand.coordinates.begin(), operand.coordinates.end(), is_indirect);
+}
+
+/// Groups of lanes where few rows of A share what is read of B once, at the rate of the memory. A single
+/// group reads B in the order of the addresses, which is faster than several streams. It needs time for each
+/// addition to end before the next: one operation takes a whole line, or the streams would be short anyway.
+int64_t groups_of_few_rows(const RegisterBlock& block, bool is_in_pages, int64_t line_bytes,
+                           int64_t operation_bits) {
+    if (is_in_pages) return 1;
+    return block.rows == 1 && operation_bits >= 8 * line_bytes ? 1 : block.columns;
 }
 
 /// The same with B in pairs of k, as the machine's units want it: multiplied by such a unit, or widened.
@@ -106,9 +127,16 @@ void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Definition& d, co
     if (type(roles.a) == type(*b) && adds_products(options, type(*b))) {
         Leaf by_unit = leaf;
         by_unit.parameters["dot"] = std::to_string(neighbours);
+<<<<<<< HEAD
         if (is_first && leaf.parameters.at("rows") == "1") {
             const int64_t groups = groups_of_one_row(std::stoll(leaf.parameters.at("groups")),
                                                      options.line_bytes, lanes * neighbours * bits(type(*b)));
+=======
+        if (leaf.parameters.at("rows") == "1") {
+            const int64_t groups =
+                groups_of_few_rows({1, std::stoll(leaf.parameters.at("groups"))}, is_found_by_index(*b),
+                                   options.line_bytes, lanes * neighbours * bits(type(*b)));
+>>>>>>> main
             by_unit.parameters["groups"] = std::to_string(groups);
         }
         out.push_back(std::move(by_unit));
@@ -133,6 +161,15 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                                    {"k", iterator_name(d, k)},
                                    {"lanes", std::to_string(lanes)}}};
                         if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+<<<<<<< HEAD
+=======
+                        RegisterBlock block = register_block(options.vector_registers, rows, along_n);
+                        if (const Read* b = roles.b_operand(); b && along_n && block.rows <= kFewRows) {
+                            const ElementType type = d.tensors[static_cast<size_t>(b->tensor)].type;
+                            block.columns = groups_of_few_rows(block, is_found_by_index(*b),
+                                                               options.line_bytes, lanes * bits(type));
+                        }
+>>>>>>> main
                         const int64_t needed = (largest_extent(d, n, specialisation) + lanes - 1) / lanes;
                         bool is_first = true;
                         for (RegisterBlock block :

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "egraph/block_terms.h"
+
+namespace tessera::egraph {
+
+/// Graphviz text: a box for each class with its type, in it the e-nodes, with edges from each operand to its
+/// class; the nodes of the selection are filled. @pre the e-graph is rebuilt
+std::string dot(const EGraph& graph, const Selection& selected = {});
+
+}  // namespace tessera::egraph

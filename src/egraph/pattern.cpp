@@ -1,0 +1,31 @@
+#include "egraph/pattern.h"
+
+#include <utility>
+
+#include "support/error.h"
+
+namespace tessera::egraph {
+
+Pattern hole(std::string name, std::function<bool(const ClassFacts&)> accepts) {
+    TESSERA_CHECK(!name.empty());
+    return {.hole = std::move(name), .accepts = std::move(accepts)};
+}
+
+Pattern apply(FamilyPtr family, std::map<std::string, AttributePattern> attributes,
+              std::vector<Pattern> children) {
+    TESSERA_CHECK(family && family->recognise);
+    return {.hole = {},
+            .family = std::move(family),
+            .attributes = std::move(attributes),
+            .children = std::move(children)};
+}
+
+AttributePattern bound(std::string name) {
+    return Bound{std::move(name)};
+}
+
+AttributePattern computed(Computed value) {
+    return value;
+}
+
+}  // namespace tessera::egraph

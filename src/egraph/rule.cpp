@@ -1,0 +1,89 @@
+#include "egraph/rule.h"
+
+#include <set>
+#include <utility>
+
+#include "support/error.h"
+
+namespace tessera::egraph {
+namespace {
+
+struct Names {
+    std::set<std::string> holes, attributes;
+};
+
+void collect(const Pattern& pattern, Names& names) {
+    if (!pattern.family) {
+        names.holes.insert(pattern.hole);
+        return;
+    }
+    for (const auto& [name, value] : pattern.attributes)
+        if (const auto* bound = std::get_if<Bound>(&value)) names.attributes.insert(bound->name);
+    for (const Pattern& child : pattern.children) collect(child, names);
+}
+
+void check_makes(const std::string& rule, const Pattern& pattern, const Names& known) {
+    if (!pattern.family) {
+        TESSERA_CHECK(known.holes.contains(pattern.hole), "rule {}: {} is not bound", rule, pattern.hole);
+        return;
+    }
+    TESSERA_CHECK(pattern.family->make, "rule {}: the family {} makes no operators", rule,
+                  pattern.family->name);
+    for (const auto& [name, value] : pattern.attributes)
+        if (const auto* bound = std::get_if<Bound>(&value))
+            TESSERA_CHECK(known.attributes.contains(bound->name), "rule {}: {} is not bound", rule,
+                          bound->name);
+    for (const Pattern& child : pattern.children) check_makes(rule, child, known);
+}
+
+std::optional<TermId> make(EGraph& graph, const Pattern& pattern, const Match& match) {
+    if (!pattern.family) return match[pattern.hole];
+    std::vector<TermId> children;
+    std::vector<TensorType> types;
+    for (const Pattern& part : pattern.children) {
+        const auto child = make(graph, part, match);
+        if (!child) return std::nullopt;
+        children.push_back(*child);
+        types.push_back(graph.facts(*child).types.front());
+    }
+    Attributes attributes;
+    for (const auto& [name, value] : pattern.attributes) {
+        if (const auto* literal = std::get_if<Attribute>(&value)) attributes[name] = *literal;
+        if (const auto* bound = std::get_if<Bound>(&value))
+            attributes[name] = match.attributes.at(bound->name);
+        if (const auto* computed = std::get_if<Computed>(&value)) attributes[name] = (*computed)(match);
+    }
+    const auto op = pattern.family->make(attributes, types);
+    if (!op) return std::nullopt;
+    return graph.add(*op, std::move(children));
+}
+
+TermId rebuild_match(EGraph& graph, const Pattern& pattern, const Match& match, size_t& next) {
+    if (!pattern.family) return match[pattern.hole];
+    const OperatorId op = match.operators[next++];
+    std::vector<TermId> children;
+    for (const Pattern& child : pattern.children)
+        children.push_back(rebuild_match(graph, child, match, next));
+    return graph.add(op, std::move(children));
+}
+
+}  // namespace
+
+Rule::Rule(Parts parts) : parts_(std::move(parts)) {
+    TESSERA_CHECK(!parts_.name.empty());
+    Names known;
+    collect(parts_.from, known);
+    if (const auto* to = std::get_if<Pattern>(&parts_.to)) check_makes(parts_.name, *to, known);
+}
+
+std::optional<TermId> Rule::construct(EGraph& graph, const Match& match) const {
+    if (const auto* to = std::get_if<Pattern>(&parts_.to)) return make(graph, *to, match);
+    return std::get<Construct>(parts_.to)(graph, match);
+}
+
+TermId Rule::matched(EGraph& graph, const Match& match) const {
+    size_t next = 0;
+    return rebuild_match(graph, parts_.from, match, next);
+}
+
+}  // namespace tessera::egraph

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "egraph/pattern.h"
+
+namespace tessera::egraph {
+
+/// Makes a term that equals what was matched; empty where there is none.
+using Construct = std::function<std::optional<TermId>(EGraph&, const Match&)>;
+
+/// An equality that is applied from left to right.
+class Rule {
+public:
+    struct Parts {
+        std::string name;
+        Pattern from;
+        std::variant<Pattern, Construct> to;
+        std::function<bool(const EGraph&, const Match&)> condition = {};  ///< null: always
+    };
+    /// A hole or attribute of `to` that `from` does not bind, and a family of `to` that cannot make its
+    /// members, are bugs of the rule and end the program.
+    Rule(Parts parts);  // NOLINT: a list of rules is a list of their parts
+
+    const std::string& name() const { return parts_.name; }
+    const Pattern& from() const { return parts_.from; }
+    bool holds(const EGraph& graph, const Match& match) const {
+        return !parts_.condition || parts_.condition(graph, match);
+    }
+    /// The term that the match is made equal to; empty where no operator does what the rule asks for.
+    std::optional<TermId> construct(EGraph& graph, const Match& match) const;
+    /// The matched term itself, as the pattern says it.
+    TermId matched(EGraph& graph, const Match& match) const;
+
+private:
+    Parts parts_;
+};
+
+}  // namespace tessera::egraph
