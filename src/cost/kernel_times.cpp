@@ -134,14 +134,15 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
         const Entry& entry = *listed;
         if (!is_nearest(entry)) continue;
         const auto pairs = static_cast<double>(entry.n * entry.k);
-        double blocks = 0;
-        for (const auto& [rows, count] : blocks_of(entry.m, entry.rows)) blocks += static_cast<double>(count);
-        by_rows[entry.rows][entry.k] = entry.near_seconds / blocks / pairs;
+        if (entry.m % entry.rows == 0)  // else not all of its blocks are of one size
+            by_rows[entry.rows][entry.k] =
+                entry.near_seconds * static_cast<double>(entry.rows) / static_cast<double>(entry.m) / pairs;
         if (entry.far_seconds) {
             const double bytes = pairs * entry.bits_of_b / 8;
             stalls[entry.m][entry.k] = std::max(*entry.far_seconds - entry.near_seconds, 1e-15) / bytes;
         }
     }
+    if (by_rows.empty()) return std::nullopt;
     std::map<int64_t, double> block_seconds;
     for (const auto& [rows, by_k] : by_rows) block_seconds[rows] = interpolate(by_k, call.k);
 

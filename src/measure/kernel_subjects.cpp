@@ -223,7 +223,7 @@ std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
     const int64_t positions = std::max<int64_t>(1, resident_bytes(machine) / (kWidth * 4) / 16) * 16;
     for (const ops::WeightFormat cache :
          {ops::WeightFormat::kF32, ops::WeightFormat::kF16, ops::WeightFormat::kBF16}) {
-        for (const int64_t rows : {1, 4, 8}) {
+        for (const int64_t rows : {1, 2, 6}) {
             subjects.push_back(product({cache, {}, "f32", true}, rows, kPositions, kWidth));
             for (const int64_t tile : {kPositions, positions})
                 subjects.push_back(attention(rows, tile, *ops::element_of(cache)));

@@ -60,7 +60,8 @@ struct RegisterBlock {
     int64_t columns;  ///< groups of lanes along n, or columns of a product with lanes along k
 };
 
-<<<<<<< HEAD
+constexpr int64_t kFewRows = 4;
+
 /// First the block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and
 /// one element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit
 /// with them. One row: enough sums in flight to hide the latency of the additions. Then others that fit the
@@ -71,23 +72,10 @@ std::vector<RegisterBlock> register_blocks(int64_t registers, int64_t rows, bool
     if (!along_n) {
         if (rows == 1) return {{1, has_many_registers ? 8 : 4}};
         return {{std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4}};
-=======
-constexpr int64_t kFewRows = 4;
-
-/// The block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and one
-/// element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit with
-/// them. One row: enough sums in flight to hide the latency of the additions.
-RegisterBlock register_block(int64_t registers, int64_t rows, bool along_n) {
-    const bool has_many_registers = registers >= 32;
-    if (along_n) {
-        if (rows == 1) return {1, has_many_registers ? 4 : 8};
-        if (rows <= kFewRows) return {rows, has_many_registers ? 4 : 2};
-        return {std::min(rows, std::min<int64_t>(12, (registers - 3) / 2)), 2};
->>>>>>> main
     }
     if (rows == 1) return {{1, has_many_registers ? 4 : 8}, {1, 1}, {1, 2}, {1, 4}, {1, 8}};
     std::vector<RegisterBlock> blocks;
-    if (rows <= 4) blocks.push_back({rows, several});
+    if (rows <= kFewRows) blocks.push_back({rows, several});
     for (const int64_t groups : {2, 3, 4}) {
         const int64_t fitting = (registers - 1 - groups) / groups;
         blocks.push_back({std::min({rows, fitting, int64_t{12}}), groups});
@@ -127,16 +115,10 @@ void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Definition& d, co
     if (type(roles.a) == type(*b) && adds_products(options, type(*b))) {
         Leaf by_unit = leaf;
         by_unit.parameters["dot"] = std::to_string(neighbours);
-<<<<<<< HEAD
         if (is_first && leaf.parameters.at("rows") == "1") {
-            const int64_t groups = groups_of_one_row(std::stoll(leaf.parameters.at("groups")),
-                                                     options.line_bytes, lanes * neighbours * bits(type(*b)));
-=======
-        if (leaf.parameters.at("rows") == "1") {
             const int64_t groups =
                 groups_of_few_rows({1, std::stoll(leaf.parameters.at("groups"))}, is_found_by_index(*b),
                                    options.line_bytes, lanes * neighbours * bits(type(*b)));
->>>>>>> main
             by_unit.parameters["groups"] = std::to_string(groups);
         }
         out.push_back(std::move(by_unit));
@@ -161,23 +143,15 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                                    {"k", iterator_name(d, k)},
                                    {"lanes", std::to_string(lanes)}}};
                         if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
-<<<<<<< HEAD
-=======
-                        RegisterBlock block = register_block(options.vector_registers, rows, along_n);
-                        if (const Read* b = roles.b_operand(); b && along_n && block.rows <= kFewRows) {
-                            const ElementType type = d.tensors[static_cast<size_t>(b->tensor)].type;
-                            block.columns = groups_of_few_rows(block, is_found_by_index(*b),
-                                                               options.line_bytes, lanes * bits(type));
-                        }
->>>>>>> main
                         const int64_t needed = (largest_extent(d, n, specialisation) + lanes - 1) / lanes;
                         bool is_first = true;
                         for (RegisterBlock block :
                              offered(register_blocks(options.vector_registers, rows, along_n), options)) {
-                            if (const Read* b = roles.b_operand(); b && along_n && rows == 1 && is_first) {
+                            if (const Read* b = roles.b_operand();
+                                b && along_n && block.rows <= kFewRows && is_first) {
                                 const ElementType type = d.tensors[static_cast<size_t>(b->tensor)].type;
-                                block.columns =
-                                    groups_of_one_row(block.columns, options.line_bytes, lanes * bits(type));
+                                block.columns = groups_of_few_rows(block, is_found_by_index(*b),
+                                                                   options.line_bytes, lanes * bits(type));
                             }
                             leaf.parameters["rows"] = std::to_string(block.rows);
                             leaf.parameters[along_n ? "groups" : "columns"] =
