@@ -5,6 +5,7 @@
 
 #include "cli/host_machine.h"
 #include "cli/verb.h"
+#include "machine/doubtful_levels.h"
 #include "machine/host_cache.h"
 #include "machine/machine_text.h"
 #include "machine/probe.h"
@@ -21,6 +22,7 @@ struct Options {
     bool measure = false;
     bool refresh = false;
     bool quick = false;
+    bool json = false;
     int64_t threads = 0;
 };
 
@@ -60,12 +62,14 @@ Machine describe(const Options& options, const Environment& environment) {
     return measured;
 }
 
-int print(const Machine& machine, const std::string& out) {
-    const bool is_measured = !machine.memory.back().read_bandwidth.empty();
+int print(const Machine& machine, const std::string& out, bool json) {
+    const bool has_rates = !machine.memory.back().read_bandwidth.empty();
+    for (const std::string& doubt : doubtful_levels(machine)) fmt::print(stderr, "note: {}\n", doubt);
     const std::string text =
-        std::string(is_measured ? "# Measured by `tessera machine --measure`.\n"
-                                : "# Written by `tessera machine`; `--measure` adds rates.\n") +
-        print_machine(machine);
+        json ? machine_json(machine)
+             : std::string(has_rates ? "# Measured by `tessera machine --measure`.\n"
+                                     : "# Written by `tessera machine`; `--measure` adds rates.\n") +
+                   print_machine(machine);
     if (out.empty()) {
         fmt::print("{}", text);
     } else {
@@ -77,26 +81,30 @@ int print(const Machine& machine, const std::string& out) {
 }  // namespace
 
 Verb machine_verb() {
-    return {
-        .name = "machine",
-        .help = "describe this machine: cores, memory, compute units, compiler flags; measure its rates",
-        .examples = {"tessera machine", "tessera machine --measure --out host.toml",
-                     "tessera machine --refresh", "tessera machine --refresh --quick --threads 1"},
-        .declare = [](CLI::App& app, const Environment& environment) -> Job {
-            const auto options = std::make_shared<Options>();
-            app.add_option("-o,--out", options->out, "write the description to this file instead of stdout")
-                ->type_name("FILE");
-            app.add_flag(
-                "--measure", options->measure,
-                "measure what is not in the cache yet; what is compiled for this machine then uses it");
-            app.add_flag("--refresh", options->refresh, "measure again");
-            app.add_flag("--quick", options->quick, "few and short samples; the result is not kept");
-            app.add_option("--threads", options->threads,
-                           "measure with at most so many threads; the result is not kept")
-                ->type_name("N")
-                ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-            return [options, &environment] { return print(describe(*options, environment), options->out); };
-        }};
+    return {.name = "machine",
+            .help = "describe this machine: cores, memory, compute units, compiler flags; measure its rates",
+            .examples = {"tessera machine", "tessera machine --measure --out host.toml",
+                         "tessera machine --refresh", "tessera machine --refresh --quick --threads 1",
+                         "tessera machine --json"},
+            .declare = [](CLI::App& app, const Environment& environment) -> Job {
+                const auto options = std::make_shared<Options>();
+                app.add_option("-o,--out", options->out,
+                               "write the description to this file instead of stdout")
+                    ->type_name("FILE");
+                app.add_flag(
+                    "--measure", options->measure,
+                    "measure what is not in the cache yet; what is compiled for this machine then uses it");
+                app.add_flag("--refresh", options->refresh, "measure again");
+                app.add_flag("--quick", options->quick, "few and short samples; the result is not kept");
+                app.add_option("--threads", options->threads,
+                               "measure with at most so many threads; the result is not kept")
+                    ->type_name("N")
+                    ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+                app.add_flag("--json", options->json, "print JSON, with the same fields, instead of TOML");
+                return [options, &environment] {
+                    return print(describe(*options, environment), options->out, options->json);
+                };
+            }};
 }
 
 }  // namespace tessera::cli

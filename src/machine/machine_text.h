@@ -14,6 +14,9 @@ namespace tessera {
 /// are inverse, and equal machines print equally.
 std::string print_machine(const Machine&);
 
+/// The same as JSON: fields and names are those of the TOML.
+std::string machine_json(const Machine&);
+
 /// Checks everything that the rest of the compiler relies on: names, ranges, one vector unit for f32, flags
 /// that name features and nothing else.
 /// @param where  the file's name, for errors

@@ -51,6 +51,7 @@ MicroKernelTime read_micro_kernel(TomlFields fields, const std::vector<MemoryLev
                          .level = fields.text("level"),
                          .seconds = rate(fields, "seconds")};
     check_iterations(fields, time.sizes);
+    if (fields.has("work")) time.work = fields.named_integers("work", 0, kMaxIterations);
     if (!is_level(memory, time.level))
         fields.refuse("level", fmt::format("is {}, which is no memory of this machine", time.level));
     fields.finish();
@@ -105,14 +106,15 @@ std::vector<BarrierCost> read_barriers(TomlFields& machine) {
 std::vector<MicroKernelTime> read_micro_kernels(TomlFields& machine, const std::vector<MemoryLevel>& memory) {
     std::vector<MicroKernelTime> times;
     if (!machine.has("micro_kernel")) return times;
-    using Instance = std::tuple<std::string, std::map<std::string, std::string>,
-                                std::map<std::string, int64_t>, std::map<std::string, int64_t>, std::string>;
+    using Instance =
+        std::tuple<std::string, std::map<std::string, std::string>, std::map<std::string, int64_t>,
+                   std::map<std::string, int64_t>, std::map<std::string, int64_t>, std::string>;
     std::set<Instance> seen;
     for (const TomlFields& fields : machine.tables("micro_kernel")) {
         MicroKernelTime time = read_micro_kernel(fields, memory);
-        if (!seen.insert({time.name, time.types, time.parameters, time.sizes, time.level}).second)
-            fields.refuse("name", fmt::format("is {}, timed before with the same types, parameters, sizes "
-                                              "and level",
+        if (!seen.insert({time.name, time.types, time.parameters, time.sizes, time.work, time.level}).second)
+            fields.refuse("name", fmt::format("is {}, timed before with the same types, parameters, sizes, "
+                                              "work and level",
                                               time.name));
         times.push_back(std::move(time));
     }

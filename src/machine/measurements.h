@@ -37,6 +37,7 @@ struct MicroKernelTime {
     std::map<std::string, std::string> types;   ///< "A": "f32", "B": "q8_0"
     std::map<std::string, int64_t> parameters;  ///< that are numbers: "rows": 12
     std::map<std::string, int64_t> sizes;       ///< of iterators: "m": 12
+    std::map<std::string, int64_t> work;        ///< of `loops`: what it does (cost/vector_work.h)
     std::string level;                          ///< where B comes from; A and C are near
     double seconds = 0;
     bool operator==(const MicroKernelTime&) const = default;

@@ -58,6 +58,7 @@ std::string print_micro_kernel(const MicroKernelTime& time) {
     return fmt::format("\n[[micro_kernel]]\nname = {}\n", toml_string(time.name)) +
            print_named("types", time.types, toml_string) +
            print_named("parameters", time.parameters, number) + print_named("sizes", time.sizes, number) +
+           (time.work.empty() ? "" : print_named("work", time.work, number)) +
            fmt::format("level = {}\nseconds = {}\n", toml_string(time.level), time.seconds);
 }
 

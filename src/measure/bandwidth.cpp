@@ -52,6 +52,26 @@ Sample sample_of(const Trial& trial, PinnedThreads& threads, NearMemory& memory,
         seconds);
 }
 
+/// Those that may be the best of their level, in the same order: a brief look tells them from the rest.
+std::vector<Trial> fastest(const std::vector<Trial>& trials, const std::vector<double>& seconds,
+                           size_t levels) {
+    constexpr size_t kKept = 4;
+    std::vector<Trial> kept;
+    for (size_t level = 0; level < levels; ++level) {
+        std::vector<double> of_level;
+        for (size_t i = 0; i < trials.size(); ++i)
+            if (trials[i].level == level)
+                of_level.push_back(seconds[i] / static_cast<double>(trials[i].bytes));
+        if (of_level.empty()) continue;
+        std::sort(of_level.begin(), of_level.end());
+        const double worst = of_level[std::min(kKept, of_level.size()) - 1];
+        for (size_t i = 0; i < trials.size(); ++i)
+            if (trials[i].level == level && seconds[i] / static_cast<double>(trials[i].bytes) <= worst)
+                kept.push_back(trials[i]);
+    }
+    return kept;
+}
+
 /// Seconds of one pass, by trial -> the best rate of each level.
 void keep_best(Machine& machine, int64_t threads, const std::vector<Trial>& trials,
                const std::vector<double>& seconds) {
@@ -98,13 +118,20 @@ void measure_bandwidth(Machine& machine, const MeasureOptions& options) {
         int64_t most = 0;
         for (const Trial& trial : trials) most = std::max(most, trial.bytes);
         NearMemory memory(threads, most);
-        std::vector<Sample> samples;
-        for (const Trial& trial : trials)
-            samples.push_back(
-                sample_of(trial, threads, memory,
-                          code.function<ReadFunction>(read_function(trial.streams, trial.distance > 0)),
-                          options.seconds));
-        keep_best(machine, count, trials, medians_in_turns(samples, options));
+        const auto times = [&](const std::vector<Trial>& some, const MeasureOptions& how) {
+            std::vector<Sample> samples;
+            for (const Trial& trial : some)
+                samples.push_back(
+                    sample_of(trial, threads, memory,
+                              code.function<ReadFunction>(read_function(trial.streams, trial.distance > 0)),
+                              how.seconds));
+            return quartiles_in_turns(samples, how);
+        };
+        MeasureOptions brief = options;
+        brief.samples = std::min<int64_t>(options.samples, 3);
+        brief.seconds = options.seconds / 4;
+        const std::vector<Trial> promising = fastest(trials, times(trials, brief), machine.memory.size());
+        keep_best(machine, count, promising, times(promising, options));
     }
 }
 

@@ -18,7 +18,7 @@ void measure_barriers(Machine& machine, const MeasureOptions& options) {
             },
             options.seconds);
         machine.barriers.push_back(
-            {.threads = count, .seconds = two_digits(medians_in_turns({meeting}, options).front())});
+            {.threads = count, .seconds = two_digits(quartiles_in_turns({meeting}, options).front())});
     }
 }
 

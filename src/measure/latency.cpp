@@ -55,9 +55,9 @@ void measure_latency(Machine& machine, const MeasureOptions& options) {
             [&one, at](int64_t steps) { return one.seconds([&](int64_t) { *at = follow(*at, steps); }); },
             options.seconds));
     }
-    const std::vector<double> medians = medians_in_turns(samples, options);
+    const std::vector<double> seconds = quartiles_in_turns(samples, options);
     for (size_t i = 0; i < levels.size(); ++i)
-        machine.memory[levels[i]].latency_seconds = two_digits(medians[i]);
+        machine.memory[levels[i]].latency_seconds = two_digits(seconds[i]);
 }
 
 }  // namespace tessera

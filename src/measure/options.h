@@ -10,7 +10,7 @@ namespace tessera {
 /// What measuring may cost, and what it needs of the system.
 struct MeasureOptions {
     int64_t threads = 0;       ///< at most; 0: the cores of the machine
-    int64_t samples = 9;       ///< of every quantity, in turns with the others; their median counts
+    int64_t samples = 9;       ///< of every quantity, in turns with the others; their lower quartile counts
     double seconds = 0.02;     ///< of one sample, at least
     int64_t memory_bytes = 0;  ///< that one thread streams; 0: four times the last cache, at least 256 MiB
 

@@ -62,7 +62,7 @@ public:
     }
 
     void write_peaks(Machine& machine) const {
-        const std::vector<double> seconds = medians_in_turns(samples_, options_);
+        const std::vector<double> seconds = quartiles_in_turns(samples_, options_);
         for (size_t i = 0; i < trials_.size(); ++i)
             machine.units[trials_[i].unit].peaks.push_back(
                 {.level = trials_[i].level,

@@ -8,7 +8,8 @@
 
 namespace tessera {
 
-std::vector<double> medians_in_turns(const std::vector<Sample>& cases, const MeasureOptions& options) {
+std::vector<std::vector<double>> samples_in_turns(const std::vector<Sample>& cases,
+                                                  const MeasureOptions& options) {
     for (const Sample& sample : cases) {
         sample();
         if (options.on_sample) options.on_sample();
@@ -20,12 +21,15 @@ std::vector<double> medians_in_turns(const std::vector<Sample>& cases, const Mea
             if (options.on_sample) options.on_sample();
         }
     }
-    std::vector<double> medians;
-    for (std::vector<double>& some : taken) {
-        std::sort(some.begin(), some.end());
-        medians.push_back(some[some.size() / 2]);
-    }
-    return medians;
+    for (std::vector<double>& some : taken) std::sort(some.begin(), some.end());
+    return taken;
+}
+
+std::vector<double> quartiles_in_turns(const std::vector<Sample>& cases, const MeasureOptions& options) {
+    std::vector<double> quartiles;
+    for (const std::vector<double>& some : samples_in_turns(cases, options))
+        quartiles.push_back(some[some.size() / 4]);
+    return quartiles;
 }
 
 Sample repeated(std::function<double(int64_t calls)> work, double seconds) {

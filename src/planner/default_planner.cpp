@@ -1,5 +1,5 @@
-// No search: fixed preferences, each decision kept if its kernel lowers. What lowering accepts is legal, so
-// there is no second list of what goes with what.
+// No search: fixed preferences, or the machine's measurements where there are some, each decision kept if its
+// kernel lowers. What lowering accepts is legal, so there is no second list of what goes with what.
 #include "planner/default_planner.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "planner/leaf_choice.h"
 #include "planner/place_buffers.h"
 #include "planner/places.h"
+#include "planner/ranked_leaves.h"
 #include "planner/stored_layout.h"
 #include "support/error.h"
 
@@ -134,7 +135,11 @@ private:
         }
         const Node& node = *group.nodes.front();
         Nest nest{{}, {plain(node)}};
-        improve(view.block(), nest, nest);
+        auto& leaf = std::get<Leaf>(nest.children.front());
+        for (Leaf& candidate : ranked_leaves(graph_, node, out_, options_)) {
+            leaf = std::move(candidate);
+            if (lowers(view.block(), nest)) break;
+        }
         block_weights(node, nest);
         if (!lowers(view.block(), nest))
             (void)lower_kernel(input_, view.block(), {view.block().name, nest});  // says why

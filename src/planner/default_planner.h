@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "cost/cost_model.h"
 #include "ir/graph.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
@@ -22,6 +24,9 @@ struct PlannerOptions {
     /// many weights that come from memory.
     double iterations_of_a_barrier = 8192;
     int64_t barriers_of_a_block = 5;  ///< more only where nothing else is possible
+    /// What leaves cost on the machine; null where it was not measured: then the first that lowers is taken.
+    std::shared_ptr<const CostModel> costs;
+    bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone
 };
 
 /// A plain plan by fixed preferences, no search: weights packed by lanes, softmax chains and row chains

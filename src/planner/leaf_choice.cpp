@@ -63,18 +63,30 @@ struct RegisterBlock {
 
 constexpr int64_t kFewRows = 4;
 
-/// The block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and one
-/// element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit with
-/// them. One row: enough sums in flight to hide the latency of the additions.
-RegisterBlock register_block(int64_t registers, int64_t rows, bool along_n) {
+/// First the block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and
+/// one element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit
+/// with them. One row: enough sums in flight to hide the latency of the additions. Then others that fit the
+/// registers: only the machine's measurements tell which is faster.
+std::vector<RegisterBlock> register_blocks(int64_t registers, int64_t rows, bool along_n) {
     const bool has_many_registers = registers >= 32;
-    if (along_n) {
-        if (rows == 1) return {1, has_many_registers ? 4 : 8};
-        if (rows <= kFewRows) return {rows, has_many_registers ? 4 : 2};
-        return {std::min(rows, std::min<int64_t>(12, (registers - 3) / 2)), 2};
+    const int64_t several = has_many_registers ? 4 : 2;
+    if (!along_n) {
+        if (rows == 1) return {{1, has_many_registers ? 8 : 4}};
+        return {{std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4}};
     }
-    if (rows == 1) return {1, has_many_registers ? 8 : 4};
-    return {std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4};
+    if (rows == 1) return {{1, has_many_registers ? 4 : 8}, {1, 1}, {1, 2}, {1, 4}, {1, 8}};
+    std::vector<RegisterBlock> blocks;
+    if (rows <= kFewRows) blocks.push_back({rows, several});
+    for (const int64_t groups : {2, 3, 4}) {
+        const int64_t fitting = (registers - 1 - groups) / groups;
+        blocks.push_back({std::min({rows, fitting, int64_t{12}}), groups});
+    }
+    return blocks;
+}
+
+std::vector<RegisterBlock> offered(std::vector<RegisterBlock> blocks, const PlannerOptions& options) {
+    if (!options.has_all_blocks) blocks.resize(1);
+    return blocks;
 }
 
 /// Pages, which are short runs of memory.
@@ -92,8 +104,9 @@ int64_t groups_of_few_rows(const RegisterBlock& block, bool is_in_pages, int64_t
 }
 
 /// The same with B in pairs of k, as the machine's units want it: multiplied by such a unit, or widened.
+/// `is_first`: of the blocks.
 void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Definition& d, const Contraction& roles,
-                      int64_t lanes, const PlannerOptions& options) {
+                      int64_t lanes, bool is_first, const PlannerOptions& options) {
     const Read* b = roles.b_operand();
     if (!b) return;
     const auto type = [&](const Read& r) { return d.tensors[static_cast<size_t>(r.tensor)].type; };
@@ -103,7 +116,7 @@ void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Definition& d, co
     if (type(roles.a) == type(*b) && adds_products(options, type(*b))) {
         Leaf by_unit = leaf;
         by_unit.parameters["dot"] = std::to_string(neighbours);
-        if (leaf.parameters.at("rows") == "1") {
+        if (is_first && leaf.parameters.at("rows") == "1") {
             const int64_t groups =
                 groups_of_few_rows({1, std::stoll(leaf.parameters.at("groups"))}, is_found_by_index(*b),
                                    options.line_bytes, lanes * neighbours * bits(type(*b)));
@@ -142,18 +155,23 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                         if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
                         if (along_n && lanes == options.lanes)
                             add_tiles(out, leaf, {d, roles, rows}, options);
-                        RegisterBlock block = register_block(options.vector_registers, rows, along_n);
-                        if (const Read* b = roles.b_operand(); b && along_n && block.rows <= kFewRows) {
-                            const ElementType type = d.tensors[static_cast<size_t>(b->tensor)].type;
-                            block.columns = groups_of_few_rows(block, is_found_by_index(*b),
-                                                               options.line_bytes, lanes * bits(type));
-                        }
                         const int64_t needed = (largest_extent(d, n, specialisation) + lanes - 1) / lanes;
-                        leaf.parameters["rows"] = std::to_string(block.rows);
-                        leaf.parameters[along_n ? "groups" : "columns"] =
-                            std::to_string(along_n ? std::min(block.columns, needed) : block.columns);
-                        if (along_n) add_with_k_lanes(out, leaf, d, roles, lanes, options);
-                        out.push_back(std::move(leaf));
+                        bool is_first = true;
+                        for (RegisterBlock block :
+                             offered(register_blocks(options.vector_registers, rows, along_n), options)) {
+                            if (const Read* b = roles.b_operand();
+                                b && along_n && block.rows <= kFewRows && is_first) {
+                                const ElementType type = d.tensors[static_cast<size_t>(b->tensor)].type;
+                                block.columns = groups_of_few_rows(block, is_found_by_index(*b),
+                                                                   options.line_bytes, lanes * bits(type));
+                            }
+                            leaf.parameters["rows"] = std::to_string(block.rows);
+                            leaf.parameters[along_n ? "groups" : "columns"] =
+                                std::to_string(along_n ? std::min(block.columns, needed) : block.columns);
+                            if (along_n) add_with_k_lanes(out, leaf, d, roles, lanes, is_first, options);
+                            out.push_back(leaf);
+                            is_first = false;
+                        }
                     }
                 }
             }
@@ -162,10 +180,14 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
 }
 
 /// Integers and floats of the block are live, and B's numbers with their coefficients: fewer rows than of a
-/// contraction in floats. One row reads its weights in the order of the addresses.
-RegisterBlock block_of_integers(int64_t registers, int64_t rows) {
-    if (rows == 1) return {1, 1};
-    return {std::min<int64_t>(rows, registers >= 32 ? 4 : 2), 2};
+/// contraction in floats. One row reads its weights in the order of the addresses. Then others, as above.
+std::vector<RegisterBlock> blocks_of_integers(int64_t registers, int64_t rows) {
+    if (rows == 1) return {{1, 1}, {1, 2}, {1, 4}};
+    const int64_t few = registers >= 32 ? 4 : 2;
+    std::vector<RegisterBlock> blocks;
+    for (const RegisterBlock block : {RegisterBlock{few, 2}, {few + 2, 2}, {2 * few, 1}})
+        blocks.push_back({std::min(rows, block.rows), block.columns});
+    return blocks;
 }
 
 void add_block_contractions(std::vector<Leaf>& out, const Node& node,
@@ -174,17 +196,19 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
     for (const BlockContraction& roles : block_contractions_of(d)) {
         const int m = longest(roles.m, d, specialisation);
         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
-        const RegisterBlock block = block_of_integers(options.vector_registers, rows);
-        for (const int n : roles.n) {
-            Leaf leaf{node.name,
-                      "contract_blocks",
-                      {{"n", iterator_name(d, n)},
-                       {"k", iterator_name(d, roles.k)},
-                       {"lanes", std::to_string(options.lanes)},
-                       {"rows", std::to_string(block.rows)},
-                       {"groups", std::to_string(block.columns)}}};
-            if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
-            out.push_back(std::move(leaf));
+        for (const RegisterBlock& block :
+             offered(blocks_of_integers(options.vector_registers, rows), options)) {
+            for (const int n : roles.n) {
+                Leaf leaf{node.name,
+                          "contract_blocks",
+                          {{"n", iterator_name(d, n)},
+                           {"k", iterator_name(d, roles.k)},
+                           {"lanes", std::to_string(options.lanes)},
+                           {"rows", std::to_string(block.rows)},
+                           {"groups", std::to_string(block.columns)}}};
+                if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+                out.push_back(std::move(leaf));
+            }
         }
     }
 }
@@ -246,7 +270,12 @@ std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& sp
     add_block_contractions(result, node, specialisation, options);
     add_contractions(result, node, specialisation, options);
     add_loops(result, node, options);
-    return result;
+    std::vector<Leaf> distinct;
+    for (Leaf& leaf : result) {
+        if (std::find(distinct.begin(), distinct.end(), leaf) == distinct.end())
+            distinct.push_back(std::move(leaf));
+    }
+    return distinct;
 }
 
 }  // namespace tessera

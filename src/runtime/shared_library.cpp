@@ -12,41 +12,37 @@
 namespace tessera {
 namespace {
 
-/// A file that exists only in memory and goes with its last descriptor or mapping.
-struct MemoryFile {
-    MemoryFile(std::string_view rest, const std::string& where)
-        : descriptor(::memfd_create("tessera-code", MFD_CLOEXEC)) {
-        if (descriptor < 0) fail(where);
-        while (!rest.empty()) {
-            const ssize_t written = ::write(descriptor, rest.data(), rest.size());
-            if (written < 0 && errno == EINTR) continue;
-            if (written < 0) {
-                const int reason = errno;
-                ::close(descriptor);
-                errno = reason;
-                fail(where);
-            }
-            rest.remove_prefix(static_cast<size_t>(written));
+[[noreturn]] void fail(const std::string& where, int reason) {
+    throw Error(where, "code", fmt::format("cannot be put into memory: {}", std::strerror(reason)));
+}
+
+/// The descriptor of a file that exists only in memory and goes with its last descriptor or mapping.
+int memory_file(std::string_view rest, const std::string& where) {
+    const int descriptor = ::memfd_create("tessera-code", MFD_CLOEXEC);
+    if (descriptor < 0) fail(where, errno);
+    while (!rest.empty()) {
+        const ssize_t written = ::write(descriptor, rest.data(), rest.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) {
+            const int reason = errno;
+            ::close(descriptor);
+            fail(where, reason);
         }
+        rest.remove_prefix(static_cast<size_t>(written));
     }
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
-    ~MemoryFile() { ::close(descriptor); }
-
-    [[noreturn]] static void fail(const std::string& where) {
-        throw Error(where, "code", fmt::format("cannot be put into memory: {}", std::strerror(errno)));
-    }
-
-    int descriptor;
-};
+    return descriptor;
+}
 
 }  // namespace
 
-SharedLibrary::SharedLibrary(std::string_view code, const std::string& where) : where_(where) {
-    const MemoryFile file(code, where);
-    handle_ = ::dlopen(fmt::format("/proc/self/fd/{}", file.descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
+// The loader takes a path that it knows for a library that it has loaded: while the library is in use nobody
+// else may get its descriptor.
+SharedLibrary::SharedLibrary(std::string_view code, const std::string& where)
+    : where_(where), descriptor_(memory_file(code, where)) {
+    handle_ = ::dlopen(fmt::format("/proc/self/fd/{}", descriptor_).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) {
         const char* reason = ::dlerror();
+        ::close(descriptor_);
         throw Error(where, "code",
                     fmt::format("cannot be loaded: {}", reason == nullptr ? "no reason given" : reason));
     }
@@ -54,6 +50,7 @@ SharedLibrary::SharedLibrary(std::string_view code, const std::string& where) : 
 
 SharedLibrary::~SharedLibrary() {
     ::dlclose(handle_);
+    ::close(descriptor_);
 }
 
 void* SharedLibrary::address(const std::string& name) const {

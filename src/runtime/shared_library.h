@@ -25,6 +25,7 @@ private:
     void* address(const std::string& name) const;
 
     std::string where_;
+    int descriptor_ = -1;  ///< of the file in memory
     void* handle_ = nullptr;
 };
 

@@ -63,6 +63,15 @@ parameters = { groups = 2, lanes = 16, rows = 12 }
 sizes = { k = 1024, m = 12, n = 512 }
 level = "L2"
 seconds = 1.2e-05
+
+[[micro_kernel]]
+name = "loops"
+types = { C = "f32" }
+parameters = { lanes = 16 }
+sizes = { d = 1024, t = 2 }
+work = { flops = 128, loads = 384, steps = 128 }
+level = "L2"
+seconds = 2.4e-07
 )";
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -86,7 +95,8 @@ TEST(Measurements, AreReadAndPrintedInTheFormOfTheFiles) {
     EXPECT_EQ(machine.memory[1].read_bandwidth[1],
               (ReadBandwidth{.threads = 2, .bytes_per_second = 3.7e10, .prefetch_bytes = 512}));
     EXPECT_EQ(machine.barriers, (std::vector<BarrierCost>{{.threads = 2, .seconds = 1.5e-7}}));
-    ASSERT_EQ(machine.micro_kernels.size(), 1U);
+    ASSERT_EQ(machine.micro_kernels.size(), 2U);
+    EXPECT_EQ(machine.micro_kernels[1].work.at("loads"), 384);
     EXPECT_EQ(machine.micro_kernels[0].types.at("B"), "q8_0");
     EXPECT_EQ(machine.micro_kernels[0].sizes.at("m"), 12);
     EXPECT_EQ(parse_machine(print_machine(machine), "printed"), machine);
@@ -168,18 +178,24 @@ INSTANTIATE_TEST_SUITE_P(
                 "m.toml:47: `types`: is integer, expected table"}),
     [](const auto& test) { return std::string(test.param.name); });
 
+/// The first one's text.
+std::string micro_kernel_text() {
+    const std::string text = kMeasured, head = "\n[[micro_kernel]]";
+    const size_t begin = text.find(head);
+    return text.substr(begin, text.find(head, begin + 1) - begin);
+}
+
 TEST(Measurements, TheSameInstanceTwiceIsRefused) {
-    const std::string text = kMeasured;
-    const std::string kernel = text.substr(text.find("\n[[micro_kernel]]"));
-    EXPECT_EQ(
-        error_of(text + replaced(kernel, "1.2e-05", "1.3e-05")),
-        "m.toml:54: `name`: is contract, timed before with the same types, parameters, sizes and level");
+    const std::string text = kMeasured, kernel = micro_kernel_text();
+    EXPECT_EQ(error_of(text + replaced(kernel, "1.2e-05", "1.3e-05")),
+              "m.toml:63: `name`: is contract, timed before with the same types, parameters, sizes, work and "
+              "level");
     EXPECT_EQ(error_of(text + replaced(kernel, "m = 12", "m = 1")), "accepted");
 }
 
 TEST(Measurements, HugeTablesAreRefusedBeforeTheyAreParsed) {
     std::string text = kMeasured;
-    const std::string kernel = text.substr(text.find("\n[[micro_kernel]]"));
+    const std::string kernel = micro_kernel_text();
     for (int i = 0; text.size() <= size_t{1} << 20; ++i)
         text += replaced(kernel, "k = 1024", "k = " + std::to_string(i + 1));
     EXPECT_TRUE(error_of(text).starts_with("m.toml: is ")) << error_of(text);

@@ -3,6 +3,7 @@
 #include "measure/kernel_cases.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -45,7 +46,9 @@ TEST_P(KernelCases, ReachEverySubject) {
 TEST_P(KernelCases, AreOfTheMachinesWidthAndDiffer) {
     std::set<std::string> entries;
     for (const KernelCase& each : cases_) {
-        EXPECT_EQ(each.parameters.at("lanes"), vector_lanes(machine_));
+        if (!subjects_[each.subject].streamed.empty()) {
+            EXPECT_EQ(each.parameters.at("lanes"), vector_lanes(machine_));
+        }
         EXPECT_TRUE(entries.insert(each.program.specialisation).second);
     }
 }
@@ -55,6 +58,28 @@ TEST_P(KernelCases, TakeHalfOfTheCoresOwnCacheAtMost) {
     for (const KernelCase& each : cases_)
         EXPECT_LE(each.constants_bytes, own.capacity_bytes / own.shared_by_cores / 2)
             << each.program.specialisation;
+}
+
+TEST_P(KernelCases, CommonTypesAreTimedWithSeveralRegisterBlocks) {
+    std::map<std::pair<std::string, int64_t>, std::set<std::map<std::string, int64_t>>> blocks;
+    for (const KernelCase& each : cases_) {
+        const KernelSubject& subject = subjects_[each.subject];
+        if (each.micro_kernel == "contract" && subject.types.at("A") == "f32")
+            blocks[{subject.types.at("B"), subject.sizes.at("m")}].insert(each.parameters);
+    }
+    for (const char* type : {"f32", "f16", "bf16"})
+        for (const int64_t rows : {1, 72}) EXPECT_GE((blocks[{type, rows}].size()), 2U) << type << rows;
+}
+
+TEST_P(KernelCases, WhatIsNoProductIsTimedByItsWork) {
+    int products = 0, others = 0;
+    for (const KernelCase& each : cases_) {
+        const bool is_product = !subjects_[each.subject].streamed.empty();
+        ++(is_product ? products : others);
+        EXPECT_EQ(each.work.empty(), is_product) << each.program.specialisation;
+    }
+    EXPECT_GT(products, 100);
+    EXPECT_GE(others, 12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, KernelCases,

@@ -1,0 +1,229 @@
+#include "instances.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "ops/activation.h"
+#include "ops/attention.h"
+#include "ops/block_builder.h"
+#include "ops/cache_update.h"
+#include "ops/elementwise.h"
+#include "ops/matmul.h"
+#include "ops/rms_norm.h"
+#include "ops/rope.h"
+
+namespace tessera {
+namespace {
+
+constexpr int64_t kPage = ops::kPageSlots;
+
+class Builder {
+public:
+    Builder(Instance& instance, int64_t repeat) : instance_(instance), repeat_(repeat) {
+        graph().name = "kernel";
+        graph().blocks.push_back({.name = "kernel", .repeat = repeat});
+    }
+    Graph& graph() { return instance_.graph; }
+    Block& block() { return graph().blocks[0]; }
+
+    ValueId input(const std::string& name, const std::vector<int64_t>& shape,
+                  ElementType type = ElementType::kF32) {
+        return add(name, ValueKind::kInput, shape, type, {});
+    }
+    ValueId indices(const std::string& name, const std::vector<int64_t>& shape,
+                    std::vector<double> contents) {
+        instance_.contents[name] = std::move(contents);
+        return input(name, shape, ElementType::kI32);
+    }
+    ValueId constant(const std::string& name, const std::vector<int64_t>& shape,
+                     ElementType type = ElementType::kF32) {
+        std::vector<std::string> sources;
+        for (int64_t i = 0; i < repeat_; ++i) sources.push_back(fmt::format("{}.{}", name, i));
+        return add(name, ValueKind::kConstant, shape, type, std::move(sources));
+    }
+    ValueId state(const std::string& name, const std::vector<int64_t>& shape, ElementType type) {
+        return add(name, ValueKind::kState, shape, type, {});
+    }
+    void result(const DefinitionPtr& definition, std::vector<ValueId> operands) {
+        ops::BlockBuilder nodes(graph(), block(), Rounding::kWeights);
+        nodes.add("y", definition, std::move(operands));
+    }
+
+private:
+    ValueId add(const std::string& name, ValueKind kind, const std::vector<int64_t>& shape, ElementType type,
+                std::vector<std::string> sources) {
+        TensorType tensor{.element = type, .shape = {}, .layout = {}};
+        for (const int64_t extent : shape) tensor.shape.emplace_back(extent);
+        graph().values.push_back({name, kind, std::move(tensor), std::move(sources)});
+        return {static_cast<int>(graph().values.size()) - 1};
+    }
+
+    Instance& instance_;
+    int64_t repeat_;
+};
+
+/// Repetitions whose bytes a cache does not hold; fewer where one takes long.
+int64_t repetitions(const Machine& machine, double bytes, double operations) {
+    constexpr double kOperations = 4e9;  // about 40 ms on a core of 100 GFLOP/s
+    const double beyond = 4.0 * static_cast<double>(machine.memory[machine.memory.size() - 2].capacity_bytes);
+    return std::max<int64_t>(
+        1, static_cast<int64_t>(std::min({beyond / bytes + 1, kOperations / operations, 4096.0})));
+}
+
+struct Shape {
+    const char* model;
+    int64_t outputs, inputs;
+};
+
+void add_product(std::vector<Instance>& out, const Machine& machine, ops::WeightFormat weight,
+                 const ops::Activation& input, int64_t rows, const Shape& shape) {
+    const ops::WeightFormatInfo& format = ops::info(weight);
+    Instance& instance = out.emplace_back();
+    instance.name = fmt::format("{} {}x{} T={}", format.name, shape.outputs, shape.inputs, rows);
+    double bits_of_weight = 0;
+    for (const ops::WeightOperand& part : format.operands)
+        bits_of_weight += static_cast<double>(bits(part.type)) / static_cast<double>(part.block);
+    const auto elements = static_cast<double>(shape.outputs * shape.inputs);
+    Builder graph(instance, repetitions(machine, elements * bits_of_weight / 8,
+                                        2 * elements * static_cast<double>(rows)));
+    std::vector<ValueId> operands;
+    for (int term = 0; term < input.terms; ++term)
+        operands.push_back(graph.input(term == 0 ? "x" : "x_low", {rows, shape.inputs}, input.element));
+    if (input.block > 1) operands.push_back(graph.input("x_scale", {rows, shape.inputs / input.block}));
+    for (const ops::WeightOperand& part : format.operands)
+        operands.push_back(graph.constant(fmt::format("w_{}", part.name),
+                                          {shape.outputs, shape.inputs / part.block}, part.type));
+    graph.result(ops::matmul({}, {Dim(rows), shape.outputs, shape.inputs}, weight, std::nullopt, input),
+                 operands);
+}
+
+void add_products(std::vector<Instance>& out, const Machine& machine) {
+    using enum ops::WeightFormat;
+    constexpr Shape kSmall{"SmolLM2-135M", 1536, 576}, kMiddle{"Qwen3-0.6B", 3072, 1024},
+        kDeep{"Qwen3-0.6B", 1024, 3072}, kLarge{"Qwen3-1.7B", 6144, 2048};
+    const ops::Activation f32, bf16{ElementType::kBF16};
+    const std::vector<std::pair<ops::WeightFormat, ops::Activation>> kinds = {{kF32, f32},
+                                                                              {kF16, f32},
+                                                                              {kBF16, bf16},
+                                                                              {kQ8_0, ops::kInt16Blocks},
+                                                                              {kQ4_0, ops::kInt16Blocks},
+                                                                              {kQ4_K, ops::kInt16Blocks},
+                                                                              {kQ6_K, ops::kInt16Blocks}};
+    for (const auto& [weight, input] : kinds) {
+        const bool fits_small = kSmall.inputs % ops::info(weight).block == 0;
+        for (const int64_t rows : {1, 4, 16, 64, 512}) {
+            add_product(out, machine, weight, input, rows, kMiddle);
+            if (rows == 1 || rows == 64) add_product(out, machine, weight, input, rows, kLarge);
+            if (fits_small && (rows == 1 || rows == 16))
+                add_product(out, machine, weight, input, rows, kSmall);
+            if (rows == 1 || rows == 512) add_product(out, machine, weight, input, rows, kDeep);
+        }
+    }
+}
+
+void add_attention(std::vector<Instance>& out, const Machine& machine, int64_t rows, int64_t depth,
+                   ElementType cache) {
+    constexpr int64_t kHeads = 16, kCacheHeads = 8, kWidth = 128;
+    const int64_t cached = depth + rows, pages = (cached + kPage - 1) / kPage;
+    Instance& instance = out.emplace_back();
+    instance.name = fmt::format("attention {} T={} depth={}", name(cache), rows, depth);
+    const double bytes = static_cast<double>(2 * pages * kPage * kCacheHeads * kWidth * bits(cache)) / 8;
+    const double operations = static_cast<double>(4 * rows * cached * kHeads) * kWidth;
+    Builder graph(instance, repetitions(machine, bytes, operations));
+    const ops::AttentionShape shape{.rows = Dim(rows),
+                                    .sequences = Dim(1),
+                                    .segment = Dim(rows),
+                                    .cached = Dim(cached),
+                                    .pages = Dim(pages),
+                                    .table_width = pages,
+                                    .heads = kHeads,
+                                    .cache_heads = kCacheHeads,
+                                    .width = kWidth};
+    std::vector<double> table;
+    for (int64_t page = 0; page < pages; ++page) table.push_back(static_cast<double>(page));
+    const ValueId q = graph.input("q", {rows, kHeads, kWidth});
+    const ValueId first = graph.indices("first", {1}, {0}),
+                  length = graph.indices("length", {1}, {static_cast<double>(rows)}),
+                  start = graph.indices("start", {1}, {static_cast<double>(depth)}),
+                  page = graph.indices("page", {1, pages}, table);
+    const ValueId k = graph.state("k", {pages, kPage, kCacheHeads, kWidth}, cache),
+                  v = graph.state("v", {pages, kPage, kCacheHeads, kWidth}, cache);
+    std::vector<double> slots;
+    for (int64_t row = 0; row < rows; ++row) slots.push_back(static_cast<double>(depth + row));
+    const ValueId slot = graph.indices("slot", {rows}, slots),
+                  added = graph.input("added", {rows, kCacheHeads, kWidth});
+    ops::BlockBuilder nodes(graph.graph(), graph.block());
+    const DefinitionPtr update = ops::cache_update({}, Dim(rows), Dim(pages), kCacheHeads, kWidth, cache);
+    const ValueId k_new = nodes.update("k_update", update, {slot, added}, k),
+                  v_new = nodes.update("v_update", update, {slot, added}, v);
+    const ValueId gathered = nodes.add("gather", ops::gather_sequences({}, shape), {first, length, q});
+    const ValueId scores = nodes.add("scores", ops::scores_batch({}, shape, cache, 0.088),
+                                     {length, start, page, gathered, k_new});
+    const std::vector<ValueId> sums =
+        nodes.add_all("attend", ops::attend_batch({}, shape, cache), {length, start, page, scores, v_new});
+    nodes.add("y", ops::scatter_sequences({}, shape), {first, length, sums[2], sums[1]});
+}
+
+void add_small(std::vector<Instance>& out, const std::string& name,
+               const std::function<void(Builder&)>& fill) {
+    constexpr int64_t kRepetitions = 64;
+    Instance& instance = out.emplace_back();
+    instance.name = name;
+    Builder graph(instance, kRepetitions);
+    fill(graph);
+}
+
+void add_maps(std::vector<Instance>& out, int64_t rows, int64_t width, int64_t hidden, int64_t heads) {
+    constexpr int64_t kHead = 128, kPositions = 1024;
+    const Dim t(rows);
+    const auto named = [&](const char* what, int64_t of) {
+        return fmt::format("{} {} T={}", what, of, rows);
+    };
+    add_small(out, named("norm sum", width), [&](Builder& g) {
+        g.result(ops::rms_reduce({}, {t}, width, 1e-6), {g.input("x", {rows, width})});
+    });
+    add_small(out, named("norm product", width), [&](Builder& g) {
+        g.result(ops::rms_apply({}, {t}, width, ElementType::kF32, ElementType::kBF16),
+                 {g.input("x", {rows, width}), g.input("r", {rows}), g.constant("w", {width})});
+    });
+    add_small(out, named("add", width), [&](Builder& g) {
+        g.result(ops::add({}, t, width), {g.input("a", {rows, width}), g.input("b", {rows, width})});
+    });
+    add_small(out, named("swiglu", hidden), [&](Builder& g) {
+        g.result(ops::swiglu({}, t, hidden, ElementType::kBF16),
+                 {g.input("gate", {rows, hidden}), g.input("up", {rows, hidden})});
+    });
+    add_small(out, named("rope heads", heads), [&](Builder& g) {
+        std::vector<double> position;
+        for (int64_t i = 0; i < rows; ++i) position.push_back(static_cast<double>(i));
+        g.result(ops::rope({}, {t, heads, kHead, kPositions}, ops::RopeForm::kHalves),
+                 {g.indices("position", {rows}, position), g.input("x", {rows, heads, kHead}),
+                  g.input("cos", {kPositions, kHead / 2}), g.input("sin", {kPositions, kHead / 2})});
+    });
+    const int64_t block = ops::kInt16Blocks.block;
+    add_small(out, named("round", width), [&](Builder& g) {
+        g.result(ops::round_to_blocks({}, t, width, ops::kInt16Blocks),
+                 {g.input("x", {rows, width}), g.input("scale", {rows, width / block})});
+    });
+}
+
+}  // namespace
+
+std::vector<Instance> instances(const Machine& machine) {
+    std::vector<Instance> all;
+    add_products(all, machine);
+    for (const ElementType cache : {ElementType::kF16, ElementType::kBF16}) {
+        for (const int64_t depth : {127, 1023, 4095}) add_attention(all, machine, 1, depth, cache);
+        add_attention(all, machine, 16, 1024, cache);
+        add_attention(all, machine, 512, 0, cache);
+    }
+    add_maps(all, 1, 1024, 3072, 16);
+    add_maps(all, 16, 2048, 6144, 16);
+    add_maps(all, 512, 1024, 3072, 16);
+    return all;
+}
+
+}  // namespace tessera

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "machine/machine.h"
+
+namespace tessera {
+
+/// One kernel of a model at one size, in a graph of its own: a block that repeats with other weights each
+/// time, so often that they come from where they come from in a model.
+struct Instance {
+    std::string name;
+    Graph graph;
+    std::map<std::string, std::vector<double>> contents;  ///< of its index inputs
+};
+
+/// Products of every kind of weight with one and many rows in the shapes of SmolLM2-135M, Qwen3-0.6B and
+/// 1.7B; attention at several depths; norms, maps, rotations and the rounding of activations.
+std::vector<Instance> instances(const Machine& machine);
+
+}  // namespace tessera

@@ -1,0 +1,157 @@
+// Predicted beside measured seconds of kernels: `predict_bench MACHINE.toml INCLUDE CACHE [NAME]`. Each
+// instance (whose name has NAME in it) is
+// planned, lowered and compiled as a model is, for one worker; the plan is priced by the machine's file alone
+// (cost/step_cost.h), then its code is run: nine samples of each, in turns. One JSON object on stdout.
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "codegen/cpp/emit.h"
+#include "compiler/planner_options.h"
+#include "cost/step_cost.h"
+#include "instances.h"
+#include "machine/machine_text.h"
+#include "measure/call_memory.h"
+#include "measure/near_memory.h"
+#include "measure/probe_code.h"
+#include "measure/samples.h"
+#include "movement/lower.h"
+#include "runtime/shared_library.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Prepared {
+    std::string name;
+    std::string nest;  ///< of its last kernel
+    std::vector<KernelCost> costs;
+    int64_t repeat;
+    std::unique_ptr<SharedLibrary> code;
+    TesseraStepFunction entry;
+    CallMemory memory;
+    int64_t constants_bytes;
+};
+
+void fill_indices(const Instance& instance, CallMemory& memory) {
+    size_t position = 0;
+    for (const Value& value : instance.graph.values) {
+        if (value.kind != ValueKind::kInput) continue;
+        const auto found = instance.contents.find(value.name);
+        if (found != instance.contents.end()) {
+            int32_t* to = memory.index_input(position);
+            for (const double index : found->second) *to++ = static_cast<int32_t>(index);
+        }
+        ++position;
+    }
+}
+
+std::unique_ptr<Prepared> prepare(const Instance& instance, const Machine& machine,
+                                  const MeasureOptions& options) {
+    verify(instance.graph, instance.name);
+    const PlannerOptions planning = planner_options(machine, 1);
+    const Plan plan = default_plan(instance.graph, planning);
+    const SpecialisationPlan& specialisation = plan.specialisations.front();
+    const ConstantSection constants = constant_section(instance.graph, plan);
+    const Program program = lower(instance.graph, plan, specialisation, constants);
+    auto code = std::make_unique<SharedLibrary>(
+        compile_probe(cpp::emit("kernel", std::vector<Program>{program}), machine, options), instance.name);
+    const auto entry = code->function<TesseraStepFunction>(cpp::entry_name(program));
+    auto prepared = std::make_unique<Prepared>(
+        Prepared{.name = instance.name,
+                 .nest = print(specialisation.kernels.back().nest),
+                 .costs = step_costs(instance.graph, plan, specialisation,
+                                     {.symbols = {}, .contents = instance.contents}, *planning.costs),
+                 .repeat = instance.graph.blocks[0].repeat,
+                 .code = std::move(code),
+                 .entry = entry,
+                 .memory = CallMemory(instance.graph, specialisation.arena_bytes),
+                 .constants_bytes = constants.bytes});
+    fill_indices(instance, prepared->memory);
+    return prepared;
+}
+
+Json as_json(const Prepared& instance, const std::vector<double>& samples) {
+    Json json;
+    json["name"] = instance.name;
+    json["nest"] = instance.nest;
+    json["repeat"] = instance.repeat;
+    double predicted = 0, near = 0, stall = 0;
+    Json levels = Json::object();
+    for (const KernelCost& cost : instance.costs) {
+        predicted += cost.seconds;
+        near += cost.near_seconds;
+        stall += cost.stall_seconds;
+        for (const LevelTraffic& level : cost.levels) {
+            if (!levels.contains(level.level)) levels[level.level] = {{"bytes", 0.0}, {"seconds", 0.0}};
+            levels[level.level]["bytes"] = levels[level.level]["bytes"].get<double>() + level.bytes;
+            levels[level.level]["seconds"] = levels[level.level]["seconds"].get<double>() + level.seconds;
+        }
+    }
+    json["predicted_seconds"] = predicted;
+    json["near_seconds"] = near;
+    json["stall_seconds"] = stall;
+    json["levels"] = levels;
+    for (const double sample : samples)
+        json["measured_seconds"].push_back(sample / static_cast<double>(instance.repeat));
+    return json;
+}
+
+Json run(const Machine& machine, const MeasureOptions& options, const std::string& filter) {
+    std::vector<std::unique_ptr<Prepared>> all;
+    int64_t most = 1;
+    for (const Instance& instance : instances(machine)) {
+        if (instance.name.find(filter) == std::string::npos) continue;
+        std::fprintf(stderr, "\r%-60s", instance.name.c_str());
+        all.push_back(prepare(instance, machine, options));
+        most = std::max(most, all.back()->constants_bytes);
+    }
+    PinnedThreads one(1);
+    NearMemory constants(one, most);
+    std::vector<Sample> samples;
+    for (const std::unique_ptr<Prepared>& each : all) {
+        samples.push_back(repeated(
+            [&one, &constants, instance = each.get()](int64_t calls) {
+                const TesseraStep step = instance->memory.step(constants.of(0));
+                return one.seconds([&](int64_t) {
+                    for (int64_t call = 0; call < calls; ++call) instance->entry(&step);
+                });
+            },
+            options.seconds));
+    }
+    std::fprintf(stderr, "\r%-60s\n", "measuring");
+    const auto taken = samples_in_turns(samples, options);
+    Json json;
+    json["machine"] = print_machine(machine);
+    for (size_t i = 0; i < all.size(); ++i) json["instances"].push_back(as_json(*all[i], taken[i]));
+    return json;
+}
+
+}  // namespace
+}  // namespace tessera
+
+int main(int argc, char** argv) {
+    using namespace tessera;
+    if (argc != 4 && argc != 5) {
+        std::fprintf(stderr, "usage: predict_bench MACHINE.toml INCLUDE CACHE [NAME]\n");
+        return 2;
+    }
+    try {
+        const Machine machine = read_machine(argv[1]);
+        if (!is_measured(machine))
+            throw Error(argv[1], "", "has no measurements", "write it with `tessera machine --measure`");
+        const MeasureOptions options{.seconds = 0.02,
+                                     .include_directory = argv[2],
+                                     .cache_directory = argv[3],
+                                     .search_path = "/usr/local/bin:/usr/bin:/bin"};
+        std::printf("%s\n", run(machine, options, argc == 5 ? argv[4] : "").dump(1).c_str());
+        return 0;
+    } catch (const Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,183 @@
+#include "cost/cost_model.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "cost/kernel_types.h"
+#include "cost/linear_model.h"
+#include "facts/work.h"
+#include "kernels/micro_kernel.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+std::vector<Observation> observations(const Machine& machine) {
+    std::vector<Observation> found;
+    for (const MicroKernelTime& time : machine.micro_kernels) {
+        if (time.work.empty()) continue;
+        const auto each = counts(vector_work_of(time.work));
+        found.push_back({{each.begin(), each.end()}, time.seconds});
+    }
+    return found;
+}
+
+std::map<std::string, int64_t> numbers(const std::map<std::string, std::string>& parameters) {
+    std::map<std::string, int64_t> result;
+    for (const auto& [name, text] : parameters) {
+        int64_t value = 0;
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (read.ec == std::errc() && read.ptr == text.data() + text.size()) result[name] = value;
+    }
+    return result;
+}
+
+int iterator_of(const Definition& definition, const Leaf& leaf, const char* parameter) {
+    const auto at = leaf.parameters.find(parameter);
+    return at == leaf.parameters.end() ? -1 : definition.iterator(at->second);
+}
+
+/// Of a unit that multiplies these types into F32, with factors as near as was measured; else of the vector
+/// unit for F32, which widens. 0 if nothing was measured.
+double peak_of(const Machine& machine, const std::map<std::string, std::string>& types) {
+    double widened = 0;
+    for (const ComputeUnit& unit : machine.units) {
+        double best = 0;
+        for (const UnitPeak& peak : unit.peaks) best = std::max(best, peak.operations_per_second);
+        if (unit.operands.size() != 3) continue;
+        if (unit.operands[0].type == types.at("A") && unit.operands[1].type == types.at("B") && best > 0)
+            return best;
+        if (unit.kind == UnitKind::kVector && unit.operands[0].type == "f32")
+            widened = std::max(widened, best);
+    }
+    return widened;
+}
+
+/// Over so many groups of lanes that are read and written.
+VectorWork one_pass(double groups, const facts::OperationCount& each) {
+    return {.steps = groups,
+            .flops = groups * static_cast<double>(each.flops),
+            .special = groups * static_cast<double>(each.special),
+            .loads = 2 * groups};
+}
+
+}  // namespace
+
+bool is_measured(const Machine& machine) {
+    return !machine.memory.back().read_bandwidth.empty() && !machine.micro_kernels.empty();
+}
+
+CostModel::CostModel(const Machine& machine)
+    : machine_(machine),
+      times_(machine),
+      weights_(fit(observations(machine))),
+      near_level_(std::min<size_t>(1, machine.memory.size() - 1)) {}
+
+LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf,
+                         const std::vector<int64_t>& extents) const {
+    TESSERA_CHECK(extents.size() == definition.iterators.size(), "{}", extents.size());
+    const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
+    if (!kernel) return {.why_infinite = fmt::format("there is no micro-kernel {}", leaf.micro_kernel)};
+    if (const std::string why = kernel->why_not(definition); !why.empty())
+        return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.micro_kernel, why)};
+    if (leaf.parameters.contains("n") || leaf.parameters.contains("d"))
+        return product(definition, leaf, extents);
+    return vector_loops(definition, leaf, extents);
+}
+
+LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
+                            const std::vector<int64_t>& extents) const {
+    ProductCall call{.micro_kernel = leaf.micro_kernel,
+                     .types = kernel_types(definition, leaf),
+                     .parameters = numbers(leaf.parameters)};
+    if (call.types.empty())
+        return {.why_infinite =
+                    fmt::format("{} finds no product in it by these iterators", leaf.micro_kernel)};
+    const bool is_stream = definition.monoid == Monoid::kSoftmaxSum;
+    const int m = iterator_of(definition, leaf, "m"),
+              n = iterator_of(definition, leaf, is_stream ? "d" : "n");
+    double calls = 1;
+    for (int x = 0; x < static_cast<int>(extents.size()); ++x) {
+        const int64_t extent = extents[static_cast<size_t>(x)];
+        const bool is_k = is_stream ? definition.iterators[static_cast<size_t>(x)].is_reduction
+                                    : x == iterator_of(definition, leaf, "k");
+        if (x == m) {
+            call.m = extent;
+        } else if (x == n) {
+            call.n = extent;
+        } else if (is_k) {
+            call.k *= extent;
+        } else {
+            calls *= static_cast<double>(extent);
+        }
+    }
+    const auto lanes = static_cast<double>(std::max<int64_t>(1, call.parameters["lanes"]));
+    const double rows = calls * static_cast<double>(call.m);
+    double passes = 0;
+    if (is_stream && definition.where)
+        passes += seconds_of(
+            one_pass(rows * static_cast<double>(call.k) / lanes, facts::count_operations(definition.where)));
+    if (definition.post)
+        passes += seconds_of(
+            one_pass(rows * static_cast<double>(call.n) / lanes, facts::count_operations(definition.post)));
+    const double streamed =
+        calls * static_cast<double>(call.n * call.k) * bits_of_type(call.types.at("B")) / 8;
+    if (const auto time = times_.of(call))
+        return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, {}};
+    const double peak = peak_of(machine_, call.types);
+    if (peak == 0)
+        return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
+                                            leaf.micro_kernel, call.types["A"], call.types["B"])};
+    const double operations =
+        2.0 * static_cast<double>(call.m * call.n) * static_cast<double>(call.k) * calls;
+    return {operations / peak + passes, 0, streamed, {}};
+}
+
+LeafCost CostModel::vector_loops(const Definition& definition, const Leaf& leaf,
+                                 const std::vector<int64_t>& extents) const {
+    if (weights_.empty())
+        return {.why_infinite = fmt::format("the machine has no times of loops, of which those of {} follow",
+                                            leaf.micro_kernel)};
+    const auto parameters = numbers(leaf.parameters);
+    const auto lanes = parameters.find("lanes");
+    const int x = iterator_of(definition, leaf, "x");
+    return {.near_seconds = seconds_of(
+                vector_work(definition, extents, x, lanes == parameters.end() || x < 0 ? 1 : lanes->second))};
+}
+
+double CostModel::seconds_of(const VectorWork& work) const {
+    const auto each = counts(work);
+    double seconds = 0;
+    for (size_t i = 0; i < weights_.size(); ++i) seconds += weights_[i] * each[i];
+    return seconds;
+}
+
+double CostModel::seconds_per_byte(size_t level, int64_t workers) const {
+    for (; level < machine_.memory.size(); ++level) {
+        if (const ReadBandwidth* rate = find_bandwidth(machine_.memory[level], workers))
+            return static_cast<double>(rate->threads) / rate->bytes_per_second;
+    }
+    return 0;
+}
+
+double CostModel::stall_per_byte(double stall, size_t level, int64_t workers) const {
+    if (level <= near_level_) return 0;
+    const double near = seconds_per_byte(near_level_, 1);
+    const double far = seconds_per_byte(machine_.memory.size() - 1, 1);
+    return far > near ? stall * std::max(0.0, seconds_per_byte(level, workers) - near) / (far - near) : stall;
+}
+
+int64_t CostModel::capacity(size_t level, int64_t workers) const {
+    const MemoryLevel& memory = machine_.memory[level];
+    return memory.capacity_bytes / std::max<int64_t>(1, std::min(memory.shared_by_cores, workers));
+}
+
+double CostModel::barrier_seconds(int64_t workers) const {
+    double seconds = 0;
+    for (const BarrierCost& barrier : machine_.barriers) {
+        if (barrier.threads <= workers || seconds == 0) seconds = barrier.seconds;
+    }
+    return workers > 1 ? seconds : 0;
+}
+
+}  // namespace tessera

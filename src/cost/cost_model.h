@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cost/kernel_times.h"
+#include "cost/vector_work.h"
+#include "ir/definition.h"
+#include "machine/machine.h"
+#include "plan/nest.h"
+
+namespace tessera {
+
+/// One operator by one micro-kernel on one core, on a part of its iterations.
+struct LeafCost {
+    double near_seconds = 0;    ///< with all that it reads in the core's own caches
+    double stall_per_byte = 0;  ///< of a product: see ProductTime
+    double streamed_bytes = 0;  ///< of B, each element once
+    std::string why_infinite;   ///< no micro-kernel does this, or the machine has no rate for it; else empty
+    bool operator==(const LeafCost&) const = default;
+};
+
+/// What things cost on a machine that was measured: a pure function of its description.
+///
+/// Products and the streaming softmax cost what the table of micro-kernels says (kernel_times.h); where it
+/// has none of the kind, their operations by the peak of the unit. `loops` and `combine` cost the weighted
+/// sum of what they do (vector_work.h), by weights that fit the table's times of `loops` best
+/// (linear_model.h); so do the post-expression of a product and the predicate of a softmax, which pass over
+/// the results and the scores.
+class CostModel {
+public:
+    explicit CostModel(const Machine& machine);
+
+    const Machine& machine() const { return machine_; }
+    /// Of the part of an operator with these extents of its iterators.
+    LeafCost leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents) const;
+
+    /// The level of which the table's near times hold: what lies there or further in costs nothing more.
+    size_t near_level() const { return near_level_; }
+    /// Of each of `workers` threads that read parts of their own of this level.
+    double seconds_per_byte(size_t level, int64_t workers) const;
+    /// What reading a byte of a product's B from the level takes longer than from the near level, if it takes
+    /// `stall` from the main memory with one thread. In between by the inverse of the rate.
+    double stall_per_byte(double stall, size_t level, int64_t workers) const;
+    /// Bytes of the level that each of `workers` threads has to itself.
+    int64_t capacity(size_t level, int64_t workers) const;
+    double barrier_seconds(int64_t workers) const;
+
+private:
+    LeafCost product(const Definition& definition, const Leaf& leaf,
+                     const std::vector<int64_t>& extents) const;
+    double seconds_of(const VectorWork& work) const;
+    LeafCost vector_loops(const Definition& definition, const Leaf& leaf,
+                          const std::vector<int64_t>& extents) const;
+
+    Machine machine_;
+    KernelTimes times_;
+    std::vector<double> weights_;  ///< of the counts of a VectorWork; empty: not measured
+    size_t near_level_;
+};
+
+/// Whether there are rates of the memory and times of micro-kernels: else nothing can be said.
+bool is_measured(const Machine& machine);
+
+}  // namespace tessera

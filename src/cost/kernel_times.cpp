@@ -1,0 +1,162 @@
+#include "cost/kernel_times.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <tuple>
+
+#include "ops/weight_format.h"
+
+namespace tessera {
+namespace {
+
+/// y at x between known points, by the logarithms of both; the nearest point's beyond the ends.
+/// @pre some points, all positive
+double interpolate(const std::map<int64_t, double>& points, int64_t x) {
+    const auto above = points.lower_bound(x);
+    if (above == points.end()) return points.rbegin()->second;
+    if (above->first == x || above == points.begin()) return above->second;
+    const auto below = std::prev(above);
+    const double share = std::log(static_cast<double>(x) / static_cast<double>(below->first)) /
+                         std::log(static_cast<double>(above->first) / static_cast<double>(below->first));
+    return below->second * std::pow(above->second / below->second, share);
+}
+
+/// Rows of the blocks into which NTT's for_blocks cuts m, with how many there are.
+std::map<int64_t, int64_t> blocks_of(int64_t m, int64_t rows) {
+    std::map<int64_t, int64_t> blocks;
+    for (int64_t size = rows; size >= 1 && m > 0; size /= 2) {
+        if (m >= size) blocks[size] += m / size;
+        m %= size;
+    }
+    return blocks;
+}
+
+int64_t at(const std::map<std::string, int64_t>& values, const char* name, int64_t otherwise) {
+    const auto found = values.find(name);
+    return found == values.end() ? otherwise : found->second;
+}
+
+std::string upper_case(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return text;
+}
+
+double distance(int64_t a, int64_t b) {
+    return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
+}
+
+}  // namespace
+
+double bits_of_type(const std::string& name) {
+    if (const auto format = ops::weight_format_of(upper_case(name))) {
+        double sum = 0;
+        for (const ops::WeightOperand& operand : ops::info(*format).operands)
+            sum += static_cast<double>(bits(operand.type)) / static_cast<double>(operand.block);
+        return sum;
+    }
+    const auto type = element_type_of(name);
+    return type ? static_cast<double>(bits(*type)) : 32;
+}
+
+KernelTimes::Entry KernelTimes::described(const std::string& micro_kernel,
+                                          const std::map<std::string, std::string>& types,
+                                          const std::map<std::string, int64_t>& parameters) {
+    Entry entry{.micro_kernel = micro_kernel, .types = types, .mode = parameters};
+    entry.lanes = at(parameters, "lanes", 1);
+    entry.rows = at(parameters, "rows", 1);
+    entry.width = at(parameters, "groups", at(parameters, "columns", 1));
+    for (const char* counted : {"lanes", "rows", "groups", "columns"}) entry.mode.erase(counted);
+    if (const auto b = types.find("B"); b != types.end()) entry.bits_of_b = bits_of_type(b->second);
+    return entry;
+}
+
+KernelTimes::KernelTimes(const Machine& machine) {
+    const std::string& near = machine.memory[std::min<size_t>(1, machine.memory.size() - 1)].name;
+    const std::string& far = machine.memory.back().name;
+    for (const MicroKernelTime& time : machine.micro_kernels) {
+        if (time.level != near || !time.types.contains("B")) continue;
+        Entry entry = described(time.name, time.types, time.parameters);
+        entry.m = at(time.sizes, "m", 1);
+        entry.n = at(time.sizes, "n", at(time.sizes, "d", 1));
+        entry.k = at(time.sizes, "k", at(time.sizes, "s", 1));
+        entry.near_seconds = time.seconds;
+        for (const MicroKernelTime& other : machine.micro_kernels) {
+            if (other.level == far && other.name == time.name && other.types == time.types &&
+                other.parameters == time.parameters && other.sizes == time.sizes)
+                entry.far_seconds = other.seconds;
+        }
+        entries_.push_back(std::move(entry));
+    }
+}
+
+std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const ProductCall& call) const {
+    const Entry wanted = described(call.micro_kernel, call.types, call.parameters);
+    const auto type = [](const Entry& entry, const char* operand) {
+        const auto found = entry.types.find(operand);
+        return found == entry.types.end() ? std::string_view() : std::string_view(found->second);
+    };
+    const auto unlike = [&](const Entry& entry) {
+        return std::tuple(type(entry, "A") != type(wanted, "A"), type(entry, "B") != type(wanted, "B"),
+                          std::abs(std::log(entry.bits_of_b / wanted.bits_of_b)), entry.mode != wanted.mode,
+                          distance(entry.lanes, wanted.lanes));
+    };
+    std::vector<const Entry*> found;
+    std::optional<decltype(unlike(wanted))> least;
+    for (const Entry& entry : entries_) {
+        if (entry.micro_kernel != call.micro_kernel) continue;
+        const auto here = unlike(entry);
+        if (least && here > *least) continue;
+        if (least && here < *least) found.clear();
+        least = here;
+        found.push_back(&entry);
+    }
+    return found;
+}
+
+std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
+    const std::vector<const Entry*> entries = comparable(call);
+    if (entries.empty()) return std::nullopt;
+    const Entry wanted = described(call.micro_kernel, call.types, call.parameters);
+    // Of each number of rows the entries with the nearest number of groups.
+    std::map<int64_t, double> nearest;
+    for (const Entry* entry : entries) {
+        const double d = distance(entry->width, wanted.width);
+        const auto [known, is_new] = nearest.emplace(entry->rows, d);
+        if (!is_new) known->second = std::min(known->second, d);
+    }
+    const auto is_nearest = [&](const Entry& entry) {
+        return distance(entry.width, wanted.width) == nearest.at(entry.rows);
+    };
+    std::map<int64_t, std::map<int64_t, double>> by_rows;  // rows -> k -> seconds of a block for each n and k
+    std::map<int64_t, std::map<int64_t, double>> stalls;   // m -> k -> seconds for each byte
+    for (const Entry* listed : entries) {
+        const Entry& entry = *listed;
+        if (!is_nearest(entry)) continue;
+        const auto pairs = static_cast<double>(entry.n * entry.k);
+        if (entry.m % entry.rows == 0)  // else not all of its blocks are of one size
+            by_rows[entry.rows][entry.k] =
+                entry.near_seconds * static_cast<double>(entry.rows) / static_cast<double>(entry.m) / pairs;
+        if (entry.far_seconds) {
+            const double bytes = pairs * entry.bits_of_b / 8;
+            stalls[entry.m][entry.k] = std::max(*entry.far_seconds - entry.near_seconds, 1e-15) / bytes;
+        }
+    }
+    if (by_rows.empty()) return std::nullopt;
+    std::map<int64_t, double> block_seconds;
+    for (const auto& [rows, by_k] : by_rows) block_seconds[rows] = interpolate(by_k, call.k);
+
+    const double lanes = static_cast<double>(entries.front()->lanes) / static_cast<double>(wanted.lanes);
+    const int64_t step = call.parameters.contains("columns") ? 1 : wanted.lanes;  // lanes along n, or along k
+    const auto columns = static_cast<double>((call.n + step - 1) / step * step);
+    ProductTime time;
+    for (const auto& [rows, count] : blocks_of(call.m, wanted.rows))
+        time.near_seconds += static_cast<double>(count) * interpolate(block_seconds, rows);
+    time.near_seconds *= columns * static_cast<double>(call.k) * lanes;
+    std::map<int64_t, double> stall_per_byte;
+    for (const auto& [m, by_k] : stalls) stall_per_byte[m] = interpolate(by_k, call.k);
+    if (!stall_per_byte.empty()) time.stall_per_byte = interpolate(stall_per_byte, call.m);
+    return time;
+}
+
+}  // namespace tessera

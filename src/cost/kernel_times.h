@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/machine.h"
+
+namespace tessera {
+
+/// A call of a micro-kernel for products, or of the streaming softmax, whose rows are `m`, reduction `k`
+/// (positions) and columns `n` (values).
+struct ProductCall {
+    std::string micro_kernel;
+    std::map<std::string, std::string> types;  ///< kernel_types.h
+    std::map<std::string, int64_t> parameters;
+    int64_t m = 1, n = 1, k = 1;
+};
+
+struct ProductTime {
+    double near_seconds = 0;    ///< of one call on one core, B and all else in the core's own caches
+    double stall_per_byte = 0;  ///< what it takes longer for each byte of B that comes from the main memory
+};
+
+/// The machine's table of micro-kernels as a function of the sizes.
+///
+/// Listed are times of m rows in blocks of `rows`, as NTT cuts them; so the time of a block is the call's by
+/// their number. A call of other sizes is cut into blocks as NTT would (for_blocks: the rest in halves), and
+/// the time of a block of r rows, for each pair of n and k, is interpolated in the logarithms: first along k
+/// between entries of the same rows, then along r. Beyond the listed sizes it stays what it is at the last
+/// one. Entries are those of the same kernel and types whose other parameters agree; of equal rows the one
+/// with the nearest number of groups counts. Lanes that are not listed are as much slower as they are fewer.
+/// Where the types are not listed, those of the same A with the nearest number of bits of B stand in for
+/// them.
+class KernelTimes {
+public:
+    explicit KernelTimes(const Machine& machine);
+
+    /// Nothing if no time of this micro-kernel is listed.
+    std::optional<ProductTime> of(const ProductCall& call) const;
+
+private:
+    struct Entry {
+        std::string micro_kernel;
+        std::map<std::string, std::string> types;
+        std::map<std::string, int64_t> mode;  ///< parameters but rows, groups, columns and lanes
+        int64_t lanes = 1, rows = 1, width = 1;
+        int64_t m = 1, n = 1, k = 1;
+        double bits_of_b = 32;
+        double near_seconds = 0;
+        std::optional<double> far_seconds;
+    };
+    std::vector<const Entry*> comparable(const ProductCall& call) const;
+    static Entry described(const std::string& micro_kernel, const std::map<std::string, std::string>& types,
+                           const std::map<std::string, int64_t>& parameters);
+
+    std::vector<Entry> entries_;
+};
+
+/// Bits of one element of a weight format or element type by name; 32 for any other name.
+double bits_of_type(const std::string& name);
+
+}  // namespace tessera

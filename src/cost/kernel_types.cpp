@@ -1,0 +1,100 @@
+#include "cost/kernel_types.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "kernels/block_contraction.h"
+#include "kernels/contraction.h"
+#include "ops/weight_format.h"
+
+namespace tessera {
+namespace {
+
+using Operand = std::pair<ElementType, int64_t>;  ///< and how many neighbours along k share an element
+
+/// How many neighbours along k share what is read.
+int64_t block_along(const Read& read, int k) {
+    for (const ExprPtr& component : read.coordinates) {
+        const auto* call = std::get_if<Apply>(&component->node);
+        if (!call || call->function != Function::kFloorDiv) continue;
+        const auto* x = std::get_if<IteratorRef>(&call->arguments[0]->node);
+        const auto* divisor = std::get_if<Number>(&call->arguments[1]->node);
+        if (x && x->index == k && divisor) return static_cast<int64_t>(divisor->value);
+    }
+    return 1;
+}
+
+std::string lower_case(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return result;
+}
+
+/// The format with these operands; else the types side by side.
+std::string weight_name(std::vector<Operand> operands) {
+    std::sort(operands.begin(), operands.end());
+    for (auto format = ops::WeightFormat::kF32; format <= ops::WeightFormat::kQ6_K;
+         format = static_cast<ops::WeightFormat>(static_cast<int>(format) + 1)) {
+        std::vector<Operand> of_format;
+        for (const ops::WeightOperand& operand : ops::info(format).operands)
+            of_format.emplace_back(operand.type, operand.block);
+        std::sort(of_format.begin(), of_format.end());
+        if (of_format == operands) return lower_case(ops::info(format).name);
+    }
+    std::string text;
+    for (const auto& [type, block] : operands)
+        text += fmt::format("{}{}", text.empty() ? "" : "_", name(type));
+    return text;
+}
+
+ElementType type(const Definition& definition, const Read& read) {
+    return definition.tensors[static_cast<size_t>(read.tensor)].type;
+}
+
+bool is_among(const std::vector<int>& iterators, int x) {
+    return x < 0 || std::find(iterators.begin(), iterators.end(), x) != iterators.end();
+}
+
+int iterator_of(const Definition& definition, const Leaf& leaf, const char* parameter) {
+    const auto at = leaf.parameters.find(parameter);
+    return at == leaf.parameters.end() ? -1 : definition.iterator(at->second);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> kernel_types(const Definition& definition, const Leaf& leaf) {
+    const std::string c(name(definition.tensors[static_cast<size_t>(definition.results().back())].type));
+    if (definition.monoid == Monoid::kSoftmaxSum) {
+        const auto* score = std::get_if<Read>(&definition.body[0]->node);
+        const std::vector<Read> values = reads_in({definition.body[1]});
+        if (values.empty()) return {};
+        return {{"A", std::string(name(score ? type(definition, *score) : ElementType::kF32))},
+                {"B", std::string(name(type(definition, values.front())))},
+                {"C", c}};
+    }
+    const int n = iterator_of(definition, leaf, "n"), k = iterator_of(definition, leaf, "k");
+    const auto operands_of = [&](const std::vector<Read>& reads) {
+        std::vector<Operand> operands;
+        for (const Read& read : reads) operands.emplace_back(type(definition, read), block_along(read, k));
+        return operands;
+    };
+    for (const BlockContraction& roles : block_contractions_of(definition)) {
+        if (!is_among(roles.n, n) || (k >= 0 && k != roles.k)) continue;
+        std::vector<Read> reads = roles.b_reads;
+        reads.push_back(roles.b);
+        return {{"A", roles.a_low ? "i16" : "i8"}, {"B", weight_name(operands_of(reads))}, {"C", c}};
+    }
+    for (const Contraction& roles : contractions_of(definition)) {
+        if (!is_among(roles.n, n) || !is_among(roles.k, k)) continue;
+        return {{"A", std::string(name(type(definition, roles.a)))},
+                {"B", weight_name(operands_of(roles.b_reads))},
+                {"C", c}};
+    }
+    return {};
+}
+
+}  // namespace tessera

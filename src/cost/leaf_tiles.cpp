@@ -1,0 +1,73 @@
+#include "cost/leaf_tiles.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "movement/ranges.h"
+
+namespace tessera {
+namespace {
+
+class Tiles {
+public:
+    Tiles(const LoweringInput& input, const Block& block) : storage_(input, block) {}
+
+    KernelTiles of(const KernelPlan& kernel) {
+        walk(kernel.nest, whole_ranges(node(root(kernel.nest)), storage_.input()));
+        return std::move(found_);
+    }
+
+private:
+    const Node& node(const Leaf& leaf) const {
+        return *std::find_if(storage_.block().nodes.begin(), storage_.block().nodes.end(),
+                             [&](const Node& n) { return n.name == leaf.node; });
+    }
+
+    void walk(const Nest& nest, Ranges ranges) {
+        std::vector<const Node*> nodes;
+        for (const Leaf* leaf : leaves(nest)) nodes.push_back(&node(*leaf));
+        const Definition& definition = *nodes.back()->definition();
+        for (const LoopTile& loop : nest.loops) {
+            Range& range = ranges[static_cast<size_t>(definition.iterator(loop.iterator))];
+            const int64_t extent = std::max<int64_t>(range.largest, 1), tile = std::min(loop.tile, extent);
+            const int64_t workers = storage_.input().plan.workers;
+            if (loop.is_divided) {
+                const int64_t trips = (extent + tile - 1) / tile, most = (trips + workers - 1) / workers;
+                found_.share =
+                    static_cast<double>(std::min(most * tile, extent)) / static_cast<double>(extent);
+            }
+            const std::string name = loop.is_divided ? kDivided : fmt::format("loop {}", loops_++);
+            const Index start = Index::variable({name, {0, std::max<int64_t>(extent - 1, 1)}}) + range.begin;
+            range = {start, start + Index(tile), tile};
+        }
+        const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
+        for (const auto& child : nest.children) {
+            if (const auto* inner = std::get_if<Nest>(&child)) {
+                walk(*inner, needed.at(&node(root(*inner))));
+            } else {
+                const Leaf& leaf = std::get<Leaf>(child);
+                LeafTile tile{&leaf, &node(leaf), {}};
+                const Ranges& parts = needed.at(tile.node);
+                for (size_t x = 0; x < parts.size(); ++x) {
+                    tile.extents.push_back(std::max<int64_t>(parts[x].largest, 1));
+                    if (parts[x].begin.uses(kDivided)) tile.divided.push_back(static_cast<int>(x));
+                }
+                found_.leaves.push_back(std::move(tile));
+            }
+        }
+    }
+
+    static constexpr const char* kDivided = "divided";
+    Storage storage_;
+    KernelTiles found_;
+    int loops_ = 0;
+};
+
+}  // namespace
+
+KernelTiles leaf_tiles(const LoweringInput& input, const Block& block, const KernelPlan& kernel) {
+    return Tiles(input, block).of(kernel);
+}
+
+}  // namespace tessera

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "movement/storage.h"
+
+namespace tessera {
+
+/// One operator of a kernel as its loops call it.
+struct LeafTile {
+    const Leaf* leaf;
+    const Node* node;
+    std::vector<int64_t> extents;   ///< of the iterators in one call, at most
+    std::vector<int> divided = {};  ///< iterators that run over the parts of the workers
+};
+
+struct KernelTiles {
+    std::vector<LeafTile> leaves;  ///< in the order of execution
+    double share = 1;              ///< of what is divided: that of the worker with most
+};
+
+/// The parts of a kernel's operators that lie inside all of its loops (movement/ranges.h).
+/// @pre the symbols' bounds in `input` are single values, and the kernel lowers
+KernelTiles leaf_tiles(const LoweringInput& input, const Block& block, const KernelPlan& kernel);
+
+}  // namespace tessera

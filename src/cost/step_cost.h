@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cost/cost_model.h"
+#include "ir/graph.h"
+#include "plan/plan.h"
+
+namespace tessera {
+
+/// At which sizes a step is charged.
+struct SizePoint {
+    std::map<std::string, int64_t> symbols;
+    /// Of index inputs where they decide what is executed, row-major. What is not known counts whole.
+    std::map<std::string, std::vector<double>> contents;
+};
+
+/// What a kernel reads from one level and writes to it.
+struct LevelTraffic {
+    std::string level;
+    double bytes = 0;    ///< of the worker with most
+    double seconds = 0;  ///< at the rate of all workers together
+    bool operator==(const LevelTraffic&) const = default;
+};
+
+/// Of one repetition of one kernel, until the worker with most has done its part.
+struct KernelCost {
+    std::string block, name;           ///< of the kernel: its last operator
+    int64_t repeat = 1;                ///< of the block
+    double near_seconds = 0;           ///< of the operators, all that they read being in the core's caches
+    double stall_seconds = 0;          ///< what B of products takes longer from where it lies
+    std::vector<LevelTraffic> levels;  ///< further out than where the times of the table hold
+    double barrier_seconds = 0;
+    double seconds = 0;        ///< max(near + stall, levels) + barrier; infinite for what cannot be computed
+    std::string why_infinite;  ///< empty if it is not
+    bool operator==(const KernelCost&) const = default;
+};
+
+/// Every kernel of a specialisation at these sizes, in the order of execution, in a step that follows others.
+///
+/// Operations and bytes are those of the definitions (facts/work.h, facts/touched.h) with the bits of each
+/// type. Operators inside loops cost what the calls of their parts cost (paper 000, eq. 15), and bytes what
+/// their level takes; kernels wait for the longer of both (eq. 16). A tensor is read from the innermost level
+/// that holds all that was touched since the kernel that touched it last began: weights come from the main
+/// memory unless the whole step fits a cache, what the kernel before wrote comes from a cache.
+/// @pre the plan is verified, `point` has every symbol within the specialisation's bounds
+std::vector<KernelCost> step_costs(const Graph& graph, const Plan& plan,
+                                   const SpecialisationPlan& specialisation, const SizePoint& point,
+                                   const CostModel& model);
+
+/// Of the whole step: kernels by their repetitions.
+double total_seconds(const std::vector<KernelCost>& costs);
+
+}  // namespace tessera

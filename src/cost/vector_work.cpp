@@ -1,0 +1,151 @@
+#include "cost/vector_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "facts/work.h"
+
+namespace tessera {
+namespace {
+
+bool contains(const std::vector<int>& iterators, int x) {
+    return std::find(iterators.begin(), iterators.end(), x) != iterators.end();
+}
+
+enum class Along : uint8_t { kSame, kSideBySide, kApart };
+
+/// How a component changes from one value of x to the next within a group of lanes.
+Along along(const ExprPtr& component, int x) {
+    if (!contains(iterators_in(component), x)) return Along::kSame;
+    if (std::holds_alternative<IteratorRef>(component->node)) return Along::kSideBySide;
+    const auto* call = std::get_if<Apply>(&component->node);
+    if (!call) return Along::kApart;
+    switch (call->function) {
+        case Function::kAdd: {
+            const Along left = along(call->arguments[0], x), right = along(call->arguments[1], x);
+            return left == Along::kSame ? right : right == Along::kSame ? left : Along::kApart;
+        }
+        case Function::kMod:  // of an extent that groups divide
+            return along(call->arguments[0], x);
+        case Function::kFloorDiv:  // a block, of several groups
+            return along(call->arguments[0], x) == Along::kSideBySide ? Along::kSame : Along::kApart;
+        default:
+            return Along::kApart;
+    }
+}
+
+/// How elements at these coordinates lie for neighbouring values of x.
+Along along(const std::vector<ExprPtr>& coordinates, int x) {
+    Along how = Along::kSame;
+    for (size_t axis = 0; axis < coordinates.size(); ++axis) {
+        const Along here = along(coordinates[axis], x);
+        if (here == Along::kSame) continue;
+        if (how != Along::kSame || axis + 1 != coordinates.size()) return Along::kApart;
+        how = here;
+    }
+    return how;
+}
+
+/// Divisions that remain divisions in machine code.
+double divisions_in(const ExprPtr& expr) {
+    double count = 0;
+    walk(expr, [&](const Expr& node) {
+        const auto* call = std::get_if<Apply>(&node.node);
+        if (call && call->function == Function::kDivide) {
+            const auto* by = std::get_if<Number>(&call->arguments[1]->node);
+            int exponent = 0;
+            if (!by || std::frexp(by->value, &exponent) != 0.5) ++count;
+        }
+        return !std::holds_alternative<Read>(node.node);
+    });
+    return count;
+}
+
+class Counting {
+public:
+    Counting(const Definition& definition, int x, int64_t lanes)
+        : definition_(definition), x_(x), lanes_(static_cast<double>(lanes)) {}
+
+    void access(VectorWork& work, int tensor, const std::vector<ExprPtr>& coordinates, double times) const {
+        const TensorDecl& decl = definition_.tensors[static_cast<size_t>(tensor)];
+        if (x_ >= 0 && !contains(iterators_in(coordinates), x_)) return;  // once for all steps along x
+        const Along how = x_ < 0 ? Along::kSideBySide : along(coordinates, x_);
+        if (how == Along::kApart) {
+            work.gathers += times * lanes_;
+        } else {
+            work.loads += times;
+        }
+        if (decl.type != ElementType::kF32) work.conversions += times;
+    }
+
+private:
+    const Definition& definition_;
+    int x_;
+    double lanes_;
+};
+
+}  // namespace
+
+std::array<double, kVectorWorkNames.size()> counts(const VectorWork& work) {
+    return {work.steps,   work.flops,       work.divisions, work.special, work.loads,
+            work.gathers, work.conversions, work.folds,     work.ends};
+}
+
+std::map<std::string, int64_t> named(const VectorWork& work) {
+    std::map<std::string, int64_t> result;
+    const auto all = counts(work);
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (const auto count = std::llround(all[i]); count > 0) result[kVectorWorkNames[i]] = count;
+    }
+    return result;
+}
+
+VectorWork vector_work_of(const std::map<std::string, int64_t>& named) {
+    const auto at = [&](const char* name) {
+        const auto found = named.find(name);
+        return found == named.end() ? 0.0 : static_cast<double>(found->second);
+    };
+    return {at("steps"),   at("flops"),       at("divisions"), at("special"), at("loads"),
+            at("gathers"), at("conversions"), at("folds"),     at("ends")};
+}
+
+VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, int x,
+                       int64_t lanes) {
+    VectorWork work;
+    double steps = 1, results = 1;
+    for (int i = 0; i < static_cast<int>(extents.size()); ++i) {
+        const int64_t extent = extents[static_cast<size_t>(i)];
+        const auto trips = static_cast<double>(i == x ? (extent + lanes - 1) / lanes : extent);
+        steps *= trips;
+        if (!definition.iterators[static_cast<size_t>(i)].is_reduction) results *= trips;
+    }
+    work.steps = steps;
+    const Counting counting(definition, x, lanes);
+    std::vector<ExprPtr> roots = definition.body;
+    for (const ExprPtr& root : roots) {
+        const facts::OperationCount each = facts::count_operations(root);
+        const double divisions = divisions_in(root);
+        work.flops += steps * (static_cast<double>(each.flops) - divisions);
+        work.divisions += steps * divisions;
+        work.special += steps * static_cast<double>(each.special);
+    }
+    for (const Read& read : reads_in(roots)) {
+        const Role role = definition.tensors[static_cast<size_t>(read.tensor)].role;
+        if (role == Role::kIn) counting.access(work, read.tensor, read.coordinates, steps);
+    }
+    const bool is_reduction = definition.monoid != Monoid::kNone;
+    if (definition.monoid == Monoid::kSoftmaxSum) {
+        work.special += steps;
+        work.flops += 3 * steps;
+    }
+    if (is_reduction) {
+        work.folds = steps;
+        work.ends = results;
+    }
+    for (const int result : definition.results())
+        counting.access(work, result, definition.tensors[static_cast<size_t>(result)].map,
+                        is_reduction ? results : steps);
+    return work;
+}
+
+}  // namespace tessera

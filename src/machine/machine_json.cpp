@@ -1,0 +1,16 @@
+#include <sstream>
+
+#include <toml++/toml.h>
+
+#include "machine/machine_text.h"
+
+namespace tessera {
+
+std::string machine_json(const Machine& machine) {
+    const toml::table table = toml::parse(print_machine(machine));
+    std::ostringstream text;
+    text << toml::json_formatter(table) << '\n';
+    return text.str();
+}
+
+}  // namespace tessera

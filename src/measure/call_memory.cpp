@@ -1,0 +1,56 @@
+#include "measure/call_memory.h"
+
+#include <algorithm>
+
+#include "ir/element_bits.h"
+
+namespace tessera {
+namespace {
+
+// 1.0 as F32 or near it, as BF16 and as F16.
+constexpr uint32_t kNumber = 0x3f803f80;
+
+int64_t most_repetitions(const Graph& graph) {
+    int64_t most = 1;
+    for (const Block& block : graph.blocks) most = std::max(most, block.repeat);
+    return most;
+}
+
+}  // namespace
+
+CallMemory::Tensor CallMemory::tensor_of(const Value& value, int64_t repetitions) {
+    int64_t elements = repetitions;
+    for (const Dim& dim : value.type.shape) elements *= dim.factor;
+    const int64_t bytes = elements * bits(value.type.element) / 8;
+    Tensor tensor(static_cast<size_t>(bytes / static_cast<int64_t>(sizeof(Line)) + 1));
+    const bool is_index = value.type.element == ElementType::kI32;
+    for (Line& line : tensor) std::fill(std::begin(line.words), std::end(line.words), is_index ? 0 : kNumber);
+    return tensor;
+}
+
+CallMemory::CallMemory(const Graph& graph, int64_t arena_bytes)
+    : arena_(static_cast<size_t>(arena_bytes / static_cast<int64_t>(sizeof(Line)) + 1)) {
+    for (const Value& value : graph.values) {
+        if (value.kind == ValueKind::kInput) inputs_.push_back(tensor_of(value, 1));
+        if (value.kind == ValueKind::kState) states_.push_back(tensor_of(value, most_repetitions(graph)));
+    }
+    for (const ValueId output : graph.outputs) outputs_.push_back(tensor_of(graph[output], 1));
+    for (const Tensor& tensor : inputs_) input_addresses_.push_back(tensor.data());
+    for (Tensor& tensor : outputs_) output_addresses_.push_back(tensor.data());
+    for (Tensor& tensor : states_)
+        state_addresses_.push_back(reinterpret_cast<unsigned char*>(tensor.data()));
+}
+
+TesseraStep CallMemory::step(const char* constants) {
+    return {.symbols = nullptr,
+            .inputs = input_addresses_.data(),
+            .outputs = output_addresses_.data(),
+            .constants = reinterpret_cast<const unsigned char*>(constants),
+            .states = state_addresses_.data(),
+            .arena = reinterpret_cast<unsigned char*>(arena_.data()),
+            .worker = 0,
+            .meet = nullptr,
+            .team = nullptr};
+}
+
+}  // namespace tessera

@@ -1,0 +1,236 @@
+#include "measure/kernel_subjects.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "cost/kernel_times.h"
+#include "ops/activation.h"
+#include "ops/block_builder.h"
+#include "ops/define.h"
+#include "ops/elementwise.h"
+#include "ops/matmul.h"
+#include "ops/rms_norm.h"
+#include "ops/rope.h"
+#include "ops/rows.h"
+
+namespace tessera {
+namespace {
+
+constexpr int64_t kDepth = 1024;    ///< of a product: a multiple of every format's block
+constexpr int64_t kWidth = 128;     ///< of a head
+constexpr int64_t kPositions = 64;  ///< of a tile of attention
+constexpr int64_t kManyRows = 72;   ///< of which every register block is a divisor
+
+struct WeightCase {
+    ops::WeightFormat format;
+    ops::Activation input;
+    std::string_view input_name;
+    bool is_typical;
+};
+
+/// Activations as the policies round them: dot products need some, integers others.
+std::vector<WeightCase> weights() {
+    using enum ops::WeightFormat;
+    const ops::Activation f32, bf16{ElementType::kBF16};
+    std::vector<WeightCase> cases = {{kF32, f32, "f32", true},
+                                     {kF16, f32, "f32", true},
+                                     {kBF16, f32, "f32", true},
+                                     {kBF16, bf16, "bf16", true}};
+    for (const ops::WeightFormat format : {kQ8_0, kQ4_0, kQ4_K, kQ6_K, kQ4_1, kQ5_0, kQ5_1, kQ5_K}) {
+        const bool is_common = format == kQ8_0 || format == kQ4_0 || format == kQ4_K || format == kQ6_K;
+        cases.push_back({format, ops::kInt16Blocks, "i16", is_common});
+        if (!is_common) continue;
+        cases.push_back({format, f32, "f32", false});
+        cases.push_back({format, ops::kInt8Blocks, "i8", false});
+    }
+    return cases;
+}
+
+int64_t resident_bytes(const Machine& machine) {
+    const MemoryLevel& near = machine.memory[std::min<size_t>(1, machine.memory.size() - 1)];
+    return near.capacity_bytes / near.shared_by_cores / 2;
+}
+
+std::string lower_case(std::string_view text) {
+    std::string result(text);
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result;
+}
+
+/// A graph of one operator: its values first, then the operator.
+class OneOperator {
+public:
+    OneOperator(KernelSubject& subject, const char* name) : graph_(subject.graph) {
+        graph_.name = name;
+        graph_.blocks.push_back({.name = "main"});
+    }
+
+    void operand(const std::string& name, ValueKind kind, ElementType type,
+                 const std::vector<int64_t>& shape) {
+        TensorType tensor{.element = type, .shape = {}, .layout = {}};
+        for (const int64_t extent : shape) tensor.shape.emplace_back(extent);
+        std::vector<std::string> sources;
+        if (kind == ValueKind::kConstant) sources.push_back(name);
+        graph_.values.push_back({name, kind, std::move(tensor), std::move(sources)});
+        operands_.push_back({static_cast<int>(graph_.values.size()) - 1});
+    }
+    void input(const std::string& name, const std::vector<int64_t>& shape,
+               ElementType type = ElementType::kF32) {
+        operand(name, ValueKind::kInput, type, shape);
+    }
+    void constant(const std::string& name, const std::vector<int64_t>& shape,
+                  ElementType type = ElementType::kF32) {
+        operand(name, ValueKind::kConstant, type, shape);
+    }
+    void define(const DefinitionPtr& definition) {
+        ops::BlockBuilder block(graph_, graph_.blocks[0], Rounding::kWeights);
+        graph_.outputs = definition->results().size() == 1
+                             ? std::vector<ValueId>{block.add("y", definition, operands_)}
+                             : block.add_all("y", definition, operands_);
+    }
+
+private:
+    Graph& graph_;
+    std::vector<ValueId> operands_;
+};
+
+KernelSubject product(const WeightCase& weight, int64_t rows, int64_t columns, int64_t depth) {
+    const ops::WeightFormatInfo& format = ops::info(weight.format);
+    KernelSubject subject{
+        .graph = {},
+        .types = {{"A", std::string(weight.input_name)}, {"B", lower_case(format.name)}, {"C", "f32"}},
+        .sizes = {{"m", rows}, {"n", columns}, {"k", depth}},
+        .streamed = "n",
+        .is_typical = weight.is_typical};
+    OneOperator graph(subject, "product");
+    for (int term = 0; term < weight.input.terms; ++term)
+        graph.input(term == 0 ? "x" : "x_low", {rows, depth}, weight.input.element);
+    if (weight.input.block > 1) graph.input("x_scale", {rows, depth / weight.input.block});
+    for (const ops::WeightOperand& part : format.operands)
+        graph.constant(fmt::format("w_{}", part.name), {columns, depth / part.block}, part.type);
+    graph.define(ops::matmul({}, {Dim(rows), columns, depth}, weight.format, std::nullopt, weight.input));
+    return subject;
+}
+
+KernelSubject attention(int64_t rows, int64_t positions, ElementType cache) {
+    KernelSubject subject{.graph = {},
+                          .types = {{"A", "f32"}, {"B", std::string(name(cache))}, {"C", "f32"}},
+                          .sizes = {{"m", rows}, {"d", kWidth}, {"s", positions}},
+                          .streamed = "d"};
+    OneOperator graph(subject, "attention");
+    graph.input("p", {rows, positions});
+    graph.constant("v", {positions, kWidth}, cache);
+    graph.define(ops::define({}, fmt::format("op attend(t: {}, d: {}, s*: {})\n"
+                                             "in P f32[t, s], V {}[s, d]\n"
+                                             "out M f32[t], L f32[t], A f32[t, d] = softmax_sum(P, V)\n",
+                                             rows, kWidth, positions, name(cache))));
+    return subject;
+}
+
+/// Operators of a block of a transformer on two rows, which the innermost level holds.
+std::vector<KernelSubject> maps_and_folds() {
+    constexpr int64_t kRows = 2, kHeads = kDepth / kWidth;
+    std::vector<KernelSubject> subjects;
+    const auto add = [&](const char* name, const auto& fill) {
+        KernelSubject& subject = subjects.emplace_back();
+        OneOperator graph(subject, name);
+        fill(graph);
+        const ValueId output = subject.graph.outputs.back();
+        subject.types = {{"C", std::string(tessera::name(subject.graph[output].type.element))}};
+        const Definition& definition = *subject.graph.blocks[0].nodes[0].definition();
+        for (const Iterator& iterator : definition.iterators)
+            subject.sizes[iterator.name] = evaluate_constant(iterator.extent, {});
+    };
+    const Dim rows(kRows);
+    const std::vector<int64_t> whole = {kRows, kDepth}, heads = {kRows, kHeads, kWidth};
+    add("add", [&](OneOperator& g) {
+        g.input("a", whole);
+        g.input("b", whole);
+        g.define(ops::add({}, rows, kDepth));
+    });
+    for (const ElementType type : {ElementType::kF32, ElementType::kBF16}) {
+        add("swiglu", [&](OneOperator& g) {
+            g.input("gate", whole);
+            g.input("up", whole);
+            g.define(ops::swiglu({}, rows, kDepth, type));
+        });
+        add("apply", [&](OneOperator& g) {
+            g.input("x", whole);
+            g.input("r", {kRows});
+            g.input("w", {kDepth});
+            g.define(ops::rms_apply({}, {rows}, kDepth, ElementType::kF32, type));
+        });
+    }
+    add("reduce", [&](OneOperator& g) {
+        g.input("x", whole);
+        g.define(ops::rms_reduce({}, {rows}, kDepth, 1e-6));
+    });
+    add("reduce_heads", [&](OneOperator& g) {
+        g.input("x", heads);
+        g.define(ops::rms_reduce({}, {rows, Dim(kHeads)}, kWidth, 1e-6));
+    });
+    for (const ops::RopeForm form : {ops::RopeForm::kHalves, ops::RopeForm::kPairs}) {
+        add("rope", [&](OneOperator& g) {
+            g.input("position", {kRows}, ElementType::kI32);
+            g.input("x", heads);
+            g.input("cos", {kPositions, kWidth / 2});
+            g.input("sin", {kPositions, kWidth / 2});
+            g.define(ops::rope({}, {rows, kHeads, kWidth, kPositions}, form));
+        });
+    }
+    add("select", [&](OneOperator& g) {
+        g.input("row", {kRows}, ElementType::kI32);
+        g.input("x", whole);
+        g.define(ops::select_rows({}, rows, rows, kDepth));
+    });
+    const int64_t block = ops::kInt16Blocks.block;
+    add("block_scales", [&](OneOperator& g) {
+        g.input("x", {kRows, kDepth / block, block});
+        g.define(ops::block_scales({}, rows, kDepth, ops::kInt16Blocks));
+    });
+    add("round", [&](OneOperator& g) {
+        g.input("x", whole);
+        g.input("scale", {kRows, kDepth / block});
+        g.define(ops::round_to_blocks({}, rows, kDepth, ops::kInt16Blocks));
+    });
+    add("round_rest", [&](OneOperator& g) {
+        g.input("x", whole);
+        g.input("scale", {kRows, kDepth / block});
+        g.input("high", whole, ElementType::kI8);
+        g.define(ops::round_rest({}, rows, kDepth, ops::kInt16Blocks));
+    });
+    return subjects;
+}
+
+}  // namespace
+
+std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
+    std::vector<KernelSubject> subjects;
+    const int64_t panel = 8 * vector_lanes(machine);
+    const auto columns_of = [&](ops::WeightFormat format) {
+        const auto row_bytes =
+            static_cast<int64_t>(bits_of_type(lower_case(ops::info(format).name)) * kDepth / 8);
+        return std::max<int64_t>(1, resident_bytes(machine) / row_bytes / panel) * panel;
+    };
+    for (const WeightCase& weight : weights()) {
+        const int64_t columns = columns_of(weight.format);
+        for (const int64_t rows : {int64_t{1}, int64_t{4}, kManyRows})
+            subjects.push_back(product(weight, rows, columns, kDepth));
+    }
+    const int64_t positions = std::max<int64_t>(1, resident_bytes(machine) / (kWidth * 4) / 16) * 16;
+    for (const ops::WeightFormat cache :
+         {ops::WeightFormat::kF32, ops::WeightFormat::kF16, ops::WeightFormat::kBF16}) {
+        for (const int64_t rows : {1, 2, 6}) {
+            subjects.push_back(product({cache, {}, "f32", true}, rows, kPositions, kWidth));
+            for (const int64_t tile : {kPositions, positions})
+                subjects.push_back(attention(rows, tile, *ops::element_of(cache)));
+        }
+    }
+    for (KernelSubject& subject : maps_and_folds()) subjects.push_back(std::move(subject));
+    return subjects;
+}
+
+}  // namespace tessera

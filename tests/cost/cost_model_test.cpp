@@ -1,0 +1,104 @@
+// Costs by hand on a machine of round numbers.
+
+#include "cost/cost_model.h"
+
+#include <gtest/gtest.h>
+
+#include "cost/kernel_types.h"
+#include "cost/measured_machine.h"
+#include "cost/vector_work.h"
+#include "ops/matmul.h"
+
+namespace tessera {
+namespace {
+
+const CostModel kModel(testing::measured_machine());
+
+Leaf contract(const char* rows = "1") {
+    return {"y",
+            "contract",
+            {{"m", "t"}, {"n", "n"}, {"k", "k"}, {"lanes", "16"}, {"rows", rows}, {"groups", "1"}}};
+}
+
+TEST(CostModel, AProductCostsWhatTheTableSays) {
+    const auto product = ops::matmul({}, {Dim(1), 32, 1000}, ops::WeightFormat::kF32);
+    const LeafCost cost = kModel.leaf(*product, contract(), {1, 32, 1000});
+    EXPECT_EQ(cost.why_infinite, "");
+    EXPECT_NEAR(cost.near_seconds, 2e-6, 1e-12);
+    EXPECT_EQ(cost.streamed_bytes, 32 * 1000 * 4);
+}
+
+TEST(CostModel, WithoutATimeThePeakOfTheUnitCounts) {
+    const auto product = ops::matmul({}, {Dim(1), 32, 1000}, ops::WeightFormat::kF32);
+    Leaf dot = contract();
+    dot.micro_kernel = "dot";
+    EXPECT_NEAR(kModel.leaf(*product, dot, {1, 32, 1000}).near_seconds, 64e3 / 100e9, 1e-12);
+    Machine machine = testing::measured_machine();
+    machine.units[0].peaks.clear();
+    EXPECT_NE(CostModel(machine).leaf(*product, dot, {1, 32, 1000}).why_infinite, "");
+}
+
+TEST(CostModel, WhatNoMicroKernelDoesHasNoFiniteCost) {
+    const Definition sum =
+        parse_definition("op add(i: 16)\nin A f32[i]\nin B f32[i]\nout Y f32[i] = A + B\n", "");
+    EXPECT_NE(kModel.leaf(sum, contract(), {16}).why_infinite, "");
+    EXPECT_NE(kModel.leaf(sum, {"y", "imagined", {}}, {16}).why_infinite, "");
+}
+
+TEST(CostModel, LoopsCostTheSumOfWhatTheyDo) {
+    const Definition sum =
+        parse_definition("op add(i: 160)\nin A f32[i]\nin B f32[i]\nout Y f32[i] = A + B\n", "");
+    // Ten groups of lanes, each with two loads, a store and an addition.
+    const LeafCost cost = kModel.leaf(sum, {"y", "loops", {{"x", "i"}, {"lanes", "16"}}}, {160});
+    EXPECT_NEAR(cost.near_seconds, 10 * (3 * 1e-9 + 2e-9), 1e-13);
+}
+
+TEST(CostModel, StallsGrowWithTheInverseOfTheRate) {
+    EXPECT_EQ(kModel.stall_per_byte(1e-10, 1, 1), 0);
+    EXPECT_NEAR(kModel.stall_per_byte(1e-10, 3, 1), 1e-10, 1e-20);
+    // 1/20 - 1/50 of 1/10 - 1/50.
+    EXPECT_NEAR(kModel.stall_per_byte(1e-10, 2, 1), 0.375e-10, 1e-20);
+}
+
+TEST(CostModel, SharedLevelsAreSharedByThoseWhoWork) {
+    EXPECT_EQ(kModel.capacity(1, 2), 1 << 20);
+    EXPECT_EQ(kModel.capacity(2, 1), 8 << 20);
+    EXPECT_EQ(kModel.capacity(2, 2), 4 << 20);
+    EXPECT_EQ(kModel.barrier_seconds(1), 0);
+    EXPECT_EQ(kModel.barrier_seconds(2), 1e-6);
+}
+
+TEST(KernelTypes, AreThoseOfTheFormat) {
+    using Types = std::map<std::string, std::string>;
+    const Leaf leaf = contract();
+    const auto types = [&](ops::WeightFormat format, ops::Activation input) {
+        return kernel_types(*ops::matmul({}, {Dim(1), 32, 1024}, format, std::nullopt, input), leaf);
+    };
+    EXPECT_EQ(types(ops::WeightFormat::kBF16, {}), (Types{{"A", "f32"}, {"B", "bf16"}, {"C", "f32"}}));
+    EXPECT_EQ(types(ops::WeightFormat::kQ4_K, {}), (Types{{"A", "f32"}, {"B", "q4_k"}, {"C", "f32"}}));
+    EXPECT_EQ(types(ops::WeightFormat::kQ6_K, ops::kInt16Blocks),
+              (Types{{"A", "i16"}, {"B", "q6_k"}, {"C", "f32"}}));
+    EXPECT_EQ(types(ops::WeightFormat::kQ4_0, ops::kInt8Blocks),
+              (Types{{"A", "i8"}, {"B", "q4_0"}, {"C", "f32"}}));
+}
+
+TEST(VectorWork, IsCountedFromTheDefinition) {
+    const Definition d = parse_definition(
+        "op norm(t: 2, d*: 64)\nin X f16[t, d]\nout R f32[t] = rsqrt(sum(X * X) / 64 + 1e-6)\n", "");
+    const VectorWork work = vector_work(d, {2, 64}, 1, 16);
+    EXPECT_EQ(work.steps, 8);
+    EXPECT_EQ(work.folds, 8);
+    EXPECT_EQ(work.ends, 2);
+    EXPECT_EQ(work.special, 0);  // ends have them
+    EXPECT_EQ(work.conversions, 8);
+    EXPECT_EQ(vector_work_of(named(work)), work);
+}
+
+TEST(VectorWork, LanesThatLieApartAreGathered) {
+    const Definition d = parse_definition("op turn(i: 16, j: 16)\nin X f32[j, i]\nout Y f32[i, j] = X\n", "");
+    EXPECT_EQ(vector_work(d, {16, 16}, 1, 16).gathers, 16 * 16);
+    EXPECT_EQ(vector_work(d, {16, 16}, 1, 16).loads, 16);
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,129 @@
+// Kernels of a step: where their bytes come from, and what they wait for.
+
+#include "cost/step_cost.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "cost/measured_machine.h"
+
+namespace tessera {
+namespace {
+
+/// A product with a weight of n columns that a block repeats, and what is added to it.
+Graph product_and_sum(int64_t n, int64_t repeat) {
+    const std::string weight = repeat > 1 ? fmt::format("\"w.*\" for 0..{}", repeat - 1) : "\"w\"";
+    return parse_graph(fmt::format(R"(graph "g"
+input x: f32[1, 1000]
+constant w: f32[{0}, 1000] from {1}
+value y: f32[1, {0}]
+value z: f32[1, {0}]
+
+block layer repeat {2}
+  node y(x, w) -> y
+    op matmul(t: 1, n: {0}, k*: 1000)
+    in X f32[t, k]
+    in W f32[n, k]
+    out Y f32[t, n] = sum(X * W)
+  node z(y, y) -> z
+    op add(t: 1, n: {0})
+    in A f32[t, n]
+    in B f32[t, n]
+    out Y f32[t, n] = A + B
+)",
+                                   n, weight, repeat),
+                       "g");
+}
+
+Plan plan_of(const Graph& graph, int64_t workers = 1, const char* loop = "") {
+    Plan plan;
+    plan.graph = graph.name;
+    plan.workers = workers;
+    plan.stored["w"] = {.order = {}, .lanes = {{0, 16}}};
+    SpecialisationPlan s;
+    s.name = "whole";
+    s.kernels = {
+        {"layer", parse_nest(std::string(loop) + (*loop ? "{ " : "") +
+                                 "y[contract m=t n=n k=k lanes=16 rows=1 groups=1]" + (*loop ? " }" : ""),
+                             "nest")},
+        {"layer", parse_nest("z[loops x=n lanes=16]", "nest"), workers > 1}};
+    s.tensors["y"] = {};
+    s.tensors["z"] = {};
+    plan.specialisations.push_back(s);
+    return plan;
+}
+
+const CostModel kModel(testing::measured_machine());
+
+std::vector<KernelCost> costs(int64_t n, int64_t repeat, int64_t workers = 1, const char* loop = "") {
+    const Graph graph = product_and_sum(n, repeat);
+    verify(graph, "g");
+    const Plan plan = plan_of(graph, workers, loop);
+    return step_costs(graph, plan, plan.specialisations[0], {}, kModel);
+}
+
+TEST(StepCosts, WeightsThatACacheHoldsComeFromThere) {
+    // 64,000 bytes fit L2, in which the table's near times hold.
+    const KernelCost product = costs(16, 1)[0];
+    EXPECT_EQ(product.name, "y");
+    EXPECT_NEAR(product.near_seconds, 1e-6, 1e-12);
+    EXPECT_EQ(product.stall_seconds, 0);
+    EXPECT_NEAR(product.seconds, 1e-6, 1e-12);
+}
+
+TEST(StepCosts, WeightsOfManyRepetitionsComeFromMemory) {
+    const KernelCost product = costs(16, 1000)[0];
+    EXPECT_EQ(product.repeat, 1000);
+    EXPECT_NEAR(product.stall_seconds, 10e-6, 1e-11);
+    EXPECT_NEAR(product.seconds, 11e-6, 1e-11);  // as listed
+    ASSERT_FALSE(product.levels.empty());
+    EXPECT_EQ(product.levels.back().level, "memory");
+    EXPECT_EQ(product.levels.back().bytes, 64000);
+    EXPECT_NEAR(product.levels.back().seconds, 6.4e-6, 1e-12);
+}
+
+TEST(StepCosts, WhatTheKernelBeforeWroteIsInItsCache) {
+    const KernelCost sum = costs(160, 1000)[1];
+    EXPECT_EQ(sum.name, "z");
+    // Loads and stores of ten groups, two of the same operand; the product's weight has gone by since the
+    // kernel began that wrote y.
+    EXPECT_NEAR(sum.near_seconds, 10 * (3 * 1e-9 + 2e-9), 1e-13);
+    for (const LevelTraffic& level : sum.levels) EXPECT_NE(level.level, "memory");
+}
+
+TEST(StepCosts, WorkersShareTheWorkAndMeet) {
+    const KernelCost product = costs(320, 1000, 2, "n:160@worker ")[0];
+    EXPECT_NEAR(product.near_seconds, 10e-6, 1e-10);
+    EXPECT_EQ(product.levels.back().bytes, 160 * 4000);
+    EXPECT_EQ(costs(320, 1000, 2, "n:160@worker ")[1].barrier_seconds, 1e-6);
+    // Parts that are not equal: the worker with most counts.
+    EXPECT_NEAR(costs(320, 1000, 2, "n:256@worker ")[0].near_seconds, 16e-6, 1e-10);
+}
+
+TEST(StepCosts, MoreBytesAreNeverCheaper) {
+    double before = 0;
+    for (const int64_t n : {16, 32, 64, 160, 320, 1600, 3200, 16000}) {
+        for (const KernelCost& cost : costs(n, 1))
+            EXPECT_TRUE(std::isfinite(cost.seconds)) << cost.why_infinite;
+        const double seconds = total_seconds(costs(n, 1));
+        EXPECT_GT(seconds, before) << n;
+        before = seconds;
+    }
+    EXPECT_GT(total_seconds(costs(16, 2000)), total_seconds(costs(16, 1000)));
+}
+
+TEST(StepCosts, AKernelWithoutARateIsInfiniteAndSaysWhy) {
+    Machine machine = testing::measured_machine();
+    std::erase_if(machine.micro_kernels, [](const MicroKernelTime& time) { return time.name == "loops"; });
+    const Graph graph = product_and_sum(16, 1);
+    const Plan plan = plan_of(graph);
+    const auto found = step_costs(graph, plan, plan.specialisations[0], {}, CostModel(machine));
+    EXPECT_TRUE(std::isinf(found[1].seconds));
+    EXPECT_EQ(found[1].why_infinite, "z: the machine has no times of loops, of which those of loops follow");
+    EXPECT_TRUE(std::isfinite(found[0].seconds));
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,96 @@
+// The measured table decides between register blocks; without it the order of preference stays.
+
+#include "planner/ranked_leaves.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "cost/measured_machine.h"
+#include "planner/verify_plan.h"
+
+namespace tessera {
+namespace {
+
+Graph product(int64_t rows) {
+    return parse_graph(fmt::format(R"(graph "g"
+input x: f32[{0}, 1024]
+constant w: f32[256, 1024] from "w"
+value y: f32[{0}, 256]
+
+block main
+  node y(x, w) -> y
+    op matmul(t: {0}, n: 256, k*: 1024)
+    in X f32[t, k]
+    in W f32[n, k]
+    out Y f32[t, n] = sum(X * W)
+output y
+)",
+                                   rows),
+                       "g");
+}
+
+/// With times of `contract` on one row in so many groups of lanes, near and from memory.
+PlannerOptions options(const std::map<int64_t, std::pair<double, double>>& seconds_of_groups) {
+    Machine machine = testing::measured_machine();
+    machine.micro_kernels.clear();
+    for (const auto& [groups, seconds] : seconds_of_groups) {
+        const std::map<std::string, int64_t> parameters = {{"rows", 1}, {"groups", groups}, {"lanes", 16}},
+                                             sizes = {{"m", 1}, {"n", 256}, {"k", 1024}};
+        machine.micro_kernels.push_back(
+            testing::kernel_time("contract", "f32", "f32", parameters, sizes, "L2", seconds.first));
+        machine.micro_kernels.push_back(
+            testing::kernel_time("contract", "f32", "f32", parameters, sizes, "memory", seconds.second));
+    }
+    return {
+        .machine = "doctored", .costs = std::make_shared<const CostModel>(machine), .has_all_blocks = true};
+}
+
+std::string groups_chosen(const Graph& graph, const PlannerOptions& options) {
+    const Plan plan = default_plan(graph, options);
+    EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
+    const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
+    EXPECT_EQ(leaf.micro_kernel, "contract");
+    return leaf.parameters.at("groups");
+}
+
+TEST(RankedLeaves, TheBlockThatTheTableSaysIsFastestIsTaken) {
+    const double far = 150e-6;  // B is 1 MiB: 105 us at the rate of the memory
+    EXPECT_EQ(
+        groups_chosen(product(1), options({{1, {90e-6, far}}, {2, {80e-6, 120e-6}}, {4, {70e-6, far}}})),
+        "2");
+    EXPECT_EQ(
+        groups_chosen(product(1), options({{1, {90e-6, far}}, {2, {80e-6, far}}, {4, {70e-6, 120e-6}}})),
+        "4");
+}
+
+TEST(RankedLeaves, WhereTheMemoryDecidesThePreferredOneStays) {
+    const std::string preferred = groups_chosen(product(1), {.machine = "unmeasured"});
+    const double near = 10e-6, far = 50e-6;  // faster than the memory gives
+    EXPECT_EQ(groups_chosen(product(1),
+                            options({{1, {near, far}}, {2, {near, far / 2}}, {4, {near / 2, far / 3}}})),
+              preferred);
+}
+
+TEST(RankedLeaves, WithoutMeasurementsNothingChanges) {
+    for (const int64_t rows : {1, 3, 64}) {
+        const Graph graph = product(rows);
+        const PlannerOptions unmeasured{.machine = "unmeasured"};
+        const Plan plan = default_plan(graph, unmeasured);
+        const Node& node = graph.blocks[0].nodes[0];
+        const std::vector<Leaf> candidates = leaf_candidates(node, plan.specialisations[0], unmeasured);
+        EXPECT_EQ(ranked_leaves(graph, node, plan.specialisations[0], unmeasured), candidates);
+        // What is offered besides is behind what was preferred.
+        PlannerOptions all = unmeasured;
+        all.has_all_blocks = true;
+        EXPECT_EQ(leaf_candidates(node, plan.specialisations[0], all).front(), candidates.front());
+        EXPECT_GT(leaf_candidates(node, plan.specialisations[0], all).size(), candidates.size());
+    }
+}
+
+TEST(RankedLeaves, TheSameTableGivesTheSamePlan) {
+    const PlannerOptions measured = options({{1, {90e-6, 150e-6}}, {2, {80e-6, 120e-6}}});
+    EXPECT_EQ(default_plan(product(1), measured), default_plan(product(1), measured));
+}
+
+}  // namespace
+}  // namespace tessera
