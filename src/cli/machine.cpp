@@ -64,7 +64,6 @@ Machine describe(const Options& options, const Environment& environment) {
 
 int print(const Machine& machine, const std::string& out, bool json) {
     const bool has_rates = !machine.memory.back().read_bandwidth.empty();
-    for (const std::string& doubt : doubtful_levels(machine)) fmt::print(stderr, "note: {}\n", doubt);
     const std::string text =
         json ? machine_json(machine)
              : std::string(has_rates ? "# Measured by `tessera machine --measure`.\n"
@@ -75,6 +74,7 @@ int print(const Machine& machine, const std::string& out, bool json) {
     } else {
         write_file(out, text);
     }
+    for (const std::string& doubt : doubtful_levels(machine)) fmt::print(stderr, "note: {}\n", doubt);
     return 0;
 }
 
