@@ -99,10 +99,11 @@ void project_dot(int64_t T, const ntt::bf16* x, const ntt::bf16* weight, float* 
 
 void project_tiles(int64_t T, const ntt::bf16* x, const ntt::bf16* weight, float* y) {
     using namespace tessera::ntt;
-    constexpr ContractTilesTile kTiles{.tile_rows = 16, .lanes = kLanes, .depth = 32, .rows = 2, .groups = 2};
-    contract_tiles<kTiles>(T, Int<100>{}, Int<72>{}, rows(x, Int<72>{}, Int<1>{}),
-                           lane_pairs(weight, Int<72 * kLanes>{}, Int<2 * kLanes>{}),
-                           result(y, Int<100>{}, Int<kLanes>{}));
+    constexpr ContractTilesTile kTileBlock{
+        .tile_rows = 16, .lanes = kLanes, .depth = 32, .rows = 2, .groups = 2};
+    contract_tiles<kTileBlock>(T, Int<100>{}, Int<72>{}, rows(x, Int<72>{}, Int<1>{}),
+                               lane_pairs(weight, Int<72 * kLanes>{}, Int<2 * kLanes>{}),
+                               result(y, Int<100>{}, Int<kLanes>{}));
 }
 
 // Weights of 4 bits in quads of k, in blocks of 32 with F16 scales, with activations rounded to int8.
