@@ -41,9 +41,9 @@ void write_in_bf16(const fs::path& folder) {
     uint64_t header_bytes = 0;
     std::memcpy(&header_bytes, file.data(), sizeof header_bytes);
     const char* const data = file.data() + sizeof header_bytes + header_bytes;
+    const auto header = nlohmann::json::parse(file.substr(sizeof header_bytes, header_bytes));
     std::map<std::string, NamedTensor> tensors;
-    for (const auto& [name, entry] :
-         nlohmann::json::parse(file.substr(sizeof header_bytes, header_bytes)).items()) {
+    for (const auto& [name, entry] : header.items()) {
         if (name == "__metadata__") continue;
         NamedTensor tensor{.shape = entry.at("shape"), .values = {}, .type = "BF16", .stored = {}};
         const int64_t begin = entry.at("data_offsets")[0], end = entry.at("data_offsets")[1];
