@@ -68,6 +68,8 @@ int run_job(const std::string& verb, const Job& job) {
     } catch (const std::bad_alloc&) {
         return complain(verb, "out of memory", kFailed);
     } catch (const std::exception& error) {
+        // What does not fit the buffer fails in fmt::print, which does not say where it was to go.
+        if (std::ferror(stdout) != 0) return finish(verb, kFailed);
         return complain(verb, error.what(), kFailed);
     }
 }

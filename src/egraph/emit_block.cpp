@@ -43,6 +43,7 @@ public:
                 if (const ClassId e_class = egraph_.find(terms_.values.at(result)); needed_.contains(e_class))
                     emit(e_class);
         for (const ValueId value : needed) emit(egraph_.find(terms_.values.at(value)));
+        check_made();
         rename_users();
         drop_unmade();
         return std::move(result_);
@@ -87,6 +88,17 @@ private:
         std::sort(all.begin(), all.end());
         all.erase(std::unique(all.begin(), all.end()), all.end());
         return all;
+    }
+
+    /// What is carried out or kept as a state must be a value of the block itself.
+    void check_made() const {
+        const auto check = [&](ValueId value) {
+            const ClassId e_class = egraph_.find(terms_.values.at(value));
+            TESSERA_CHECK(needed_.contains(e_class), "{} is a value that the block reads",
+                          before_[value].name);
+        };
+        if (old_block().carried_out) check(*old_block().carried_out);
+        for (const StateUpdate& update : old_block().states) check(update.after);
     }
 
     void mark_needed(ClassId root) {

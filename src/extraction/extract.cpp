@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "extraction/formula.h"
+#include "extraction/exact_search.h"
 #include "extraction/neighbourhood.h"
 #include "extraction/seeds.h"
-#include "extraction/simplify.h"
 #include "support/error.h"
 
 namespace tessera::extraction {
@@ -34,80 +33,62 @@ public:
     Result run() {
         seed(bottom_up(instance_));
         seed(greedy_dag(instance_));
-        Instance small = instance_;
         SimplifyOptions inferences;
         if (!options_.simplify) inferences = {.inline_free = false, .needed = false};
-        if (!extraction::simplify(small, best_.cost, inferences)) {
-            TESSERA_CHECK(!best_.exists(), "simplification has lost a solution");
-            return {.status = Status::kInfeasible};
-        }
-        return search(small);
+        ExactSearch exact(instance_, std::move(best_), inferences);
+        exact_ = &exact;
+        const MaxSat::End end = take_turns(exact);
+        if (end == MaxSat::End::kInfeasible) return finished({.status = Status::kInfeasible});
+        return report(end == MaxSat::End::kOptimal || exact.lower() >= exact.best().cost);
     }
 
 private:
     void seed(const std::optional<Choice>& choice) {
         if (!choice) return;
-        if (auto found = evaluate(instance_, *choice)) offer(settle(instance_, std::move(*found)));
-    }
-    void offer(Incumbent found) {
-        if (found.cost < best_.cost) best_ = std::move(found);
+        auto found = evaluate(instance_, *choice);
+        if (!found) return;  // it has a cycle, or two nodes of a group
+        *found = settle(instance_, std::move(*found));
+        if (found->cost < best_.cost) best_ = std::move(*found);
     }
 
-    Result search(const Instance& small) {
-        Sat sat;
-        Formula formula(small, sat);
-        MaxSat exact(sat, formula.softs(), formula.base(), [&]() -> std::optional<Weight> {
-            const auto found = formula.read_model();
-            if (!found) return std::nullopt;
-            auto whole = restore(instance_, small, found->choice);
-            TESSERA_CHECK(whole, "a choice is lost with what simplification took out");
-            offer(std::move(*whole));
-            return best_.cost;
-        });
-        exact_ = &exact;
-        Neighbourhood neighbourhood(without_dropped_nodes(small), options_.seed);
-        MaxSat::End end = MaxSat::End::kOutOfBudget;
-        for (int64_t slice = kFirstSlice; end == MaxSat::End::kOutOfBudget; slice *= 2) {
-            exact.lower_upper(best_.cost);
+    MaxSat::End take_turns(ExactSearch& exact) {
+        std::optional<Neighbourhood> neighbourhood;
+        for (int64_t slice = kFirstSlice;; slice *= 2) {
             Budget turn(budget_, slice);
-            end = exact.run(turn);
-            if (budget_.is_exhausted()) break;
-            if (end != MaxSat::End::kOutOfBudget || !options_.neighbourhoods || !best_.exists()) continue;
+            const MaxSat::End end = exact.run(turn);
+            if (end != MaxSat::End::kOutOfBudget || budget_.is_exhausted()) return end;
+            if (!options_.neighbourhoods || !exact.best().exists()) continue;
+            if (!neighbourhood) neighbourhood.emplace(without_dropped_nodes(exact), options_.seed);
             Budget other_turn(budget_, slice);
-            neighbourhood.improve(best_, other_turn);
+            Incumbent incumbent = exact.best();
+            neighbourhood->improve(incumbent, other_turn);
+            exact.offer(incumbent);
         }
-        exact.lower_upper(best_.cost);
-        exact_ = nullptr;
-        if (end == MaxSat::End::kInfeasible) return finished({.status = Status::kInfeasible});
-        return report(end == MaxSat::End::kOptimal || exact.lower() >= best_.cost, exact.lower());
     }
 
-    /// The whole instance, so that its choices are choices of the problem, with the nodes that simplification
-    /// left and those of the incumbent.
-    Instance without_dropped_nodes(const Instance& small) const {
+    /// The whole instance, so that its choices are choices of the problem, without the nodes that
+    /// simplification has dropped. A class that it has emptied or inlined is whole.
+    Instance without_dropped_nodes(const ExactSearch& exact) const {
         Instance result = instance_;
         for (size_t e_class = 0; e_class < result.classes(); ++e_class)
-            std::erase_if(result.members[e_class], [&](int node) {
-                const std::vector<int>& left = small.members[e_class];
-                return !left.empty() && !std::binary_search(left.begin(), left.end(), node) &&
-                       (!best_.exists() || best_.choice[e_class] != node);
-            });
+            if (const std::vector<int>& left = exact.simplified().members[e_class]; !left.empty())
+                result.members[e_class] = left;
         return result;
     }
 
-    Result report(bool is_optimal, Weight lower) {
+    Result report(bool is_optimal) {
         Result result;
         const auto classes = static_cast<double>(problem_.classes);
         result.rounding = classes * costs_.rounding;
-        if (best_.exists()) {
-            const Incumbent settled = settle(instance_, best_);
-            result.choice = settled.choice;
+        const bool has_choice = exact_->best().exists();
+        if (has_choice) {
+            result.choice = settle(instance_, exact_->best()).choice;
             result.cost = cost_of(problem_, result.choice);
             result.status = is_optimal ? Status::kOptimal : Status::kFeasible;
         }
         // The bound is a multiple of the unit; as a double it may lie a rounding above the same cost.
-        const double bound = static_cast<double>(lower) * costs_.unit;
-        result.bound = is_optimal ? result.cost : best_.exists() ? std::min(bound, result.cost) : bound;
+        const double bound = static_cast<double>(exact_->lower()) * costs_.unit;
+        result.bound = is_optimal ? result.cost : has_choice ? std::min(bound, result.cost) : bound;
         return finished(std::move(result));
     }
 
@@ -119,8 +100,9 @@ private:
 
     bool is_cancelled() {
         if (!options_.on_progress) return false;
-        Progress now{.conflicts = budget_.spent()};
-        if (best_.exists()) now.cost = static_cast<double>(best_.cost) * costs_.unit;
+        Progress now{.conflicts = budget_.spent(), .cost = {}, .bound = {}};
+        const Incumbent& best = exact_ ? exact_->best() : best_;
+        if (best.exists()) now.cost = static_cast<double>(best.cost) * costs_.unit;
         if (exact_) now.bound = static_cast<double>(exact_->lower()) * costs_.unit;
         return options_.on_progress(now);
     }
@@ -130,8 +112,8 @@ private:
     ScaledCosts costs_;
     Instance instance_;
     Budget budget_;
-    Incumbent best_;
-    const MaxSat* exact_ = nullptr;
+    Incumbent best_;  ///< before the exact search, which then keeps it
+    const ExactSearch* exact_ = nullptr;
 };
 
 }  // namespace

@@ -11,8 +11,7 @@
 // class that is no root needs a chosen parent.
 //
 // A model is read from the leaves upwards: a node is taken when all its children have one. What is left over
-// depends on itself, and for every such class a shortest cycle is forbidden as a set of edges c -> d ("c is
-// computed by a node that uses d").
+// depends on itself, and is excluded (cycles.cpp).
 #include "extraction/formula.h"
 
 #include <algorithm>
@@ -24,7 +23,6 @@
 namespace tessera::extraction {
 namespace {
 
-constexpr size_t kCutsPerModel = 200;
 constexpr size_t kPairwise = 5;  // beyond it a ladder has fewer clauses than all pairs
 
 }  // namespace
@@ -74,7 +72,11 @@ void Formula::add_class(int e_class) {
     if (nodes.size() > 1)
         for (const int child : common) sat_.add({-y(e_class), y(child)});
     if (instance_.has_rewards) least = 0;
-    if (!nodes.empty() && least > 0) softs_.push_back({-y(e_class), least});
+    const bool is_root = std::binary_search(instance_.roots.begin(), instance_.roots.end(), e_class);
+    if (is_root && !nodes.empty())
+        base_ += least;  // paid in any case
+    else if (!nodes.empty() && least > 0)
+        softs_.push_back({-y(e_class), least});
     for (const int node : nodes) {
         const Weight excess = instance_.node(node).cost - least;
         if (excess > 0) softs_.push_back({-x(node), excess});
@@ -148,63 +150,6 @@ std::vector<int> Formula::derive(Choice& choice) const {
     return underived;
 }
 
-int Formula::edge(int from, int to) {
-    const auto [known, is_new] = edges_.try_emplace({from, to}, 0);
-    if (!is_new) return known->second;
-    std::vector<int> users;
-    for (const int node : instance_.nodes_of(from)) {
-        const std::vector<int>& children = instance_.node(node).children;
-        if (std::binary_search(children.begin(), children.end(), to)) users.push_back(x(node));
-    }
-    if (users.size() == 1) return known->second = users.front();
-    known->second = sat_.new_variable();
-    for (const int user : users) sat_.add({-user, known->second});
-    return known->second;
-}
-
-void Formula::cut_cycles(const std::vector<int>& underived, const Choice& choice) {
-    // The model must be read before clauses are added, which end it.
-    std::vector<std::vector<int>> next(instance_.classes());
-    for (const int e_class : underived)
-        for (const int node : instance_.nodes_of(e_class)) {
-            if (!sat_.is_true(x(node))) continue;
-            for (const int child : instance_.node(node).children)
-                if (choice[static_cast<size_t>(child)] < 0)
-                    next[static_cast<size_t>(e_class)].push_back(child);
-        }
-    size_t cuts = 0;
-    std::vector<int> reached_from(instance_.classes(), -1), reached_by(instance_.classes(), -1);
-    std::vector<char> is_cut(instance_.classes(), 0);
-    for (const int start : underived) {
-        if (cuts == kCutsPerModel) return;
-        if (is_cut[static_cast<size_t>(start)] != 0) continue;  // an earlier cycle goes through it
-        std::deque<int> queue = {start};
-        bool is_closed = false;
-        while (!queue.empty() && !is_closed) {
-            const int from = queue.front();
-            queue.pop_front();
-            for (const int to : next[static_cast<size_t>(from)]) {
-                if (std::exchange(reached_from[static_cast<size_t>(to)], start) == start) continue;
-                reached_by[static_cast<size_t>(to)] = from;
-                queue.push_back(to);
-                is_closed = is_closed || to == start;
-            }
-        }
-        if (!is_closed) continue;  // it only leads to a cycle
-        std::vector<int> clause;
-        int to = start;
-        do {
-            const int from = reached_by[static_cast<size_t>(to)];
-            clause.push_back(-edge(from, to));
-            is_cut[static_cast<size_t>(to)] = 1;
-            to = from;
-        } while (to != start);
-        sat_.add(clause);
-        ++cuts;
-    }
-    TESSERA_CHECK(cuts > 0, "{} classes depend on themselves without a cycle", underived.size());
-}
-
 std::optional<Incumbent> Formula::read_model() {
     Choice choice(instance_.classes(), -1);
     const std::vector<int> underived = derive(choice);
@@ -216,7 +161,7 @@ std::optional<Incumbent> Formula::read_model() {
         TESSERA_CHECK(result, "a derived choice is not valid");
         return result;
     }
-    cut_cycles(underived, choice);
+    exclude(underived, choice);
     return std::nullopt;
 }
 

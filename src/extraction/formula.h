@@ -28,7 +28,10 @@ private:
     void add_support(const std::vector<int>& classes);
     void add_at_most_one(std::vector<int> literals);
     std::vector<int> derive(Choice& choice) const;
-    void cut_cycles(const std::vector<int>& underived, const Choice& choice);
+    void exclude(const std::vector<int>& underived, const Choice& choice);
+    Instance dependencies(const std::vector<int>& underived, const Choice& choice) const;
+    void cut_cycles(const Instance& dependent, const std::vector<int>& underived);
+    void demand_ways_out(const Instance& dependent, const std::vector<int>& underived);
     int edge(int from, int to);
 
     int y(int e_class) const { return y_[static_cast<size_t>(e_class)]; }

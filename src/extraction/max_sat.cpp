@@ -31,7 +31,7 @@ constexpr int64_t kTrimConflicts = 1000;
 constexpr int kTrimCalls = 5;
 constexpr int64_t kDeletionConflicts = 100;
 constexpr size_t kDeletionSize = 60;
-constexpr int64_t kExhaustConflicts = 500;
+constexpr int64_t kExhaustConflicts = 30;
 
 /// A stratum ends where the weights fall steeply, or holds this share of the remaining literals.
 constexpr double kWeightDrop = 0.5;

@@ -4,9 +4,7 @@
 #include <deque>
 #include <utility>
 
-#include "extraction/formula.h"
-#include "extraction/simplify.h"
-#include "support/error.h"
+#include "extraction/exact_search.h"
 
 namespace tessera::extraction {
 namespace {
@@ -17,40 +15,20 @@ constexpr double kDecline = 0.85;
 constexpr size_t kSmallestBall = 8;
 constexpr int64_t kConflicts = 4000;  // for one neighbourhood: a second or two
 
-/// Everything as chosen, but for the classes of the ball.
+/// Everything as chosen, but for the classes of the ball, which keep what was chosen among their nodes.
 Instance restricted(const Instance& instance, const Choice& choice, const std::vector<char>& is_free) {
     Instance part = instance;
     for (size_t e_class = 0; e_class < part.classes(); ++e_class) {
-        if (is_free[e_class] != 0) continue;
-        part.members[e_class].clear();
-        if (choice[e_class] >= 0) part.members[e_class].push_back(choice[e_class]);
+        std::vector<int>& nodes = part.members[e_class];
+        if (is_free[e_class] == 0) nodes.clear();
+        if (choice[e_class] < 0) continue;
+        const auto place = std::lower_bound(nodes.begin(), nodes.end(), choice[e_class]);
+        if (place == nodes.end() || *place != choice[e_class]) nodes.insert(place, choice[e_class]);
     }
     return part;
 }
 
 }  // namespace
-
-Solved solve(const Instance& instance, const Incumbent& known, Budget& budget) {
-    Instance small = instance;
-    Solved result{.best = known};
-    if (!simplify(small, known.cost)) {
-        TESSERA_CHECK(!known.exists(), "simplification has lost a solution");
-        return {.end = MaxSat::End::kInfeasible};
-    }
-    Sat sat;
-    Formula formula(small, sat);
-    MaxSat search(sat, formula.softs(), formula.base(), [&]() -> std::optional<Weight> {
-        const auto found = formula.read_model();
-        if (!found) return std::nullopt;
-        auto whole = restore(instance, small, found->choice);
-        TESSERA_CHECK(whole, "a choice is lost with what simplification took out");
-        if (whole->cost < result.best.cost) result.best = std::move(*whole);
-        return result.best.cost;
-    });
-    search.lower_upper(known.cost);
-    result.end = search.run(budget);
-    return result;
-}
 
 Neighbourhood::Neighbourhood(Instance instance, uint64_t seed)
     : instance_(std::move(instance)),
@@ -101,11 +79,12 @@ void Neighbourhood::improve(Incumbent& incumbent, Budget& budget) {
         const int centre = used[next_random() % used.size()];
         const auto size = static_cast<size_t>(share_ * static_cast<double>(classes_.size()));
         const std::vector<char> is_free = ball(centre, std::max(size, kSmallestBall));
-        Budget part(budget, kConflicts);
-        const Solved solved = solve(restricted(instance_, incumbent.choice, is_free), incumbent, part);
-        const bool is_proved = solved.end == MaxSat::End::kOptimal;
+        const Instance part = restricted(instance_, incumbent.choice, is_free);
+        ExactSearch search(part, incumbent);
+        Budget turn(budget, kConflicts);
+        const bool is_proved = search.run(turn) == MaxSat::End::kOptimal;
         share_ = std::min(1.0, share_ * (is_proved ? kGrowth : kDecline));
-        if (solved.best.cost < incumbent.cost) incumbent = solved.best;
+        incumbent = search.best();
         budget.spend(1);  // a neighbourhood that simplification alone solves is not free either
     }
 }

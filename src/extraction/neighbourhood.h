@@ -4,17 +4,8 @@
 
 #include "extraction/budget.h"
 #include "extraction/instance.h"
-#include "extraction/max_sat.h"
 
 namespace tessera::extraction {
-
-struct Solved {
-    MaxSat::End end = MaxSat::End::kOutOfBudget;
-    Incumbent best;
-};
-
-/// Core-guided search of one instance from a known solution, after simplification.
-Solved solve(const Instance& instance, const Incumbent& known, Budget& budget);
 
 /// Large-neighbourhood search: frees a ball of classes around a random computed one, keeps every other
 /// choice, and solves what is left exactly. The ball grows when that was easy and shrinks when it was not.

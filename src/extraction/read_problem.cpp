@@ -17,8 +17,8 @@ namespace {
 using nlohmann::json;
 
 // The largest public e-graphs have a hundred thousand nodes in 20 MB.
-constexpr JsonBounds kBounds{.bytes = size_t{256} << 20, .values = 32'000'000, .depth = 32, .word = 1 << 16};
-constexpr size_t kMostNodes = 4'000'000;
+constexpr JsonBounds kBounds{.bytes = size_t{128} << 20, .values = 8'000'000, .depth = 32, .word = 1 << 16};
+constexpr size_t kMostNodes = 1'000'000;
 
 struct FileNode {
     std::string name;

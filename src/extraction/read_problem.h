@@ -24,7 +24,7 @@ struct NamedProblem {
 /// A child names any node of the class that is meant. `children` may be absent, `cost` then is 1; a node that
 /// is `subsumed` may not be chosen. Other keys are ignored.
 /// @throws Error for anything else, naming the node: unknown children and roots, equal names, costs that are
-/// no finite numbers, more than 4 million nodes, or a text of more than 256 MiB.
+/// no finite numbers, more than a million nodes, or a text of more than 128 MiB.
 NamedProblem read_problem(std::string_view json, const std::string& where);
 
 }  // namespace tessera::extraction

@@ -10,7 +10,10 @@ namespace tessera::extraction {
 namespace {
 
 constexpr Weight kSaturated = kUnreached - 1;
-constexpr int64_t kGreedySteps = 2'000'000'000;  // visits of set elements: a few seconds
+// Bounds against instances that were made to be slow or large; no real one comes near.
+constexpr int64_t kGreedySteps = 1'000'000'000;  // visits of set elements: a few seconds
+constexpr int64_t kGreedyElements = 50'000'000;  // of all sets: 200 MB
+constexpr int64_t kSettleSteps = 200'000'000;    // visits of classes: a second
 
 Weight add(Weight a, Weight b) {
     Weight sum = 0;
@@ -84,13 +87,14 @@ std::optional<Choice> greedy_dag(const Instance& instance) {
     };
     std::vector<Computed> best(instance.classes());
     Choice choice(instance.classes(), -1);
-    int64_t steps = 0;
+    int64_t steps = 0, elements = 0;
+    const auto is_exhausted = [&] { return steps > kGreedySteps || elements > kGreedyElements; };
     std::vector<int> node_of(instance.classes(), -1);
     const bool is_complete = relax(
         instance, [&](int e_class) { return choice[static_cast<size_t>(e_class)] >= 0; },
         [&](int node) {
             const auto own = static_cast<size_t>(instance.node(node).e_class);
-            if (steps > kGreedySteps) return false;
+            if (is_exhausted()) return false;
             Computed made{price(instance, node), {node}};
             std::vector<int> touched;
             bool is_cyclic = false;
@@ -110,10 +114,12 @@ std::optional<Choice> greedy_dag(const Instance& instance) {
             for (const int e_class : touched) node_of[static_cast<size_t>(e_class)] = -1;
             if (is_cyclic || made.cost >= best[own].cost) return false;
             choice[own] = node;
+            elements +=
+                static_cast<int64_t>(made.nodes.size()) - static_cast<int64_t>(best[own].nodes.size());
             best[own] = std::move(made);
             return true;
         });
-    if (!is_complete || steps > kGreedySteps) return std::nullopt;
+    if (!is_complete || is_exhausted()) return std::nullopt;
     return choice;
 }
 
@@ -136,9 +142,11 @@ bool depends(const Instance& instance, const Choice& choice, std::vector<int> fr
 }  // namespace
 
 Incumbent settle(const Instance& instance, Incumbent incumbent) {
+    int64_t steps = 0;
     for (bool has_changed = true; has_changed;) {
         has_changed = false;
         for (size_t e_class = 0; e_class < instance.classes(); ++e_class) {
+            if (steps > kSettleSteps) return incumbent;
             for (const int node : instance.members[e_class]) {
                 const int chosen = incumbent.choice[e_class];
                 if (chosen < 0) break;
@@ -148,9 +156,9 @@ Incumbent settle(const Instance& instance, Incumbent incumbent) {
                 const auto is_computed = [&](int child) {
                     return incumbent.choice[static_cast<size_t>(child)] >= 0;
                 };
-                if (!std::all_of(children.begin(), children.end(), is_computed) ||
-                    depends(instance, incumbent.choice, children, static_cast<int>(e_class)))
-                    continue;
+                if (!std::all_of(children.begin(), children.end(), is_computed)) continue;
+                steps += static_cast<int64_t>(instance.classes());
+                if (depends(instance, incumbent.choice, children, static_cast<int>(e_class))) continue;
                 Choice changed = incumbent.choice;
                 changed[e_class] = node;
                 auto better = evaluate(instance, changed);

@@ -24,6 +24,10 @@
 namespace tessera::extraction {
 namespace {
 
+// Bounds against instances that were made to be slow; no real one comes near.
+constexpr size_t kMostInlined = 20'000'000;
+constexpr size_t kMostSiblings = 4000;  // all pairs of them are compared
+
 class Simplifier {
 public:
     Simplifier(Instance& instance, Weight upper, const SimplifyOptions& options)
@@ -58,17 +62,21 @@ private:
 
     void drop_uncomputable();
     void inline_free();
+    void grow_roots();
+    void set_roots(std::vector<int> roots);
     void use_needed();
     void drop_dominated(const NeededClasses& needed, int e_class);
     void drop_expensive(const NeededClasses& needed, const NeededClasses::Bits& roots, int e_class,
                         const std::vector<Weight>& least);
-    void drop_children(const NeededClasses& needed, const std::vector<int>& component, int e_class);
+    void drop_root_children(const std::vector<int>& component, int e_class);
+    void drop_implied_children(const NeededClasses& needed, int e_class);
 
     Instance& instance_;
     Weight upper_;
     const SimplifyOptions& options_;
     std::vector<char> is_grouped_;
     bool has_changed_ = false;
+    size_t inlined_ = 0;  ///< children that inlining has written
 };
 
 void Simplifier::drop_uncomputable() {
@@ -104,43 +112,63 @@ void Simplifier::drop_uncomputable() {
 }
 
 void Simplifier::inline_free() {
-    std::vector<int> order = reachable(instance_);
     const auto is_free = [&](int e_class) {
         const std::vector<int>& nodes = instance_.nodes_of(e_class);
         return nodes.size() == 1 && instance_.node(nodes.front()).cost == 0 &&
                is_grouped_[static_cast<size_t>(nodes.front())] == 0;
     };
-    // A list with its free classes replaced; chains of them end, since a cycle of single nodes is
-    // uncomputable.
+    // One level at a time, below free classes too: chains halve from round to round.
     const auto expand = [&](std::vector<int>& list) {
-        if (std::none_of(list.begin(), list.end(), is_free)) return;
-        has_changed_ = true;
-        std::vector<int> result, open = list;
-        std::vector<int> seen;
-        while (!open.empty()) {
-            const int e_class = open.back();
-            open.pop_back();
+        if (inlined_ > kMostInlined || std::none_of(list.begin(), list.end(), is_free)) return;
+        std::vector<int> result;
+        for (const int e_class : list) {
             if (!is_free(e_class)) {
                 result.push_back(e_class);
                 continue;
             }
-            if (std::find(seen.begin(), seen.end(), e_class) != seen.end()) continue;
-            seen.push_back(e_class);
             const std::vector<int>& below = children(instance_.nodes_of(e_class).front());
-            open.insert(open.end(), below.begin(), below.end());
+            result.insert(result.end(), below.begin(), below.end());
         }
         std::sort(result.begin(), result.end());
         result.erase(std::unique(result.begin(), result.end()), result.end());
+        inlined_ += result.size();
         list = std::move(result);
+        has_changed_ = true;
     };
-    for (const int e_class : order)
-        if (!is_free(e_class))
-            for (const int node : instance_.nodes_of(e_class)) expand(children(node));
+    for (const int e_class : reachable(instance_))
+        for (const int node : instance_.nodes_of(e_class)) expand(children(node));
     expand(instance_.roots);
 }
 
+/// What all nodes of a root need directly is a root; without the bits of NeededClasses, for any size.
+void Simplifier::grow_roots() {
+    std::vector<char> is_known(instance_.classes(), 0);
+    for (const int root : instance_.roots) is_known[static_cast<size_t>(root)] = 1;
+    std::vector<int> roots = instance_.roots;
+    for (size_t i = 0; i < roots.size(); ++i) {
+        const std::vector<int>& nodes = instance_.nodes_of(roots[i]);
+        for (const int child : children(nodes.front())) {
+            const bool is_common = std::all_of(nodes.begin(), nodes.end(), [&](int node) {
+                return std::binary_search(children(node).begin(), children(node).end(), child);
+            });
+            if (is_common && std::exchange(is_known[static_cast<size_t>(child)], 1) == 0)
+                roots.push_back(child);
+        }
+    }
+    std::sort(roots.begin(), roots.end());
+    set_roots(std::move(roots));
+}
+
+void Simplifier::set_roots(std::vector<int> roots) {
+    if (roots != instance_.roots) has_changed_ = true;
+    instance_.roots = std::move(roots);
+}
+
 void Simplifier::use_needed() {
+    grow_roots();
     const std::vector<int> classes = reachable(instance_);
+    const std::vector<int> component = components(instance_, classes);
+    for (const int e_class : classes) drop_root_children(component, e_class);
     const auto needed = NeededClasses::of(instance_, classes);
     if (!needed) return;
     std::vector<Weight> least(instance_.classes(), 0);
@@ -161,11 +189,8 @@ void Simplifier::use_needed() {
         if (upper_ != kUnreached) drop_expensive(*needed, roots, e_class, least);
         drop_dominated(*needed, e_class);
     }
-    std::vector<int> all_roots = needed->classes_in(roots);
-    if (all_roots != instance_.roots) has_changed_ = true;
-    instance_.roots = std::move(all_roots);
-    const std::vector<int> component = components(instance_, classes);
-    for (const int e_class : classes) drop_children(*needed, component, e_class);
+    set_roots(needed->classes_in(roots));
+    for (const int e_class : classes) drop_implied_children(*needed, e_class);
 }
 
 void Simplifier::drop_expensive(const NeededClasses& needed, const NeededClasses::Bits& roots, int e_class,
@@ -184,6 +209,7 @@ void Simplifier::drop_expensive(const NeededClasses& needed, const NeededClasses
 
 void Simplifier::drop_dominated(const NeededClasses& needed, int e_class) {
     std::vector<int>& nodes = members(e_class);
+    if (nodes.size() > kMostSiblings) return;
     // The last first: of two equal nodes the earlier one stays.
     for (size_t i = nodes.size(); i-- > 0;) {
         const int node = nodes[i];
@@ -200,22 +226,25 @@ void Simplifier::drop_dominated(const NeededClasses& needed, int e_class) {
     }
 }
 
-void Simplifier::drop_children(const NeededClasses& needed, const std::vector<int>& component, int e_class) {
+/// A root is computed in any case, and closes no cycle where it cannot lead back.
+void Simplifier::drop_root_children(const std::vector<int>& component, int e_class) {
     for (const int node : instance_.nodes_of(e_class)) {
-        std::vector<int>& list = children(node);
-        const auto is_implied = [&](int child) {
-            if (is_root(child) &&
-                component[static_cast<size_t>(child)] != component[static_cast<size_t>(e_class)])
-                return true;
-            return std::any_of(list.begin(), list.end(),
+        const size_t dropped = std::erase_if(children(node), [&](int child) {
+            return is_root(child) &&
+                   component[static_cast<size_t>(child)] != component[static_cast<size_t>(e_class)];
+        });
+        has_changed_ = has_changed_ || dropped > 0;
+    }
+}
+
+void Simplifier::drop_implied_children(const NeededClasses& needed, int e_class) {
+    for (const int node : instance_.nodes_of(e_class)) {
+        const std::vector<int> all = children(node);
+        const size_t dropped = std::erase_if(children(node), [&](int child) {
+            return std::any_of(all.begin(), all.end(),
                                [&](int other) { return other != child && needed.needs(other, child); });
-        };
-        std::vector<int> kept;
-        for (const int child : list)
-            if (!is_implied(child)) kept.push_back(child);
-        if (kept.size() == list.size()) continue;
-        list = std::move(kept);
-        has_changed_ = true;
+        });
+        has_changed_ = has_changed_ || dropped > 0;
     }
 }
 

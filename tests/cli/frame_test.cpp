@@ -167,10 +167,15 @@ TEST(Frame, FailedJobIsExitCodeOneWithTheVerbInFront) {
 // Buffered output of a job that succeeded must not vanish unnoticed.
 TEST(Frame, FullDiskBehindStdoutIsAFailure) {
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
-    const ProcessResult result = run_process(
-        {.program = "/bin/sh", .arguments = {"-c", "\"$0\" machine >/dev/full", TESSERA_PROGRAM}});
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.errors, HasSubstr("cannot write to the standard output"));
+    // It shows when a buffer is flushed in the end, or at once where there is none.
+    for (const std::string command :
+         {"\"$0\" machine >/dev/full", "stdbuf --output=0 \"$0\" machine >/dev/full"}) {
+        SCOPED_TRACE(command);
+        const ProcessResult result =
+            run_process({.program = "/bin/sh", .arguments = {"-c", command, TESSERA_PROGRAM}});
+        EXPECT_EQ(result.exit_code, 1);
+        EXPECT_THAT(result.errors, HasSubstr("cannot write to the standard output"));
+    }
 }
 
 TEST(Frame, PipedErrorsHoldNoControlCharacters) {

@@ -10,8 +10,8 @@ The blocks of the page are carried out in its order:
 
 The tree is an empty folder that lies over the source tree: it holds only what the page writes or changes. Then its
 .cpp files are compiled with the flags that the build has for their folder, linked in front of the library (a file that
-the page changes takes the place of the library's own), with the support files of the tests beside them, and the tests
-in the new and changed test files are run. A header that is changed may only gain declarations: nothing else is
+the page changes takes the place of the library's own), with the support files of the tests beside them (compiled, too,
+where the build has not), and the tests in the new and changed test files are run. A header that is changed may only gain declarations: nothing else is
 compiled again.
 """
 
@@ -48,6 +48,12 @@ class Follower:
         self.source, self.build, self.tree = source, build, tree
         self.tests = []  # patterns of GoogleTest
         commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+        self.built = {}  # source file -> its object
+        for command in commands:
+            words = shlex.split(command["command"])
+            result = build / words[words.index("-o") + 1]
+            if result.exists():
+                self.built[pathlib.Path(command["file"]).resolve()] = result
         self.commands = {pathlib.Path(c["file"]).resolve(): c for c in commands}
 
     def follow(self, page):
@@ -91,11 +97,16 @@ class Follower:
         if known is None:
             fail(f"{path}: nothing in its folder is compiled")
         words = shlex.split(known["command"])
-        while "ccache" in pathlib.Path(words[0]).name:
+        while pathlib.Path(words[0]).name in ("cmake", "-E", "env", "ccache") or words[0].startswith("CCACHE_"):
             words.pop(0)
         words = words[:words.index("-o")]
         mine = [word for folder in ("src", "tests", "include") for word in ("-I", str(self.tree / folder))]
         return words[:1] + mine + words[1:]
+
+    def compile(self, path, root):
+        result = self.tree / ("-".join(path.parts) + ".o")
+        run(self.flags_for(path) + ["-o", str(result), "-c", str(root / path)], cwd=self.build)
+        return result
 
     def build_and_test(self, link):
         sources = sorted(p.relative_to(self.tree) for p in self.tree.rglob("*.cpp"))
@@ -103,12 +114,12 @@ class Follower:
             return
         objects = []
         for path in sources:
-            objects.append(self.tree / (path.name + ".o"))
-            run(self.flags_for(path) + ["-o", str(objects[-1]), "-c", str(self.tree / path)], cwd=self.build)
+            objects.append(self.compile(path, self.tree))
         for module in {path.parts[1] for path in sources if path.parts[0] == "tests"}:
-            folder = self.build / "tests" / "CMakeFiles" / f"{module}_tests.dir" / module
-            objects += [o for o in sorted(folder.rglob("*.o")) if not o.name.endswith("_test.cpp.o")
-                        and o.name not in {path.name + ".o" for path in sources}]
+            for file in sorted((self.source / "tests" / module).rglob("*.cpp")):
+                path = file.relative_to(self.source)
+                if not path.name.endswith("_test.cpp") and path not in sources:
+                    objects.append(self.built.get(file) or self.compile(path, self.source))
         program = self.tree / "page_tests"
         compiler = self.flags_for(sources[0])[0]
         run([compiler, "-o", str(program)] + list(map(str, objects)) + link)

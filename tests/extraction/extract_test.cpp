@@ -103,6 +103,37 @@ TEST(Extract, SaysWhatIsInfeasible) {
     EXPECT_EQ(extract(exclusive).status, Status::kInfeasible);
 }
 
+TEST(Extract, ProvesACliqueOfClassesThatCanAllComputeEachOther) {
+    // Each class from any other one for 1, or by itself for 10 or more: one pays 10, the others 1 each.
+    constexpr int kSize = 30;
+    Problem problem{.classes = kSize + 1, .roots = {kSize}};
+    problem.nodes.push_back({.e_class = kSize, .cost = 0});
+    for (int i = 0; i < kSize; ++i) {
+        problem.nodes.front().children.push_back(i);
+        problem.nodes.push_back({i, {}, static_cast<double>(10 + i)});
+        for (int j = 0; j < kSize; ++j)
+            if (i != j) problem.nodes.push_back({i, {j}, 1});
+    }
+    const Result result = extract(problem, {.conflicts = 20'000});
+    EXPECT_EQ(result.status, Status::kOptimal);
+    EXPECT_EQ(result.cost, 10 + kSize - 1);
+}
+
+TEST(Extract, DeepAndWideProblemsNeedNoSearch) {
+    constexpr int kSize = 50'000;
+    Problem chain{.classes = kSize, .roots = {0}}, wide{.classes = 1, .roots = {0}};
+    for (int i = 0; i < kSize; ++i) {
+        chain.nodes.push_back({i, i + 1 < kSize ? std::vector<int>{i + 1} : std::vector<int>{}, 1});
+        wide.nodes.push_back({0, {}, static_cast<double>(3 + i % 7)});
+    }
+    for (const auto& [problem, cost] : {std::pair(&chain, double{kSize}), std::pair(&wide, 3.0)}) {
+        const Result result = extract(*problem);
+        EXPECT_EQ(result.status, Status::kOptimal);
+        EXPECT_EQ(result.cost, cost);
+        EXPECT_LE(result.conflicts, 1);
+    }
+}
+
 TEST(Extract, NoRootsCostNothing) {
     const Result result = extract({.classes = 1, .nodes = {{0, {}, 1}}});
     EXPECT_EQ(result.status, Status::kOptimal);

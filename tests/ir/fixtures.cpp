@@ -36,7 +36,7 @@ std::filesystem::path zoo_folder() {
 
 InterpretedFile interpret_text(const std::string& text, const std::string& where) {
     DefinitionFile file = parse_definition_file(text, where);
-    BoundExtents extents = bind(file, where);
+    BoundExtents extents = tessera::bind(file, where);  // not std::bind
     check_bound(file, extents, where);
     std::vector<TensorData> results =
         interpret(file.definition, extents, test_contents(file, extents, where), where);

@@ -99,8 +99,8 @@ void project_dot(int64_t T, const ntt::bf16* x, const ntt::bf16* weight, float* 
 
 void project_tiles(int64_t T, const ntt::bf16* x, const ntt::bf16* weight, float* y) {
     using namespace tessera::ntt;
-    constexpr ContractTilesTile kTiles{.tile_rows = 16, .lanes = kLanes, .depth = 32, .rows = 2, .groups = 2};
-    contract_tiles<kTiles>(T, Int<100>{}, Int<72>{}, rows(x, Int<72>{}, Int<1>{}),
+    constexpr ContractTilesTile kMany{.tile_rows = 16, .lanes = kLanes, .depth = 32, .rows = 2, .groups = 2};
+    contract_tiles<kMany>(T, Int<100>{}, Int<72>{}, rows(x, Int<72>{}, Int<1>{}),
                            lane_pairs(weight, Int<72 * kLanes>{}, Int<2 * kLanes>{}),
                            result(y, Int<100>{}, Int<kLanes>{}));
 }

@@ -84,9 +84,10 @@ std::vector<int64_t> block_sizes(E extent) {
 
 TEST(Blocks, CoverTheExtentInOrder) {
     EXPECT_EQ(block_sizes<12>(Int<29>{}), (std::vector<int64_t>{12, 12, 5}));
-    EXPECT_EQ(block_sizes<12>(int64_t{29}), (std::vector<int64_t>{12, 12, 3, 1, 1}));
+    EXPECT_EQ(block_sizes<12>(int64_t{29}), (std::vector<int64_t>{12, 12, 4, 1}));
     EXPECT_EQ(block_sizes<4>(Int<0>{}), std::vector<int64_t>{});
     EXPECT_EQ(block_sizes<12>(Int<8>{}), std::vector<int64_t>{8});
+    EXPECT_EQ(block_sizes<12>(int64_t{4}), std::vector<int64_t>{4});
     for (int64_t n = 0; n < 40; ++n)
         block_sizes<12>(n), block_sizes<6>(n), block_sizes<5>(n), block_sizes<1>(n);
 }

@@ -1,0 +1,28 @@
+# Targets that have the headers below compiled once for all files of a kind, with TESSERA_PRECOMPILE. Every file gets them
+# whether it includes them or not, so the preset release goes without and finds what a file of src/ forgot; a test
+# includes <gtest/gtest.h> anyway.
+#
+# tessera_precompile(tessera_ir tessera_precompiled_library)
+function(tessera_precompile target owner)
+    if(TESSERA_PRECOMPILE)
+        target_precompile_headers(${target} REUSE_FROM ${owner})
+    endif()
+endfunction()
+
+if(TESSERA_PRECOMPILE)
+    find_package(fmt REQUIRED)
+    find_package(GTest REQUIRED)
+    set(empty_source ${CMAKE_BINARY_DIR}/precompiled.cpp)
+    file(CONFIGURE OUTPUT ${empty_source} CONTENT "int main() {}\n")
+    # A library and a program: their code is of two kinds, -fPIC and -fPIE.
+    add_library(tessera_precompiled_library STATIC ${empty_source})
+    target_link_libraries(tessera_precompiled_library PRIVATE fmt::fmt)
+    # Without <functional>: std::bind would be found for calls of tessera::bind.
+    target_precompile_headers(
+        tessera_precompiled_library
+        PRIVATE <algorithm> <array> <cmath> <cstdint> <map> <memory> <numeric> <optional> <set> <span> <string>
+                <string_view> <utility> <variant> <vector> <fmt/format.h>)
+    add_executable(tessera_precompiled_test ${empty_source})
+    target_link_libraries(tessera_precompiled_test PRIVATE GTest::gtest)
+    target_precompile_headers(tessera_precompiled_test PRIVATE <gtest/gtest.h>)
+endif()
