@@ -41,6 +41,7 @@ Machine measure(const Machine& probed, const Options& options, const Environment
                        .on_sample = [&] { progress->update(); }};
     if (options.quick) {
         how.samples = 3;
+        how.every_type = false;
         how.seconds = 0.002;
     }
     return measure_machine(probed, how);
@@ -95,7 +96,8 @@ Verb machine_verb() {
                     "--measure", options->measure,
                     "measure what is not in the cache yet; what is compiled for this machine then uses it");
                 app.add_flag("--refresh", options->refresh, "measure again");
-                app.add_flag("--quick", options->quick, "few and short samples; the result is not kept");
+                app.add_flag("--quick", options->quick,
+                             "few and short samples, few types of weights; the result is not kept");
                 app.add_option("--threads", options->threads,
                                "measure with at most so many threads; the result is not kept")
                     ->type_name("N")

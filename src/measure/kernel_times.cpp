@@ -38,7 +38,12 @@ std::vector<Level> levels_of(const Machine& machine, const MeasureOptions& optio
 }  // namespace
 
 void measure_micro_kernels(Machine& machine, const MeasureOptions& options) {
-    const std::vector<KernelSubject> subjects = kernel_subjects(machine);
+    std::vector<KernelSubject> subjects = kernel_subjects(machine);
+    if (!options.every_type)
+        std::erase_if(subjects, [](const KernelSubject& subject) {
+            const auto b = subject.types.find("B");
+            return b != subject.types.end() && b->second != "f32" && b->second != "q8_0";
+        });
     const std::vector<KernelCase> cases = kernel_cases(subjects, machine);
     std::vector<Program> programs;
     int64_t most = 0;

@@ -12,6 +12,7 @@ struct MeasureOptions {
     int64_t threads = 0;       ///< at most; 0: the cores of the machine
     int64_t samples = 9;       ///< of every quantity, in turns with the others; their lower quartile counts
     double seconds = 0.02;     ///< of one sample, at least
+    bool every_type = true;    ///< of weights; else micro-kernels on F32 and Q8_0 alone
     int64_t memory_bytes = 0;  ///< that one thread streams; 0: four times the last cache, at least 256 MiB
 
     std::filesystem::path include_directory;  ///< holds tessera/ntt/

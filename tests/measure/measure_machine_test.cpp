@@ -21,6 +21,7 @@ TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
     const Machine probed = probe_host();
     const Machine measured = measure_machine(probed, {.samples = 1,
                                                       .seconds = 1e-6,
+                                                      .every_type = false,
                                                       .memory_bytes = 1 << 20,
                                                       .include_directory = TESSERA_SOURCE_DIR "/include",
                                                       .cache_directory = cache.path(),
