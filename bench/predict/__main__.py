@@ -12,6 +12,7 @@ import argparse
 import datetime
 import json
 import math
+import os
 import re
 import statistics
 import subprocess
@@ -120,7 +121,8 @@ def main() -> None:
     cache.mkdir(parents=True, exist_ok=True)
     machine = options.machine or cache / "host.toml"
     if not options.machine:
-        subprocess.run([options.build / "tessera", "machine", "--refresh", "--out", machine], check=True)
+        own_cache = os.environ | {"XDG_CACHE_HOME": str(cache.resolve())}  # what the user measured stays
+        subprocess.run([options.build / "tessera", "machine", "--refresh", "--out", machine], check=True, env=own_cache)
     done = subprocess.run(
         [options.build / "bench/predict/predict_bench", machine, ROOT / "include", cache, options.only],
         check=True, stdout=subprocess.PIPE, text=True,
