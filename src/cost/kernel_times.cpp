@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "ops/weight_format.h"
+#include "tessera/ntt/blocks.h"
 
 namespace tessera {
 namespace {
@@ -25,7 +26,7 @@ double interpolate(const std::map<int64_t, double>& points, int64_t x) {
 /// Rows of the blocks into which NTT's for_blocks cuts m, with how many there are.
 std::map<int64_t, int64_t> blocks_of(int64_t m, int64_t rows) {
     std::map<int64_t, int64_t> blocks;
-    for (int64_t size = rows; size >= 1 && m > 0; size /= 2) {
+    for (auto size = static_cast<int>(rows); size >= 1 && m > 0; size = ntt::next_block_size(size)) {
         if (m >= size) blocks[size] += m / size;
         m %= size;
     }

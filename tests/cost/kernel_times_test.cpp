@@ -37,6 +37,10 @@ TEST(KernelTimes, CutRowsIntoBlocksAsTheKernelDoes) {
     EXPECT_NEAR(kTimes.of(call(12, 2, 24, 16, 1000))->near_seconds, 12e-6, 1e-11);
     // 13 rows are a block of 12 and one of 1.
     EXPECT_NEAR(kTimes.of(call(12, 2, 13, 16, 1000))->near_seconds, 7e-6, 1e-11);
+    // 16 rows are one of 12 and one of 4, 4 rows one block: not 3 and 1.
+    const double four = kTimes.of(call(4, 2, 4, 16, 1000))->near_seconds;
+    EXPECT_NEAR(kTimes.of(call(12, 2, 4, 16, 1000))->near_seconds, four, 1e-11);
+    EXPECT_NEAR(kTimes.of(call(12, 2, 16, 16, 1000))->near_seconds, 6e-6 + four, 1e-11);
 }
 
 TEST(KernelTimes, InterpolateBlocksInTheLogarithms) {

@@ -6,6 +6,11 @@
 
 namespace tessera::ntt {
 
+/// Of a run-time extent, the size of the blocks that follow those of `size`; 0 behind the last.
+constexpr int next_block_size(int size) {
+    return size > 1 ? static_cast<int>(std::bit_floor(static_cast<unsigned>(size - 1))) : 0;
+}
+
 /// Cuts [0, extent) into blocks and calls f(Int<size>, begin) for each, in order. A static extent gives
 /// blocks of `Size` and one of just the rest. A run-time extent goes on with the powers of two below `Size`:
 /// each size is an instantiation of f, so this keeps their number small, and leaves at most one short block
@@ -23,8 +28,7 @@ template <int Size, Extent E, class F>
         const int64_t rest = extent % Size;
         for (const int64_t end = begin + (extent - rest); begin < end; begin += Size) f(Int<Size>{}, begin);
         if constexpr (Size > 1) {
-            constexpr int kNext = int{std::bit_floor(unsigned{Size - 1})};
-            if (rest > 0) for_blocks<kNext>(rest, f, begin);
+            if (rest > 0) for_blocks<next_block_size(Size)>(rest, f, begin);
         }
     }
 }
