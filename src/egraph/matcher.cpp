@@ -89,9 +89,14 @@ void Matcher::solve(std::vector<Goal> goals, Match match) {
 void Matcher::solve_node(const Pattern& pattern, TermId node, const std::vector<Goal>& rest, Match match) {
     if (!has_room()) return;
     const Term& term = graph_.term(node);
-    if (term.children.size() != pattern.children.size()) return;
+    if (!pattern.is_member() && term.children.size() != pattern.children.size()) return;
     const std::optional<Attributes>& attributes = recognised(*pattern.family, term.op);
     if (!attributes || !bind(pattern, *attributes, match.attributes)) return;
+    if (pattern.is_member()) {
+        match.holes.emplace(pattern.hole, node);
+        solve(rest, std::move(match));
+        return;
+    }
     match.operators.push_back(term.op);
     std::vector<Goal> goals = rest;
     for (size_t i = term.children.size(); i-- > 0;) goals.push_back({&pattern.children[i], term.children[i]});

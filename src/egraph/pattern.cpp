@@ -20,6 +20,11 @@ Pattern apply(FamilyPtr family, std::map<std::string, AttributePattern> attribut
             .children = std::move(children)};
 }
 
+Pattern member(std::string name, FamilyPtr family) {
+    TESSERA_CHECK(!name.empty() && family && family->recognise);
+    return {.hole = std::move(name), .family = std::move(family)};
+}
+
 AttributePattern bound(std::string name) {
     return Bound{std::move(name)};
 }

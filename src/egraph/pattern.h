@@ -25,12 +25,14 @@ using AttributePattern = std::variant<Attribute, Bound, Computed>;
 ///
 ///     apply(transpose, {{"perm", bound("p")}}, {hole("x")})
 struct Pattern {
-    std::string hole;                                     ///< its name; empty for an operator
+    std::string hole;                                     ///< its name; of an operator mostly empty
     std::function<bool(const ClassFacts&)> accepts = {};  ///< of a hole: the classes that it takes; null: all
 
     FamilyPtr family = nullptr;
     std::map<std::string, AttributePattern> attributes = {};  ///< those that are not named may have any value
-    std::vector<Pattern> children = {};
+    std::vector<Pattern> children = {};                       ///< of a `member` none: it may have any
+
+    bool is_member() const { return family && !hole.empty(); }
 };
 
 /// Any term; the same term wherever the name recurs.
@@ -38,6 +40,8 @@ Pattern hole(std::string name, std::function<bool(const ClassFacts&)> accepts = 
 /// A member of the family with exactly these children.
 Pattern apply(FamilyPtr family, std::map<std::string, AttributePattern> attributes,
               std::vector<Pattern> children);
+/// A member of the family with any children. The hole of this name is the node itself.
+Pattern member(std::string name, FamilyPtr family);
 AttributePattern bound(std::string name);
 AttributePattern computed(Computed value);
 

@@ -13,10 +13,8 @@ struct Names {
 };
 
 void collect(const Pattern& pattern, Names& names) {
-    if (!pattern.family) {
-        names.holes.insert(pattern.hole);
-        return;
-    }
+    if (!pattern.hole.empty()) names.holes.insert(pattern.hole);
+
     for (const auto& [name, value] : pattern.attributes)
         if (const auto* bound = std::get_if<Bound>(&value)) names.attributes.insert(bound->name);
     for (const Pattern& child : pattern.children) collect(child, names);
@@ -27,6 +25,7 @@ void check_makes(const std::string& rule, const Pattern& pattern, const Names& k
         TESSERA_CHECK(known.holes.contains(pattern.hole), "rule {}: {} is not bound", rule, pattern.hole);
         return;
     }
+    TESSERA_CHECK(!pattern.is_member(), "rule {}: {} is matched whole, not made", rule, pattern.hole);
     TESSERA_CHECK(pattern.family->make, "rule {}: the family {} makes no operators", rule,
                   pattern.family->name);
     for (const auto& [name, value] : pattern.attributes)
@@ -59,7 +58,7 @@ std::optional<TermId> make(EGraph& graph, const Pattern& pattern, const Match& m
 }
 
 TermId rebuild_match(EGraph& graph, const Pattern& pattern, const Match& match, size_t& next) {
-    if (!pattern.family) return match[pattern.hole];
+    if (!pattern.hole.empty()) return match[pattern.hole];
     const OperatorId op = match.operators[next++];
     std::vector<TermId> children;
     for (const Pattern& child : pattern.children)
@@ -76,9 +75,11 @@ Rule::Rule(Parts parts) : parts_(std::move(parts)) {
     if (const auto* to = std::get_if<Pattern>(&parts_.to)) check_makes(parts_.name, *to, known);
 }
 
-std::optional<TermId> Rule::construct(EGraph& graph, const Match& match) const {
-    if (const auto* to = std::get_if<Pattern>(&parts_.to)) return make(graph, *to, match);
-    return std::get<Construct>(parts_.to)(graph, match);
+std::vector<TermId> Rule::construct(EGraph& graph, const Match& match) const {
+    if (const auto* all = std::get_if<ConstructAll>(&parts_.to)) return (*all)(graph, match);
+    const auto* to = std::get_if<Pattern>(&parts_.to);
+    const auto made = to ? make(graph, *to, match) : std::get<Construct>(parts_.to)(graph, match);
+    return made ? std::vector{*made} : std::vector<TermId>{};
 }
 
 TermId Rule::matched(EGraph& graph, const Match& match) const {

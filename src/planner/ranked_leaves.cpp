@@ -3,37 +3,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "support/error.h"
+#include "planner/weighted_sizes.h"
 
 namespace tessera {
 namespace {
 
 // Times are kept with two digits, of which the last one is noise.
 constexpr double kNoise = 1.03;
-
-struct WeightedSizes {
-    double weight = 1;
-    std::map<std::string, int64_t> symbols;
-};
-
-std::vector<WeightedSizes> sizes_within(const Graph& graph, const SpecialisationPlan& specialisation) {
-    std::map<std::string, int64_t> largest;
-    for (const auto& [symbol, bounds] : specialisation.bounds) largest[symbol] = bounds.high;
-    std::vector<WeightedSizes> found;
-    for (const Point& point : graph.points) {
-        const bool is_within = std::all_of(point.values.begin(), point.values.end(), [&](const auto& value) {
-            const auto bounds = specialisation.bounds.find(value.first);
-            return bounds != specialisation.bounds.end() && bounds->second.low <= value.second &&
-                   value.second <= bounds->second.high;
-        });
-        if (!is_within) continue;
-        WeightedSizes sizes{point.weight, largest};
-        for (const auto& [symbol, value] : point.values) sizes.symbols[symbol] = value;
-        found.push_back(std::move(sizes));
-    }
-    if (found.empty()) found.push_back({1, largest});
-    return found;
-}
 
 double seconds_of(const Definition& definition, const Leaf& leaf, const std::vector<WeightedSizes>& sizes,
                   const PlannerOptions& options) {

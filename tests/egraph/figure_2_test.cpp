@@ -120,7 +120,7 @@ TermId greedy(const std::vector<size_t>& order, const Graph& graph, EGraph& resu
                 if (!rule.holds(result, match)) continue;
                 EGraph next;
                 const TermId matched = EGraph::any_term(match.root);
-                const TermId made = *rule.construct(result, match);
+                const TermId made = rule.construct(result, match).front();
                 const TermId new_root = copy(copy, result, root, next, matched, made, &result);
                 result = std::move(next);
                 root = new_root;
