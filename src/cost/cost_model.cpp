@@ -1,12 +1,12 @@
 #include "cost/cost_model.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "cost/kernel_types.h"
 #include "cost/linear_model.h"
 #include "facts/work.h"
 #include "kernels/micro_kernel.h"
+#include "plan/leaf_parameters.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -22,28 +22,12 @@ std::vector<Observation> observations(const Machine& machine) {
     return found;
 }
 
-std::map<std::string, int64_t> numbers(const std::map<std::string, std::string>& parameters) {
-    std::map<std::string, int64_t> result;
-    for (const auto& [name, text] : parameters) {
-        int64_t value = 0;
-        const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (read.ec == std::errc() && read.ptr == text.data() + text.size()) result[name] = value;
-    }
-    return result;
-}
-
-int iterator_of(const Definition& definition, const Leaf& leaf, const char* parameter) {
-    const auto at = leaf.parameters.find(parameter);
-    return at == leaf.parameters.end() ? -1 : definition.iterator(at->second);
-}
-
 /// Of a unit that multiplies these types into F32, with factors as near as was measured; else of the vector
 /// unit for F32, which widens. 0 if nothing was measured.
 double peak_of(const Machine& machine, const std::map<std::string, std::string>& types) {
     double widened = 0;
     for (const ComputeUnit& unit : machine.units) {
-        double best = 0;
-        for (const UnitPeak& peak : unit.peaks) best = std::max(best, peak.operations_per_second);
+        const double best = peak(unit);
         if (unit.operands.size() != 3) continue;
         if (unit.operands[0].type == types.at("A") && unit.operands[1].type == types.at("B") && best > 0)
             return best;
@@ -71,7 +55,7 @@ CostModel::CostModel(const Machine& machine)
     : machine_(machine),
       times_(machine),
       weights_(fit(observations(machine))),
-      near_level_(std::min<size_t>(1, machine.memory.size() - 1)) {}
+      near_level_(tessera::near_level(machine)) {}
 
 LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
                          const std::vector<Layout>& layouts) const {
@@ -89,7 +73,7 @@ LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
                             const std::vector<int64_t>& extents) const {
     ProductCall call{.micro_kernel = leaf.micro_kernel,
                      .types = kernel_types(definition, leaf),
-                     .parameters = numbers(leaf.parameters)};
+                     .parameters = numbers(leaf)};
     if (call.types.empty())
         return {.why_infinite =
                     fmt::format("{} finds no product in it by these iterators", leaf.micro_kernel)};
@@ -139,7 +123,7 @@ LeafCost CostModel::vector_loops(const Definition& definition, const Leaf& leaf,
     if (weights_.empty())
         return {.why_infinite = fmt::format("the machine has no times of loops, of which those of {} follow",
                                             leaf.micro_kernel)};
-    const auto parameters = numbers(leaf.parameters);
+    const auto parameters = numbers(leaf);
     const auto lanes = parameters.find("lanes");
     const int x = iterator_of(definition, leaf, "x");
     const int64_t along_x = lanes == parameters.end() || x < 0 ? 1 : lanes->second;

@@ -73,7 +73,7 @@ KernelTimes::Entry KernelTimes::described(const std::string& micro_kernel,
 }
 
 KernelTimes::KernelTimes(const Machine& machine) {
-    const std::string& near = machine.memory[std::min<size_t>(1, machine.memory.size() - 1)].name;
+    const std::string& near = machine.memory[near_level(machine)].name;
     const std::string& far = machine.memory.back().name;
     for (const MicroKernelTime& time : machine.micro_kernels) {
         if (time.level != near || !time.types.contains("B")) continue;

@@ -24,6 +24,8 @@ struct FormCost {
 
 using FormCosts = std::function<FormCost(const egraph::Operator&, std::span<const Operand>)>;
 
+// What is given to both must outlive what they return.
+
 /// By the micro-kernels that there are: of those under which a kernel of this operator alone lowers, the
 /// cheapest by the machine's measurements. @pre options.costs
 FormCosts by_kernels(const Graph& graph, const SpecialisationPlan& specialisation,

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "layouts/choose_layouts.h"
 #include "ir/graph_text.h"
+#include "layouts/choose_layouts.h"
 #include "layouts/components.h"
 #include "plan/constants.h"
 #include "rules/vectorize/pack.h"

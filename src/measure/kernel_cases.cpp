@@ -1,7 +1,6 @@
 #include "measure/kernel_cases.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 
@@ -9,6 +8,7 @@
 #include "cost/vector_work.h"
 #include "movement/lower.h"
 #include "plan/constants.h"
+#include "plan/leaf_parameters.h"
 #include "planner/leaf_choice.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
@@ -17,26 +17,16 @@
 namespace tessera {
 namespace {
 
-std::map<std::string, int64_t> numbers(const std::map<std::string, std::string>& parameters) {
-    std::map<std::string, int64_t> result;
-    for (const auto& [name, text] : parameters) {
-        int64_t value = 0;
-        const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (read.ec == std::errc() && read.ptr == text.data() + text.size()) result[name] = value;
-    }
-    return result;
-}
-
 constexpr int64_t kFewRows = 12;
 
 std::map<std::string, int64_t> work_of(const Definition& definition, const Leaf& leaf) {
     std::vector<int64_t> extents;
     for (const Iterator& iterator : definition.iterators)
         extents.push_back(evaluate_constant(iterator.extent, {}));
-    const auto x = leaf.parameters.find("x"), lanes = leaf.parameters.find("lanes");
-    return named(vector_work(definition, extents,
-                             x == leaf.parameters.end() ? -1 : definition.iterator(x->second),
-                             lanes == leaf.parameters.end() ? 1 : std::stoll(lanes->second)));
+    const auto parameters = numbers(leaf);
+    const auto lanes = parameters.find("lanes");
+    return named(vector_work(definition, extents, iterator_of(definition, leaf, "x"),
+                             lanes == parameters.end() ? 1 : lanes->second));
 }
 
 /// Of a product, candidates of narrower vectors are for edges, and those that take A for the weight for other
@@ -64,7 +54,7 @@ std::optional<KernelCase> lowered(size_t number, const Graph& graph, Plan plan, 
         const ConstantSection constants = constant_section(graph, plan);
         return KernelCase{.subject = number,
                           .micro_kernel = leaf.micro_kernel,
-                          .parameters = numbers(leaf.parameters),
+                          .parameters = numbers(leaf),
                           .program = lower(graph, plan, plan.specialisations.front(), constants),
                           .constants_bytes = constants.bytes,
                           .arena_bytes = plan.specialisations.front().arena_bytes};
@@ -89,8 +79,7 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
         row_major.stored.clear();
         std::set<std::pair<std::string, std::map<std::string, int64_t>>> seen;
         for (const Leaf& leaf : leaf_candidates(node, plan.specialisations.front(), options)) {
-            if (!is_wanted(leaf, subjects[i], machine) ||
-                seen.contains({leaf.micro_kernel, numbers(leaf.parameters)}))
+            if (!is_wanted(leaf, subjects[i], machine) || seen.contains({leaf.micro_kernel, numbers(leaf)}))
                 continue;
             const bool has_many_rows =
                 subjects[i].sizes.contains("m") && subjects[i].sizes.at("m") > kFewRows;
