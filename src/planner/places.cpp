@@ -75,9 +75,11 @@ std::optional<ValueId> Places::replaced_operand(const BlockView& view, const Nod
 std::set<const Node*> Places::copies(const Block& block) const {
     std::set<const Node*> copies;
     for (const Node& node : block.nodes) {
-        const auto decided = decided_.find(graph_[node.results.front()].name);
-        if (decided != decided_.end() && decided->second.place == Place::kArena &&
-            is_view(*node.definition()))
+        if (!is_view(*node.definition())) continue;
+        const ValueId result = node.results.front();
+        const auto decided = decided_.find(graph_[result].name);
+        const bool is_output = std::ranges::find(graph_.outputs, result) != graph_.outputs.end();
+        if (is_output || (decided != decided_.end() && decided->second.place == Place::kArena))
             copies.insert(&node);
     }
     return copies;

@@ -27,7 +27,7 @@ public:
     const Node* view_in_the_way(const BlockView& view) const;
     /// From now on this view has storage of its own; a kernel must compute it.
     void copy(const Node& view) { copied_views_.insert(&view); }
-    /// Views of the block that are computed, because their layout was decided.
+    /// Views of the block that are computed: their layout was decided, or they are outputs.
     std::set<const Node*> copies(const Block& block) const;
 
 private:
