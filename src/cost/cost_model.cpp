@@ -22,19 +22,18 @@ std::vector<Observation> observations(const Machine& machine) {
     return found;
 }
 
-/// Of a unit that multiplies these types into F32, with factors as near as was measured; else of the vector
-/// unit for F32, which widens. 0 if nothing was measured.
-double peak_of(const Machine& machine, const std::map<std::string, std::string>& types) {
-    double widened = 0;
+/// Of the unit for which the micro-kernel is: a matrix unit, or a vector unit that adds products (`dot`), for
+/// these types; else the vector unit for F32, to which all is widened. 0 if it was not measured.
+double peak_of(const Machine& machine, const MicroKernel& kernel, const ProductCall& call) {
+    const bool is_widened = kernel.unit == UnitKind::kVector && !call.parameters.contains("dot");
+    double most = 0;
     for (const ComputeUnit& unit : machine.units) {
-        const double best = peak(unit);
-        if (unit.operands.size() != 3) continue;
-        if (unit.operands[0].type == types.at("A") && unit.operands[1].type == types.at("B") && best > 0)
-            return best;
-        if (unit.kind == UnitKind::kVector && unit.operands[0].type == "f32")
-            widened = std::max(widened, best);
+        if (unit.kind != kernel.unit || unit.operands.size() != 3) continue;
+        const std::string &a = unit.operands[0].type, &b = unit.operands[1].type;
+        if (is_widened ? a == "f32" && b == "f32" : a == call.types.at("A") && b == call.types.at("B"))
+            most = std::max(most, peak(unit));
     }
-    return widened;
+    return most;
 }
 
 /// Over so many groups of lanes that are read and written.
@@ -65,11 +64,11 @@ LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const s
     if (const std::string why = kernel->why_not(definition); !why.empty())
         return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.micro_kernel, why)};
     if (leaf.parameters.contains("n") || leaf.parameters.contains("d"))
-        return product(definition, leaf, extents);
+        return product(definition, *kernel, leaf, extents);
     return vector_loops(definition, leaf, extents, layouts);
 }
 
-LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
+LeafCost CostModel::product(const Definition& definition, const MicroKernel& kernel, const Leaf& leaf,
                             const std::vector<int64_t>& extents) const {
     ProductCall call{.micro_kernel = leaf.micro_kernel,
                      .types = kernel_types(definition, leaf),
@@ -108,12 +107,16 @@ LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
         calls * static_cast<double>(call.n * call.k) * bits_of_type(call.types.at("B")) / 8;
     if (const auto time = times_.of(call))
         return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, {}};
-    const double peak = peak_of(machine_, call.types);
+    const double peak = peak_of(machine_, kernel, call);
     if (peak == 0)
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
                                             leaf.micro_kernel, call.types["A"], call.types["B"])};
+    // What a lower tile saves only measurements tell (row_blocks.h).
+    const auto tile = call.parameters.find("tile_rows");
+    const int64_t height = tile == call.parameters.end() ? 1 : tile->second;
+    const int64_t filled = (call.m + height - 1) / height * height;
     const double operations =
-        2.0 * static_cast<double>(call.m * call.n) * static_cast<double>(call.k) * calls;
+        2.0 * static_cast<double>(filled * call.n) * static_cast<double>(call.k) * calls;
     return {operations / peak + passes, 0, streamed, {}};
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/planner_options.h"
 #include "cost/vector_work.h"
+#include "kernels/micro_kernel.h"
 #include "movement/lower.h"
 #include "plan/constants.h"
 #include "plan/leaf_parameters.h"
@@ -29,6 +30,10 @@ std::map<std::string, int64_t> work_of(const Definition& definition, const Leaf&
                              lanes == parameters.end() ? 1 : lanes->second));
 }
 
+UnitKind unit_of(const Leaf& leaf) {
+    return find_micro_kernel(leaf.micro_kernel)->unit;
+}
+
 /// Of a product, candidates of narrower vectors are for edges, and those that take A for the weight for other
 /// operators.
 bool is_wanted(const Leaf& leaf, const KernelSubject& subject, const Machine& machine) {
@@ -37,6 +42,7 @@ bool is_wanted(const Leaf& leaf, const KernelSubject& subject, const Machine& ma
     if (lanes == leaf.parameters.end() || lanes->second != std::to_string(vector_lanes(machine)))
         return false;
     if (leaf.micro_kernel == "loops" && subject.sizes.at("m") > 1) return false;
+    if (subject.has_whole_tiles && unit_of(leaf) != UnitKind::kMatrix) return false;
     for (const char* rows_of_b : {"n", "d"})
         if (const auto found = leaf.parameters.find(rows_of_b);
             found != leaf.parameters.end() && found->second != subject.streamed)
@@ -78,16 +84,19 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
         Plan row_major = plan;
         row_major.stored.clear();
         std::set<std::pair<std::string, std::map<std::string, int64_t>>> seen;
+        std::map<UnitKind, std::string> preferred;
         for (const Leaf& leaf : leaf_candidates(node, plan.specialisations.front(), options)) {
             if (!is_wanted(leaf, subjects[i], machine) || seen.contains({leaf.micro_kernel, numbers(leaf)}))
                 continue;
             const bool has_many_rows =
                 subjects[i].sizes.contains("m") && subjects[i].sizes.at("m") > kFewRows;
-            if (has_many_rows && !seen.empty() && seen.begin()->first != leaf.micro_kernel) continue;
+            const auto first = preferred.find(unit_of(leaf));
+            if (has_many_rows && first != preferred.end() && first->second != leaf.micro_kernel) continue;
             for (const Plan* stored : {&plan, &row_major}) {
                 auto found = lowered(i, graph, *stored, leaf);
                 if (!found) continue;
                 seen.insert({found->micro_kernel, found->parameters});
+                preferred.emplace(unit_of(leaf), leaf.micro_kernel);
                 if (subjects[i].streamed.empty()) found->work = work_of(*node.definition(), leaf);
                 found->program.specialisation = fmt::format("case_{}", cases.size());
                 cases.push_back(std::move(*found));

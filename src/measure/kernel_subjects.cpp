@@ -1,11 +1,14 @@
 #include "measure/kernel_subjects.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "cost/kernel_times.h"
 #include "cost/kernel_types.h"
+#include "kernels/tile_block.h"
 #include "ops/activation.h"
 #include "ops/block_builder.h"
 #include "ops/define.h"
@@ -51,6 +54,19 @@ std::vector<WeightCase> weights() {
 int64_t resident_bytes(const Machine& machine) {
     const MemoryLevel& near = machine.memory[near_level(machine)];
     return near.capacity_bytes / near.shared_by_cores / 2;
+}
+
+/// Rows of one tile and of a block of tiles, for each matrix unit that multiplies these types.
+std::set<int64_t> rows_of_tiles(const WeightCase& weight, const Machine& machine) {
+    std::set<int64_t> rows;
+    for (const ComputeUnit& unit : machine.units) {
+        const std::optional<TileBlock> block = tile_block(unit, kManyRows);
+        if (!block || unit.operands[0].type != weight.input_name ||
+            unit.operands[1].type != type_name(weight.format))
+            continue;
+        rows.insert({block->tile_rows, block->rows * block->tile_rows});
+    }
+    return rows;
 }
 
 /// A graph of one operator: its values first, then the operator.
@@ -211,6 +227,10 @@ std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
         const int64_t columns = columns_of(weight.format);
         for (const int64_t rows : {int64_t{1}, int64_t{4}, kManyRows})
             subjects.push_back(product(weight, rows, columns, kDepth));
+        for (const int64_t rows : rows_of_tiles(weight, machine)) {
+            subjects.push_back(product(weight, rows, columns, kDepth));
+            subjects.back().has_whole_tiles = true;
+        }
     }
     const int64_t positions = std::max<int64_t>(1, resident_bytes(machine) / (kWidth * 4) / 16) * 16;
     for (const ops::WeightFormat cache :

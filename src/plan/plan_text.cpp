@@ -2,6 +2,7 @@
 //
 //   "h_2" = "in place of h"        kernels = [ { block = "layer", nest = "t:1 { rms_reduce[..]; rms_apply[..]
 //   }" }, .. ]
+#include <algorithm>
 #include <charconv>
 #include <set>
 #include <sstream>
@@ -53,6 +54,16 @@ std::string copy_text(const CopyPlan& copy) {
         text += fmt::format("{}{}.{}", &reader == &copy.readers.front() ? " for " : ", ", reader.node,
                             reader.tensor);
     return (copy.is_made ? "made as " : "") + text;
+}
+
+std::string comment(const std::vector<std::string>& lines, std::string_view indent) {
+    std::string text;
+    for (std::string line : lines) {
+        std::replace_if(
+            line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+        text += fmt::format("{}# {}\n", indent, line);
+    }
+    return text;
 }
 
 std::string at(const toml::node& node, const std::string& where) {
@@ -215,8 +226,9 @@ SpecialisationPlan parse_specialisation(const toml::table& table, const std::str
 
 }  // namespace
 
-std::string print(const Plan& plan) {
-    std::string out = fmt::format(
+std::string print(const Plan& plan, const PlanComments& comments) {
+    std::string out = comment(comments.plan, "");
+    out += fmt::format(
         "version = {}\ngraph = {}\nmachine = {}\nworkers = {}\n\n# One stored form of every constant and "
         "state, for all "
         "specialisations; the others are row-major.\n[stored]\n",
@@ -226,17 +238,24 @@ std::string print(const Plan& plan) {
     if (!plan.copies.empty()) out += "\n# Values that are there twice, in another layout.\n[copies]\n";
     for (const auto& [name, copy] : plan.copies)
         out += fmt::format("{} = {}\n", quoted(name), quoted(copy_text(copy)));
-    for (const SpecialisationPlan& s : plan.specialisations) {
-        out += fmt::format(
-            "\n[[specialisation]]\nname = {}\narena_bytes = {}\nmax_live_bytes = {}\nbounds = {{ ",
-            quoted(s.name), s.arena_bytes, s.max_live_bytes);
+    for (size_t i = 0; i < plan.specialisations.size(); ++i) {
+        const SpecialisationPlan& s = plan.specialisations[i];
+        const PlanComments::OfSpecialisation of = i < comments.specialisations.size()
+                                                      ? comments.specialisations[i]
+                                                      : PlanComments::OfSpecialisation();
+        out += '\n' + comment(of.step, "");
+        out +=
+            fmt::format("[[specialisation]]\nname = {}\narena_bytes = {}\nmax_live_bytes = {}\nbounds = {{ ",
+                        quoted(s.name), s.arena_bytes, s.max_live_bytes);
         bool is_first = true;
         for (const auto& [symbol, bounds] : s.bounds) {
             out += fmt::format("{}{} = [{}, {}]", is_first ? "" : ", ", symbol, bounds.low, bounds.high);
             is_first = false;
         }
         out += " }\nkernels = [\n";
-        for (const KernelPlan& kernel : s.kernels) {
+        for (size_t k = 0; k < s.kernels.size(); ++k) {
+            const KernelPlan& kernel = s.kernels[k];
+            if (k < of.kernels.size()) out += comment(of.kernels[k], "    ");
             out += fmt::format("    {{ block = {}, {}{}nest = {} }},\n", quoted(kernel.block),
                                kernel.barrier ? "barrier = true, " : "", kernel.alone ? "alone = true, " : "",
                                quoted(print(kernel.nest)));
