@@ -10,8 +10,10 @@
 namespace tessera::cli {
 namespace {
 
+/// Two digits are known at most; small kernels are not all 0.0.
 std::string microseconds(double seconds) {
-    return fmt::format("{:.1f}", seconds * 1e6);
+    const double us = seconds * 1e6;
+    return fmt::format("{:.{}f}", us, us < 1 ? 3 : us < 100 ? 2 : 1);
 }
 
 /// "12.3 us at decode_512 (compute 3.1, memory 11.9, barrier 0.4)".

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "ntt/buffers.h"
-#include "tessera/ntt/blocks.h"
+#include "tessera/ntt/extent.h"
+#include "tessera/ntt/storage.h"
 
 /// Contractions whose B lies in pairs of k, `[N/L][K/2][L][2]` of bf16.
 namespace tessera::ntt {
