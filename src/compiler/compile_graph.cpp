@@ -2,6 +2,7 @@
 
 #include "codegen/cpp/emit.h"
 #include "compiler/compiler.h"
+#include "compiler/operator_cost.h"
 #include "compiler/pass.h"
 #include "compiler/planner_options.h"
 #include "movement/lower.h"
@@ -11,6 +12,7 @@
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 #include "planner/verify_structure.h"
+#include "rules/rewrite.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 
@@ -36,6 +38,26 @@ PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> wo
 
 namespace {
 
+constexpr int kMostIterations = 10'000;
+
+Graph rewritten(const Graph& graph, const CompileOptions& options, PassRunner& pass) {
+    RewriteOptions search{.cost = operator_cost(graph, options.machine, options.workers)};
+    search.saturation.nodes *= options.search_effort;
+    search.saturation.iterations = static_cast<int>(
+        std::min<int64_t>(search.saturation.iterations * options.search_effort, kMostIterations));
+    search.conflicts *= options.search_effort;
+    Rewritten result = pass.run(
+        "rewrite", "ir",
+        [&] {
+            Rewritten found = rewrite(graph, search);
+            verify(found.graph, graph.name);
+            return found;
+        },
+        [](const Rewritten& found) { return print(found.graph); });
+    pass.note(summary(result.blocks), print(result.blocks));
+    return std::move(result.graph);
+}
+
 Plan read_plan(const std::filesystem::path& path) {
     const MappedFile file = MappedFile::open(path);
     const auto bytes = file.bytes();
@@ -57,6 +79,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             return decomposed;
         },
         [](const Graph& g) { return print(g); });
+    if (options.search_effort > 0) out.graph = rewritten(out.graph, options, pass);
     const auto print_plan = [](const Plan& p) { return print(p); };
     const std::string where = options.plan ? options.plan->string() : "default plan";
     out.plan =

@@ -12,6 +12,10 @@ namespace tessera::egraph {
 /// Makes a term that equals what was matched; empty where there is none.
 using Construct = std::function<std::optional<TermId>(EGraph&, const Match&)>;
 
+/// The operator with the types of the class that it is to join, as far as definitions do not decide them:
+/// rounding policy and accumulator.
+Operator joining(Operator op, const ClassFacts& facts);
+
 /// An equality that is applied from left to right.
 class Rule {
 public:
@@ -30,7 +34,8 @@ public:
     bool holds(const EGraph& graph, const Match& match) const {
         return !parts_.condition || parts_.condition(graph, match);
     }
-    /// The term that the match is made equal to; empty where no operator does what the rule asks for.
+    /// The term that the match is made equal to; empty where no operator does what the rule asks for, or
+    /// where a pattern's term would have another rounding policy or accumulator.
     std::optional<TermId> construct(EGraph& graph, const Match& match) const;
     /// The matched term itself, as the pattern says it.
     TermId matched(EGraph& graph, const Match& match) const;
