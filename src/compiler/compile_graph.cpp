@@ -2,6 +2,7 @@
 
 #include "codegen/cpp/emit.h"
 #include "compiler/compiler.h"
+#include "compiler/operator_cost.h"
 #include "compiler/pass.h"
 #include "compiler/planner_options.h"
 #include "layouts/lay_out.h"
@@ -13,6 +14,7 @@
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 #include "planner/verify_structure.h"
+#include "rules/rewrite.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 
@@ -38,17 +40,51 @@ PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> wo
 
 namespace {
 
+constexpr int kMostIterations = 10'000;
+
+Graph rewritten(const Graph& graph, const CompileOptions& options, PassRunner& pass) {
+    RewriteOptions search{.cost = operator_cost(graph, options.machine, options.workers)};
+    search.saturation.nodes *= options.search_effort;
+    search.saturation.iterations = static_cast<int>(
+        std::min<int64_t>(search.saturation.iterations * options.search_effort, kMostIterations));
+    search.conflicts *= options.search_effort;
+    Rewritten result = pass.run(
+        "rewrite", "ir",
+        [&] {
+            Rewritten found = rewrite(graph, search);
+            verify(found.graph, graph.name);
+            return found;
+        },
+        [](const Rewritten& found) { return print(found.graph); });
+    pass.note(summary(result.blocks), print(result.blocks));
+    return std::move(result.graph);
+}
+
 Plan read_plan(const std::filesystem::path& path) {
     const MappedFile file = MappedFile::open(path);
     const auto bytes = file.bytes();
     return parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
 }
 
-Plan search_layouts(const Graph& graph, const Plan& initial, const PlannerOptions& planner,
-                    const CompileOptions& options) {
+Plan with_layouts(const Graph& graph, const Plan& initial, const PlannerOptions& planner,
+                  const CompileOptions& options, PassRunner& pass) {
     layouts::SearchOptions search = layouts::compiling_options(graph, initial, planner);
+    search.saturation.nodes *= options.search_effort;
     search.extraction.conflicts *= options.search_effort;
-    return layouts::decision_of(graph, initial, layouts::search_layouts(graph, initial, search));
+    struct Found {
+        layouts::Search search;
+        Plan plan;
+    };
+    Found found = pass.run(
+        "layouts", "toml",
+        [&] {
+            layouts::Search all = layouts::search_layouts(graph, initial, search);
+            Plan plan = layouts::decision_of(graph, initial, all);
+            return Found{std::move(all), std::move(plan)};
+        },
+        [](const Found& each) { return print(each.plan); });
+    pass.note(summary(found.search), print(found.search));
+    return std::move(found.plan);
 }
 
 }  // namespace
@@ -66,6 +102,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             return decomposed;
         },
         [](const Graph& g) { return print(g); });
+    if (options.search_effort > 0) out.graph = rewritten(out.graph, options, pass);
     const auto print_plan = [](const Plan& p) { return print(p); };
     const std::string where = options.plan ? options.plan->string() : "default plan";
     Graph graph_with_copies;
@@ -80,11 +117,8 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
     } else {
         const PlannerOptions planner = planner_options(options.machine, options.workers);
         out.plan = initial_plan(out.graph, planner);
-        if (options.search_effort > 0 && planner.costs) {
-            out.plan = pass.run(
-                "layouts", "toml", [&] { return search_layouts(out.graph, out.plan, planner, options); },
-                print_plan);
-        }
+        if (options.search_effort > 0 && planner.costs)
+            out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
         graph_with_copies = with_copies(out.graph, out.plan, where);
         out.plan = pass.run(
             "plan", "toml", [&] { return complete_plan(graph_with_copies, out.plan, planner); }, print_plan);

@@ -26,10 +26,10 @@ struct CompileOptions {
     std::optional<std::filesystem::path> dump;  ///< write the printed form after every pass into this folder
     std::optional<int64_t> workers;             ///< threads of a step; default: the machine's cores
     std::optional<int64_t> context;             ///< positions of one sequence; default: the importer's
-    int64_t search_effort = 1;                  ///< work of the searches; 0: none, the default planner alone
     Policy policy = Policy::kDefault;           ///< what activations may be rounded to
     std::optional<ElementType> cache_type;      ///< of keys and values; default: the policy's
     std::optional<Mixture> quantisation;        ///< of a float checkpoint
+    int64_t search_effort = 1;                  ///< work of the searches; 0: none, the default planner alone
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
     std::function<void()>
         while_waiting;  ///< called about ten times a second while the C++ compiler runs; may be empty

@@ -20,9 +20,11 @@ Pattern apply(FamilyPtr family, std::map<std::string, AttributePattern> attribut
             .children = std::move(children)};
 }
 
-Pattern member(std::string name, FamilyPtr family) {
-    TESSERA_CHECK(!name.empty() && family && family->recognise);
-    return {.hole = std::move(name), .family = std::move(family)};
+Pattern apply_to_all(FamilyPtr family, std::map<std::string, AttributePattern> attributes, std::string name) {
+    TESSERA_CHECK(!name.empty());
+    Pattern pattern = apply(std::move(family), std::move(attributes), {});
+    pattern.all_children = std::move(name);
+    return pattern;
 }
 
 AttributePattern bound(std::string name) {

@@ -15,6 +15,10 @@ using Construct = std::function<std::optional<TermId>(EGraph&, const Match&)>;
 /// The same for a rule that knows several.
 using ConstructAll = std::function<std::vector<TermId>(EGraph&, const Match&)>;
 
+/// The operator with the types of the class that it is to join, as far as definitions do not decide them:
+/// rounding policy and accumulator.
+Operator joining(Operator op, const ClassFacts& facts);
+
 /// An equality that is applied from left to right.
 class Rule {
 public:
@@ -33,7 +37,8 @@ public:
     bool holds(const EGraph& graph, const Match& match) const {
         return !parts_.condition || parts_.condition(graph, match);
     }
-    /// The terms that the match is made equal to; none where no operator does what the rule asks for.
+    /// The terms that the match is made equal to; none where no operator does what the rule asks for, or
+    /// where a pattern's term would have another rounding policy or accumulator.
     std::vector<TermId> construct(EGraph& graph, const Match& match) const;
     /// The matched term itself, as the pattern says it.
     TermId matched(EGraph& graph, const Match& match) const;

@@ -37,6 +37,12 @@ struct Search {
 /// @throws Error if some operator has no form that anything computes.
 Search search_layouts(const Graph& graph, const Plan& initial, const SearchOptions& options);
 
+/// "312 e-nodes, saturated, optimal": for a report.
+std::string summary(const Search& search);
+/// The sizes and end of saturation and extraction, then every operator and constant in its form with its
+/// seconds, dearest first, and below it the other forms.
+std::string print(const Search& search);
+
 /// The initial plan with the layouts chosen, and the copies that repack values: what default planning
 /// completes (planner/default_planner.h). A copy that a specialisation does not need is a view in it.
 Plan decision_of(const Graph& graph, const Plan& initial, const Search& search);

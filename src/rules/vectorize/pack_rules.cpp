@@ -38,15 +38,23 @@ TermId packed(EGraph& graph, TermId term, const Layout& layout, const PackRuleOp
     return made;
 }
 
+constexpr const char* kOperands = "operands";
+
+const Operator& operator_of(const EGraph& graph, const Match& match) {
+    return graph.op(match.operators.front());
+}
+const std::vector<TermId>& operands_of(const Match& match) {
+    return match.lists.at(kOperands);
+}
+
 class Forms {
 public:
-    Forms(EGraph& graph, TermId node, const PackRuleOptions& options)
-        : graph_(graph), op_(graph.op(node)), node_(node), options_(options) {}
+    Forms(EGraph& graph, const Match& match, const PackRuleOptions& options)
+        : graph_(graph), op_(operator_of(graph, match)), children_(operands_of(match)), options_(options) {}
 
     /// Whether all it reads and makes is row-major: others are forms already.
     bool is_plain() const {
-        const auto& children = graph_.term(node_).children;
-        return op_.results.front().layout.is_row_major() && std::ranges::all_of(children, [&](TermId child) {
+        return op_.results.front().layout.is_row_major() && std::ranges::all_of(children_, [&](TermId child) {
                    return type_of(graph_, child).layout.is_row_major();
                });
     }
@@ -57,10 +65,9 @@ public:
 
     /// What is not constant stays row-major.
     void add_for_constants(Form form) {
-        const auto& children = graph_.term(node_).children;
-        for (size_t i = 0; i < children.size(); ++i)
-            form.operands[i] = graph_.facts(children[i]).is_constant
-                                   ? simplified(form.operands[i], type_of(graph_, children[i]).shape)
+        for (size_t i = 0; i < children_.size(); ++i)
+            form.operands[i] = graph_.facts(children_[i]).is_constant
+                                   ? simplified(form.operands[i], type_of(graph_, children_[i]).shape)
                                    : Layout{};
         add({form.operands, {}});
     }
@@ -68,15 +75,14 @@ public:
     /// The packing for all tensors, and where it is for some of them only.
     void add(const std::vector<Packing>& packing) {
         const Definition& definition = *op_.definition();
-        const auto& children = graph_.term(node_).children;
         const auto layout = [&](size_t tensor, const TensorType& type) {
             return layout_of(definition, static_cast<int>(tensor), packing[tensor], type.shape);
         };
         Form whole, constants;
-        for (size_t i = 0; i < children.size(); ++i) {
-            whole.operands.push_back(layout(i, type_of(graph_, children[i])));
-            constants.operands.push_back(graph_.facts(children[i]).is_constant ? whole.operands.back()
-                                                                               : Layout{});
+        for (size_t i = 0; i < children_.size(); ++i) {
+            whole.operands.push_back(layout(i, type_of(graph_, children_[i])));
+            constants.operands.push_back(graph_.facts(children_[i]).is_constant ? whole.operands.back()
+                                                                                : Layout{});
         }
         add({whole.operands, {}});
         add(constants);
@@ -87,13 +93,12 @@ public:
 
     /// Unpacked, each of them equals the operator.
     std::vector<TermId> make() {
-        const std::vector<TermId> children = graph_.term(node_).children;
         const Operator plain = op_;
         std::vector<TermId> made;
         for (const Form& form : forms_) {
             std::vector<TermId> operands;
-            for (size_t i = 0; i < children.size(); ++i)
-                operands.push_back(packed(graph_, children[i], form.operands[i], options_));
+            for (size_t i = 0; i < children_.size(); ++i)
+                operands.push_back(packed(graph_, children_[i], form.operands[i], options_));
             Operator op = plain;
             op.results.front().layout = form.result;
             const TermId in_form = graph_.add(op, std::move(operands));
@@ -108,7 +113,7 @@ public:
 private:
     EGraph& graph_;
     const Operator op_;
-    TermId node_;
+    const std::vector<TermId> children_;
     const PackRuleOptions& options_;
     std::vector<Form> forms_;
 };
@@ -148,11 +153,11 @@ bool is_found_by_index(const Definition& definition, int tensor) {
 
 egraph::Rule meta_pack(const PackRuleOptions& options) {
     return egraph::Rule({.name = "meta-pack",
-                         .from = egraph::member("op", packable()),
+                         .from = egraph::apply_to_all(packable(), {}, kOperands),
                          .to = [options](EGraph& graph, const Match& match) -> std::vector<TermId> {
-                             Forms forms(graph, match["op"], options);
+                             Forms forms(graph, match, options);
                              if (!forms.is_plain()) return {};
-                             const Operator& op = graph.op(match["op"]);
+                             const Operator& op = operator_of(graph, match);
                              for (const OperatorPacking& packing :
                                   packings_for(*op.definition(), options.units))
                                  forms.add(packing.tensors);
@@ -165,12 +170,12 @@ egraph::Rule meta_pack(const PackRuleOptions& options) {
 
 egraph::Rule pass_through(const PackRuleOptions& options) {
     return egraph::Rule({.name = "pass-through",
-                         .from = egraph::member("op", packable()),
+                         .from = egraph::apply_to_all(packable(), {}, kOperands),
                          .to = [options](EGraph& graph, const Match& match) -> std::vector<TermId> {
-                             Forms forms(graph, match["op"], options);
+                             Forms forms(graph, match, options);
                              if (!forms.is_plain()) return {};
-                             const Definition& definition = *graph.op(match["op"]).definition();
-                             const auto& children = graph.term(match["op"]).children;
+                             const Definition& definition = *operator_of(graph, match).definition();
+                             const std::vector<TermId>& children = operands_of(match);
                              for (size_t i = 0; i < children.size(); ++i) {
                                  if (graph.facts(children[i]).is_constant) continue;
                                  for (const Layout& layout : packed_layouts(graph, children[i])) {
@@ -185,13 +190,13 @@ egraph::Rule pass_through(const PackRuleOptions& options) {
 egraph::Rule write_as_read(const PackRuleOptions& options) {
     return egraph::Rule(
         {.name = "write-as-read",
-         .from = egraph::member("op", packable()),
+         .from = egraph::apply_to_all(packable(), {}, kOperands),
          .to = [options](EGraph& graph, const Match& match) -> std::vector<TermId> {
-             Forms forms(graph, match["op"], options);
+             Forms forms(graph, match, options);
              if (!forms.is_plain()) return {};
-             const Definition& definition = *graph.op(match["op"]).definition();
-             const auto& children = graph.term(match["op"]).children;
-             for (const Layout& layout : packed_layouts(graph, match["op"])) {
+             const Definition& definition = *operator_of(graph, match).definition();
+             const std::vector<TermId>& children = operands_of(match);
+             for (const Layout& layout : packed_layouts(graph, EGraph::any_term(match.root))) {
                  forms.add({std::vector<Layout>(children.size()), layout});
                  if (const auto packing = packing_of(definition, definition.results().front(), layout))
                      forms.add(for_all_tensors(definition, *packing));
@@ -205,12 +210,12 @@ egraph::Rule write_as_read(const PackRuleOptions& options) {
 
 egraph::Rule read_as_stored(const PackRuleOptions& options) {
     return egraph::Rule({.name = "read-as-stored",
-                         .from = egraph::member("op", packable()),
+                         .from = egraph::apply_to_all(packable(), {}, kOperands),
                          .to = [options](EGraph& graph, const Match& match) -> std::vector<TermId> {
-                             Forms forms(graph, match["op"], options);
+                             Forms forms(graph, match, options);
                              if (!forms.is_plain()) return {};
-                             const Definition& definition = *graph.op(match["op"]).definition();
-                             const auto& children = graph.term(match["op"]).children;
+                             const Definition& definition = *operator_of(graph, match).definition();
+                             const std::vector<TermId>& children = operands_of(match);
                              std::vector<Form> all = {{std::vector<Layout>(children.size()), {}}};
                              for (size_t i = 0; i < children.size(); ++i) {
                                  if (!graph.facts(children[i]).is_constant ||
@@ -230,24 +235,23 @@ egraph::Rule read_as_stored(const PackRuleOptions& options) {
 }
 
 egraph::Rule fold_packs(const PackRuleOptions& options) {
-    return egraph::Rule({.name = "fold-packs",
-                         .from = egraph::member("pack", packs()),
-                         .to = [options](EGraph& graph, const Match& match) -> std::vector<TermId> {
-                             const Layout layout = graph.op(match["pack"]).results.front().layout;
-                             const std::vector<TermId> inner =
-                                 graph.nodes(graph.find(graph.term(match["pack"]).children.front()));
-                             std::vector<TermId> made;
-                             for (const TermId node : inner) {
-                                 if (!is_pack(graph.op(node))) continue;
-                                 const TermId from = graph.term(node).children.front();
-                                 const TensorType type = type_of(graph, from);
-                                 made.push_back(
-                                     type.layout == layout
-                                         ? from
-                                         : graph.add(pack_operator(type, layout, options.symbols), {from}));
-                             }
-                             return made;
-                         }});
+    return egraph::Rule(
+        {.name = "fold-packs",
+         .from = egraph::apply_to_all(packs(), {}, kOperands),
+         .to = [options](EGraph& graph, const Match& match) -> std::vector<TermId> {
+             const Layout layout = operator_of(graph, match).results.front().layout;
+             const std::vector<TermId> inner = graph.nodes(graph.find(operands_of(match).front()));
+             std::vector<TermId> made;
+             for (const TermId node : inner) {
+                 if (!is_pack(graph.op(node))) continue;
+                 const TermId from = graph.term(node).children.front();
+                 const TensorType type = type_of(graph, from);
+                 made.push_back(type.layout == layout
+                                    ? from
+                                    : graph.add(pack_operator(type, layout, options.symbols), {from}));
+             }
+             return made;
+         }});
 }
 
 std::vector<egraph::Rule> pack_rules(const PackRuleOptions& options) {
