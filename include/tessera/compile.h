@@ -12,6 +12,9 @@
 /// From a model to an artefact.
 namespace tessera {
 
+/// Of CompileSettings::search_effort: beyond it budgets would not fit their numbers.
+inline constexpr int64_t kMostSearchEffort = 1'000'000;
+
 /// What to compile for, and what compiling needs of the system. Nothing is read from the environment.
 struct CompileSettings {
     std::filesystem::path
@@ -31,6 +34,8 @@ struct CompileSettings {
     std::string cache_type = "auto";
     /// Quantises the matrices of a float checkpoint: "q8_0", "q4_0", "q4_k_m"; empty: they stay as they are.
     std::string quantize;
+    /// Work of the searches, a multiple of what they do by default; 0: none, the default planner alone.
+    int64_t search_effort = 1;
     std::optional<int64_t> workers;  ///< threads that compute a step together; default: the machine's cores
     std::optional<int64_t> context;  ///< positions of one sequence; default: the model's, at most 8192
 
@@ -44,6 +49,7 @@ struct CompileReport {
     struct Pass {
         std::string name;
         double seconds;
+        std::string note;  ///< what a search found, in a few words; empty for other passes
     };
     std::vector<Pass> passes;
     double cpp_cpu_seconds = 0;  ///< 0 if the code was in the cache

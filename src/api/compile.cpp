@@ -45,6 +45,10 @@ CompileOptions options_of(const CompileSettings& settings) {
         options.quantisation = mixture_of(settings.quantize);
         if (!options.quantisation) refuse("quantize", settings.quantize, "q8_0, q4_0 or q4_k_m");
     }
+    if (settings.search_effort < 0 || settings.search_effort > kMostSearchEffort)
+        refuse("search_effort", fmt::to_string(settings.search_effort),
+               fmt::format("0 to {}", kMostSearchEffort));
+    options.search_effort = settings.search_effort;
     if (!settings.plan.empty()) options.plan = settings.plan;
     if (!settings.dump.empty()) options.dump = settings.dump;
     return options;

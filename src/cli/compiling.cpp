@@ -29,7 +29,8 @@ public:
                     .dump = flags.dump,
                     .policy = flags.policy,
                     .cache_type = flags.cache_type,
-                    .quantize = flags.quantize} {
+                    .quantize = flags.quantize,
+                    .search_effort = flags.search_effort} {
         if (flags.workers > 0) settings_.workers = flags.workers;
         if (flags.context > 0) settings_.context = flags.context;
         settings_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
@@ -62,6 +63,13 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
     app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
         ->type_name("FILE")
         ->excludes(workers);
+    app.add_option(
+           "--search-effort", flags.search_effort,
+           "work of the searches, a multiple of the default; the same number gives the same artefact; "
+           "0: none, the default planner alone")
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(CLI::Range(int64_t{0}, kMostSearchEffort));
     app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")
         ->type_name("DIR");
 }
@@ -111,7 +119,8 @@ void advise_measuring(const CompileFlags& flags, const Environment& environment)
 
 void print_report(const std::string& out, const CompileReport& report) {
     for (const CompileReport::Pass& pass : report.passes)
-        fmt::print(stderr, "  {:<16} {:8.3f} s\n", pass.name, pass.seconds);
+        fmt::print(stderr, "  {:<16} {:8.3f} s{}{}\n", pass.name, pass.seconds, pass.note.empty() ? "" : "  ",
+                   pass.note);
     fmt::print(stderr, "{}: {} bytes, {} of them weights; {} bytes of C++, {}\n", out, report.artefact_bytes,
                report.constant_bytes, report.code_bytes,
                report.code_was_cached

@@ -21,12 +21,13 @@ struct CompileFlags {
     std::string dump;     ///< folder; empty: no dump
     int64_t workers = 0;  ///< 0: the machine's cores
     int64_t context = 0;  ///< 0: the importer's choice
+    int64_t search_effort = 1;
     std::string policy = "default";
     std::string cache_type = "auto";
     std::string quantize;  ///< name of a mixture; empty: weights stay as they are
 };
 
-/// --machine, --workers, --plan and --dump. `flags` must outlive the parsing.
+/// --machine, --workers, --plan, --search-effort and --dump. `flags` must outlive the parsing.
 void add_machine_flags(CLI::App& app, CompileFlags& flags);
 /// Those, --context, --policy, --cache-type and --quantize.
 void add_compile_flags(CLI::App& app, CompileFlags& flags);

@@ -29,6 +29,7 @@ struct CompileOptions {
     Policy policy = Policy::kDefault;           ///< what activations may be rounded to
     std::optional<ElementType> cache_type;      ///< of keys and values; default: the policy's
     std::optional<Mixture> quantisation;        ///< of a float checkpoint
+    int64_t search_effort = 1;                  ///< work of the searches; 0: none, the default planner alone
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
     std::function<void()>
         while_waiting;  ///< called about ten times a second while the C++ compiler runs; may be empty

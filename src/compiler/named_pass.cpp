@@ -4,8 +4,10 @@
 #include <array>
 
 #include "compiler/compiler.h"
+#include "compiler/operator_cost.h"
 #include "ops/decompose.h"
 #include "planner/default_planner.h"
+#include "rules/rewrite.h"
 
 namespace tessera {
 namespace {
@@ -19,6 +21,13 @@ std::string run_decompose(const Graph& graph, const Machine&) {
     const Graph result = decompose(graph);
     verify(result, graph.name);
     return print(result);
+}
+
+std::string run_rewrite(const Graph& graph, const Machine& machine) {
+    verify(graph, graph.name);
+    const Rewritten result = rewrite(graph, {.cost = operator_cost(graph, machine, std::nullopt)});
+    verify(result.graph, graph.name);
+    return print(result.graph);
 }
 
 Compiled compiled(const Graph& graph, const Machine& machine) {
@@ -48,6 +57,7 @@ std::span<const NamedPass> named_passes() {
     static constexpr std::array kPasses = {
         NamedPass{"verify", "types, names, order; prints the graph", run_verify},
         NamedPass{"decompose", "composites become structured operators", run_decompose},
+        NamedPass{"rewrite", "the cheapest graph that the algebra proves equal", run_rewrite},
         NamedPass{"plan", "the default planner's plan (TOML)", run_plan},
         NamedPass{"lower", "loops, addresses and micro-kernel calls under that plan", run_lower},
         NamedPass{"emit", "the C++ of that plan", run_emit},

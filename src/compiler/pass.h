@@ -24,14 +24,24 @@ public:
         const auto begin = std::chrono::steady_clock::now();
         auto result = std::forward<Make>(make)();
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-        report_.passes.push_back({name, seconds.count()});
+        report_.passes.push_back({name, seconds.count(), {}});
         if (options_.dump) dump(name, extension, print(result));
         return result;
     }
 
+    /// What a search has to say of itself: of the pass that ran last, a few words for the report, and all of
+    /// it for `DIR/04-rewrite.txt`.
+    void note(const std::string& summary, const std::string& text) {
+        report_.passes.back().note = summary;
+        if (options_.dump) write_file(path_of(report_.passes.back().name, "txt"), text);
+    }
+
 private:
+    std::filesystem::path path_of(const std::string& name, const std::string& extension) const {
+        return *options_.dump / fmt::format("{:02}-{}.{}", report_.passes.size(), name, extension);
+    }
     void dump(const std::string& name, const std::string& extension, std::string text) {
-        const auto path = *options_.dump / fmt::format("{:02}-{}.{}", report_.passes.size(), name, extension);
+        const auto path = path_of(name, extension);
         const bool is_unchanged = text == before_;
         std::filesystem::create_directories(*options_.dump);
         write_file(path, is_unchanged ? "unchanged\n" : text);

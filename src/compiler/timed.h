@@ -14,7 +14,7 @@ auto timed(const std::string& name, const CompileOptions& options, CompileReport
     const auto begin = std::chrono::steady_clock::now();
     auto result = run();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    report.passes.push_back({name, seconds.count()});
+    report.passes.push_back({name, seconds.count(), {}});
     return result;
 }
 

@@ -19,8 +19,7 @@ Operator operator_of(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-BlockTerms add_block(EGraph& egraph, const Graph& graph, const Block& block) {
-    BlockTerms terms;
+BlockTerms add_block(EGraph& egraph, const Graph& graph, const Block& block, BlockTerms terms) {
     const auto term_of = [&](ValueId value) {
         const auto known = terms.values.find(value);
         if (known != terms.values.end()) return known->second;

@@ -14,15 +14,20 @@ struct BlockTerms {
 
 /// Adds the nodes of a block. What it reads becomes leaves: inputs, constants, states, what it carries in and
 /// what earlier blocks made. A node with several results becomes a term of all of them and a projection for
-/// each. Several blocks may share an e-graph: equal values then share classes.
-BlockTerms add_block(EGraph& egraph, const Graph& graph, const Block& block);
+/// each. Several blocks may share an e-graph: equal values then share classes. Values that are in `terms`
+/// already have their terms.
+BlockTerms add_block(EGraph& egraph, const Graph& graph, const Block& block, BlockTerms terms = {});
+
+/// The values that a block must make whatever becomes of its nodes, ascending: what is carried out, updated
+/// states, outputs, and what other blocks read.
+std::vector<ValueId> needed_values(const Graph& graph, size_t block);
 
 /// For each class (by its number) the e-node that computes it.
 using Selection = std::map<ClassId, TermId>;
 
-/// The graph with the nodes of one block replaced by the selected terms of the values that it must still
-/// make: what is carried out, updated states, outputs, and what later blocks read. Terms that the block had
-/// keep their names and order. With the terms of the block itself selected, the result equals the graph.
+/// The graph with the nodes of one block replaced by the selected terms of its needed values. Terms that the
+/// block had keep their names and order. With the terms of the block itself selected, the result equals the
+/// graph.
 /// @pre the selection is acyclic and holds a node, no leaf, for the class of each of those values, and a node
 /// for each class that these need
 Graph with_block(const Graph& graph, size_t block, const EGraph& egraph, const BlockTerms& terms,

@@ -35,7 +35,7 @@ public:
         }
         take_names();
         new_block().nodes.clear();
-        const std::vector<ValueId> needed = needed_values();
+        const std::vector<ValueId> needed = needed_values(before_, block_);
         for (const ValueId value : needed) mark_needed(egraph_.find(terms_.values.at(value)));
         // First the values that remain, in their order; then new ones, each before its first reader.
         for (const Node& node : old_block().nodes)
@@ -68,26 +68,6 @@ private:
                 if (i == block_)
                     for (const ValueId result : node.results) node_of_.emplace(result, &node);
             }
-    }
-
-    std::vector<ValueId> needed_values() const {
-        std::vector<ValueId> all = before_.outputs;
-        const Block& block = old_block();
-        if (block.carried_out) all.push_back(*block.carried_out);
-        for (const StateUpdate& update : block.states) all.push_back(update.after);
-        for (size_t i = 0; i < before_.blocks.size(); ++i) {
-            if (i == block_) continue;
-            const Block& other = before_.blocks[i];
-            if (other.carried_in) all.push_back(*other.carried_in);
-            for (const Node& node : other.nodes) {
-                all.insert(all.end(), node.operands.begin(), node.operands.end());
-                if (node.previous) all.push_back(*node.previous);
-            }
-        }
-        std::erase_if(all, [&](ValueId value) { return !made_before_.contains(value); });
-        std::sort(all.begin(), all.end());
-        all.erase(std::unique(all.begin(), all.end()), all.end());
-        return all;
     }
 
     /// What is carried out or kept as a state must be a value of the block itself.
@@ -270,6 +250,28 @@ private:
 };
 
 }  // namespace
+
+std::vector<ValueId> needed_values(const Graph& graph, size_t index) {
+    const Block& block = graph.blocks[index];
+    std::vector<ValueId> all = graph.outputs;
+    if (block.carried_out) all.push_back(*block.carried_out);
+    for (const StateUpdate& update : block.states) all.push_back(update.after);
+    for (size_t i = 0; i < graph.blocks.size(); ++i) {
+        if (i == index) continue;
+        const Block& other = graph.blocks[i];
+        if (other.carried_in) all.push_back(*other.carried_in);
+        for (const Node& node : other.nodes) {
+            all.insert(all.end(), node.operands.begin(), node.operands.end());
+            if (node.previous) all.push_back(*node.previous);
+        }
+    }
+    std::set<ValueId> made;
+    for (const Node& node : block.nodes) made.insert(node.results.begin(), node.results.end());
+    std::erase_if(all, [&](ValueId value) { return !made.contains(value); });
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
 
 Graph with_block(const Graph& graph, size_t block, const EGraph& egraph, const BlockTerms& terms,
                  const Selection& selection) {

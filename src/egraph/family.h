@@ -14,8 +14,14 @@
 
 namespace tessera::egraph {
 
-/// What distinguishes the members of a family: a permutation, a function's name, an epsilon.
-using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>>;
+/// A scalar expression as an attribute, compared by structure. Null is one too.
+struct Formula {
+    ExprPtr expr;
+    friend bool operator==(const Formula& a, const Formula& b) { return same(a.expr, b.expr); }
+};
+
+/// What distinguishes the members of a family: a permutation, a shape, a function, an epsilon.
+using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<Dim>, Formula>;
 using Attributes = std::map<std::string, Attribute>;
 
 /// Operators that rules treat alike, such as all transposes. Structured operators are recognised by their

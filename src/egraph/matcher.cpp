@@ -60,7 +60,8 @@ std::vector<Match> Matcher::find(const Pattern& pattern, size_t most) {
     most_ = most;
     for (const TermId term : candidates(pattern)) {
         if (!has_room()) break;
-        const Match match{.root = graph_.find(term), .holes = {}, .attributes = {}, .operators = {}};
+        const Match match{
+            .root = graph_.find(term), .holes = {}, .lists = {}, .attributes = {}, .operators = {}};
         if (pattern.family)
             solve_node(pattern, term, {}, match);
         else
@@ -89,12 +90,20 @@ void Matcher::solve(std::vector<Goal> goals, Match match) {
 void Matcher::solve_node(const Pattern& pattern, TermId node, const std::vector<Goal>& rest, Match match) {
     if (!has_room()) return;
     const Term& term = graph_.term(node);
-    if (term.children.size() != pattern.children.size()) return;
+    const bool takes_all = !pattern.all_children.empty();
+    if (!takes_all && term.children.size() != pattern.children.size()) return;
     const std::optional<Attributes>& attributes = recognised(*pattern.family, term.op);
     if (!attributes || !bind(pattern, *attributes, match.attributes)) return;
     match.operators.push_back(term.op);
     std::vector<Goal> goals = rest;
-    for (size_t i = term.children.size(); i-- > 0;) goals.push_back({&pattern.children[i], term.children[i]});
+    if (takes_all) {
+        std::vector<TermId> children;
+        for (const TermId child : term.children) children.push_back(EGraph::any_term(graph_.find(child)));
+        const auto [known, is_new] = match.lists.try_emplace(pattern.all_children, children);
+        if (!is_new && known->second != children) return;
+    }
+    for (size_t i = pattern.children.size(); i-- > 0;)
+        goals.push_back({&pattern.children[i], term.children[i]});
     solve(std::move(goals), std::move(match));
 }
 

@@ -20,6 +20,13 @@ Pattern apply(FamilyPtr family, std::map<std::string, AttributePattern> attribut
             .children = std::move(children)};
 }
 
+Pattern apply_to_all(FamilyPtr family, std::map<std::string, AttributePattern> attributes, std::string name) {
+    TESSERA_CHECK(!name.empty());
+    Pattern pattern = apply(std::move(family), std::move(attributes), {});
+    pattern.all_children = std::move(name);
+    return pattern;
+}
+
 AttributePattern bound(std::string name) {
     return Bound{std::move(name)};
 }

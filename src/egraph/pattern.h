@@ -31,6 +31,7 @@ struct Pattern {
     FamilyPtr family = nullptr;
     std::map<std::string, AttributePattern> attributes = {};  ///< those that are not named may have any value
     std::vector<Pattern> children = {};
+    std::string all_children = {};  ///< a name for however many there are; `children` is empty then
 };
 
 /// Any term; the same term wherever the name recurs.
@@ -38,6 +39,9 @@ Pattern hole(std::string name, std::function<bool(const ClassFacts&)> accepts = 
 /// A member of the family with exactly these children.
 Pattern apply(FamilyPtr family, std::map<std::string, AttributePattern> attributes,
               std::vector<Pattern> children);
+/// A member of the family with any number of children, which Match::lists has under this name. For what a
+/// rule matches only.
+Pattern apply_to_all(FamilyPtr family, std::map<std::string, AttributePattern> attributes, std::string name);
 AttributePattern bound(std::string name);
 AttributePattern computed(Computed value);
 
@@ -46,7 +50,8 @@ class Match {
 public:
     ClassId root;
     std::map<std::string, TermId> holes;
-    Attributes attributes;              ///< by the bound name
+    std::map<std::string, std::vector<TermId>> lists;  ///< children of operators that may have any number
+    Attributes attributes;                             ///< by the bound name
     std::vector<OperatorId> operators;  ///< that the pattern's operators have, each before its children
 
     TermId operator[](const std::string& hole) const { return holes.at(hole); }

@@ -1,5 +1,6 @@
 #include "egraph/rule.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -7,6 +8,16 @@
 
 namespace tessera::egraph {
 namespace {
+
+/// Whether the types differ in nothing but what definitions do not decide.
+bool only_policies_differ(const std::vector<TensorType>& a, const std::vector<TensorType>& b) {
+    if (a == b || a.size() != b.size()) return false;
+    return std::equal(a.begin(), a.end(), b.begin(), [](TensorType x, const TensorType& y) {
+        x.accumulator = y.accumulator;
+        x.rounding = y.rounding;
+        return x == y;
+    });
+}
 
 struct Names {
     std::set<std::string> holes, attributes;
@@ -27,6 +38,8 @@ void check_makes(const std::string& rule, const Pattern& pattern, const Names& k
         TESSERA_CHECK(known.holes.contains(pattern.hole), "rule {}: {} is not bound", rule, pattern.hole);
         return;
     }
+    TESSERA_CHECK(pattern.all_children.empty(), "rule {}: {} makes no list of children", rule,
+                  pattern.family->name);
     TESSERA_CHECK(pattern.family->make, "rule {}: the family {} makes no operators", rule,
                   pattern.family->name);
     for (const auto& [name, value] : pattern.attributes)
@@ -36,12 +49,17 @@ void check_makes(const std::string& rule, const Pattern& pattern, const Names& k
     for (const Pattern& child : pattern.children) check_makes(rule, child, known);
 }
 
-std::optional<TermId> make(EGraph& graph, const Pattern& pattern, const Match& match) {
-    if (!pattern.family) return match[pattern.hole];
+std::optional<TermId> make(EGraph& graph, const Pattern& pattern, const Match& match, bool is_root) {
+    if (!pattern.family) {
+        const TermId term = match[pattern.hole];
+        if (is_root && only_policies_differ(graph.facts(term).types, graph.facts(match.root).types))
+            return std::nullopt;
+        return term;
+    }
     std::vector<TermId> children;
     std::vector<TensorType> types;
     for (const Pattern& part : pattern.children) {
-        const auto child = make(graph, part, match);
+        const auto child = make(graph, part, match, false);
         if (!child) return std::nullopt;
         children.push_back(*child);
         types.push_back(graph.facts(*child).types.front());
@@ -53,21 +71,28 @@ std::optional<TermId> make(EGraph& graph, const Pattern& pattern, const Match& m
             attributes[name] = match.attributes.at(bound->name);
         if (const auto* computed = std::get_if<Computed>(&value)) attributes[name] = (*computed)(match);
     }
-    const auto op = pattern.family->make(attributes, types);
+    auto op = pattern.family->make(attributes, types);
+    if (op && is_root) op = joining(*std::move(op), graph.facts(match.root));
     if (!op) return std::nullopt;
     return graph.add(*op, std::move(children));
 }
 
 TermId rebuild_match(EGraph& graph, const Pattern& pattern, const Match& match, size_t& next) {
-    if (!pattern.family) return match[pattern.hole];
+    if (!pattern.hole.empty()) return match[pattern.hole];
     const OperatorId op = match.operators[next++];
     std::vector<TermId> children;
+    if (!pattern.all_children.empty()) children = match.lists.at(pattern.all_children);
     for (const Pattern& child : pattern.children)
         children.push_back(rebuild_match(graph, child, match, next));
     return graph.add(op, std::move(children));
 }
 
 }  // namespace
+
+Operator joining(Operator op, const ClassFacts& facts) {
+    if (only_policies_differ(op.results, facts.types)) op.results = facts.types;
+    return op;
+}
 
 Rule::Rule(Parts parts) : parts_(std::move(parts)) {
     TESSERA_CHECK(!parts_.name.empty());
@@ -76,9 +101,11 @@ Rule::Rule(Parts parts) : parts_(std::move(parts)) {
     if (const auto* to = std::get_if<Pattern>(&parts_.to)) check_makes(parts_.name, *to, known);
 }
 
-std::optional<TermId> Rule::construct(EGraph& graph, const Match& match) const {
-    if (const auto* to = std::get_if<Pattern>(&parts_.to)) return make(graph, *to, match);
-    return std::get<Construct>(parts_.to)(graph, match);
+std::vector<TermId> Rule::construct(EGraph& graph, const Match& match) const {
+    if (const auto* all = std::get_if<ConstructAll>(&parts_.to)) return (*all)(graph, match);
+    const auto* to = std::get_if<Pattern>(&parts_.to);
+    const auto made = to ? make(graph, *to, match, true) : std::get<Construct>(parts_.to)(graph, match);
+    return made ? std::vector{*made} : std::vector<TermId>{};
 }
 
 TermId Rule::matched(EGraph& graph, const Match& match) const {

@@ -49,14 +49,19 @@ std::optional<Dim> extent_of_component(const Definition& definition, int tensor,
     return Dim(bind(definition, high, definition.name).shapes[static_cast<size_t>(tensor)][axis]);
 }
 
+std::optional<Dim> extent_of_axis(const Definition& definition, int tensor, size_t axis) {
+    const TensorDecl& declared = definition.tensors[static_cast<size_t>(tensor)];
+    return declared.shape ? extent_of(definition, (*declared.shape)[axis])
+                          : extent_of_component(definition, tensor, axis);
+}
+
 }  // namespace
 
 TensorType type_of(const Definition& definition, int tensor, const std::string& where) {
     const TensorDecl& declared = definition.tensors[static_cast<size_t>(tensor)];
     TensorType type{.element = declared.type, .accumulator = definition.accumulator};
     for (size_t axis = 0; axis < declared.map.size(); ++axis) {
-        const auto extent = declared.shape ? extent_of(definition, (*declared.shape)[axis])
-                                           : extent_of_component(definition, tensor, axis);
+        const auto extent = extent_of_axis(definition, tensor, axis);
         if (!extent)
             throw Error(where, declared.name,
                         fmt::format("axis {} has an extent that is no multiple of one symbol", axis),
@@ -64,6 +69,16 @@ TensorType type_of(const Definition& definition, int tensor, const std::string& 
         type.shape.push_back(*extent);
     }
     return type;
+}
+
+std::optional<std::vector<Dim>> shape_of(const Definition& definition, int tensor) {
+    std::vector<Dim> shape;
+    for (size_t axis = 0; axis < definition.tensors[static_cast<size_t>(tensor)].map.size(); ++axis) {
+        const auto extent = extent_of_axis(definition, tensor, axis);
+        if (!extent) return std::nullopt;
+        shape.push_back(*extent);
+    }
+    return shape;
 }
 
 }  // namespace tessera

@@ -47,6 +47,26 @@ DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, Element
 DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape,
                                 ElementType result = ElementType::kF32);
 
+inline constexpr const char* kAttentionExample = R"(graph "attention"
+symbol T in 2..4
+symbol B in 1..1
+symbol I in 1..4
+symbol S in 16..32 multiple of 16
+symbol P in 2..4
+input q: f32[T, 4, 8]
+input k: f16[P, 16, 2, 8]
+input v: f16[P, 16, 2, 8]
+input first: i32[B]
+input length: i32[B]
+input start: i32[B]
+input page: i32[B, 2]
+value y: f32[T, 4, 8]
+block body
+  node y(q, k, v, first, length, start, page) -> y
+    composite attention: cached = "S", scale = 0.25, segment = "I", sequences = "B"
+output y
+)";
+
 void decompose_attention(BlockBuilder& block, const Node& node);
 
 }  // namespace tessera::ops

@@ -8,8 +8,8 @@ namespace tessera::ops {
 namespace {
 
 constexpr CompositeKind kKinds[] = {
-    {kAttention, decompose_attention},
-    {kRmsNorm, decompose_rms_norm},
+    {kAttention, decompose_attention, kAttentionExample},
+    {kRmsNorm, decompose_rms_norm, kRmsNormExample},
 };
 
 template <typename T>

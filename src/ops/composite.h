@@ -14,6 +14,8 @@ struct CompositeKind {
     /// Appends structured nodes that make the node's results; their names and those of new values start with
     /// the node's name and `_`. @throws Error naming the operand or attribute that is wrong.
     void (*decompose)(BlockBuilder& block, const Node& node);
+    /// A graph of one such node (docs/ir.md), small enough to be interpreted.
+    const char* example;
 };
 
 /// All composites, by kind.

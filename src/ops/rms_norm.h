@@ -21,6 +21,17 @@ DefinitionPtr rms_reduce(Symbols symbols, const std::vector<Dim>& outer, int64_t
 DefinitionPtr rms_apply(Symbols symbols, const std::vector<Dim>& outer, int64_t width, ElementType weight,
                         ElementType result = ElementType::kF32);
 
+inline constexpr const char* kRmsNormExample = R"(graph "norm"
+symbol T in 1..8
+input x: f32[T, 2, 6]
+input w: bf16[6]
+value y: bf16[T, 2, 6] rounded
+block body
+  node y(x, w) -> y
+    composite rms_norm: epsilon = 1e-06
+output y
+)";
+
 void decompose_rms_norm(BlockBuilder& block, const Node& node);
 
 }  // namespace tessera::ops

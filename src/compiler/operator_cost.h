@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "machine/machine.h"
+#include "rules/rewrite.h"
+
+namespace tessera {
+
+/// What an operator costs in seconds: the sum over the graph's points by their weights (without points, at
+/// the largest sizes), since all specialisations share the graph.
+///
+/// On a machine that was measured: what its fastest candidate among the micro-kernels takes there, alone and
+/// divided among the workers, its operands coming from the main memory; infinite where there is none. Else
+/// what a nominal machine takes: 16 GB/s, and at the same time 64 G simple operations a second, of which a
+/// special function is worth 16. Predicates count as if they always held. A view (movement/views.h) computes
+/// nothing: it costs 1 ns. A composite has no kernel: infinite.
+OperatorCost operator_cost(const Graph& graph, const Machine& machine, std::optional<int64_t> workers);
+
+}  // namespace tessera

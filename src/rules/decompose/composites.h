@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "ops/define.h"
+#include "rules/rule_entry.h"
+
+namespace tessera::rules {
+
+/// A composite is what its decomposition is (ops/composite.h): one rule for each kind, after which the
+/// e-graph holds both forms and the cost decides.
+std::vector<RuleEntry> decomposition_rules(ops::Symbols symbols);
+
+}  // namespace tessera::rules

@@ -1,0 +1,214 @@
+// Extraction minimises one number, and here two things matter in turn: the cost, then how many nodes are not
+// the graph's own. Costs become whole units, about 2^-36 of what the block costs now; a node weighs its units
+// times more than nodes can be computed, and one if it is new. All weights are integers, which extraction
+// adds exactly.
+#include "rules/rewrite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "egraph/block_terms.h"
+#include "egraph/extraction.h"
+#include "rules/algebra/algebra_rules.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+using egraph::BlockTerms;
+using egraph::ClassId;
+using egraph::EGraph;
+using egraph::Leaf;
+using egraph::Projection;
+using egraph::TermId;
+
+constexpr double kUnitsOfTheBlock = 0x1p36;
+constexpr double kNewNodes = 0x1p14;  ///< more than a choice has; times the units still a whole double
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+/// An e-node as congruence sees it.
+using NodeKey = std::pair<egraph::OperatorId, std::vector<ClassId>>;
+
+class BlockSearch {
+public:
+    BlockSearch(const Graph& graph, size_t block, std::span<const egraph::Rule> rules,
+                const RewriteOptions& options)
+        : graph_(graph), block_(block), rules_(rules), options_(options) {}
+
+    /// The block's report, and the graph if it changed.
+    std::pair<BlockRewrite, std::optional<Graph>> run() {
+        terms_ = add_block(egraph_, graph_, graph_.blocks[block_]);
+        report_.block = graph_.blocks[block_].name;
+        report_.saturation = saturate(egraph_, rules_, options_.saturation);
+        note_own_nodes();
+        report_.cost_after = report_.bound = report_.cost_before;
+        const std::vector<ValueId> needed = egraph::needed_values(graph_, block_);
+        std::vector<TermId> roots;
+        for (const ValueId value : needed) {
+            roots.push_back(terms_.values.at(value));
+            if (has_leaf(roots.back()))
+                report_.why_kept = graph_[value].name + " would be what the block reads";
+        }
+        if (roots.empty() || !report_.why_kept.empty()) return {report_, std::nullopt};
+        return extract(roots);
+    }
+
+private:
+    NodeKey key_of(TermId node) const {
+        NodeKey key{egraph_.term(node).op, {}};
+        for (const TermId child : egraph_.term(node).children) key.second.push_back(egraph_.find(child));
+        return key;
+    }
+
+    bool has_leaf(TermId root) const {
+        const std::vector<TermId>& nodes = egraph_.nodes(egraph_.find(root));
+        return std::any_of(nodes.begin(), nodes.end(),
+                           [&](TermId node) { return std::holds_alternative<Leaf>(egraph_.op(node).what); });
+    }
+
+    void note_own_nodes() {
+        for (const Node& node : graph_.blocks[block_].nodes) {
+            TermId term = terms_.values.at(node.results.front());
+            if (node.results.size() > 1) term = egraph_.term(term).children.front();
+            if (!own_.insert(key_of(term)).second) {
+                repeated_cost_ += cost(term);  // computed twice as the graph stands
+                continue;
+            }
+            own_cost_ += cost(term);
+        }
+        report_.cost_before = own_cost_ + repeated_cost_;
+    }
+
+    double cost(TermId node) {
+        const egraph::Operator& op = egraph_.op(node);
+        if (std::holds_alternative<Leaf>(op.what) || std::holds_alternative<Projection>(op.what)) return 0;
+        const auto known = costs_.find(key_of(node));
+        if (known != costs_.end()) return known->second;
+        std::vector<TensorType> operands;
+        for (const TermId child : egraph_.term(node).children)
+            operands.push_back(egraph_.facts(child).types.front());
+        const double cost = options_.cost(op, operands);
+        TESSERA_CHECK(cost >= 0, "{} costs {}", label(op), cost);
+        return costs_.emplace(key_of(node), cost).first->second;
+    }
+
+    /// Whole units; a cost that is not zero is at least one.
+    double units(double cost) const { return cost == 0 ? 0 : std::max(1.0, std::round(cost / unit_)); }
+
+    double weight(TermId node) {
+        const double price = cost(node);
+        if (std::isinf(price)) return kInfinite;
+        const double whole = units(price);
+        if (std::isfinite(report_.cost_before) && whole > 2 * kUnitsOfTheBlock) return kInfinite;
+        const bool is_free = std::holds_alternative<Leaf>(egraph_.op(node).what) ||
+                             std::holds_alternative<Projection>(egraph_.op(node).what);
+        return whole * kNewNodes + (is_free || own_.contains(key_of(node)) ? 0 : 1);
+    }
+
+    std::pair<BlockRewrite, std::optional<Graph>> extract(const std::vector<TermId>& roots) {
+        set_unit();
+        const egraph::ExtractionProblem problem =
+            extraction_problem(egraph_, roots, [&](TermId node) { return weight(node); });
+        const extraction::Result result =
+            extraction::extract(problem.problem, {.conflicts = options_.conflicts});
+        report_.status = result.status;
+        if (result.choice.empty()) return {report_, std::nullopt};
+        double after = 0, units_after = 0;
+        for (const int node : result.choice) {
+            if (node < 0) continue;
+            const double price = cost(problem.nodes[static_cast<size_t>(node)]);
+            after += price;
+            units_after += units(price);
+        }
+        report_.bound = result.status == extraction::Status::kOptimal
+                            ? after
+                            : std::min(after, std::floor(result.bound / kNewNodes) * unit_);
+        if (units_after >= units_before()) return {report_, std::nullopt};
+        report_.cost_after = after;
+        report_.is_changed = true;
+        return {report_, with_block(graph_, block_, egraph_, terms_, selection_of(problem, result.choice))};
+    }
+
+    void set_unit() {
+        double finite = 0;
+        for (const auto& [key, cost] : costs_)
+            if (std::isfinite(cost)) finite += cost;
+        unit_ = finite > 0 ? finite / kUnitsOfTheBlock : 1;
+    }
+
+    double units_before() {
+        if (std::isinf(report_.cost_before)) return kInfinite;
+        double sum = units(repeated_cost_);
+        for (const NodeKey& key : own_) sum += units(costs_.at(key));
+        return sum;
+    }
+
+    const Graph& graph_;
+    size_t block_;
+    std::span<const egraph::Rule> rules_;
+    const RewriteOptions& options_;
+    EGraph egraph_;
+    BlockTerms terms_;
+    std::set<NodeKey> own_;
+    std::map<NodeKey, double> costs_;
+    double own_cost_ = 0, repeated_cost_ = 0;
+    double unit_ = 1;
+    BlockRewrite report_;
+};
+
+}  // namespace
+
+Rewritten rewrite(const Graph& graph, const RewriteOptions& options) {
+    TESSERA_CHECK(options.cost, "a search without costs");
+    std::vector<egraph::Rule> all;
+    for (const rules::RuleEntry& entry : rules::algebra_rules(graph.symbols)) all.push_back(entry.rule);
+    Rewritten result{graph, {}};
+    for (size_t i = 0; i < graph.blocks.size(); ++i) {
+        auto [report, changed] = BlockSearch(result.graph, i, all, options).run();
+        if (changed) result.graph = *std::move(changed);
+        result.blocks.push_back(std::move(report));
+    }
+    return result;
+}
+
+std::string summary(const std::vector<BlockRewrite>& blocks) {
+    int64_t nodes = 0;
+    size_t changed = 0;
+    bool is_saturated = true, is_optimal = true;
+    for (const BlockRewrite& block : blocks) {
+        nodes += block.saturation.nodes;
+        changed += block.is_changed ? 1 : 0;
+        is_saturated = is_saturated && block.saturation.stop == egraph::StopReason::kSaturated;
+        is_optimal = is_optimal && block.status == extraction::Status::kOptimal;
+    }
+    return fmt::format(
+        "{} e-nodes, {}, {}, {}", nodes, is_saturated ? "saturated" : "cut off",
+        is_optimal ? "optimal" : "not proved optimal",
+        changed == 0 ? "unchanged" : fmt::format("{} of {} blocks cheaper", changed, blocks.size()));
+}
+
+std::string print(const std::vector<BlockRewrite>& blocks) {
+    std::string text;
+    for (const BlockRewrite& block : blocks) {
+        const egraph::SaturationReport& s = block.saturation;
+        text += fmt::format("{}: {} after {} iterations, {} e-nodes in {} classes; {}, cost {:.4g} -> {:.4g}",
+                            block.block, name(s.stop), s.iterations, s.nodes, s.classes, name(block.status),
+                            block.cost_before, block.cost_after);
+        if (block.status != extraction::Status::kOptimal)
+            text += fmt::format(", at least {:.4g}", block.bound);
+        if (!block.is_changed) text += block.why_kept.empty() ? ", unchanged" : ", kept: " + block.why_kept;
+        text += '\n';
+        for (const egraph::RuleReport& rule : s.rules)
+            if (rule.unions > 0) text += fmt::format("  {}: {}\n", rule.name, rule.unions);
+    }
+    return text;
+}
+
+}  // namespace tessera

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "egraph/saturate.h"
+#include "extraction/extract.h"
+#include "ir/graph.h"
+
+namespace tessera {
+
+/// What an operator over operands of these types costs, in seconds or any other unit: at least 0; infinite
+/// for what cannot be computed. A pure function. Leaves and projections are not asked for: they are free.
+using OperatorCost = std::function<double(const egraph::Operator&, std::span<const TensorType> operands)>;
+
+struct RewriteOptions {
+    OperatorCost cost;
+    /// Of each block. An e-graph of the algebra is small: beyond these numbers rules chase each other.
+    egraph::SaturationOptions saturation = {.nodes = 10'000, .iterations = 30};
+    int64_t conflicts = 20'000;  ///< of the extraction of each block
+};
+
+/// What became of one block.
+struct BlockRewrite {
+    std::string block;
+    egraph::SaturationReport saturation;
+    extraction::Status status = extraction::Status::kOptimal;
+    double cost_before = 0;  ///< of one repetition, in the unit of the costs; infinite with composites
+    double cost_after = 0;
+    double bound = 0;  ///< no choice of the e-graph costs less
+    bool is_changed = false;
+    std::string why_kept;  ///< where a cheaper block could not take the place of this one; else empty
+};
+
+struct Rewritten {
+    Graph graph;
+    std::vector<BlockRewrite> blocks;
+};
+
+/// Each block becomes the cheapest one that the rules of the algebra prove equal to it
+/// (rules/algebra/algebra_rules.h): block -> e-graph, saturation, exact extraction, block. Where a choice is
+/// as cheap as another one, the nodes of the graph stay; a block on which nothing is gained is not touched.
+/// @pre the graph is verified @throws Error for a composite that has no decomposition
+Rewritten rewrite(const Graph& graph, const RewriteOptions& options);
+
+/// "57 e-nodes, saturated, optimal, unchanged": of all blocks together.
+std::string summary(const std::vector<BlockRewrite>& blocks);
+/// A line for each block, and one below it for each rule that said something new.
+std::string print(const std::vector<BlockRewrite>& blocks);
+
+}  // namespace tessera
