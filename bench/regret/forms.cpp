@@ -48,6 +48,8 @@ WeightForm compiled(const Graph& graph, const Plan& begun, const PlannerOptions&
         plan = place_buffers(whole, plan);
         verify_plan(whole, plan, where);
         const SpecialisationPlan& specialisation = plan.specialisations.front();
+        for (const KernelPlan& kernel : specialisation.kernels)
+            form.kernels += (form.kernels.empty() ? "" : "; ") + print(kernel.nest);
         const ConstantSection constants = constant_section(graph, plan);
         form.program = lower(whole, plan, specialisation, constants);
         form.program.specialisation = fmt::format("form_{}", number);

@@ -15,6 +15,7 @@ struct WeightForm {
     std::string layout;            ///< of the weight
     std::string why_refused;       ///< by the planner, the verifier or lowering; else empty
     std::string plan;              ///< as `tessera compile --plan` would read it
+    std::string kernels;           ///< its nests
     double estimated_seconds = 0;  ///< of the step
     Program program = {};          ///< what that plan lowers to
     int64_t constants_bytes = 0, arena_bytes = 0;
