@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
+#include "cli/compiling.h"
+#include "cli/plan_costs.h"
 #include "cli/verb.h"
 #include "facts/bound_definition.h"
 #include "facts/touched.h"
@@ -20,6 +22,8 @@ namespace {
 
 struct Options {
     std::string artefact;
+    std::string machine;
+    bool costs = false;
     bool plan = false, memory = false, operators = false, graph = false, manifest = false;
 };
 
@@ -106,16 +110,37 @@ void print_operators(const Artefact& artefact) {
     }
 }
 
-Job declare(CLI::App& app, const Environment&) {
+/// The host stands for the machine of the artefact only if it is the same.
+Machine machine_of(const Artefact& artefact, const Options& options, const Environment& environment) {
+    Machine machine = read_machine(options.machine, environment);
+    if (options.machine.empty() && content_hash(machine) != artefact.manifest().machine_hash)
+        throw Error(
+            artefact.where(), "--costs",
+            fmt::format("is for machine {} ({}), and this one is now described otherwise ({})",
+                        artefact.manifest().machine, artefact.manifest().machine_hash, content_hash(machine)),
+            "give the measured description of a machine with --machine");
+    return machine;
+}
+
+Job declare(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<Options>();
     app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`")->required();
-    app.add_flag("--plan", options->plan, "the plan, as --plan of `tessera compile` takes it");
+    CLI::Option* plan =
+        app.add_flag("--plan", options->plan, "the plan, as --plan of `tessera compile` takes it");
+    app.add_flag("--costs", options->costs,
+                 "with --plan: comments on the microseconds that each kernel is predicted to take at the "
+                 "points of the graph")
+        ->needs(plan);
+    app.add_option("--machine", options->machine,
+                   "with --costs: the measured machine that they are for; without it the one that the "
+                   "artefact was compiled for, if that is this one")
+        ->type_name("FILE");
     app.add_flag("--memory", options->memory, "the memory plan: constants, states, arena");
     app.add_flag("--operators", options->operators,
                  "operators with flops and bytes at the points of the graph");
     app.add_flag("--graph", options->graph, "the graph, as `tessera opt` takes it");
     app.add_flag("--manifest", options->manifest, "the manifest as JSON");
-    return [options] {
+    return [options, &environment] {
         const Artefact artefact = Artefact::open(options->artefact);
         const bool is_whole = !options->plan && !options->memory && !options->operators && !options->graph &&
                               !options->manifest;
@@ -123,7 +148,11 @@ Job declare(CLI::App& app, const Environment&) {
         if (is_whole || options->memory) print_memory(artefact);
         if (is_whole || options->operators) print_operators(artefact);
         if (is_whole) fmt::print("\n");
-        if (is_whole || options->plan) fmt::print("{}", artefact.plan());
+        if (options->costs) {
+            fmt::print("{}", plan_with_costs(artefact, machine_of(artefact, *options, environment)));
+        } else if (is_whole || options->plan) {
+            fmt::print("{}", artefact.plan());
+        }
         if (options->graph) fmt::print("{}", artefact.graph());
         if (options->manifest) fmt::print("{}\n", print(artefact.manifest()));
         return 0;
@@ -134,8 +163,11 @@ Job declare(CLI::App& app, const Environment&) {
 
 Verb inspect_verb() {
     return {.name = "inspect",
-            .help = "show what an artefact holds: plan, memory plan, operators with flops and bytes",
+            .help =
+                "show what an artefact holds: plan with predicted times, memory plan, operators with flops "
+                "and bytes",
             .examples = {"tessera inspect tiny.tsr", "tessera inspect tiny.tsr --plan > plan.toml",
+                         "tessera inspect tiny.tsr --plan --costs --machine host.toml",
                          "tessera inspect tiny.tsr --operators"},
             .declare = declare};
 }

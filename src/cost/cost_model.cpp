@@ -1,12 +1,12 @@
 #include "cost/cost_model.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "cost/kernel_types.h"
 #include "cost/linear_model.h"
 #include "facts/work.h"
 #include "kernels/micro_kernel.h"
+#include "plan/leaf_parameters.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -22,35 +22,18 @@ std::vector<Observation> observations(const Machine& machine) {
     return found;
 }
 
-std::map<std::string, int64_t> numbers(const std::map<std::string, std::string>& parameters) {
-    std::map<std::string, int64_t> result;
-    for (const auto& [name, text] : parameters) {
-        int64_t value = 0;
-        const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (read.ec == std::errc() && read.ptr == text.data() + text.size()) result[name] = value;
-    }
-    return result;
-}
-
-int iterator_of(const Definition& definition, const Leaf& leaf, const char* parameter) {
-    const auto at = leaf.parameters.find(parameter);
-    return at == leaf.parameters.end() ? -1 : definition.iterator(at->second);
-}
-
-/// Of a unit that multiplies these types into F32, with factors as near as was measured; else of the vector
-/// unit for F32, which widens. 0 if nothing was measured.
-double peak_of(const Machine& machine, const std::map<std::string, std::string>& types) {
-    double widened = 0;
+/// Of the unit for which the micro-kernel is: a matrix unit, or a vector unit that adds products (`dot`), for
+/// these types; else the vector unit for F32, to which all is widened. 0 if it was not measured.
+double peak_of(const Machine& machine, const MicroKernel& kernel, const ProductCall& call) {
+    const bool is_widened = kernel.unit == UnitKind::kVector && !call.parameters.contains("dot");
+    double most = 0;
     for (const ComputeUnit& unit : machine.units) {
-        double best = 0;
-        for (const UnitPeak& peak : unit.peaks) best = std::max(best, peak.operations_per_second);
-        if (unit.operands.size() != 3) continue;
-        if (unit.operands[0].type == types.at("A") && unit.operands[1].type == types.at("B") && best > 0)
-            return best;
-        if (unit.kind == UnitKind::kVector && unit.operands[0].type == "f32")
-            widened = std::max(widened, best);
+        if (unit.kind != kernel.unit || unit.operands.size() != 3) continue;
+        const std::string &a = unit.operands[0].type, &b = unit.operands[1].type;
+        if (is_widened ? a == "f32" && b == "f32" : a == call.types.at("A") && b == call.types.at("B"))
+            most = std::max(most, peak(unit));
     }
-    return widened;
+    return most;
 }
 
 /// Over so many groups of lanes that are read and written.
@@ -71,7 +54,7 @@ CostModel::CostModel(const Machine& machine)
     : machine_(machine),
       times_(machine),
       weights_(fit(observations(machine))),
-      near_level_(std::min<size_t>(1, machine.memory.size() - 1)) {}
+      near_level_(tessera::near_level(machine)) {}
 
 LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf,
                          const std::vector<int64_t>& extents) const {
@@ -81,15 +64,15 @@ LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf,
     if (const std::string why = kernel->why_not(definition); !why.empty())
         return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.micro_kernel, why)};
     if (leaf.parameters.contains("n") || leaf.parameters.contains("d"))
-        return product(definition, leaf, extents);
+        return product(definition, *kernel, leaf, extents);
     return vector_loops(definition, leaf, extents);
 }
 
-LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
+LeafCost CostModel::product(const Definition& definition, const MicroKernel& kernel, const Leaf& leaf,
                             const std::vector<int64_t>& extents) const {
     ProductCall call{.micro_kernel = leaf.micro_kernel,
                      .types = kernel_types(definition, leaf),
-                     .parameters = numbers(leaf.parameters)};
+                     .parameters = numbers(leaf)};
     if (call.types.empty())
         return {.why_infinite =
                     fmt::format("{} finds no product in it by these iterators", leaf.micro_kernel)};
@@ -124,12 +107,16 @@ LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
         calls * static_cast<double>(call.n * call.k) * bits_of_type(call.types.at("B")) / 8;
     if (const auto time = times_.of(call))
         return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, {}};
-    const double peak = peak_of(machine_, call.types);
+    const double peak = peak_of(machine_, kernel, call);
     if (peak == 0)
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
                                             leaf.micro_kernel, call.types["A"], call.types["B"])};
+    // What a lower tile saves only measurements tell (row_blocks.h).
+    const auto tile = call.parameters.find("tile_rows");
+    const int64_t height = tile == call.parameters.end() ? 1 : tile->second;
+    const int64_t filled = (call.m + height - 1) / height * height;
     const double operations =
-        2.0 * static_cast<double>(call.m * call.n) * static_cast<double>(call.k) * calls;
+        2.0 * static_cast<double>(filled * call.n) * static_cast<double>(call.k) * calls;
     return {operations / peak + passes, 0, streamed, {}};
 }
 
@@ -138,7 +125,7 @@ LeafCost CostModel::vector_loops(const Definition& definition, const Leaf& leaf,
     if (weights_.empty())
         return {.why_infinite = fmt::format("the machine has no times of loops, of which those of {} follow",
                                             leaf.micro_kernel)};
-    const auto parameters = numbers(leaf.parameters);
+    const auto parameters = numbers(leaf);
     const auto lanes = parameters.find("lanes");
     const int x = iterator_of(definition, leaf, "x");
     return {.near_seconds = seconds_of(

@@ -12,6 +12,8 @@
 
 namespace tessera {
 
+struct MicroKernel;
+
 /// One operator by one micro-kernel on one core, on a part of its iterations.
 struct LeafCost {
     double near_seconds = 0;    ///< with all that it reads in the core's own caches
@@ -24,10 +26,10 @@ struct LeafCost {
 /// What things cost on a machine that was measured: a pure function of its description.
 ///
 /// Products and the streaming softmax cost what the table of micro-kernels says (kernel_times.h); where it
-/// has none of the kind, their operations by the peak of the unit. `loops` and `combine` cost the weighted
-/// sum of what they do (vector_work.h), by weights that fit the table's times of `loops` best
-/// (linear_model.h); so do the post-expression of a product and the predicate of a softmax, which pass over
-/// the results and the scores.
+/// has none of the kind, their operations by the peak of the unit that the micro-kernel is for. `loops` and
+/// `combine` cost the weighted sum of what they do (vector_work.h), by weights that fit the table's times of
+/// `loops` best (linear_model.h); so do the post-expression of a product and the predicate of a softmax,
+/// which pass over the results and the scores.
 class CostModel {
 public:
     explicit CostModel(const Machine& machine);
@@ -48,7 +50,7 @@ public:
     double barrier_seconds(int64_t workers) const;
 
 private:
-    LeafCost product(const Definition& definition, const Leaf& leaf,
+    LeafCost product(const Definition& definition, const MicroKernel& kernel, const Leaf& leaf,
                      const std::vector<int64_t>& extents) const;
     double seconds_of(const VectorWork& work) const;
     LeafCost vector_loops(const Definition& definition, const Leaf& leaf,

@@ -6,36 +6,17 @@
 #include <tuple>
 
 #include "ops/weight_format.h"
-#include "tessera/ntt/blocks.h"
 
 namespace tessera {
 namespace {
 
-/// y at x between known points, by the logarithms of both; the nearest point's beyond the ends.
-/// @pre some points, all positive
-double interpolate(const std::map<int64_t, double>& points, int64_t x) {
-    const auto above = points.lower_bound(x);
-    if (above == points.end()) return points.rbegin()->second;
-    if (above->first == x || above == points.begin()) return above->second;
-    const auto below = std::prev(above);
-    const double share = std::log(static_cast<double>(x) / static_cast<double>(below->first)) /
-                         std::log(static_cast<double>(above->first) / static_cast<double>(below->first));
-    return below->second * std::pow(above->second / below->second, share);
-}
-
-/// Rows of the blocks into which NTT's for_blocks cuts m, with how many there are.
-std::map<int64_t, int64_t> blocks_of(int64_t m, int64_t rows) {
-    std::map<int64_t, int64_t> blocks;
-    for (auto size = static_cast<int>(rows); size >= 1 && m > 0; size = ntt::next_block_size(size)) {
-        if (m >= size) blocks[size] += m / size;
-        m %= size;
-    }
-    return blocks;
-}
-
 int64_t at(const std::map<std::string, int64_t>& values, const char* name, int64_t otherwise) {
     const auto found = values.find(name);
     return found == values.end() ? otherwise : found->second;
+}
+
+double rounded_up(int64_t value, int64_t step) {
+    return static_cast<double>((value + step - 1) / step * step);
 }
 
 std::string upper_case(std::string text) {
@@ -65,7 +46,8 @@ KernelTimes::Entry KernelTimes::described(const std::string& micro_kernel,
                                           const std::map<std::string, int64_t>& parameters) {
     Entry entry{.micro_kernel = micro_kernel, .types = types, .mode = parameters};
     entry.lanes = at(parameters, "lanes", 1);
-    entry.rows = at(parameters, "rows", 1);
+    entry.blocks = {at(parameters, "rows", 1), at(parameters, "tile_rows", 0)};
+    entry.depth = at(parameters, "depth", 1);
     entry.width = at(parameters, "groups", at(parameters, "columns", 1));
     for (const char* counted : {"lanes", "rows", "groups", "columns"}) entry.mode.erase(counted);
     if (const auto b = types.find("B"); b != types.end()) entry.bits_of_b = bits_of_type(b->second);
@@ -73,7 +55,7 @@ KernelTimes::Entry KernelTimes::described(const std::string& micro_kernel,
 }
 
 KernelTimes::KernelTimes(const Machine& machine) {
-    const std::string& near = machine.memory[std::min<size_t>(1, machine.memory.size() - 1)].name;
+    const std::string& near = machine.memory[near_level(machine)].name;
     const std::string& far = machine.memory.back().name;
     for (const MicroKernelTime& time : machine.micro_kernels) {
         if (time.level != near || !time.types.contains("B")) continue;
@@ -123,11 +105,11 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     std::map<int64_t, double> nearest;
     for (const Entry* entry : entries) {
         const double d = distance(entry->width, wanted.width);
-        const auto [known, is_new] = nearest.emplace(entry->rows, d);
+        const auto [known, is_new] = nearest.emplace(entry->blocks.rows, d);
         if (!is_new) known->second = std::min(known->second, d);
     }
     const auto is_nearest = [&](const Entry& entry) {
-        return distance(entry.width, wanted.width) == nearest.at(entry.rows);
+        return distance(entry.width, wanted.width) == nearest.at(entry.blocks.rows);
     };
     std::map<int64_t, std::map<int64_t, double>> by_rows;  // rows -> k -> seconds of a block for each n and k
     std::map<int64_t, std::map<int64_t, double>> stalls;   // m -> k -> seconds for each byte
@@ -135,9 +117,10 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
         const Entry& entry = *listed;
         if (!is_nearest(entry)) continue;
         const auto pairs = static_cast<double>(entry.n * entry.k);
-        if (entry.m % entry.rows == 0)  // else not all of its blocks are of one size
-            by_rows[entry.rows][entry.k] =
-                entry.near_seconds * static_cast<double>(entry.rows) / static_cast<double>(entry.m) / pairs;
+        if (const auto block = entry.blocks.only_block(entry.m)) {
+            const auto blocks = static_cast<double>(entry.m) / static_cast<double>(*block);
+            by_rows[*block][entry.k] = entry.near_seconds / blocks / pairs;
+        }
         if (entry.far_seconds) {
             const double bytes = pairs * entry.bits_of_b / 8;
             stalls[entry.m][entry.k] = std::max(*entry.far_seconds - entry.near_seconds, 1e-15) / bytes;
@@ -149,11 +132,11 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
 
     const double lanes = static_cast<double>(entries.front()->lanes) / static_cast<double>(wanted.lanes);
     const int64_t step = call.parameters.contains("columns") ? 1 : wanted.lanes;  // lanes along n, or along k
-    const auto columns = static_cast<double>((call.n + step - 1) / step * step);
+    const double columns = rounded_up(call.n, step), depth = rounded_up(call.k, wanted.depth);
     ProductTime time;
-    for (const auto& [rows, count] : blocks_of(call.m, wanted.rows))
-        time.near_seconds += static_cast<double>(count) * interpolate(block_seconds, rows);
-    time.near_seconds *= columns * static_cast<double>(call.k) * lanes;
+    for (const auto& [rows, count] : wanted.blocks.cut(call.m))
+        time.near_seconds += static_cast<double>(count) * wanted.blocks.seconds(block_seconds, rows);
+    time.near_seconds *= columns * depth * lanes;
     std::map<int64_t, double> stall_per_byte;
     for (const auto& [m, by_k] : stalls) stall_per_byte[m] = interpolate(by_k, call.k);
     if (!stall_per_byte.empty()) time.stall_per_byte = interpolate(stall_per_byte, call.m);

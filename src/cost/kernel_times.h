@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cost/row_blocks.h"
 #include "machine/machine.h"
 
 namespace tessera {
@@ -26,14 +27,14 @@ struct ProductTime {
 
 /// The machine's table of micro-kernels as a function of the sizes.
 ///
-/// Listed are times of m rows in blocks of `rows`, as NTT cuts them; so the time of a block is the call's by
-/// their number. A call of other sizes is cut into blocks as NTT would (for_blocks: the rest in powers of
-/// two), and the time of a block of r rows, for each pair of n and k, is interpolated in the logarithms:
-/// first along k between entries of the same rows, then along r. Beyond the listed sizes it stays what it is
-/// at the last one. Entries are those of the same kernel and types whose other parameters agree; of equal
-/// rows the one with the nearest number of groups counts. Lanes that are not listed are as much slower as
-/// they are fewer. Where the types are not listed, those of the same A with the nearest number of bits of B
-/// stand in for them.
+/// Listed are times of m rows in blocks, as NTT cuts them; so the time of a block is the call's by their
+/// number. A call of other sizes is cut into blocks as NTT would (row_blocks.h), and the time of a block of r
+/// rows, for each pair of n and k, is interpolated in the logarithms: first along k between entries of the
+/// same rows, then along r. Beyond the listed sizes it stays what it is at the last one. Columns count in
+/// whole lanes, k in whole steps of the unit. Entries are those of the same kernel and types whose other
+/// parameters agree; of equal rows the one with the nearest number of groups counts. Lanes that are not
+/// listed are as much slower as they are fewer. Where the types are not listed, those of the same A with the
+/// nearest number of bits of B stand in for them.
 class KernelTimes {
 public:
     explicit KernelTimes(const Machine& machine);
@@ -46,7 +47,9 @@ private:
         std::string micro_kernel;
         std::map<std::string, std::string> types;
         std::map<std::string, int64_t> mode;  ///< parameters but rows, groups, columns and lanes
-        int64_t lanes = 1, rows = 1, width = 1;
+        int64_t lanes = 1, width = 1;
+        RowBlocks blocks;
+        int64_t depth = 1;  ///< k that are multiplied at once
         int64_t m = 1, n = 1, k = 1;
         double bits_of_b = 32;
         double near_seconds = 0;

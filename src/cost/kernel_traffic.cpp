@@ -5,8 +5,10 @@
 
 #include "facts/touched.h"
 #include "facts/work.h"
+#include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
+#include "plan/leaf_parameters.h"
 
 namespace tessera {
 namespace {
@@ -28,22 +30,17 @@ std::set<int> streamed_tensors(const Definition& definition, const Leaf& leaf) {
     const auto add = [&](const std::vector<Read>& reads) {
         for (const Read& read : reads) tensors.insert(read.tensor);
     };
-    const auto n = leaf.parameters.find("n");
     if (definition.monoid == Monoid::kSoftmaxSum) {
         add(reads_in({definition.body[1]}));
-    } else if (n != leaf.parameters.end()) {
-        const int x = definition.iterator(n->second);
-        const auto has = [&](const auto& roles) {
-            return std::find(roles.n.begin(), roles.n.end(), x) != roles.n.end();
-        };
+    } else if (const int n = iterator_of(definition, leaf, "n"); n >= 0) {
         for (const BlockContraction& roles : block_contractions_of(definition)) {
-            if (!has(roles)) continue;
+            if (!contains(roles.n, n)) continue;
             add(roles.b_reads);
             add({roles.b});
             return tensors;
         }
         for (const Contraction& roles : contractions_of(definition)) {
-            if (!has(roles)) continue;
+            if (!contains(roles.n, n)) continue;
             add(roles.b_reads);
             return tensors;
         }
@@ -54,9 +51,7 @@ std::set<int> streamed_tensors(const Definition& definition, const Leaf& leaf) {
 /// Whether workers touch parts of the tensor of their own.
 bool is_divided(const Definition& definition, int tensor, const std::vector<int>& divided) {
     for (const std::vector<ExprPtr>& coordinates : accesses(definition, tensor)) {
-        const std::vector<int> used = iterators_in(coordinates);
-        if (std::any_of(divided.begin(), divided.end(),
-                        [&](int x) { return std::find(used.begin(), used.end(), x) != used.end(); }))
+        if (std::any_of(divided.begin(), divided.end(), [&](int x) { return uses(coordinates, x); }))
             return true;
     }
     return false;

@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
-#include "ops/weight_format.h"
+#include "plan/leaf_parameters.h"
 
 namespace tessera {
 namespace {
@@ -28,12 +29,6 @@ int64_t block_along(const Read& read, int k) {
     return 1;
 }
 
-std::string lower_case(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
-}
-
 /// The format with these operands; else the types side by side.
 std::string weight_name(std::vector<Operand> operands) {
     std::sort(operands.begin(), operands.end());
@@ -43,7 +38,7 @@ std::string weight_name(std::vector<Operand> operands) {
         for (const ops::WeightOperand& operand : ops::info(format).operands)
             of_format.emplace_back(operand.type, operand.block);
         std::sort(of_format.begin(), of_format.end());
-        if (of_format == operands) return lower_case(ops::info(format).name);
+        if (of_format == operands) return type_name(format);
     }
     std::string text;
     for (const auto& [type, block] : operands)
@@ -55,16 +50,18 @@ ElementType type(const Definition& definition, const Read& read) {
     return definition.tensors[static_cast<size_t>(read.tensor)].type;
 }
 
-bool is_among(const std::vector<int>& iterators, int x) {
-    return x < 0 || std::find(iterators.begin(), iterators.end(), x) != iterators.end();
-}
-
-int iterator_of(const Definition& definition, const Leaf& leaf, const char* parameter) {
-    const auto at = leaf.parameters.find(parameter);
-    return at == leaf.parameters.end() ? -1 : definition.iterator(at->second);
+/// Whether a parameter that may name any of these is one of them, or is not given.
+bool may_be(const std::vector<int>& iterators, int x) {
+    return x < 0 || contains(iterators, x);
 }
 
 }  // namespace
+
+std::string type_name(ops::WeightFormat format) {
+    std::string text(ops::info(format).name);
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
 
 std::map<std::string, std::string> kernel_types(const Definition& definition, const Leaf& leaf) {
     const std::string c(name(definition.tensors[static_cast<size_t>(definition.results().back())].type));
@@ -83,13 +80,13 @@ std::map<std::string, std::string> kernel_types(const Definition& definition, co
         return operands;
     };
     for (const BlockContraction& roles : block_contractions_of(definition)) {
-        if (!is_among(roles.n, n) || (k >= 0 && k != roles.k)) continue;
+        if (!may_be(roles.n, n) || (k >= 0 && k != roles.k)) continue;
         std::vector<Read> reads = roles.b_reads;
         reads.push_back(roles.b);
         return {{"A", roles.a_low ? "i16" : "i8"}, {"B", weight_name(operands_of(reads))}, {"C", c}};
     }
     for (const Contraction& roles : contractions_of(definition)) {
-        if (!is_among(roles.n, n) || !is_among(roles.k, k)) continue;
+        if (!may_be(roles.n, n) || !may_be(roles.k, k)) continue;
         return {{"A", std::string(name(type(definition, roles.a)))},
                 {"B", weight_name(operands_of(roles.b_reads))},
                 {"C", c}};

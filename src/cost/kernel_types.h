@@ -4,9 +4,13 @@
 #include <string>
 
 #include "ir/definition.h"
+#include "ops/weight_format.h"
 #include "plan/nest.h"
 
 namespace tessera {
+
+/// The name of a weight's format in the machine's table: "q4_k".
+std::string type_name(ops::WeightFormat format);
 
 /// The types under which the machine's table lists the times of a micro-kernel on such a definition: of A, B
 /// and C of a product, of scores, values and results of a streaming softmax. A weight of several operands has

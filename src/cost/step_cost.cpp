@@ -35,8 +35,11 @@ public:
           input_(lowering_input(graph, plan, pinned, constants_)),
           model_(model) {
         for (const Block& block : graph.blocks) {
-            for (const KernelPlan& kernel : pinned.kernels)
-                if (kernel.block == block.name) add(block, kernel, point);
+            for (size_t k = 0; k < pinned.kernels.size(); ++k) {
+                if (pinned.kernels[k].block != block.name) continue;
+                add(block, pinned.kernels[k], point);
+                kernels_.back().cost.kernel = k;
+            }
         }
     }
 

@@ -29,6 +29,7 @@ struct LevelTraffic {
 /// Of one repetition of one kernel, until the worker with most has done its part.
 struct KernelCost {
     std::string block, name;           ///< of the kernel: its last operator
+    size_t kernel = 0;                 ///< its position in the specialisation
     int64_t repeat = 1;                ///< of the block
     double near_seconds = 0;           ///< of the operators, all that they read being in the core's caches
     double stall_seconds = 0;          ///< what B of products takes longer from where it lies

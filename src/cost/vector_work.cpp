@@ -1,22 +1,18 @@
 #include "cost/vector_work.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "facts/work.h"
+#include "ir/iterator_use.h"
 
 namespace tessera {
 namespace {
-
-bool contains(const std::vector<int>& iterators, int x) {
-    return std::find(iterators.begin(), iterators.end(), x) != iterators.end();
-}
 
 enum class Along : uint8_t { kSame, kSideBySide, kApart };
 
 /// How a component changes from one value of x to the next within a group of lanes.
 Along along(const ExprPtr& component, int x) {
-    if (!contains(iterators_in(component), x)) return Along::kSame;
+    if (!uses(component, x)) return Along::kSame;
     if (std::holds_alternative<IteratorRef>(component->node)) return Along::kSideBySide;
     const auto* call = std::get_if<Apply>(&component->node);
     if (!call) return Along::kApart;
@@ -68,7 +64,7 @@ public:
 
     void access(VectorWork& work, int tensor, const std::vector<ExprPtr>& coordinates, double times) const {
         const TensorDecl& decl = definition_.tensors[static_cast<size_t>(tensor)];
-        if (x_ >= 0 && !contains(iterators_in(coordinates), x_)) return;  // once for all steps along x
+        if (x_ >= 0 && !uses(coordinates, x_)) return;  // once for all steps along x
         const Along how = x_ < 0 ? Along::kSideBySide : along(coordinates, x_);
         if (how == Along::kApart) {
             work.gathers += times * lanes_;
@@ -86,27 +82,25 @@ private:
 
 }  // namespace
 
-std::array<double, kVectorWorkNames.size()> counts(const VectorWork& work) {
-    return {work.steps,   work.flops,       work.divisions, work.special, work.loads,
-            work.gathers, work.conversions, work.folds,     work.ends};
+std::array<double, kVectorWorkCounts.size()> counts(const VectorWork& work) {
+    std::array<double, kVectorWorkCounts.size()> result{};
+    for (size_t i = 0; i < result.size(); ++i) result[i] = work.*kVectorWorkCounts[i].member;
+    return result;
 }
 
 std::map<std::string, int64_t> named(const VectorWork& work) {
     std::map<std::string, int64_t> result;
-    const auto all = counts(work);
-    for (size_t i = 0; i < all.size(); ++i) {
-        if (const auto count = std::llround(all[i]); count > 0) result[kVectorWorkNames[i]] = count;
-    }
+    for (const auto& [name, member] : kVectorWorkCounts)
+        if (const auto count = std::llround(work.*member); count > 0) result[name] = count;
     return result;
 }
 
 VectorWork vector_work_of(const std::map<std::string, int64_t>& named) {
-    const auto at = [&](const char* name) {
-        const auto found = named.find(name);
-        return found == named.end() ? 0.0 : static_cast<double>(found->second);
-    };
-    return {at("steps"),   at("flops"),       at("divisions"), at("special"), at("loads"),
-            at("gathers"), at("conversions"), at("folds"),     at("ends")};
+    VectorWork work;
+    for (const auto& [name, member] : kVectorWorkCounts)
+        if (const auto found = named.find(name); found != named.end())
+            work.*member = static_cast<double>(found->second);
+    return work;
 }
 
 VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, int x,

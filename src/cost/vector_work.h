@@ -26,10 +26,24 @@ struct VectorWork {
     bool operator==(const VectorWork&) const = default;
 };
 
-inline constexpr std::array kVectorWorkNames = {"steps",   "flops",       "divisions", "special", "loads",
-                                                "gathers", "conversions", "folds",     "ends"};
-/// In the order of the names.
-std::array<double, kVectorWorkNames.size()> counts(const VectorWork& work);
+/// As the machine's table names it.
+struct VectorWorkCount {
+    const char* name;
+    double VectorWork::*member;
+};
+inline constexpr std::array kVectorWorkCounts = {
+    VectorWorkCount{"steps", &VectorWork::steps},
+    VectorWorkCount{"flops", &VectorWork::flops},
+    VectorWorkCount{"divisions", &VectorWork::divisions},
+    VectorWorkCount{"special", &VectorWork::special},
+    VectorWorkCount{"loads", &VectorWork::loads},
+    VectorWorkCount{"gathers", &VectorWork::gathers},
+    VectorWorkCount{"conversions", &VectorWork::conversions},
+    VectorWorkCount{"folds", &VectorWork::folds},
+    VectorWorkCount{"ends", &VectorWork::ends},
+};
+/// In this order.
+std::array<double, kVectorWorkCounts.size()> counts(const VectorWork& work);
 std::map<std::string, int64_t> named(const VectorWork& work);  ///< rounded; 0 left out
 VectorWork vector_work_of(const std::map<std::string, int64_t>& named);
 

@@ -15,9 +15,8 @@ inline constexpr int64_t kMostBlocks = 32768;
 
 /// A sum of products of small integers that share their scales in blocks of k, read as
 ///
-///     C[m, n] = sum over blocks b of k:
-///         scale[m, b] * (coefficient[n, b] * sum_k A[m, k] * (B[n, k] + zero) + offset[n, b] * sum_k A[m,
-///         k])
+///     C[m, n] = sum over blocks b of k: scale[m, b] * (coefficient[n, b] * sum_k A[m, k] * (B[n, k] + zero)
+///                                                      + offset[n, b] * sum_k A[m, k])
 ///
 /// with A = a, or a * radix + a_low, and sums over the k of the block: these are sums of integers, since the
 /// scales are pulled out of the block (docs/design.md, section 2, quantised weights).

@@ -61,6 +61,16 @@ const UnitPeak* find_peak(const ComputeUnit& unit, std::string_view level) {
     return nullptr;
 }
 
+double peak(const ComputeUnit& unit) {
+    double most = 0;
+    for (const UnitPeak& peak : unit.peaks) most = std::max(most, peak.operations_per_second);
+    return most;
+}
+
+size_t near_level(const Machine& machine) {
+    return std::min<size_t>(1, machine.memory.size() - 1);
+}
+
 int64_t vector_lanes(const Machine& machine) {
     return f32_vector_unit(machine).operands.front().lanes.front().factor;
 }

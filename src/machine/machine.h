@@ -98,6 +98,13 @@ const ReadBandwidth* find_bandwidth(const MemoryLevel&, int64_t threads);
 /// Null where it was not measured.
 const UnitPeak* find_peak(const ComputeUnit&, std::string_view level);
 
+/// Operations per second from the level that feeds it best; 0 if that was not measured.
+double peak(const ComputeUnit&);
+
+/// Index of the level where the table's times of micro-kernels hold that wait for no memory: the second one,
+/// which is a core's own; the only one where there are no more.
+size_t near_level(const Machine&);
+
 /// Lanes of the vector unit for f32: the width that layouts and micro-kernels of the machine are made for.
 /// @pre the machine came from `parse_machine` or `probe_host`
 int64_t vector_lanes(const Machine&);

@@ -12,6 +12,7 @@ namespace {
 constexpr int64_t kMaxThreads = 1 << 20;
 constexpr int64_t kMaxPrefetch = 1 << 20;
 constexpr int64_t kMaxSize = int64_t{1} << 40;
+constexpr int64_t kMaxParameter = int64_t{1} << 16;  // blocks are some registers or tiles
 constexpr int64_t kMaxIterations = int64_t{1} << 60;
 constexpr std::string_view kRegisters = "registers";
 
@@ -46,7 +47,7 @@ void check_iterations(const TomlFields& fields, const std::map<std::string, int6
 MicroKernelTime read_micro_kernel(TomlFields fields, const std::vector<MemoryLevel>& memory) {
     MicroKernelTime time{.name = fields.text("name"),
                          .types = fields.named_texts("types"),
-                         .parameters = fields.named_integers("parameters", 0, kMaxSize),
+                         .parameters = fields.named_integers("parameters", 1, kMaxParameter),
                          .sizes = fields.named_integers("sizes", 1, kMaxSize),
                          .level = fields.text("level"),
                          .seconds = rate(fields, "seconds")};

@@ -24,7 +24,8 @@ struct KernelCase {
 
 /// What the planner's candidates of the machine's own width lower to, each micro-kernel with each set of
 /// parameters once: a new micro-kernel or parameter is among them without being named here. With many rows
-/// only those of the micro-kernel that the planner prefers, the others being slow.
+/// only those of the micro-kernel that the planner prefers of each kind of unit, the others being slow: what
+/// a matrix unit does stands beside what the vectors do.
 std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects, const Machine& machine);
 
 }  // namespace tessera

@@ -1,11 +1,14 @@
 #include "measure/kernel_subjects.h"
 
 #include <algorithm>
-#include <cctype>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "cost/kernel_times.h"
+#include "cost/kernel_types.h"
+#include "kernels/tile_block.h"
 #include "ops/activation.h"
 #include "ops/block_builder.h"
 #include "ops/define.h"
@@ -49,15 +52,21 @@ std::vector<WeightCase> weights() {
 }
 
 int64_t resident_bytes(const Machine& machine) {
-    const MemoryLevel& near = machine.memory[std::min<size_t>(1, machine.memory.size() - 1)];
+    const MemoryLevel& near = machine.memory[near_level(machine)];
     return near.capacity_bytes / near.shared_by_cores / 2;
 }
 
-std::string lower_case(std::string_view text) {
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
+/// Rows of one tile and of a block of tiles, for each matrix unit that multiplies these types.
+std::set<int64_t> rows_of_tiles(const WeightCase& weight, const Machine& machine) {
+    std::set<int64_t> rows;
+    for (const ComputeUnit& unit : machine.units) {
+        const std::optional<TileBlock> block = tile_block(unit, kManyRows);
+        if (!block || unit.operands[0].type != weight.input_name ||
+            unit.operands[1].type != type_name(weight.format))
+            continue;
+        rows.insert({block->tile_rows, block->rows * block->tile_rows});
+    }
+    return rows;
 }
 
 /// A graph of one operator: its values first, then the operator.
@@ -101,7 +110,7 @@ KernelSubject product(const WeightCase& weight, int64_t rows, int64_t columns, i
     const ops::WeightFormatInfo& format = ops::info(weight.format);
     KernelSubject subject{
         .graph = {},
-        .types = {{"A", std::string(weight.input_name)}, {"B", lower_case(format.name)}, {"C", "f32"}},
+        .types = {{"A", std::string(weight.input_name)}, {"B", type_name(weight.format)}, {"C", "f32"}},
         .sizes = {{"m", rows}, {"n", columns}, {"k", depth}},
         .streamed = "n",
         .is_typical = weight.is_typical};
@@ -211,14 +220,17 @@ std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
     std::vector<KernelSubject> subjects;
     const int64_t panel = 8 * vector_lanes(machine);
     const auto columns_of = [&](ops::WeightFormat format) {
-        const auto row_bytes =
-            static_cast<int64_t>(bits_of_type(lower_case(ops::info(format).name)) * kDepth / 8);
+        const auto row_bytes = static_cast<int64_t>(bits_of_type(type_name(format)) * kDepth / 8);
         return std::max<int64_t>(1, resident_bytes(machine) / row_bytes / panel) * panel;
     };
     for (const WeightCase& weight : weights()) {
         const int64_t columns = columns_of(weight.format);
         for (const int64_t rows : {int64_t{1}, int64_t{4}, kManyRows})
             subjects.push_back(product(weight, rows, columns, kDepth));
+        for (const int64_t rows : rows_of_tiles(weight, machine)) {
+            subjects.push_back(product(weight, rows, columns, kDepth));
+            subjects.back().has_whole_tiles = true;
+        }
     }
     const int64_t positions = std::max<int64_t>(1, resident_bytes(machine) / (kWidth * 4) / 16) * 16;
     for (const ops::WeightFormat cache :

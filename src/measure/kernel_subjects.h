@@ -15,13 +15,15 @@ struct KernelSubject {
     Graph graph;
     std::map<std::string, std::string> types;  ///< of A, B, C; of an operator that is no product: of C
     std::map<std::string, int64_t> sizes;      ///< of the iterators
-    std::string streamed;    ///< the iterator of B's rows: lanes of a product lie along it or along the
-                             ///< reduction; empty: no product
-    bool is_typical = true;  ///< of its kind the one that matters: all its register blocks are timed
+    std::string streamed;          ///< the iterator of B's rows: lanes of a product lie along it or along the
+                                   ///< reduction; empty: no product
+    bool is_typical = true;        ///< of its kind the one that matters: all its register blocks are timed
+    bool has_whole_tiles = false;  ///< rows of a matrix unit's tiles: only its micro-kernels are timed
 };
 
 /// What the planner asks the table for: products with every format of weights and every form of activations,
-/// with one row, a few, and so many that every register block divides them; the scores of attention and the
+/// with one row, a few, and so many that every register block divides them, where a matrix unit multiplies
+/// them also with the rows of one tile and of a block of tiles; the scores of attention and the
 /// streaming softmax by types of the cache; and operators that are no products, by what they do (maps with
 /// and without special functions, at a stride and at indices, reductions of rows and of blocks). B takes half
 /// of the core's own second level at most.

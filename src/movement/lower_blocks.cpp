@@ -48,7 +48,7 @@ Body lower_contract_blocks(const LeafScope& scope) {
     const int64_t lanes = lanes_parameter(scope);
     const int64_t rows = number_parameter(scope, "rows", 1, 32);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
-    const Range row = iterators.m >= 0 ? range(iterators.m) : Range{Index(0), Index(1), 1};
+    const Range row = row_range(scope, iterators.m);
     const Range &n = range(iterators.n), &k = range(iterators.k);
     expect_whole_blocks(scope, k, product.a_block);
     expect_padded(scope, product, lanes);

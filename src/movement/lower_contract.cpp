@@ -83,7 +83,7 @@ Body lower_contract(const LeafScope& scope) {
     std::vector<Index> at = tile.loops.values();
     refuse_reads_outside(scope, factors_read(roles), at);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
-    const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
+    const Range row = row_range(scope, roles.m);
     const FactorPositions positions{kGroup, groups_in(range(roles.n), lanes), kStep,
                                     groups_in(range(roles.k), k_lanes.count), k_lanes.count};
     if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
@@ -131,7 +131,7 @@ Body lower_dot(const LeafScope& scope) {
     std::vector<Index> at = tile.loops.values();
     refuse_reads_outside(scope, factors_read(roles), at);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
-    const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
+    const Range row = row_range(scope, roles.m);
     const FactorPositions positions{kColumn, range(roles.n).largest, kGroup,
                                     groups_in(range(roles.k), lanes)};
     if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);

@@ -1,7 +1,8 @@
 // Micro-kernel `stream`: one tile of a streaming softmax (monoid softmax_sum). The masked scores of the tile
 // go to a local tile, NTT folds them and the values into (M, L, A), so a T x S matrix never exists.
-#include <algorithm>
+#include <utility>
 
+#include "ir/iterator_use.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
 
@@ -30,10 +31,8 @@ StreamRoles roles_of(const LeafScope& scope) {
     }
     if (roles.s < 0) throw Error(scope.node.name, "stream", "has no reduction iterator");
     for (const ExprPtr& c : definition.tensors[static_cast<size_t>(definition.results()[0])].map) {
-        const auto used = iterators_in(c);
-        if (std::find(used.begin(), used.end(), roles.d) != used.end()) {
+        if (uses(c, roles.d))
             throw Error(scope.node.name, "d", "must be an iterator that the maximum does not use");
-        }
     }
     return roles;
 }
@@ -45,7 +44,7 @@ Body lower_stream(const LeafScope& scope) {
     const StreamRoles roles = roles_of(scope);
     const int64_t lanes = lanes_parameter(scope);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
-    const Range row = roles.m >= 0 ? range(roles.m) : Range{Index(0), Index(1), 1};
+    const Range row = row_range(scope, roles.m);
     const Range& steps = range(roles.s);
     const int64_t stride = (steps.largest + lanes - 1) / lanes * lanes;
     if (row.largest * stride > kLargestTile) {

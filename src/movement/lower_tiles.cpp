@@ -72,7 +72,7 @@ Body lower_contract_tiles(const LeafScope& scope) {
     std::vector<Index> at = tile.loops.values();
     refuse_reads_outside(scope, {factors.a, factors.b}, at);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
-    const Range row = iterators.m >= 0 ? range(iterators.m) : Range{Index(0), Index(1), 1};
+    const Range row = row_range(scope, iterators.m);
     const Range &n = range(iterators.n), &k = range(iterators.k);
     if (iterators.m >= 0) at[static_cast<size_t>(iterators.m)] = row.begin + position(kRow, row.largest);
     at[static_cast<size_t>(iterators.n)] =

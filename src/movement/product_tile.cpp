@@ -14,6 +14,10 @@ ProductIterators product_iterators(const LeafScope& scope) {
     return found;
 }
 
+Range row_range(const LeafScope& scope, int m) {
+    return m >= 0 ? scope.ranges[static_cast<size_t>(m)] : Range{Index(0), Index(1), 1};
+}
+
 Index position(const char* name, int64_t count) {
     return Index::variable({name, {0, std::max<int64_t>(count - 1, 0)}});
 }

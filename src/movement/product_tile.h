@@ -19,6 +19,9 @@ struct ProductIterators {
 /// Those that the leaf's parameters name. @throws Error without n or k.
 ProductIterators product_iterators(const LeafScope& scope);
 
+/// The range of the rows' iterator; a single row if it is -1.
+Range row_range(const LeafScope& scope, int m);
+
 /// 0 <= name < count.
 Index position(const char* name, int64_t count);
 Index extent(const Range& range);

@@ -6,8 +6,8 @@
 /// Causal grouped-query attention of a mixed batch over a paged cache, to which the new keys and values have
 /// been written already. Tokens of one sequence are consecutive rows: sequence b has rows first[b] ..
 /// first[b] + length[b], behind start[b] tokens that were cached before; token s of the sequence is in slot s
-/// mod 16 of page page[b, s div 16]. Source: Vaswani et al., 2017, eq. 1; Ainslie et al., "GQA", 2023; the
-/// streaming softmax of Milakov and Gimelshein, 2018.
+/// mod 16 of page page[b, s div 16]. Head g * group + r reads cache head g. Source: Vaswani et al., 2017, eq.
+/// 1; Ainslie et al., "GQA", 2023; the streaming softmax of Milakov and Gimelshein, 2018.
 namespace tessera::ops {
 
 inline constexpr std::string_view kAttention = "attention";
@@ -32,17 +32,18 @@ struct AttentionShape {
     int64_t heads, cache_heads, width;
 };
 
-/// G[b, i, h, e] = Q[first[b] + i, h, e]: one sequence after the other, so that packs and units survive in a
-/// mixed batch. Operands: first, length, Q. Result: f32[sequences, segment, heads, width].
+/// G[b, g, r, i, e] = Q[first[b] + i, g * group + r, e]: one sequence after the other, so that packs and
+/// units survive in a mixed batch, and the heads that share a cache head side by side. Operands: first,
+/// length, Q. Result: f32[sequences, cache heads, group, segment, width].
 DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape);
-/// scale sum over e of G[b, i, h, e] K[page[b, s div 16], s mod 16, h div group, e] -> [sequences, heads,
-/// segment, cached]. Operands: length, start, page, G, K.
+/// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e]. Operands: length, start, page,
+/// G, K. Result: f32[sequences, cache heads, group, segment, cached].
 DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale);
 /// Streaming softmax of the scores over s, with the values. Operands: length, start, page, scores, V.
-/// Results: M, L f32[sequences, segment, heads], A f32[sequences, segment, heads, width].
+/// Results: M, L f32[sequences, cache heads, group, segment], A the same with [.., width].
 DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache);
-/// Y[first[b] + i, h, d] = A / L. Operands: first, length, A, L. Result: [rows, heads, width] of type
-/// `result`.
+/// Y[first[b] + i, g * group + r, d] = A / L. Operands: first, length, A, L. Result: [rows, heads, width] of
+/// type `result`.
 DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape,
                                 ElementType result = ElementType::kF32);
 

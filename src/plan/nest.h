@@ -10,7 +10,7 @@
 /// The loop structure of one kernel as a document: a tile tree (paper 000, 3.2), printed as a tiling
 /// expression.
 ///
-///     b:1 i:8 h:1 { gather[loops x=e]; s:16 { scores[contract m=i n=s k=e]; attend[stream] };
+///     b:1 g:1 i:8 { gather[loops x=e]; s:16 { scores[contract m=i n=s k=e]; attend[stream] };
 ///     normalise[loops x=d] }
 ///
 /// `x:8` is a loop in steps of 8 over iterator x of the nest's *root*, its last operator; iterators that no
@@ -22,7 +22,7 @@
 /// `n:512@worker` in front of all other loops divides the kernel: the tile that starts at 512 i belongs to
 /// worker i mod workers, which computes it and no other.
 ///
-///     b:1 h:1 { s:64@worker { scores[contract ..]; attend[stream ..] } }
+///     b:1 g:1 { s:64@worker { scores[contract ..]; attend[stream ..] } }
 ///
 /// Over a reduction of the kernel's last operator, at any place, it divides what is folded: each worker
 /// leaves parts, which `attend[combine ..]` in a later kernel folds.

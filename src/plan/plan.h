@@ -72,8 +72,19 @@ struct Plan {
 /// Workers of one step at most: what a plan may ask for.
 inline constexpr int64_t kMostWorkers = 1024;
 
-/// TOML (docs/plan.md); parse_plan(print(p)) equals p.
-std::string print(const Plan& plan);
+/// Lines of comments in a printed plan: on all of it, on each specialisation, on each of its kernels. Lists
+/// may be shorter than what they comment on.
+struct PlanComments {
+    struct OfSpecialisation {
+        std::vector<std::string> step;
+        std::vector<std::vector<std::string>> kernels;
+    };
+    std::vector<std::string> plan;
+    std::vector<OfSpecialisation> specialisations;
+};
+
+/// TOML (docs/plan.md); parse_plan(print(p)) equals p, whatever the comments are.
+std::string print(const Plan& plan, const PlanComments& comments = {});
 /// @throws Error for what is not a plan, with the line. That it fits a graph is `verify`'s to say.
 Plan parse_plan(std::string_view text, const std::string& where);
 

@@ -2,6 +2,7 @@
 //
 //   "h_2" = "in place of h"        kernels = [ { block = "layer", nest = "t:1 { rms_reduce[..]; rms_apply[..]
 //   }" }, .. ]
+#include <algorithm>
 #include <charconv>
 #include <set>
 #include <sstream>
@@ -44,6 +45,16 @@ std::string place_text(const TensorPlan& tensor) {
     }
     if (tensor.offset) text += fmt::format(" at {} for {}", *tensor.offset, tensor.bytes);
     if (!(tensor.layout == Layout{})) text += ", " + print(tensor.layout);
+    return text;
+}
+
+std::string comment(const std::vector<std::string>& lines, std::string_view indent) {
+    std::string text;
+    for (std::string line : lines) {
+        std::replace_if(
+            line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+        text += fmt::format("{}# {}\n", indent, line);
+    }
     return text;
 }
 
@@ -183,25 +194,33 @@ SpecialisationPlan parse_specialisation(const toml::table& table, const std::str
 
 }  // namespace
 
-std::string print(const Plan& plan) {
-    std::string out = fmt::format(
+std::string print(const Plan& plan, const PlanComments& comments) {
+    std::string out = comment(comments.plan, "");
+    out += fmt::format(
         "version = {}\ngraph = {}\nmachine = {}\nworkers = {}\n\n# One stored form of every constant and "
         "state, for all "
         "specialisations; the others are row-major.\n[stored]\n",
         kVersion, quoted(plan.graph), quoted(plan.machine), plan.workers);
     for (const auto& [name, layout] : plan.stored)
         out += fmt::format("{} = {}\n", quoted(name), quoted(print(layout)));
-    for (const SpecialisationPlan& s : plan.specialisations) {
-        out += fmt::format(
-            "\n[[specialisation]]\nname = {}\narena_bytes = {}\nmax_live_bytes = {}\nbounds = {{ ",
-            quoted(s.name), s.arena_bytes, s.max_live_bytes);
+    for (size_t i = 0; i < plan.specialisations.size(); ++i) {
+        const SpecialisationPlan& s = plan.specialisations[i];
+        const PlanComments::OfSpecialisation of = i < comments.specialisations.size()
+                                                      ? comments.specialisations[i]
+                                                      : PlanComments::OfSpecialisation();
+        out += '\n' + comment(of.step, "");
+        out +=
+            fmt::format("[[specialisation]]\nname = {}\narena_bytes = {}\nmax_live_bytes = {}\nbounds = {{ ",
+                        quoted(s.name), s.arena_bytes, s.max_live_bytes);
         bool is_first = true;
         for (const auto& [symbol, bounds] : s.bounds) {
             out += fmt::format("{}{} = [{}, {}]", is_first ? "" : ", ", symbol, bounds.low, bounds.high);
             is_first = false;
         }
         out += " }\nkernels = [\n";
-        for (const KernelPlan& kernel : s.kernels) {
+        for (size_t k = 0; k < s.kernels.size(); ++k) {
+            const KernelPlan& kernel = s.kernels[k];
+            if (k < of.kernels.size()) out += comment(of.kernels[k], "    ");
             out += fmt::format("    {{ block = {}, {}{}nest = {} }},\n", quoted(kernel.block),
                                kernel.barrier ? "barrier = true, " : "", kernel.alone ? "alone = true, " : "",
                                quoted(print(kernel.nest)));

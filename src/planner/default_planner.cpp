@@ -186,7 +186,7 @@ private:
             nest.loops.push_back({leaf.parameters.at("m"), rows_that_fit});
     }
 
-    /// b:1 i:8 h:1 { gather; s:16 { scores; attend }; normalise }
+    /// b:1 g:1 r:2 i:4 { gather; s:16 { scores; attend }; normalise }
     std::optional<Nest> softmax_nest(const BlockView& view, const Group& group) {
         const Node& root = *group.nodes.back();
         const Definition& attend = *group.softmax->definition();

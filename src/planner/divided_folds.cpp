@@ -1,9 +1,9 @@
 // The kernel is cut behind the fold. What stands in front of it keeps its place, under loops over the fold's
 // own iterators instead of the root's; what stands behind it follows the combination, under the old loops:
 //
-//   b:1 h:1 { gather; s:64 { scores; attend }; normalise }
+//   b:1 g:1 { gather; s:64 { scores; attend }; normalise }
 //
-//   b:1 h:1 { gather; s:64@worker { scores; attend } }   and   b:1 h:1 { attend[combine]; normalise }
+//   b:1 g:1 { gather; s:64@worker { scores; attend } }   and   b:1 g:1 { attend[combine]; normalise }
 //
 // Which iterator of the fold is the root's follows from the ranges that lowering computes of the producers of
 // one tile.

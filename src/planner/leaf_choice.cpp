@@ -103,23 +103,36 @@ int64_t groups_of_few_rows(const RegisterBlock& block, bool is_in_pages, int64_t
     return block.rows == 1 && operation_bits >= 8 * line_bytes ? 1 : block.columns;
 }
 
+/// A sum of products in one of its readings, lanes along one of B's iterators.
+struct Product {
+    const Definition& definition;
+    const Contraction& roles;
+    int64_t rows;  ///< of A, at most
+    int64_t lanes;
+    bool along_n;  ///< the lanes; else along k
+
+    ElementType type(const Read& factor) const {
+        return definition.tensors[static_cast<size_t>(factor.tensor)].type;
+    }
+};
+
 /// The same with B in pairs of k, as the machine's units want it: multiplied by such a unit, or widened.
 /// `is_first`: of the blocks.
-void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Definition& d, const Contraction& roles,
-                      int64_t lanes, bool is_first, const PlannerOptions& options) {
-    const Read* b = roles.b_operand();
+void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Product& product, bool is_first,
+                      const PlannerOptions& options) {
+    const Read* b = product.roles.b_operand();
     if (!b) return;
-    const auto type = [&](const Read& r) { return d.tensors[static_cast<size_t>(r.tensor)].type; };
-    const int64_t neighbours = k_lanes(options, type(*b));
+    const ElementType type = product.type(*b);
+    const int64_t neighbours = k_lanes(options, type);
     if (neighbours == 1) return;
     leaf.parameters["k_lanes"] = std::to_string(neighbours);
-    if (type(roles.a) == type(*b) && adds_products(options, type(*b))) {
+    if (product.type(product.roles.a) == type && adds_products(options, type)) {
         Leaf by_unit = leaf;
         by_unit.parameters["dot"] = std::to_string(neighbours);
         if (is_first && leaf.parameters.at("rows") == "1") {
             const int64_t groups =
                 groups_of_few_rows({1, std::stoll(leaf.parameters.at("groups"))}, is_found_by_index(*b),
-                                   options.line_bytes, lanes * neighbours * bits(type(*b)));
+                                   options.line_bytes, product.lanes * neighbours * bits(type));
             by_unit.parameters["groups"] = std::to_string(groups);
         }
         out.push_back(std::move(by_unit));
@@ -136,44 +149,44 @@ void add_tiles(std::vector<Leaf>& out, const Leaf& leaf, const TileProduct& prod
     }
 }
 
+/// The leaf with every register block. `columns`: of the product, at most.
+void add_blocks(std::vector<Leaf>& out, Leaf leaf, const Product& product, int64_t columns,
+                const PlannerOptions& options) {
+    const int64_t groups = (columns + product.lanes - 1) / product.lanes;
+    const Read* b = product.roles.b_operand();
+    bool is_first = true;
+    for (RegisterBlock block :
+         offered(register_blocks(options.vector_registers, product.rows, product.along_n), options)) {
+        if (b && product.along_n && block.rows <= kFewRows && is_first)
+            block.columns = groups_of_few_rows(block, is_found_by_index(*b), options.line_bytes,
+                                               product.lanes * bits(product.type(*b)));
+        leaf.parameters["rows"] = std::to_string(block.rows);
+        leaf.parameters[product.along_n ? "groups" : "columns"] =
+            std::to_string(product.along_n ? std::min(block.columns, groups) : block.columns);
+        if (product.along_n) add_with_k_lanes(out, leaf, product, is_first, options);
+        out.push_back(leaf);
+        is_first = false;
+    }
+}
+
+/// With so many lanes along n, by `contract`, or along k, by `dot`.
 void add_contractions(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,
-                      const PlannerOptions& options) {
+                      const PlannerOptions& options, int64_t lanes, bool along_n) {
     const Definition& d = *node.definition();
-    for (int64_t lanes = options.lanes; lanes > 1; lanes /= 2) {
-        for (const char* kernel : {"contract", "dot"}) {
-            const bool along_n = kernel[0] == 'c';
-            for (const Contraction& roles : contractions_of(d)) {
-                for (const int n : roles.n) {
-                    for (const int k : roles.k) {
-                        const int m = longest(roles.m, d, specialisation);
-                        const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
-                        Leaf leaf{node.name,
-                                  kernel,
-                                  {{"n", iterator_name(d, n)},
-                                   {"k", iterator_name(d, k)},
-                                   {"lanes", std::to_string(lanes)}}};
-                        if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
-                        if (along_n && lanes == options.lanes)
-                            add_tiles(out, leaf, {d, roles, rows}, options);
-                        const int64_t needed = (largest_extent(d, n, specialisation) + lanes - 1) / lanes;
-                        bool is_first = true;
-                        for (RegisterBlock block :
-                             offered(register_blocks(options.vector_registers, rows, along_n), options)) {
-                            if (const Read* b = roles.b_operand();
-                                b && along_n && block.rows <= kFewRows && is_first) {
-                                const ElementType type = d.tensors[static_cast<size_t>(b->tensor)].type;
-                                block.columns = groups_of_few_rows(block, is_found_by_index(*b),
-                                                                   options.line_bytes, lanes * bits(type));
-                            }
-                            leaf.parameters["rows"] = std::to_string(block.rows);
-                            leaf.parameters[along_n ? "groups" : "columns"] =
-                                std::to_string(along_n ? std::min(block.columns, needed) : block.columns);
-                            if (along_n) add_with_k_lanes(out, leaf, d, roles, lanes, is_first, options);
-                            out.push_back(leaf);
-                            is_first = false;
-                        }
-                    }
-                }
+    for (const Contraction& roles : contractions_of(d)) {
+        const int m = longest(roles.m, d, specialisation);
+        const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
+        for (const int n : roles.n) {
+            for (const int k : roles.k) {
+                Leaf leaf{node.name,
+                          along_n ? "contract" : "dot",
+                          {{"n", iterator_name(d, n)},
+                           {"k", iterator_name(d, k)},
+                           {"lanes", std::to_string(lanes)}}};
+                if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+                if (along_n && lanes == options.lanes) add_tiles(out, leaf, {d, roles, rows}, options);
+                add_blocks(out, std::move(leaf), {d, roles, rows, lanes, along_n},
+                           largest_extent(d, n, specialisation), options);
             }
         }
     }
@@ -268,7 +281,9 @@ std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& sp
     std::vector<Leaf> result;
     if (node.definition()->monoid == Monoid::kSoftmaxSum) add_streams(result, node, specialisation, options);
     add_block_contractions(result, node, specialisation, options);
-    add_contractions(result, node, specialisation, options);
+    for (int64_t lanes = options.lanes; lanes > 1; lanes /= 2)
+        for (const bool along_n : {true, false})
+            add_contractions(result, node, specialisation, options, lanes, along_n);
     add_loops(result, node, options);
     std::vector<Leaf> distinct;
     for (Leaf& leaf : result) {

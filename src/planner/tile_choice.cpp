@@ -6,6 +6,7 @@
 #include "planner/unit_lanes.h"
 
 namespace tessera {
+
 std::vector<std::map<std::string, std::string>> tile_parameters(const TileProduct& product,
                                                                 const PlannerOptions& options) {
     std::vector<std::map<std::string, std::string>> found;

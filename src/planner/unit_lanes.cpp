@@ -25,12 +25,6 @@ double widened_peak(const PlannerOptions& options) {
 
 }  // namespace
 
-double peak(const ComputeUnit& unit) {
-    double most = 0;
-    for (const UnitPeak& peak : unit.peaks) most = std::max(most, peak.operations_per_second);
-    return most;
-}
-
 bool multiplies(const ComputeUnit& unit, const PlannerOptions& options, ElementType type) {
     const int64_t k = k_lanes_of(unit, options, type);
     return k > 1 && k == k_lanes(options, type) && unit.operands.front().type == name(type);

@@ -11,9 +11,6 @@ int64_t k_lanes(const PlannerOptions& options, ElementType type);
 /// Whether the unit multiplies two factors of this type, B with these lanes, and adds to f32.
 bool multiplies(const ComputeUnit& unit, const PlannerOptions& options, ElementType type);
 
-/// Operations per second where the factors come from the nearest level; 0 if that was not measured.
-double peak(const ComputeUnit& unit);
-
 /// The largest peak of the vector units with factors of this type, widened to f32 or as they are.
 double vector_peak(const PlannerOptions& options, ElementType type);
 

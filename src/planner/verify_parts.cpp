@@ -1,6 +1,6 @@
 // A reduction that the workers divide has two halves, and both must be there:
 //
-//   h:1 { s:64@worker { scores; attend } }      leaves `parts of A`, a copy for each worker
+//   g:1 { s:64@worker { scores; attend } }      leaves `parts of A`, a copy for each worker
 //   barrier  attend[combine]; normalise         makes A of them
 //
 // That nobody reads A in between is the order of execution; that the barrier is there, verify_workers.

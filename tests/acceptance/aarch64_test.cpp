@@ -5,7 +5,6 @@
 #include <array>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -29,11 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSearchPath = "/usr/local/bin:/usr/bin:/bin";
-
-std::string bytes_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void write(const fs::path& path, std::span<const std::byte> bytes) {
     std::ofstream(path, std::ios::binary)

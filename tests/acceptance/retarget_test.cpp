@@ -1,7 +1,6 @@
 // One artefact, moved through every machine of machines/ and back: each is what a direct compilation gives.
 
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -18,11 +17,6 @@ namespace tessera::testing {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string bytes_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class Retarget : public ::testing::Test {
 protected:

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <memory>
-#include <sstream>
 
 #include "import/import_model.h"
 #include "llm/language_model.h"
@@ -16,22 +16,17 @@
 #include "support/error.h"
 
 namespace tessera::testing {
-namespace {
 
 namespace fs = std::filesystem;
 
-std::string read(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    TESSERA_CHECK(file.good(), "{}", path.string());
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-}  // namespace
-
 fs::path shipped_model() {
     return fs::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny";
+}
+
+std::string bytes_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    TESSERA_CHECK(file.good(), "{}", path.string());
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 Machine common_machine() {
@@ -76,7 +71,7 @@ LogitsComparison compared_with_reference(const fs::path& artefact, int64_t chunk
     std::vector<TokenId> ids = read_token_ids(reference / "ids.json", kKeys);
     const std::vector<TokenId> greedy = read_token_ids(reference / "greedy.json", kKeys);
     ids.insert(ids.end(), greedy.begin(), greedy.end());
-    const std::string expected = read(reference / "logits.bin");
+    const std::string expected = bytes_of(reference / "logits.bin");
 
     LanguageModel model(std::make_shared<const Artefact>(Artefact::open(artefact)), host_features(),
                         {.chunk = chunk});

@@ -11,6 +11,8 @@
 namespace tessera::testing {
 
 std::filesystem::path shipped_model();
+/// All bytes of a file that can be read.
+std::string bytes_of(const std::filesystem::path& file);
 /// The described machine of the smallest instruction set that this architecture has everywhere, so that plans
 /// are the same on every host.
 Machine common_machine();

@@ -38,6 +38,31 @@ TEST(CostModel, WithoutATimeThePeakOfTheUnitCounts) {
     EXPECT_NE(CostModel(machine).leaf(*product, dot, {1, 32, 1000}).why_infinite, "");
 }
 
+// A product that is not listed: the unit that the micro-kernel is for counts, not the first with such types.
+TEST(CostModel, ThePeakIsThatOfTheMicroKernelsOwnUnit) {
+    Machine machine = testing::machine_with_tiles();
+    std::erase_if(machine.micro_kernels, [](const auto& time) { return time.name != "loops"; });
+    const CostModel model(machine);
+    const auto seconds = [&](const char* micro_kernel, std::map<std::string, std::string> more, int64_t m) {
+        const auto product = ops::matmul({}, {Dim(m), 32, 1024}, ops::WeightFormat::kBF16, std::nullopt,
+                                         ops::Activation{ElementType::kBF16});
+        Leaf leaf = contract();
+        leaf.micro_kernel = micro_kernel;
+        leaf.parameters.insert(more.begin(), more.end());
+        const LeafCost cost = model.leaf(*product, leaf, {m, 32, 1024});
+        EXPECT_EQ(cost.why_infinite, "");
+        return cost.near_seconds;
+    };
+    const double operations = 2.0 * 16 * 32 * 1024;
+    EXPECT_NEAR(seconds("contract", {{"k_lanes", "2"}}, 16), operations / 100e9, 1e-12) << "widened";
+    EXPECT_NEAR(seconds("contract", {{"k_lanes", "2"}, {"dot", "2"}}, 16), operations / 200e9, 1e-12);
+    const std::map<std::string, std::string> tiles = {{"tile_rows", "16"}, {"depth", "32"}};
+    EXPECT_NEAR(seconds("contract_tiles", tiles, 16), operations / 1e12, 1e-15);
+    EXPECT_NEAR(seconds("contract_tiles", tiles, 5), operations / 1e12, 1e-15)
+        << "a tile, whatever is filled";
+    EXPECT_NEAR(seconds("contract_tiles", tiles, 17), 2 * operations / 1e12, 1e-15);
+}
+
 TEST(CostModel, WhatNoMicroKernelDoesHasNoFiniteCost) {
     const Definition sum =
         parse_definition("op add(i: 16)\nin A f32[i]\nin B f32[i]\nout Y f32[i] = A + B\n", "");

@@ -2,6 +2,8 @@
 
 #include "cost/kernel_times.h"
 
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"
@@ -59,6 +61,69 @@ TEST(KernelTimes, NothingStandsInForAnotherMicroKernel) {
     ProductCall other = call(1, 1, 1, 16, 1000);
     other.micro_kernel = "dot";
     EXPECT_FALSE(kTimes.of(other));
+}
+
+// On a matrix unit rows are cut into blocks of two tiles, of which the last one may be lower.
+class TileTimes : public ::testing::Test {
+protected:
+    double of(int64_t m, int64_t n = 16, int64_t k = 1024, int64_t rows = 2) const {
+        return times_
+            .of({.micro_kernel = "contract_tiles",
+                 .types = {{"A", "bf16"}, {"B", "bf16"}, {"C", "f32"}},
+                 .parameters = {{"rows", rows},
+                                {"groups", rows == 1 ? 3 : 2},
+                                {"lanes", 16},
+                                {"tile_rows", 16},
+                                {"depth", 32}},
+                 .m = m,
+                 .n = n,
+                 .k = k})
+            ->near_seconds;
+    }
+    void keep(const std::function<bool(const MicroKernelTime&)>& is_kept) {
+        Machine machine = testing::machine_with_tiles();
+        std::erase_if(machine.micro_kernels, [&](const auto& time) { return !is_kept(time); });
+        times_ = KernelTimes(machine);
+    }
+
+private:
+    KernelTimes times_{testing::machine_with_tiles()};
+};
+
+TEST_F(TileTimes, GiveBackWhatIsListed) {
+    EXPECT_NEAR(of(4, 16, 1024, 1), 3e-6, 1e-12);
+    EXPECT_NEAR(of(16, 16, 1024, 1), 5e-6, 1e-12);
+    EXPECT_NEAR(of(32), 8e-6, 1e-12);
+}
+
+TEST_F(TileTimes, ABlockTakesTheTimeOfItsTiles) {
+    EXPECT_NEAR(of(288), 9 * 8e-6, 1e-11);
+    EXPECT_NEAR(of(48), 8e-6 + 5e-6, 1e-11) << "a block of two and one of one";
+    // Two tiles of 4 us in a block, of which one has 4 rows of 16: three fifths of its time.
+    EXPECT_NEAR(of(20), 4e-6 + 0.6 * 4e-6, 1e-11);
+    EXPECT_NEAR(of(52), 8e-6 + 4e-6 + 0.6 * 4e-6, 1e-11);
+}
+
+TEST_F(TileTimes, FewRowsTakeAsLongAsALowTileDoesAndNotByTheirNumber) {
+    EXPECT_NEAR(of(5, 16, 1024, 1), 3.2571e-6, 1e-10) << "between 4 and 16 rows, in the logarithms";
+    EXPECT_NEAR(of(1, 16, 1024, 1), 3e-6, 1e-12);
+    EXPECT_NEAR(of(33), 8e-6 + 3e-6, 1e-11);
+}
+
+TEST_F(TileTimes, ColumnsAndDepthCountInWholeTiles) {
+    EXPECT_NEAR(of(32, 17), 16e-6, 1e-11);
+    EXPECT_NEAR(of(32, 16, 1025), 8e-6 * 1056 / 1024, 1e-12);
+}
+
+TEST_F(TileTimes, WhatALowerTileSavesIsNotGuessed) {
+    keep([](const MicroKernelTime& time) {
+        return time.name == "contract_tiles" && time.sizes.at("m") == 32;
+    });
+    EXPECT_NEAR(of(5), 4e-6, 1e-12);
+    EXPECT_NEAR(of(20), 8e-6, 1e-12);
+    keep(
+        [](const MicroKernelTime& time) { return time.name == "contract_tiles" && time.sizes.at("m") == 4; });
+    EXPECT_NEAR(of(32), 6e-6, 1e-12);
 }
 
 TEST(KernelTimes, BitsOfFormats) {

@@ -167,6 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "m.toml:50: `level`: is registers, which is no memory of this machine"},
         Refusal{"huge_size", "k = 1024", "k = 99999999999999",
                 "m.toml:49: `k`: is 99999999999999, expected 1 to 1099511627776"},
+        Refusal{"no_rows", "rows = 12", "rows = 0", "m.toml:48: `rows`: is 0, expected 1 to 65536"},
         Refusal{"huge_sizes", "k = 1024, m = 12", "k = 1099511627776, m = 1099511627776",
                 "m.toml:49: `sizes`: multiply to more than 1152921504606846976"},
         Refusal{

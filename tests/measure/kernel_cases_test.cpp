@@ -71,6 +71,28 @@ TEST_P(KernelCases, CommonTypesAreTimedWithSeveralRegisterBlocks) {
         for (const int64_t rows : {1, 72}) EXPECT_GE((blocks[{type, rows}].size()), 2U) << type << rows;
 }
 
+/// What the matrix unit takes can be compared with what the vectors take, and what its tiles take is known of
+/// a lower one, of a whole one, and of a block.
+TEST_P(KernelCases, ProductsOfAMatrixUnitStandBesideThoseOfVectors) {
+    std::map<int64_t, std::set<std::string>> by_rows;
+    for (const KernelCase& each : cases_) {
+        const KernelSubject& subject = subjects_[each.subject];
+        if (subject.streamed == "n" && subject.types.at("A") == "bf16")
+            by_rows[subject.sizes.at("m")].insert(each.micro_kernel +
+                                                  (each.parameters.contains("dot") ? " dot" : ""));
+    }
+    const bool has_tiles = std::string(GetParam()) == "amx";
+    for (const int64_t rows : {4, 72}) {
+        EXPECT_EQ(by_rows[rows].contains("contract_tiles"), has_tiles) << rows;
+        EXPECT_TRUE(by_rows[rows].contains("contract")) << rows;
+        EXPECT_TRUE(!has_tiles || by_rows[rows].contains("contract dot")) << rows;
+    }
+    for (const int64_t rows : {16, 32})
+        EXPECT_EQ(by_rows[rows],
+                  has_tiles ? std::set<std::string>{"contract_tiles"} : std::set<std::string>())
+            << rows;
+}
+
 TEST_P(KernelCases, WhatIsNoProductIsTimedByItsWork) {
     int products = 0, others = 0;
     for (const KernelCase& each : cases_) {

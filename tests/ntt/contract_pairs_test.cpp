@@ -7,40 +7,19 @@
 #include <gtest/gtest.h>
 
 #include "ntt/buffers.h"
+#include "ntt/pair_cases.h"
 #include "tessera/ntt/contract.h"
 #include "tessera/ntt/storage.h"
 
 namespace tessera::ntt {
 namespace {
 
-struct Case {
-    int64_t m, n, k;
-    std::string text() const {
-        return "M " + std::to_string(m) + " N " + std::to_string(n) + " K " + std::to_string(k);
-    }
-};
-
-template <class T>
-std::vector<T> numbers(Random& random, int64_t n) {
-    std::vector<T> v(static_cast<size_t>(n));
-    for (T& x : v) x = narrow<T>(random.next());
-    return v;
-}
-
-/// B[n, k] in pairs. The second number of the last pair of an odd K is 0; the lanes behind N are NaN, or 0 if
-/// B is padded, or where they would be last in memory are left out.
-std::vector<bf16> pairs_of(const std::vector<bf16>& b, const Case& c, int64_t lanes, bool padded) {
-    const int64_t pairs = ceil_div(c.k, 2), groups = ceil_div(c.n, lanes);
-    const bf16 gap = narrow<bf16>(padded ? 0.0f : std::nanf(""));
-    std::vector<bf16> packed(static_cast<size_t>(groups * pairs * lanes * 2), gap);
-    for (int64_t n = 0; n < c.n; ++n) {
-        for (int64_t k = 0; k < 2 * pairs; ++k) {
-            const int64_t at = ((n / lanes * pairs + k / 2) * lanes + n % lanes) * 2 + k % 2;
-            packed[static_cast<size_t>(at)] = k < c.k ? b[static_cast<size_t>(n * c.k + k)] : bf16{0};
-        }
-    }
-    if (!padded && c.n % lanes != 0)
-        packed.resize(packed.size() - static_cast<size_t>(lanes - c.n % lanes) * 2);
+/// As the kernel reads B: padded with 0; else the lanes behind N are NaN, and left out where they would be
+/// last in memory.
+std::vector<bf16> stored_pairs(const std::vector<bf16>& b, const Case& c, int64_t lanes, bool padded) {
+    if (padded) return pairs_of(b, c, lanes, 0.0f);
+    std::vector<bf16> packed = pairs_of(b, c, lanes);
+    if (c.n % lanes != 0) packed.resize(packed.size() - static_cast<size_t>(lanes - c.n % lanes) * 2);
     return packed;
 }
 
@@ -65,7 +44,7 @@ void check(const Case& c) {
     const auto a = numbers<T>(random, (c.m - 1) * stride_m + c.k);
     const auto b = numbers<bf16>(random, c.n * c.k);
     const AtPageEnd<T> a_data(a);
-    const AtPageEnd<bf16> b_data(pairs_of(b, c, L, Tile.b_padded));
+    const AtPageEnd<bf16> b_data(stored_pairs(b, c, L, Tile.b_padded));
     Guarded<float> result_data(random.numbers(c.m * c.n));
     const Guarded<float> before = result_data;
 
@@ -126,7 +105,7 @@ TEST(ContractPairs, StaticExtents) {
     Random random(3);
     const Case c{kM, kN, kK};
     const auto a = numbers<bf16>(random, kM * kK), b = numbers<bf16>(random, kN * kK);
-    const auto packed = pairs_of(b, c, 16, false);
+    const auto packed = stored_pairs(b, c, 16, false);
     Guarded<float> found(kM * kN);
     contract<kTile>(Int<kM>{}, Int<kN>{}, Int<kK>{}, rows(a.data(), Int<kK>{}, Int<1>{}),
                     lane_pairs(packed.data(), Int<34 * 16>{}, Int<32>{}),

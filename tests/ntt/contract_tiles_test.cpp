@@ -8,36 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "ntt/buffers.h"
+#include "ntt/pair_cases.h"
 #include "tessera/ntt/contract.h"
 
 namespace tessera::ntt {
 namespace {
-
-struct Case {
-    int64_t m, n, k;
-    std::string text() const {
-        return "M " + std::to_string(m) + " N " + std::to_string(n) + " K " + std::to_string(k);
-    }
-};
-
-std::vector<bf16> numbers(Random& random, int64_t n) {
-    std::vector<bf16> v(static_cast<size_t>(n));
-    for (bf16& x : v) x = narrow<bf16>(random.next());
-    return v;
-}
-
-/// B[n, k] in pairs, the last group whole, of whose missing columns the numbers are NaN.
-std::vector<bf16> pairs_of(const std::vector<bf16>& b, const Case& c, int64_t lanes) {
-    const int64_t pairs = ceil_div(c.k, 2), groups = ceil_div(c.n, lanes);
-    std::vector<bf16> packed(static_cast<size_t>(groups * pairs * lanes * 2), narrow<bf16>(std::nanf("")));
-    for (int64_t n = 0; n < c.n; ++n) {
-        for (int64_t k = 0; k < 2 * pairs; ++k) {
-            const int64_t at = ((n / lanes * pairs + k / 2) * lanes + n % lanes) * 2 + k % 2;
-            packed[static_cast<size_t>(at)] = k < c.k ? b[static_cast<size_t>(n * c.k + k)] : bf16{0};
-        }
-    }
-    return packed;
-}
 
 float flushed(float x) {
     return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x;
@@ -62,7 +37,7 @@ void check(const Case& c) {
     constexpr int64_t L = Tile.lanes;
     Random random(static_cast<uint64_t>(c.m * 10007 + c.n * 101 + c.k));
     const int64_t stride_m = c.k + 3;  // an odd number of elements in half of the cases
-    const auto a = numbers(random, (c.m - 1) * stride_m + c.k), b = numbers(random, c.n * c.k);
+    const auto a = numbers<bf16>(random, (c.m - 1) * stride_m + c.k), b = numbers<bf16>(random, c.n * c.k);
     const AtPageEnd<bf16> a_data(a), b_data(pairs_of(b, c, L));
     Guarded<float> found(random.numbers(c.m * c.n));
     const Guarded<float> before = found;
@@ -118,7 +93,7 @@ TYPED_TEST(ContractTiles, OtherTilesAndAccumulation) {
 TYPED_TEST(ContractTiles, BitsDoNotChangeWithTheBlockOrWithACutAtWholeTiles) {
     const Case c{21, 40, 96};
     Random random(5);
-    const auto a = numbers(random, c.m * c.k), b = pairs_of(numbers(random, c.n * c.k), c, 16);
+    const auto a = numbers<bf16>(random, c.m * c.k), b = pairs_of(numbers<bf16>(random, c.n * c.k), c, 16);
     Guarded<float> whole(c.m * c.n), other(c.m * c.n), cut(c.m * c.n);
     const auto call = [&]<ContractTilesTile Tile>(Guarded<float>& to, int64_t begin, int64_t count) {
         contract_tiles<Tile, TypeParam>(Int<21>{}, Int<40>{}, count,

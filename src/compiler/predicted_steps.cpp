@@ -1,0 +1,109 @@
+#include "compiler/predicted_steps.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "llm/step_interface.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// Each sequence has `longest` tokens, behind others up to `cached`.
+struct TypicalStep {
+    int64_t tokens, rows, sequences, longest, cached;
+};
+
+int64_t rounded_up(int64_t value, int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+/// Nothing where the model has no such step.
+std::optional<TypicalStep> typical_step(const StepInterface& interface, const Manifest& manifest,
+                                        const Point& point) {
+    const auto value = [&](StepInterface::Symbol symbol) {
+        const int at = interface.symbols[symbol];
+        return at < 0 ? 0 : point.values.at(manifest.symbols[static_cast<size_t>(at)].name);
+    };
+    const TypicalStep step{value(StepInterface::kT), value(StepInterface::kR), value(StepInterface::kB),
+                           value(StepInterface::kI), value(StepInterface::kS)};
+    const bool exists = step.sequences > 0 && step.tokens == step.sequences * step.longest &&
+                        step.rows <= step.tokens && step.longest <= step.cached &&
+                        step.cached <= interface.context;
+    return exists ? std::optional(step) : std::nullopt;
+}
+
+std::map<std::string, std::vector<double>> contents_of(const Manifest& manifest,
+                                                       const StepInterface& interface,
+                                                       const TypicalStep& step, int64_t pages_of_cache) {
+    // Rows of the embedding that no cache line shares, and pages in order.
+    std::vector<int32_t> tokens(static_cast<size_t>(step.longest)), wanted(tokens.size());
+    for (size_t i = 0; i < tokens.size(); ++i)
+        tokens[i] = static_cast<int32_t>((i * 7919 + 13) % static_cast<size_t>(interface.vocabulary));
+    std::iota(wanted.begin(), wanted.end(), 0);
+    const auto pages =
+        static_cast<size_t>(rounded_up(step.cached, interface.page_size) / interface.page_size);
+    // The cache extent counts whole pages: a prompt that ends in the last one begins with the first.
+    const bool is_prompt = rounded_up(step.longest, interface.page_size) >= step.cached;
+    std::vector<int32_t> table(pages * static_cast<size_t>(step.sequences));
+    std::iota(table.begin(), table.end(), 0);
+    std::vector<Segment> segments;
+    int64_t rows = step.rows;
+    for (int64_t b = 0; b < step.sequences; ++b) {
+        const auto own = static_cast<size_t>(std::min(rows, step.longest));
+        rows -= static_cast<int64_t>(own);
+        segments.push_back({.tokens = tokens,
+                            .start = is_prompt ? 0 : step.cached - step.longest,
+                            .pages = std::span(table).subspan(static_cast<size_t>(b) * pages, pages),
+                            .rows = std::span(wanted).last(own)});
+    }
+    const StepValues values = step_values(manifest, interface, segments, pages_of_cache);
+    std::map<std::string, std::vector<double>> contents;
+    for (size_t i = 0; i < values.inputs.size(); ++i)
+        contents[manifest.inputs[i].name].assign(values.inputs[i].begin(), values.inputs[i].end());
+    return contents;
+}
+
+bool holds(const SpecialisationPlan& specialisation, const Point& point) {
+    return std::all_of(point.values.begin(), point.values.end(), [&](const auto& value) {
+        const auto bounds = specialisation.bounds.find(value.first);
+        return bounds != specialisation.bounds.end() && bounds->second.low <= value.second &&
+               value.second <= bounds->second.high;
+    });
+}
+
+}  // namespace
+
+SizePoint size_point(const Manifest& manifest, const Point& point) {
+    SizePoint sizes{.symbols = point.values, .contents = {}};
+    if (!manifest.text) return sizes;
+    const StepInterface interface(manifest);
+    if (const auto step = typical_step(interface, manifest, point)) {
+        const int pages = interface.symbols[StepInterface::kP];
+        sizes.contents =
+            contents_of(manifest, interface, *step,
+                        pages < 0 ? 0 : point.values.at(manifest.symbols[static_cast<size_t>(pages)].name));
+    }
+    return sizes;
+}
+
+std::vector<PredictedStep> predicted_steps(const Manifest& manifest, const Graph& graph, const Plan& plan,
+                                           const Machine& machine) {
+    if (!is_measured(machine))
+        throw Error("", machine.name, "has no measured rates, from which costs could follow",
+                    "measure it with `tessera machine --measure`");
+    const CostModel model(machine);
+    std::vector<PredictedStep> steps;
+    for (const Point& point : graph.points) {
+        const auto called = std::find_if(plan.specialisations.begin(), plan.specialisations.end(),
+                                         [&](const auto& each) { return holds(each, point); });
+        if (called == plan.specialisations.end()) continue;
+        steps.push_back({.point = point.name,
+                         .specialisation = static_cast<size_t>(called - plan.specialisations.begin()),
+                         .kernels = step_costs(graph, plan, *called, size_point(manifest, point), model)});
+    }
+    return steps;
+}
+
+}  // namespace tessera

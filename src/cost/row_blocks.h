@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace tessera {
+
+/// How a micro-kernel for products cuts the rows of a call, and what a block of some takes.
+///
+/// On vector units a block is `rows` registers high, and of what is left NTT makes blocks in powers of two
+/// (for_blocks): its time, known for some numbers of rows, is interpolated in the logarithms.
+///
+/// On a matrix unit (`tile_rows` > 0, include/tessera/ntt/contract_tiles.h) it is `rows` tiles high, and what
+/// is left is one block of as many tiles as it needs. All of them are whole but the last one, which is
+/// configured with the height that is left: it loads and multiplies just those rows of A, by all of B, whose
+/// tiles stay whole. What that saves depends on whether the unit waits for A or for B, so that only
+/// measurements tell: the last tile takes the share of a whole one that calls of single tiles of its height
+/// do, and all of it where such calls are not listed.
+struct RowBlocks {
+    int64_t rows = 1;
+    int64_t tile_rows = 0;
+
+    /// Numbers of rows of the blocks, with how many there are.
+    std::map<int64_t, int64_t> cut(int64_t m) const;
+    /// Rows of the blocks, if m rows are cut into blocks of one size of which the time of the call tells.
+    std::optional<int64_t> only_block(int64_t m) const;
+    /// Of a block, by the seconds of those listed. @pre some are listed; all seconds are positive
+    double seconds(const std::map<int64_t, double>& listed, int64_t block) const;
+
+    bool operator==(const RowBlocks&) const = default;
+};
+
+/// y at x between known points, by the logarithms of both; the nearest point's beyond the ends.
+/// @pre some points, all positive
+double interpolate(const std::map<int64_t, double>& points, int64_t x);
+
+}  // namespace tessera

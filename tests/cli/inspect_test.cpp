@@ -1,0 +1,158 @@
+// `tessera inspect --plan --costs`: predicted times as comments on a plan that reads as before.
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "machine/machine_text.h"
+#include "support/subprocess.h"
+#include "support/temporary_folder.h"
+
+namespace tessera {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A described machine with rates of round numbers.
+Machine measured() {
+    const char* name = kHostIsa == Isa::kX86_64 ? "generic-x86-64" : "neon";
+    Machine machine = read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + name + ".toml");
+    machine.name = "round";
+    machine.cores = 2;
+    double rate = 80e9;
+    for (MemoryLevel& level : machine.memory) {
+        level.read_bandwidth = {{.threads = 1, .bytes_per_second = rate}};
+        rate /= 2;
+    }
+    for (ComputeUnit& unit : machine.units)
+        if (unit.kind == UnitKind::kVector)
+            unit.peaks = {{.level = machine.memory[0].name, .operations_per_second = 20e9}};
+    machine.barriers = {{.threads = 2, .seconds = 3e-6}};
+    const std::vector<std::map<std::string, int64_t>> works = {
+        {{"steps", 10}}, {{"steps", 10}, {"loads", 20}}, {{"steps", 10}, {"flops", 30}}};
+    for (const auto& work : works)
+        machine.micro_kernels.push_back({.name = "loops",
+                                         .types = {{"C", "f32"}},
+                                         .parameters = {{"lanes", vector_lanes(machine)}},
+                                         .sizes = {{"i", 10 * static_cast<int64_t>(work.size())}},
+                                         .work = work,
+                                         .level = machine.memory[1].name,
+                                         .seconds = 1e-8 * static_cast<double>(work.size())});
+    return machine;
+}
+
+class Inspecting : public ::testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        folder_ = new TemporaryFolder();
+        std::ofstream(path("round.toml")) << print_machine(measured());
+        const ProcessResult compiled = compile("a.tsr", {});
+        ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
+    }
+    static void TearDownTestSuite() { delete folder_; }
+
+    static std::string path(const std::string& name) { return (folder_->path() / name).string(); }
+    static ProcessResult tessera(std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"XDG_CACHE_HOME=" + path("cache"), TESSERA_PROGRAM});
+        return run_process({.program = "/usr/bin/env", .arguments = std::move(arguments)});
+    }
+    static ProcessResult compile(const std::string& out, const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = {
+            "compile",   std::string(TESSERA_SOURCE_DIR) + "/models/tessera-tiny",
+            "-o",        path(out),
+            "--machine", path("round.toml"),
+            "--quiet"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return tessera(std::move(arguments));
+    }
+    static std::string costs() {
+        const ProcessResult result =
+            tessera({"inspect", path("a.tsr"), "--plan", "--costs", "--machine", path("round.toml")});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return result.output;
+    }
+    static std::string plan(const std::string& artefact) {
+        return tessera({"inspect", path(artefact), "--plan"}).output;
+    }
+
+private:
+    static inline TemporaryFolder* folder_ = nullptr;
+};
+
+TEST_F(Inspecting, CostsAreCommentsOnThePlan) {
+    std::istringstream lines(costs());
+    std::string without, line;
+    int comments = 0;
+    while (std::getline(lines, line)) {
+        const bool is_cost = line.find(" us at ") != std::string::npos || line.starts_with("# Predicted by ");
+        comments += is_cost;
+        if (!is_cost) without += line + "\n";
+    }
+    EXPECT_EQ(without, plan("a.tsr"));
+    EXPECT_GT(comments, 20);
+}
+
+TEST_F(Inspecting, APlanWithCostsCompilesToTheSame) {
+    std::ofstream(path("costs.toml")) << costs();
+    const ProcessResult compiled = compile("b.tsr", {"--plan", path("costs.toml")});
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
+    EXPECT_EQ(plan("b.tsr"), plan("a.tsr"));
+}
+
+TEST_F(Inspecting, AStepTakesTheSumOfItsKernels) {
+    const std::regex of_kernel(R"(^    # ([0-9.]+) us at (\w+) \(compute [0-9.]+.*?\)(?:, (\d+) times)?$)"),
+        of_step(R"(^# ([0-9.]+) us at (\w+)$)");
+    std::map<std::string, double> sums, steps, roundings;
+    const auto half_a_digit = [](const std::string& number) {
+        return 0.501 * std::pow(10.0, -static_cast<double>(number.size() - number.find('.') - 1));
+    };
+    std::istringstream lines(costs());
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch match;
+        if (std::regex_match(line, match, of_kernel)) {
+            const double times = match[3].matched ? std::stod(match[3]) : 1;
+            sums[match[2]] += times * std::stod(match[1]);
+            roundings[match[2]] += times * half_a_digit(match[1]);
+        } else if (std::regex_match(line, match, of_step)) {
+            steps[match[2]] = std::stod(match[1]);
+            roundings[match[2]] += half_a_digit(match[1]);
+        }
+    }
+    ASSERT_TRUE(steps.contains("decode_256") && steps.contains("prefill_256"));
+    ASSERT_EQ(steps.size(), sums.size());
+    for (const auto& [point, seconds] : steps) {
+        EXPECT_GT(seconds, 0) << point;
+        EXPECT_NEAR(seconds, sums[point], roundings[point]) << point;
+    }
+    EXPECT_GT(steps["prefill_256"], steps["decode_256"]);
+}
+
+TEST_F(Inspecting, CostsNeedAMeasuredMachine) {
+    const ProcessResult other = tessera({"inspect", path("a.tsr"), "--plan", "--costs"});
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_THAT(other.errors, HasSubstr("`--costs`: is for machine round ("));
+    EXPECT_THAT(other.errors, HasSubstr("give the measured description of a machine with --machine"));
+    Machine described = measured();
+    described.micro_kernels.clear();
+    std::ofstream(path("described.toml")) << print_machine(described);
+    const ProcessResult unmeasured =
+        tessera({"inspect", path("a.tsr"), "--plan", "--costs", "--machine", path("described.toml")});
+    EXPECT_EQ(unmeasured.exit_code, 1);
+    EXPECT_THAT(unmeasured.errors, HasSubstr("`round`: has no measured rates"));
+}
+
+TEST_F(Inspecting, WrongUsageIsExitCodeTwo) {
+    EXPECT_EQ(tessera({"inspect", path("a.tsr"), "--costs"}).exit_code, 2);
+    EXPECT_EQ(tessera({"inspect", path("a.tsr"), "--plan", "--cost"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace tessera
