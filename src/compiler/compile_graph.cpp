@@ -5,9 +5,11 @@
 #include "compiler/operator_cost.h"
 #include "compiler/pass.h"
 #include "compiler/planner_options.h"
+#include "layouts/lay_out.h"
 #include "movement/lower.h"
 #include "ops/decompose.h"
 #include "plan/constants.h"
+#include "plan/copies.h"
 #include "planner/default_planner.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
@@ -64,6 +66,27 @@ Plan read_plan(const std::filesystem::path& path) {
     return parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
 }
 
+Plan with_layouts(const Graph& graph, const Plan& initial, const PlannerOptions& planner,
+                  const CompileOptions& options, PassRunner& pass) {
+    layouts::SearchOptions search = layouts::compiling_options(graph, initial, planner);
+    search.saturation.nodes *= options.search_effort;
+    search.extraction.conflicts *= options.search_effort;
+    struct Found {
+        layouts::Search search;
+        Plan plan;
+    };
+    Found found = pass.run(
+        "layouts", "toml",
+        [&] {
+            layouts::Search all = layouts::search_layouts(graph, initial, search);
+            Plan plan = layouts::decision_of(graph, initial, all);
+            return Found{std::move(all), std::move(plan)};
+        },
+        [](const Found& each) { return print(each.plan); });
+    pass.note(summary(found.search), print(found.search));
+    return std::move(found.plan);
+}
+
 }  // namespace
 
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
@@ -82,25 +105,29 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
     if (options.search_effort > 0) out.graph = rewritten(out.graph, options, pass);
     const auto print_plan = [](const Plan& p) { return print(p); };
     const std::string where = options.plan ? options.plan->string() : "default plan";
-    out.plan =
-        options.plan
-            ? pass.run(
-                  "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan)
-            : pass.run(
-                  "plan", "toml",
-                  [&] { return default_plan(out.graph, planner_options(options.machine, options.workers)); },
-                  print_plan);
+    Graph graph_with_copies;
     if (options.plan) {
-        // Structure first: buffers are placed by lowering, which relies on it.
-        verify_structure(out.graph, out.plan, where);
         out.plan = pass.run(
-            "place-buffers", "toml", [&] { return place_buffers(out.graph, out.plan); }, print_plan);
+            "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan);
+        graph_with_copies = with_copies(out.graph, out.plan, where);
+        // Structure first: buffers are placed by lowering, which relies on it.
+        verify_structure(graph_with_copies, out.plan, where);
+        out.plan = pass.run(
+            "place-buffers", "toml", [&] { return place_buffers(graph_with_copies, out.plan); }, print_plan);
+    } else {
+        const PlannerOptions planner = planner_options(options.machine, options.workers);
+        out.plan = initial_plan(out.graph, planner);
+        if (options.search_effort > 0 && planner.costs)
+            out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
+        graph_with_copies = with_copies(out.graph, out.plan, where);
+        out.plan = pass.run(
+            "plan", "toml", [&] { return complete_plan(graph_with_copies, out.plan, planner); }, print_plan);
     }
     out.plan.machine = options.machine.name;
     out.plan = pass.run(
         "verify-plan", "toml",
         [&] {
-            verify_plan(out.graph, out.plan, where);
+            verify_plan(graph_with_copies, out.plan, where);
             return out.plan;
         },
         print_plan);
@@ -110,7 +137,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             const ConstantSection constants = constant_section(out.graph, out.plan);
             std::vector<Program> programs;
             for (const SpecialisationPlan& s : out.plan.specialisations)
-                programs.push_back(lower(out.graph, out.plan, s, constants));
+                programs.push_back(lower(graph_with_copies, out.plan, s, constants));
             return programs;
         },
         [](const std::vector<Program>& programs) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "llm/step_interface.h"
+#include "plan/copies.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -94,6 +95,7 @@ std::vector<PredictedStep> predicted_steps(const Manifest& manifest, const Graph
         throw Error("", machine.name, "has no measured rates, from which costs could follow",
                     "measure it with `tessera machine --measure`");
     const CostModel model(machine);
+    const Graph whole = with_copies(graph, plan, plan.graph);
     std::vector<PredictedStep> steps;
     for (const Point& point : graph.points) {
         const auto called = std::find_if(plan.specialisations.begin(), plan.specialisations.end(),
@@ -101,7 +103,7 @@ std::vector<PredictedStep> predicted_steps(const Manifest& manifest, const Graph
         if (called == plan.specialisations.end()) continue;
         steps.push_back({.point = point.name,
                          .specialisation = static_cast<size_t>(called - plan.specialisations.begin()),
-                         .kernels = step_costs(graph, plan, *called, size_point(manifest, point), model)});
+                         .kernels = step_costs(whole, plan, *called, size_point(manifest, point), model)});
     }
     return steps;
 }

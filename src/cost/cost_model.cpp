@@ -56,8 +56,8 @@ CostModel::CostModel(const Machine& machine)
       weights_(fit(observations(machine))),
       near_level_(tessera::near_level(machine)) {}
 
-LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf,
-                         const std::vector<int64_t>& extents) const {
+LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
+                         const std::vector<Layout>& layouts) const {
     TESSERA_CHECK(extents.size() == definition.iterators.size(), "{}", extents.size());
     const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
     if (!kernel) return {.why_infinite = fmt::format("there is no micro-kernel {}", leaf.micro_kernel)};
@@ -65,7 +65,7 @@ LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf,
         return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.micro_kernel, why)};
     if (leaf.parameters.contains("n") || leaf.parameters.contains("d"))
         return product(definition, *kernel, leaf, extents);
-    return vector_loops(definition, leaf, extents);
+    return vector_loops(definition, leaf, extents, layouts);
 }
 
 LeafCost CostModel::product(const Definition& definition, const MicroKernel& kernel, const Leaf& leaf,
@@ -121,15 +121,16 @@ LeafCost CostModel::product(const Definition& definition, const MicroKernel& ker
 }
 
 LeafCost CostModel::vector_loops(const Definition& definition, const Leaf& leaf,
-                                 const std::vector<int64_t>& extents) const {
+                                 const std::vector<int64_t>& extents,
+                                 const std::vector<Layout>& layouts) const {
     if (weights_.empty())
         return {.why_infinite = fmt::format("the machine has no times of loops, of which those of {} follow",
                                             leaf.micro_kernel)};
     const auto parameters = numbers(leaf);
     const auto lanes = parameters.find("lanes");
     const int x = iterator_of(definition, leaf, "x");
-    return {.near_seconds = seconds_of(
-                vector_work(definition, extents, x, lanes == parameters.end() || x < 0 ? 1 : lanes->second))};
+    const int64_t along_x = lanes == parameters.end() || x < 0 ? 1 : lanes->second;
+    return {.near_seconds = seconds_of(vector_work(definition, extents, x, along_x, layouts))};
 }
 
 double CostModel::seconds_of(const VectorWork& work) const {

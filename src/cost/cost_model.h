@@ -35,8 +35,10 @@ public:
     explicit CostModel(const Machine& machine);
 
     const Machine& machine() const { return machine_; }
-    /// Of the part of an operator with these extents of its iterators.
-    LeafCost leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents) const;
+    /// Of the part of an operator with these extents of its iterators. `layouts`: of its tensors, as
+    /// Definition::tensors, for `loops`; without them all are row-major.
+    LeafCost leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
+                  const std::vector<Layout>& layouts = {}) const;
 
     /// The level of which the table's near times hold: what lies there or further in costs nothing more.
     size_t near_level() const { return near_level_; }
@@ -53,8 +55,8 @@ private:
     LeafCost product(const Definition& definition, const MicroKernel& kernel, const Leaf& leaf,
                      const std::vector<int64_t>& extents) const;
     double seconds_of(const VectorWork& work) const;
-    LeafCost vector_loops(const Definition& definition, const Leaf& leaf,
-                          const std::vector<int64_t>& extents) const;
+    LeafCost vector_loops(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
+                          const std::vector<Layout>& layouts) const;
 
     Machine machine_;
     KernelTimes times_;

@@ -30,13 +30,21 @@ Along along(const ExprPtr& component, int x) {
     }
 }
 
+/// Whether groups of `lanes` neighbouring elements of the axis lie side by side.
+bool is_innermost(const Layout& layout, size_t axis, size_t rank, int64_t lanes) {
+    if (!layout.lanes.empty())
+        return layout.lanes.back().axis == static_cast<int>(axis) && layout.lanes.back().factor % lanes == 0;
+    return (layout.order.empty() ? rank - 1 : static_cast<size_t>(layout.order.back())) == axis;
+}
+
 /// How elements at these coordinates lie for neighbouring values of x.
-Along along(const std::vector<ExprPtr>& coordinates, int x) {
+Along along(const std::vector<ExprPtr>& coordinates, int x, const Layout& layout, int64_t lanes) {
     Along how = Along::kSame;
     for (size_t axis = 0; axis < coordinates.size(); ++axis) {
         const Along here = along(coordinates[axis], x);
         if (here == Along::kSame) continue;
-        if (how != Along::kSame || axis + 1 != coordinates.size()) return Along::kApart;
+        if (how != Along::kSame || !is_innermost(layout, axis, coordinates.size(), lanes))
+            return Along::kApart;
         how = here;
     }
     return how;
@@ -59,15 +67,16 @@ double divisions_in(const ExprPtr& expr) {
 
 class Counting {
 public:
-    Counting(const Definition& definition, int x, int64_t lanes)
-        : definition_(definition), x_(x), lanes_(static_cast<double>(lanes)) {}
+    Counting(const Definition& definition, int x, int64_t lanes, const std::vector<Layout>& layouts)
+        : definition_(definition), x_(x), lanes_(lanes), layouts_(layouts) {}
 
     void access(VectorWork& work, int tensor, const std::vector<ExprPtr>& coordinates, double times) const {
         const TensorDecl& decl = definition_.tensors[static_cast<size_t>(tensor)];
         if (x_ >= 0 && !uses(coordinates, x_)) return;  // once for all steps along x
-        const Along how = x_ < 0 ? Along::kSideBySide : along(coordinates, x_);
+        const Layout layout = layouts_.empty() ? Layout{} : layouts_[static_cast<size_t>(tensor)];
+        const Along how = x_ < 0 ? Along::kSideBySide : along(coordinates, x_, layout, lanes_);
         if (how == Along::kApart) {
-            work.gathers += times * lanes_;
+            work.gathers += times * static_cast<double>(lanes_);
         } else {
             work.loads += times;
         }
@@ -77,7 +86,8 @@ public:
 private:
     const Definition& definition_;
     int x_;
-    double lanes_;
+    int64_t lanes_;
+    const std::vector<Layout>& layouts_;
 };
 
 }  // namespace
@@ -104,7 +114,7 @@ VectorWork vector_work_of(const std::map<std::string, int64_t>& named) {
 }
 
 VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, int x,
-                       int64_t lanes) {
+                       int64_t lanes, const std::vector<Layout>& layouts) {
     VectorWork work;
     double steps = 1, results = 1;
     for (int i = 0; i < static_cast<int>(extents.size()); ++i) {
@@ -114,7 +124,7 @@ VectorWork vector_work(const Definition& definition, const std::vector<int64_t>&
         if (!definition.iterators[static_cast<size_t>(i)].is_reduction) results *= trips;
     }
     work.steps = steps;
-    const Counting counting(definition, x, lanes);
+    const Counting counting(definition, x, lanes, layouts);
     std::vector<ExprPtr> roots = definition.body;
     for (const ExprPtr& root : roots) {
         const facts::OperationCount each = facts::count_operations(root);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/definition.h"
+#include "ir/tensor_type.h"
 
 namespace tessera {
 
@@ -48,7 +49,8 @@ std::map<std::string, int64_t> named(const VectorWork& work);  ///< rounded; 0 l
 VectorWork vector_work_of(const std::map<std::string, int64_t>& named);
 
 /// Over a part with these extents of the iterators, with `lanes` lanes along iterator x (-1: scalars).
+/// `layouts`: of the tensors, as Definition::tensors; without them all are row-major.
 VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, int x,
-                       int64_t lanes);
+                       int64_t lanes, const std::vector<Layout>& layouts = {});
 
 }  // namespace tessera

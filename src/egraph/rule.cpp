@@ -78,7 +78,7 @@ std::optional<TermId> make(EGraph& graph, const Pattern& pattern, const Match& m
 }
 
 TermId rebuild_match(EGraph& graph, const Pattern& pattern, const Match& match, size_t& next) {
-    if (!pattern.family) return match[pattern.hole];
+    if (!pattern.hole.empty()) return match[pattern.hole];
     const OperatorId op = match.operators[next++];
     std::vector<TermId> children;
     if (!pattern.all_children.empty()) children = match.lists.at(pattern.all_children);
@@ -101,9 +101,11 @@ Rule::Rule(Parts parts) : parts_(std::move(parts)) {
     if (const auto* to = std::get_if<Pattern>(&parts_.to)) check_makes(parts_.name, *to, known);
 }
 
-std::optional<TermId> Rule::construct(EGraph& graph, const Match& match) const {
-    if (const auto* to = std::get_if<Pattern>(&parts_.to)) return make(graph, *to, match, true);
-    return std::get<Construct>(parts_.to)(graph, match);
+std::vector<TermId> Rule::construct(EGraph& graph, const Match& match) const {
+    if (const auto* all = std::get_if<ConstructAll>(&parts_.to)) return (*all)(graph, match);
+    const auto* to = std::get_if<Pattern>(&parts_.to);
+    const auto made = to ? make(graph, *to, match, true) : std::get<Construct>(parts_.to)(graph, match);
+    return made ? std::vector{*made} : std::vector<TermId>{};
 }
 
 TermId Rule::matched(EGraph& graph, const Match& match) const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "egraph/pattern.h"
 
@@ -11,6 +12,8 @@ namespace tessera::egraph {
 
 /// Makes a term that equals what was matched; empty where there is none.
 using Construct = std::function<std::optional<TermId>(EGraph&, const Match&)>;
+/// The same for a rule that knows several.
+using ConstructAll = std::function<std::vector<TermId>(EGraph&, const Match&)>;
 
 /// The operator with the types of the class that it is to join, as far as definitions do not decide them:
 /// rounding policy and accumulator.
@@ -22,7 +25,7 @@ public:
     struct Parts {
         std::string name;
         Pattern from;
-        std::variant<Pattern, Construct> to;
+        std::variant<Pattern, Construct, ConstructAll> to;
         std::function<bool(const EGraph&, const Match&)> condition = {};  ///< null: always
     };
     /// A hole or attribute of `to` that `from` does not bind, and a family of `to` that cannot make its
@@ -34,9 +37,9 @@ public:
     bool holds(const EGraph& graph, const Match& match) const {
         return !parts_.condition || parts_.condition(graph, match);
     }
-    /// The term that the match is made equal to; empty where no operator does what the rule asks for, or
+    /// The terms that the match is made equal to; none where no operator does what the rule asks for, or
     /// where a pattern's term would have another rounding policy or accumulator.
-    std::optional<TermId> construct(EGraph& graph, const Match& match) const;
+    std::vector<TermId> construct(EGraph& graph, const Match& match) const;
     /// The matched term itself, as the pattern says it.
     TermId matched(EGraph& graph, const Match& match) const;
 

@@ -77,11 +77,14 @@ private:
     bool apply(size_t i, const Match& match) {
         const Rule& rule = rules_[i];
         if (!rule.holds(graph_, match)) return false;
-        const auto made = rule.construct(graph_, match);
-        if (!made || graph_.find(*made) == graph_.find(EGraph::any_term(match.root))) return false;
-        graph_.unite(rule.matched(graph_, match), *made, rule.name());
-        ++report_.rules[i].unions;
-        return true;
+        bool is_news = false;
+        for (const TermId made : rule.construct(graph_, match)) {
+            if (graph_.find(made) == graph_.find(EGraph::any_term(match.root))) continue;
+            graph_.unite(rule.matched(graph_, match), made, rule.name());
+            ++report_.rules[i].unions;
+            is_news = true;
+        }
+        return is_news;
     }
 
     /// Nothing is new among the rules that take part: the first of the others to come back does so now.

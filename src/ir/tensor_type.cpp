@@ -75,6 +75,34 @@ int64_t offset_of(const Layout& layout, const std::vector<int64_t>& shape,
     return offset;
 }
 
+Layout simplified(const Layout& layout, const std::vector<Dim>& shape) {
+    // Constant extents stand in for symbolic ones: their lanes divide nothing for certain.
+    std::vector<int64_t> extents;
+    for (const Dim& dim : shape) extents.push_back(dim.factor);
+    std::vector<PhysicalAxis> axes = physical_axes(layout, extents);
+    for (size_t i = 0; i + 1 < axes.size();) {
+        const PhysicalAxis &outer = axes[i], &inner = axes[i + 1];
+        const bool is_one = outer.axis == inner.axis && outer.divisor == inner.divisor * inner.extent;
+        const auto axis = static_cast<size_t>(outer.axis);
+        const bool is_padded = outer.is_outer && extents[axis] % outer.divisor != 0;
+        if (!is_one || is_padded) {
+            ++i;
+            continue;
+        }
+        axes[i] = {outer.axis, inner.divisor, outer.is_outer, outer.extent * inner.extent};
+        axes.erase(axes.begin() + static_cast<ptrdiff_t>(i) + 1);
+    }
+    Layout result;
+    for (const PhysicalAxis& axis : axes) {
+        if (axis.is_outer)
+            result.order.push_back(axis.axis);
+        else
+            result.lanes.push_back({axis.axis, axis.extent});
+    }
+    if (std::is_sorted(result.order.begin(), result.order.end())) result.order.clear();
+    return result;
+}
+
 std::string why_illegal(const Layout& layout, size_t rank) {
     if (!layout.order.empty()) {
         std::vector<int> sorted = layout.order;

@@ -71,6 +71,9 @@ int64_t stored_elements(const Layout& layout, const std::vector<int64_t>& shape)
 /// Position of an element in memory.
 int64_t offset_of(const Layout& layout, const std::vector<int64_t>& shape,
                   const std::vector<int64_t>& coordinates);
+/// The layout with the fewest lanes in which every element of a tensor of this shape lies where it does in
+/// this one: lanes of 16 along the last axis, which has a multiple of 16 elements, are row-major.
+Layout simplified(const Layout& layout, const std::vector<Dim>& shape);
 /// Why the layout is not one of a tensor of this rank; empty if it is.
 std::string why_illegal(const Layout& layout, size_t rank);
 

@@ -60,11 +60,26 @@ struct SpecialisationPlan {
     bool operator==(const SpecialisationPlan&) const = default;
 };
 
+/// An operand of an operator, by the name of the tensor in its definition.
+struct CopyReader {
+    std::string node, tensor;
+    bool operator==(const CopyReader&) const = default;
+};
+
+/// A value that is there a second time, in a layout of its own, and read by these.
+struct CopyPlan {
+    std::string of;
+    std::vector<CopyReader> readers;
+    bool is_made = false;  ///< the operator of `of` makes this one, and `of` is copied from it
+    bool operator==(const CopyPlan&) const = default;
+};
+
 struct Plan {
     std::string graph;
     std::string machine;
-    int64_t workers = 1;                   ///< threads that compute one step together
-    std::map<std::string, Layout> stored;  ///< constants and states: one form for all specialisations
+    int64_t workers = 1;                     ///< threads that compute one step together
+    std::map<std::string, Layout> stored;    ///< constants and states: one form for all specialisations
+    std::map<std::string, CopyPlan> copies;  ///< by the name of the copy; plan/copies.h
     std::vector<SpecialisationPlan> specialisations;
     bool operator==(const Plan&) const = default;
 };

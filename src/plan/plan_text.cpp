@@ -48,6 +48,14 @@ std::string place_text(const TensorPlan& tensor) {
     return text;
 }
 
+std::string copy_text(const CopyPlan& copy) {
+    std::string text = copy.of;
+    for (const CopyReader& reader : copy.readers)
+        text += fmt::format("{}{}.{}", &reader == &copy.readers.front() ? " for " : ", ", reader.node,
+                            reader.tensor);
+    return (copy.is_made ? "made as " : "") + text;
+}
+
 std::string comment(const std::vector<std::string>& lines, std::string_view indent) {
     std::string text;
     for (std::string line : lines) {
@@ -108,6 +116,30 @@ TensorPlan parse_place(std::string_view text, const std::string& where, const st
     tensor.bytes = number(" for ");
     if (!text.empty()) throw Error(where, name, fmt::format("has `{}` behind its place", text));
     return tensor;
+}
+
+CopyPlan parse_copy(std::string_view text, const std::string& where, const std::string& name) {
+    CopyPlan copy;
+    copy.is_made = take_prefix(text, "made as ");
+    const size_t of = text.find(" for ");
+    copy.of = text.substr(0, of);
+    if (of == std::string_view::npos) {
+        if (!copy.is_made)
+            throw Error(
+                where, name,
+                fmt::format("is `{}`, expected VALUE for OPERATOR.OPERAND, ..; or made as VALUE", text));
+        return copy;
+    }
+    for (text.remove_prefix(of + 5); !text.empty();) {
+        const size_t end = std::min(text.find(", "), text.size());
+        const std::string_view reader = text.substr(0, end);
+        const size_t dot = reader.rfind('.');
+        if (dot == std::string_view::npos)
+            throw Error(where, name, fmt::format("is for `{}`, expected OPERATOR.OPERAND", reader));
+        copy.readers.push_back({std::string(reader.substr(0, dot)), std::string(reader.substr(dot + 1))});
+        text.remove_prefix(std::min(end + 2, text.size()));
+    }
+    return copy;
 }
 
 /// A table whose keys are read one by one, so that the ones nobody asked for can be named.
@@ -203,6 +235,9 @@ std::string print(const Plan& plan, const PlanComments& comments) {
         kVersion, quoted(plan.graph), quoted(plan.machine), plan.workers);
     for (const auto& [name, layout] : plan.stored)
         out += fmt::format("{} = {}\n", quoted(name), quoted(print(layout)));
+    if (!plan.copies.empty()) out += "\n# Values that are there twice, in another layout.\n[copies]\n";
+    for (const auto& [name, copy] : plan.copies)
+        out += fmt::format("{} = {}\n", quoted(name), quoted(copy_text(copy)));
     for (size_t i = 0; i < plan.specialisations.size(); ++i) {
         const SpecialisationPlan& s = plan.specialisations[i];
         const PlanComments::OfSpecialisation of = i < comments.specialisations.size()
@@ -257,6 +292,12 @@ Plan parse_plan(std::string_view text, const std::string& where) {
     for (const auto& [name, node] : fields.table("stored")) {
         const std::string key(name.str());
         plan.stored[key] = parse_layout(fields.text_of(node, key), at(node, where));
+    }
+    if (document.contains("copies")) {
+        for (const auto& [name, node] : fields.table("copies")) {
+            const std::string key(name.str());
+            plan.copies[key] = parse_copy(fields.text_of(node, key), at(node, where), key);
+        }
     }
     for (const toml::node& node : fields.array("specialisation")) {
         if (!node.is_table()) throw Error(at(node, where), "specialisation", "is not a table");

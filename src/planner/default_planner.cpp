@@ -42,7 +42,9 @@ public:
 private:
     /// A group whose operators lower in no nest is taken apart, and the block is planned again.
     void plan_block(const Block& block) {
-        const BlockView view(graph_, block);
+        const std::set<const Node*> copies = places_.copies(block);
+        for (const Node* copy : copies) places_.copy(*copy);
+        const BlockView view(graph_, block, copies);
         std::vector<Group> groups = group_nodes(view);
         for (bool is_done = false; !is_done;) {
             places_.choose(view, groups);
@@ -136,7 +138,7 @@ private:
         const Node& node = *group.nodes.front();
         Nest nest{{}, {plain(node)}};
         auto& leaf = std::get<Leaf>(nest.children.front());
-        for (Leaf& candidate : ranked_leaves(graph_, node, out_, options_)) {
+        for (Leaf& candidate : ranked_leaves(graph_, input_.plan, node, out_, options_)) {
             leaf = std::move(candidate);
             if (lowers(view.block(), nest)) break;
         }
@@ -305,7 +307,7 @@ std::vector<SpecialisationPlan> specialisations(const Graph& graph) {
 
 }  // namespace
 
-Plan default_plan(const Graph& graph, const PlannerOptions& options) {
+Plan initial_plan(const Graph& graph, const PlannerOptions& options) {
     Plan plan;
     plan.graph = graph.name;
     plan.machine = options.machine;
@@ -313,11 +315,18 @@ Plan default_plan(const Graph& graph, const PlannerOptions& options) {
     for (const Block& block : graph.blocks) {
         for (const Node& node : block.nodes) choose_stored_layout(graph, node, options, plan);
     }
-    for (SpecialisationPlan& specialisation : specialisations(graph)) {
+    plan.specialisations = specialisations(graph);
+    return plan;
+}
+
+Plan complete_plan(const Graph& graph, Plan plan, const PlannerOptions& options) {
+    for (SpecialisationPlan& specialisation : plan.specialisations)
         SpecialisationPlanner(graph, plan, specialisation, options).run();
-        plan.specialisations.push_back(std::move(specialisation));
-    }
     return place_buffers(graph, std::move(plan));
+}
+
+Plan default_plan(const Graph& graph, const PlannerOptions& options) {
+    return complete_plan(graph, initial_plan(graph, options), options);
 }
 
 }  // namespace tessera

@@ -36,4 +36,10 @@ struct PlannerOptions {
 /// @pre the graph is decomposed and verified.
 Plan default_plan(const Graph& graph, const PlannerOptions& options);
 
+/// What default_plan begins with: stored layouts, and the specialisations without kernels.
+Plan initial_plan(const Graph& graph, const PlannerOptions& options);
+/// Kernels and places for a plan that has stored layouts, the specialisations' bounds, and perhaps layouts of
+/// intermediate values: these are kept, but for values that exist in tiles only.
+Plan complete_plan(const Graph& graph, Plan plan, const PlannerOptions& options);
+
 }  // namespace tessera

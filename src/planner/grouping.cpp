@@ -43,7 +43,7 @@ Group softmax_chain(const Node& softmax, const BlockView& view) {
     const ValueId weighted = softmax.results.back();
     const auto readers = view.readers(weighted);
     if (readers.size() == 1 && readers[0] && readers[0]->definition()->monoid == Monoid::kNone &&
-        !is_view(*readers[0]->definition()) && view.is_private(softmax, {readers[0]})) {
+        !view.is_view(*readers[0]) && view.is_private(softmax, {readers[0]})) {
         chain.push_back(readers[0]);
     }
     group.nodes = chain;
@@ -58,7 +58,8 @@ bool is_row_operator(const Node& node) {
 
 }  // namespace
 
-BlockView::BlockView(const Graph& graph, const Block& block) : graph_(graph), block_(block) {
+BlockView::BlockView(const Graph& graph, const Block& block, std::set<const Node*> copies)
+    : graph_(graph), block_(block), copies_(std::move(copies)) {
     std::map<ValueId, ValueId> view_of;
     const auto followed = [&](ValueId value) {
         for (auto at = view_of.find(value); at != view_of.end(); at = view_of.find(value)) value = at->second;
@@ -66,7 +67,7 @@ BlockView::BlockView(const Graph& graph, const Block& block) : graph_(graph), bl
     };
     for (const Node& node : block.nodes) {
         for (const ValueId result : node.results) producers_[result] = &node;
-        if (is_view(*node.definition())) {
+        if (is_view(node)) {
             view_of[node.results.front()] = followed(node.operands.front());
             producers_[node.results.front()] = producer(node.operands.front());
             continue;
@@ -80,6 +81,10 @@ BlockView::BlockView(const Graph& graph, const Block& block) : graph_(graph), bl
     for (const auto& [view, source] : view_of) {
         if (escapes(view)) readers_[source].push_back(nullptr);
     }
+}
+
+bool BlockView::is_view(const Node& node) const {
+    return tessera::is_view(*node.definition()) && !copies_.contains(&node);
 }
 
 const Node* BlockView::producer(ValueId value) const {
@@ -132,7 +137,7 @@ std::vector<Group> group_nodes(const BlockView& view) {
         groups.push_back(std::move(group));
     }
     for (const Node& node : view.block().nodes) {
-        if (is_grouped[&node] || is_view(*node.definition())) continue;
+        if (is_grouped[&node] || view.is_view(node)) continue;
         Group group{{&node}, nullptr, nullptr};
         is_grouped[&node] = true;
         while (is_row_operator(*group.nodes.back())) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,10 @@ struct Group {
 
 class BlockView {
 public:
-    BlockView(const Graph& graph, const Block& block);
+    /// `copies`: nodes that could be views and are computed all the same.
+    BlockView(const Graph& graph, const Block& block, std::set<const Node*> copies = {});
+
+    bool is_view(const Node& node) const;
 
     const Node* producer(ValueId value) const;
     /// Nodes of the block that read the value, views followed.
@@ -38,6 +42,7 @@ public:
 private:
     const Graph& graph_;
     const Block& block_;
+    std::set<const Node*> copies_;
     std::map<ValueId, const Node*> producers_;
     std::map<ValueId, std::vector<const Node*>> readers_;
 };

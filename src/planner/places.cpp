@@ -28,6 +28,8 @@ void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
             } else if (const Group& group = groups[kernel_of.at(&node)];
                        &node != group.nodes.back() && view.is_private(node, group.nodes)) {
                 tensor = {Place::kTile, {}, {}, 0, {}};
+            } else {
+                tensor.layout = layout_of(result);
             }
         }
     }
@@ -35,7 +37,7 @@ void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
         for (const ValueId result : node.results) {
             if (is_output(result)) continue;
             TensorPlan& tensor = out_.tensors[graph_[result].name];
-            if (tensor.place != Place::kArena) continue;
+            if (tensor.place != Place::kArena || !tensor.layout.is_row_major()) continue;
             if (const auto operand = replaced_operand(view, node, kernel_of)) {
                 tensor = {Place::kInPlace, graph_[*operand].name, {}, 0, {}};
             }
@@ -57,7 +59,8 @@ std::optional<ValueId> Places::replaced_operand(const BlockView& view, const Nod
         const ValueId base = storage.base(operand);
         if (shows_elements_twice(operand)) continue;
         if (!may_replace(node, operand, [&](ValueId v) { return storage.base(v); })) continue;
-        if (graph_[base].kind != ValueKind::kIntermediate || storage.plan_of(base).place != Place::kArena)
+        if (graph_[base].kind != ValueKind::kIntermediate || storage.plan_of(base).place != Place::kArena ||
+            !layout_of(base).is_row_major())
             continue;
         if (!(graph_[operand].type.shape == graph_[node.results.front()].type.shape)) continue;
         const bool is_carried = block.carried_in && base == storage.base(*block.carried_in);
@@ -67,6 +70,25 @@ std::optional<ValueId> Places::replaced_operand(const BlockView& view, const Nod
         if (!best) best = operand;
     }
     return best;
+}
+
+std::set<const Node*> Places::copies(const Block& block) const {
+    std::set<const Node*> copies;
+    for (const Node& node : block.nodes) {
+        if (!is_view(*node.definition())) continue;
+        const ValueId result = node.results.front();
+        const auto decided = decided_.find(graph_[result].name);
+        const bool is_output = std::ranges::find(graph_.outputs, result) != graph_.outputs.end();
+        if (is_output || (decided != decided_.end() && decided->second.place == Place::kArena))
+            copies.insert(&node);
+    }
+    return copies;
+}
+
+const Layout& Places::layout_of(ValueId value) const {
+    static const Layout kRowMajor;
+    const auto decided = decided_.find(graph_[value].name);
+    return decided == decided_.end() ? kRowMajor : decided->second.layout;
 }
 
 bool Places::shows_elements_twice(ValueId value) const {

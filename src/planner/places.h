@@ -14,9 +14,10 @@ namespace tessera {
 /// repeated block carries must stay in its place; what keeps it from that is named, for the caller to remove.
 class Places {
 public:
-    /// Writes into `out`, which `input` reads.
+    /// Writes into `out`, which `input` reads. What `out` says of values already is kept: their layouts, and
+    /// for what could be a view that it is in the arena.
     Places(const LoweringInput& input, SpecialisationPlan& out)
-        : graph_(input.graph), out_(out), input_(input) {}
+        : graph_(input.graph), out_(out), input_(input), decided_(out.tensors) {}
 
     void choose(const BlockView& view, const std::vector<Group>& groups);
 
@@ -26,12 +27,15 @@ public:
     const Node* view_in_the_way(const BlockView& view) const;
     /// From now on this view has storage of its own; a kernel must compute it.
     void copy(const Node& view) { copied_views_.insert(&view); }
+    /// Views of the block that are computed: their layout was decided, or they are outputs.
+    std::set<const Node*> copies(const Block& block) const;
 
 private:
     std::optional<ptrdiff_t> group_in_the_way(const BlockView& view, const std::vector<Group>& groups,
                                               const Node* node, std::set<const Node*>& visited) const;
     std::optional<ValueId> replaced_operand(const BlockView& view, const Node& node,
                                             const std::map<const Node*, size_t>& kernel_of) const;
+    const Layout& layout_of(ValueId value) const;
     bool shows_elements_twice(ValueId value) const;
     bool is_used_later(const BlockView& view, const Node& node, ValueId base,
                        const std::map<const Node*, size_t>& kernel_of, const Storage& storage) const;
@@ -39,6 +43,7 @@ private:
     const Graph& graph_;
     SpecialisationPlan& out_;
     const LoweringInput& input_;
+    const std::map<std::string, TensorPlan> decided_;
     std::set<const Node*> copied_views_;
 };
 

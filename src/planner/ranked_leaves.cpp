@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "support/error.h"
+#include "planner/timed_leaves.h"
 
 namespace tessera {
 namespace {
@@ -11,77 +11,44 @@ namespace {
 // Times are kept with two digits, of which the last one is noise.
 constexpr double kNoise = 1.03;
 
-struct WeightedSizes {
-    double weight = 1;
-    std::map<std::string, int64_t> symbols;
-};
-
-std::vector<WeightedSizes> sizes_within(const Graph& graph, const SpecialisationPlan& specialisation) {
-    std::map<std::string, int64_t> largest;
-    for (const auto& [symbol, bounds] : specialisation.bounds) largest[symbol] = bounds.high;
-    std::vector<WeightedSizes> found;
-    for (const Point& point : graph.points) {
-        const bool is_within = std::all_of(point.values.begin(), point.values.end(), [&](const auto& value) {
-            const auto bounds = specialisation.bounds.find(value.first);
-            return bounds != specialisation.bounds.end() && bounds->second.low <= value.second &&
-                   value.second <= bounds->second.high;
-        });
-        if (!is_within) continue;
-        WeightedSizes sizes{point.weight, largest};
-        for (const auto& [symbol, value] : point.values) sizes.symbols[symbol] = value;
-        found.push_back(std::move(sizes));
-    }
-    if (found.empty()) found.push_back({1, largest});
-    return found;
-}
-
-double seconds_of(const Definition& definition, const Leaf& leaf, const std::vector<WeightedSizes>& sizes,
-                  const PlannerOptions& options) {
-    const CostModel& model = *options.costs;
-    const auto workers = static_cast<double>(options.workers);
-    const size_t memory = model.machine().memory.size() - 1;
-    double seconds = 0;
-    for (const WeightedSizes& point : sizes) {
-        std::vector<int64_t> extents;
-        const std::vector<int64_t> dims = dims_of(definition, point.symbols);
-        for (const Iterator& iterator : definition.iterators)
-            extents.push_back(evaluate_constant(iterator.extent, dims));
-        const LeafCost cost = model.leaf(definition, leaf, extents);
-        if (!cost.why_infinite.empty()) return std::numeric_limits<double>::infinity();
-        const double stall = model.stall_per_byte(cost.stall_per_byte, memory, options.workers);
-        const double waiting = cost.streamed_bytes * model.seconds_per_byte(memory, options.workers);
-        seconds +=
-            point.weight / workers * std::max(cost.near_seconds + cost.streamed_bytes * stall, waiting);
-    }
-    return seconds;
+/// Whether the plan gives an intermediate value a layout.
+bool has_packed_values(const Graph& graph, const Node& node, const SpecialisationPlan& specialisation) {
+    const auto is_packed = [&](ValueId value) {
+        const auto planned = specialisation.tensors.find(graph[value].name);
+        return planned != specialisation.tensors.end() && !planned->second.layout.is_row_major();
+    };
+    return std::any_of(node.operands.begin(), node.operands.end(), is_packed) ||
+           std::any_of(node.results.begin(), node.results.end(), is_packed);
 }
 
 }  // namespace
 
-std::vector<Leaf> ranked_leaves(const Graph& graph, const Node& node,
+std::vector<Leaf> ranked_leaves(const Graph& graph, const Plan& plan, const Node& node,
                                 const SpecialisationPlan& specialisation, const PlannerOptions& options) {
-    std::vector<Leaf> candidates = leaf_candidates(node, specialisation, options);
-    if (!options.costs) return candidates;
-    const std::vector<WeightedSizes> sizes = sizes_within(graph, specialisation);
-    const auto loops = std::stable_partition(candidates.begin(), candidates.end(),
-                                             [](const Leaf& leaf) { return leaf.micro_kernel != "loops"; });
-    const auto products = static_cast<size_t>(loops - candidates.begin());
-    std::vector<double> seconds;
-    for (size_t i = 0; i < products; ++i)
-        seconds.push_back(seconds_of(*node.definition(), candidates[i], sizes, options));
+    if (!options.costs) return leaf_candidates(node, specialisation, options);
+    std::vector<TimedLeaf> candidates = timed_leaves(graph, plan, node, specialisation, options);
+    const bool ranks_loops = has_packed_values(graph, node, specialisation);
+    const auto unranked = std::stable_partition(
+        candidates.begin(), candidates.end(),
+        [&](const TimedLeaf& timed) { return ranks_loops || timed.leaf.micro_kernel != "loops"; });
+    const auto count = static_cast<size_t>(unranked - candidates.begin());
+    const auto seconds = [&](size_t i) {
+        return candidates[i].why_infinite.empty() ? candidates[i].seconds
+                                                  : std::numeric_limits<double>::infinity();
+    };
     std::vector<Leaf> ranked;
-    std::vector<bool> is_taken(products);
-    while (ranked.size() < products) {
+    std::vector<bool> is_taken(count);
+    while (ranked.size() < count) {
         double least = std::numeric_limits<double>::infinity();
-        for (size_t i = 0; i < products; ++i)
-            if (!is_taken[i]) least = std::min(least, seconds[i]);
-        for (size_t i = 0; i < products; ++i) {
-            if (is_taken[i] || seconds[i] > kNoise * least) continue;
+        for (size_t i = 0; i < count; ++i)
+            if (!is_taken[i]) least = std::min(least, seconds(i));
+        for (size_t i = 0; i < count; ++i) {
+            if (is_taken[i] || seconds(i) > kNoise * least) continue;
             is_taken[i] = true;
-            ranked.push_back(std::move(candidates[i]));
+            ranked.push_back(candidates[i].leaf);
         }
     }
-    ranked.insert(ranked.end(), loops, candidates.end());
+    for (auto rest = unranked; rest != candidates.end(); ++rest) ranked.push_back(std::move(rest->leaf));
     return ranked;
 }
 

@@ -41,8 +41,8 @@ bool rewrites(const Rule& rule, const Tree& before, const Tree& after) {
     matcher.refresh();
     for (const Match& match : matcher.find(rule.from(), 10'000)) {
         if (match.root != graph.find(whole)) continue;
-        const auto made = rule.construct(graph, match);
-        if (made && tree(graph, *made) == after) return true;
+        for (const TermId made : rule.construct(graph, match))
+            if (tree(graph, made) == after) return true;
     }
     return false;
 }

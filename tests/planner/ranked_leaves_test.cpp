@@ -78,7 +78,7 @@ TEST(RankedLeaves, WithoutMeasurementsNothingChanges) {
         const Plan plan = default_plan(graph, unmeasured);
         const Node& node = graph.blocks[0].nodes[0];
         const std::vector<Leaf> candidates = leaf_candidates(node, plan.specialisations[0], unmeasured);
-        EXPECT_EQ(ranked_leaves(graph, node, plan.specialisations[0], unmeasured), candidates);
+        EXPECT_EQ(ranked_leaves(graph, plan, node, plan.specialisations[0], unmeasured), candidates);
         // What is offered besides is behind what was preferred.
         PlannerOptions all = unmeasured;
         all.has_all_blocks = true;

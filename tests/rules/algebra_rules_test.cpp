@@ -51,12 +51,14 @@ TEST_P(AlgebraRules, RewritesItsExampleToWhatComputesTheSame) {
     for (const Match& match : matcher.find(entry.rule.from(), 1000)) {
         if (!entry.rule.holds(original, match)) continue;
         EGraph egraph = original;
-        const auto made = entry.rule.construct(egraph, match);
-        if (!made || egraph.find(*made) == match.root) continue;
-        egraph.unite(EGraph::any_term(match.root), *made, entry.rule.name());
+        const auto all = entry.rule.construct(egraph, match);
+        if (all.empty() || egraph.find(all.front()) == match.root) continue;
+        ASSERT_EQ(all.size(), 1u);
+        const egraph::TermId made = all.front();
+        egraph.unite(EGraph::any_term(match.root), made, entry.rule.name());
         egraph.rebuild();
         ++fired;
-        const Graph after = testing::with_term(graph, egraph, terms, *made);
+        const Graph after = testing::with_term(graph, egraph, terms, made);
         verify(after, entry.rule.name());
         EXPECT_NE(print(after), print(before));
         for (unsigned seed = 0; seed < kSeeds; ++seed) {

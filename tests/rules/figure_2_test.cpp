@@ -171,7 +171,7 @@ TermId greedy(const std::vector<size_t>& order, const Graph& graph, EGraph& resu
                 if (!rule.holds(result, match)) continue;
                 EGraph next;
                 const TermId matched = EGraph::any_term(match.root);
-                const TermId made = rule.construct(result, match).value();
+                const TermId made = rule.construct(result, match).front();
                 root = copy(result, root, next, matched, made);
                 result = std::move(next);
                 has_changed = true;

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <limits>
+
+#include "cost/vector_work.h"
+#include "facts/work.h"
+#include "kernels/contraction.h"
+#include "layouts/lone_operator.h"
+#include "movement/storage.h"
+#include "planner/operator_traffic.h"
+#include "planner/timed_leaves.h"
+#include "planner/weighted_sizes.h"
+#include "rules/vectorize/packing.h"
+
+namespace tessera::layouts {
+namespace {
+
+/// Operations of a vector that these take in place of one: what most processors of today need.
+constexpr double kDivision = 8, kSpecial = 16, kGather = 1;
+
+class ByUnits {
+public:
+    explicit ByUnits(const Machine& machine) : machine_(machine) {
+        for (const ComputeUnit& unit : machine_.units)
+            if (unit.kind == UnitKind::kVector && unit.operands.front().type == "f32") vector_ = &unit;
+    }
+
+    FormCost operator()(const LoneOperator& alone) const {
+        const Definition& definition = *alone.node().definition();
+        const std::vector<Layout> layouts =
+            layouts_of(alone.graph, alone.plan, alone.node(), alone.specialisation());
+        const ComputeUnit* unit = unit_for(alone, layouts);
+        const TrafficRates rates{[this](size_t level) {
+                                     const ReadBandwidth* rate = find_bandwidth(machine_.memory[level], 1);
+                                     return rate ? 1 / rate->bytes_per_second : 0;
+                                 },
+                                 [this](size_t level) { return machine_.memory[level].capacity_bytes; },
+                                 machine_.memory.size() - 1};
+        FormCost total{.seconds = 0, .by = unit ? unit->name : vector_->name, .why_infinite = {}};
+        for (const WeightedSizes& point : sizes_within(alone.graph, alone.specialisation())) {
+            const std::vector<int64_t> extents = extents_at(definition, point.symbols);
+            double box = 1;
+            for (const int64_t extent : extents) box *= static_cast<double>(extent);
+            const double near = unit ? 2 * box / peak(*unit) : by_lanes(definition, extents, layouts);
+            const OperatorTraffic traffic =
+                operator_traffic(alone.graph, alone.node(), layouts, extents, point.symbols, rates);
+            total.seconds += point.weight * std::max(near, traffic.seconds);
+        }
+        return total;
+    }
+
+private:
+    /// The fastest matrix unit that takes all of the product's tensors as they lie, or in strided rows.
+    const ComputeUnit* unit_for(const LoneOperator& alone, const std::vector<Layout>& layouts) const {
+        const ComputeUnit* best = nullptr;
+        for (const ComputeUnit& unit : machine_.units) {
+            if (unit.kind != UnitKind::kMatrix || (best && peak(*best) >= peak(unit))) continue;
+            for (const rules::OperatorPacking& packing :
+                 rules::packings_for(*alone.node().definition(), {unit})) {
+                bool all = true;
+                for (int t = 0; t < static_cast<int>(layouts.size()); ++t)
+                    all = all && fits(unit, alone, t, layouts[static_cast<size_t>(t)],
+                                      packing.tensors[static_cast<size_t>(t)]);
+                if (all) best = &unit;
+            }
+        }
+        return best;
+    }
+
+    static bool fits(const ComputeUnit& unit, const LoneOperator& alone, int tensor, const Layout& layout,
+                     const rules::Packing& packing) {
+        const std::vector<Dim>& shape = alone.graph[value_of(alone.node(), tensor)].type.shape;
+        const Layout wanted = rules::layout_of(*alone.node().definition(), tensor, packing, shape);
+        // Rows at a stride: as a tile has them, but for where the next one begins.
+        const bool is_in_rows = unit.strided_rows && layout.is_row_major() && packing.size() <= 2 &&
+                                !wanted.lanes.empty() &&
+                                wanted.lanes.back().axis + 1 == static_cast<int>(shape.size());
+        return layout == wanted || is_in_rows;
+    }
+
+    /// Lanes along the iterator that takes least time, or none.
+    double by_lanes(const Definition& definition, const std::vector<int64_t>& extents,
+                    const std::vector<Layout>& layouts) const {
+        const int64_t lanes = vector_->operands.front().lanes.front().factor;
+        // A multiply-add is two operations.
+        const double each = 2 * static_cast<double>(lanes) / peak(*vector_);
+        double least = std::numeric_limits<double>::infinity();
+        for (int x = -1; x < static_cast<int>(extents.size()); ++x) {
+            for (int64_t width = x < 0 ? 1 : lanes; width >= 1; width /= 2) {
+                const VectorWork work = vector_work(definition, extents, x, width, layouts);
+                least = std::min(least, each * (work.flops + kDivision * work.divisions +
+                                                kSpecial * work.special + work.loads + work.folds +
+                                                kGather * work.gathers + work.conversions + work.ends));
+            }
+        }
+        return least;
+    }
+
+    const Machine machine_;
+    const ComputeUnit* vector_ = nullptr;
+};
+
+}  // namespace
+
+FormCosts by_units(const Graph& graph, const SpecialisationPlan& specialisation, const Machine& machine) {
+    return [&graph, &specialisation, model = std::make_shared<const ByUnits>(machine)](
+               const egraph::Operator& op, std::span<const Operand> operands) {
+        return (*model)(LoneOperator(op, operands, graph, specialisation));
+    };
+}
+
+}  // namespace tessera::layouts

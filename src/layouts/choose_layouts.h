@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "egraph/extraction.h"
+#include "egraph/saturate.h"
+#include "extraction/extract.h"
+#include "layouts/form_cost.h"
+#include "layouts/search_graph.h"
+#include "rules/vectorize/pack_rules.h"
+
+/// The search for layouts (paper 000, 3.1.1 and 3.1.2): which form of every operator of every specialisation,
+/// and which one stored form of every constant, together take least time (docs/layouts.md).
+namespace tessera::layouts {
+
+struct SearchOptions {
+    std::vector<ComputeUnit> units;         ///< what is packed follows from them
+    std::vector<FormCosts> costs;           ///< by specialisation
+    std::vector<double> copy_seconds = {};  ///< by specialisation, of one more kernel beside what it moves
+    /// Offered beside the forms that the units ask for; may be null.
+    std::function<std::vector<rules::Form>(const egraph::Operator&)> more_forms = {};
+    egraph::SaturationOptions saturation = {};
+    extraction::Options extraction = {};
+};
+
+/// The search with all that it knew, for those who ask why.
+struct Search {
+    SearchGraph graph;
+    egraph::SaturationReport saturation;
+    egraph::ExtractionProblem problem;
+    std::vector<FormCost> costs;  ///< of each node of the problem, times the block's repetitions
+    std::vector<std::pair<egraph::TermId, FormCost>> impossible;  ///< forms that nothing computes
+    extraction::Result result;
+};
+
+/// @throws Error if some operator has no form that anything computes.
+Search search_layouts(const Graph& graph, const Plan& initial, const SearchOptions& options);
+
+/// "312 e-nodes, saturated, optimal": for a report.
+std::string summary(const Search& search);
+/// The sizes and end of saturation and extraction, then every operator and constant in its form with its
+/// seconds, dearest first, and below it the other forms.
+std::string print(const Search& search);
+
+/// The initial plan with the layouts chosen, and the copies that repack values: what default planning
+/// completes (planner/default_planner.h). A copy that a specialisation does not need is a view in it.
+Plan decision_of(const Graph& graph, const Plan& initial, const Search& search);
+
+}  // namespace tessera::layouts

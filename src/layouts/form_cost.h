@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "egraph/operator.h"
+#include "planner/default_planner.h"
+
+/// What one operator costs where its operands and result lie so.
+namespace tessera::layouts {
+
+struct Operand {
+    TensorType type;  ///< with its layout
+    bool is_constant = false;
+};
+
+/// Of one repetition at all sizes of a specialisation, by their weights.
+struct FormCost {
+    double seconds = 0;
+    std::string by;            ///< the micro-kernel or unit, for people
+    std::string why_infinite;  ///< nothing computes this form; else empty
+};
+
+using FormCosts = std::function<FormCost(const egraph::Operator&, std::span<const Operand>)>;
+
+// What is given to both must outlive what they return.
+
+/// By the micro-kernels that there are: of those under which a kernel of this operator alone lowers, the
+/// cheapest by the machine's measurements. @pre options.costs
+FormCosts by_kernels(const Graph& graph, const SpecialisationPlan& specialisation,
+                     const PlannerOptions& options);
+
+/// By the machine's units alone, as if there were a micro-kernel for everything that a unit takes: what a
+/// described machine could do. A product runs at the peak of the fastest unit whose lanes its tensors have;
+/// anything else by lanes of a vector, an element at a time where these do not lie side by side.
+FormCosts by_units(const Graph& graph, const SpecialisationPlan& specialisation, const Machine& machine);
+
+}  // namespace tessera::layouts

@@ -1,0 +1,48 @@
+#include "layouts/lay_out.h"
+
+#include "planner/stored_layout.h"
+
+namespace tessera::layouts {
+namespace {
+
+/// The operator's weights as the default planner would store them if there were no other operators.
+std::vector<rules::Form> preferred_forms(const egraph::Operator& op, const Graph& whole,
+                                         const PlannerOptions& options) {
+    Graph graph;
+    graph.symbols = whole.symbols;
+    Node node{
+        .name = "op", .op = std::get<DefinitionPtr>(op.what), .operands = {}, .results = {}, .previous = {}};
+    const Definition& definition = *op.definition();
+    for (const TensorDecl& tensor : definition.tensors) {
+        const bool is_operand = tensor.role == Role::kIn || tensor.role == Role::kIndex;
+        if (!is_operand) continue;
+        node.operands.push_back({static_cast<int>(graph.values.size())});
+        graph.values.push_back(
+            {.name = tensor.name, .kind = ValueKind::kConstant, .type = {}, .sources = {}});
+    }
+    node.results.push_back({static_cast<int>(graph.values.size())});
+    graph.values.push_back({.name = "result", .kind = ValueKind::kIntermediate, .type = {}, .sources = {}});
+    Plan plan;
+    choose_stored_layout(graph, node, options, plan);
+    rules::Form form;
+    for (const ValueId operand : node.operands) {
+        const auto stored = plan.stored.find(graph[operand].name);
+        form.operands.push_back(stored == plan.stored.end() ? Layout{} : stored->second);
+    }
+    return plan.stored.empty() ? std::vector<rules::Form>{} : std::vector{form};
+}
+
+}  // namespace
+
+SearchOptions compiling_options(const Graph& graph, const Plan& initial, const PlannerOptions& options) {
+    SearchOptions search;
+    search.units = options.units;
+    search.more_forms = [&](const egraph::Operator& op) { return preferred_forms(op, graph, options); };
+    for (const SpecialisationPlan& specialisation : initial.specialisations) {
+        search.costs.push_back(by_kernels(graph, specialisation, options));
+        search.copy_seconds.push_back(options.costs->barrier_seconds(options.workers));
+    }
+    return search;
+}
+
+}  // namespace tessera::layouts

@@ -1,0 +1,162 @@
+#include "layouts/search_graph.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "movement/views.h"
+#include "plan/constants.h"
+#include "planner/grouping.h"
+
+namespace tessera::layouts {
+namespace {
+
+using egraph::Operator;
+using egraph::TermId;
+
+/// A tensor of the definition whose storage the result may take over, by what is known of single operators.
+std::vector<ValueId> replaceable(const Node& node) {
+    std::vector<ValueId> values;
+    const Definition& definition = *node.definition();
+    for (int t = 0; t < static_cast<int>(node.operands.size()); ++t)
+        if (definition.tensors[static_cast<size_t>(t)].role == Role::kIn && may_be_in_place(definition, t))
+            values.push_back(node.operands[static_cast<size_t>(t)]);
+    return values;
+}
+
+/// Operators through which what a repeated block carries may pass in place: there it must stay, as it lies.
+std::set<const Node*> on_the_way(const Block& block) {
+    std::set<const Node*> found;
+    if (block.repeat == 1 || !block.carried_in || !block.carried_out) return found;
+    std::set<ValueId> from_begin = {*block.carried_in}, to_end = {*block.carried_out};
+    for (const Node& node : block.nodes)
+        for (const ValueId value : replaceable(node))
+            if (from_begin.contains(value)) from_begin.insert(node.results.front());
+    for (auto node = block.nodes.rbegin(); node != block.nodes.rend(); ++node) {
+        if (!to_end.contains(node->results.front())) continue;
+        for (const ValueId value : replaceable(*node)) to_end.insert(value);
+        if (from_begin.contains(node->results.front())) found.insert(&*node);
+    }
+    return found;
+}
+
+/// Softmax chains, whose values are never whole, and what carried values pass.
+std::set<const Node*> left_alone(const Graph& graph, const Block& block) {
+    std::set<const Node*> nodes = on_the_way(block);
+    for (const Group& group : group_nodes(BlockView(graph, block)))
+        if (group.softmax) nodes.insert(group.nodes.begin(), group.nodes.end());
+    return nodes;
+}
+
+bool is_searched(const Graph& graph, const Node& node, const std::set<const Node*>& left_alone) {
+    const bool reads_of_the_step = std::ranges::any_of(
+        node.operands, [&](ValueId operand) { return graph[operand].kind != ValueKind::kConstant; });
+    return reads_of_the_step && !node.previous && node.results.size() == 1 && !is_view(*node.definition()) &&
+           !left_alone.contains(&node);
+}
+
+class Builder {
+public:
+    Builder(const Graph& graph, const Plan& initial) : graph_(graph), initial_(initial) {
+        out_.values.resize(initial.specialisations.size());
+        for (const Block& block : graph.blocks) left_alone_.push_back(left_alone(graph, block));
+        for (size_t b = 0; b < graph.blocks.size(); ++b)
+            for (const Node& node : graph.blocks[b].nodes)
+                if (!is_searched(graph, node, left_alone_[b]))
+                    given_.insert(node.operands.begin(), node.operands.end());
+    }
+
+    SearchGraph run() {
+        for (size_t s = 0; s < out_.values.size(); ++s)
+            for (size_t b = 0; b < graph_.blocks.size(); ++b) add({s, b});
+        out_.egraph.rebuild();
+        return std::move(out_);
+    }
+
+private:
+    void add(const Instance& at) {
+        const Block& block = graph_.blocks[at.block];
+        auto& values = out_.values[at.specialisation];
+        std::set<ValueId> made;
+        for (const Node& node : block.nodes) {
+            std::vector<TermId> children;
+            for (const ValueId operand : node.operands) children.push_back(term_of(operand, made, at));
+            if (node.previous) children.push_back(term_of(*node.previous, made, at));
+            Operator op{.what = Composite{.kind = "as given", .attributes = {{"node", node.name}}},
+                        .results = {}};
+            if (is_searched(graph_, node, left_alone_[at.block]))
+                op.what = std::get<DefinitionPtr>(node.op);
+            else
+                children.push_back(
+                    leaf(ValueKind::kInput, {}, "", at));  // else those of constants were constants
+            for (const ValueId result : node.results) op.results.push_back(type_of(result));
+            const TermId term = out_.egraph.add(op, std::move(children));
+            for (size_t i = 0; i < node.results.size(); ++i) {
+                made.insert(node.results[i]);
+                values[node.results[i]] =
+                    node.results.size() == 1
+                        ? term
+                        : out_.egraph.add(Operator{.what = egraph::Projection{static_cast<int>(i)},
+                                                   .results = {type_of(node.results[i])}},
+                                          {term});
+            }
+        }
+        const BlockView view(graph_, block);
+        for (const ValueId value : made)
+            if (view.escapes(value)) out_.roots.push_back(values.at(value));
+    }
+
+    TermId leaf(ValueKind kind, const TensorType& type, const std::string& name, const Instance& at) {
+        const std::string full = fmt::format("{}/{}/{}", initial_.specialisations[at.specialisation].name,
+                                             graph_.blocks[at.block].name, name);
+        const TermId term =
+            out_.egraph.add(Operator{.what = egraph::Leaf{kind, full}, .results = {type}}, {});
+        out_.leaves.emplace(out_.egraph.term(term).op, at);
+        return term;
+    }
+
+    /// What the block did not make is a leaf.
+    TermId term_of(ValueId value, const std::set<ValueId>& made, const Instance& at) {
+        if (made.contains(value)) return out_.values[at.specialisation].at(value);
+        const Value& read = graph_[value];
+        if (read.kind == ValueKind::kConstant) {
+            const auto [known, is_new] = out_.constants.try_emplace(value);
+            if (is_new)
+                known->second = out_.egraph.add(
+                    Operator{.what = egraph::Leaf{read.kind, read.name}, .results = {type_of(value)}}, {});
+            return known->second;
+        }
+        return leaf(read.kind, type_of(value), read.name, at);
+    }
+
+    TensorType type_of(ValueId value) const {
+        TensorType type = graph_[value].type;
+        type.layout = {};
+        if (graph_[value].kind == ValueKind::kState || given_.contains(value))
+            type.layout = stored_layout(initial_, state_behind(value));
+        return type;
+    }
+
+    /// The name of the state that the value is the new contents of; its own otherwise.
+    const std::string& state_behind(ValueId value) const {
+        for (const Block& block : graph_.blocks)
+            for (const StateUpdate& update : block.states)
+                if (update.after == value) return graph_[update.before].name;
+        return graph_[value].name;
+    }
+
+    const Graph& graph_;
+    const Plan& initial_;
+    std::vector<std::set<const Node*>> left_alone_;  ///< by block
+    std::set<ValueId> given_;                        ///< read by operators that are not searched
+    SearchGraph out_;
+};
+
+}  // namespace
+
+SearchGraph search_graph(const Graph& graph, const Plan& initial) {
+    return Builder(graph, initial).run();
+}
+
+}  // namespace tessera::layouts

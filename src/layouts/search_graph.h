@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "egraph/e_graph.h"
+#include "ir/graph.h"
+#include "plan/plan.h"
+
+/// All operators of a graph in all its specialisations as terms of one e-graph.
+namespace tessera::layouts {
+
+/// A block of the graph in one specialisation.
+struct Instance {
+    size_t specialisation = 0;
+    size_t block = 0;
+    bool operator==(const Instance&) const = default;
+};
+
+struct SearchGraph {
+    egraph::EGraph egraph;
+    /// By specialisation: the values that operators read and make, row-major unless their layout is given.
+    std::vector<std::map<ValueId, egraph::TermId>> values;
+    std::vector<egraph::TermId> roots;              ///< what must be there, as it is
+    std::map<egraph::OperatorId, Instance> leaves;  ///< in whose instance an input, state or carried value is
+    std::map<ValueId, egraph::TermId> constants;    ///< shared by all specialisations
+};
+
+/// Constants are one leaf for all specialisations, everything else one for each. Whatever the layout search
+/// leaves alone is an operator of which nothing is known: views, updates, operators with several results or of
+/// constants alone, softmax chains, whose values never exist whole, and what the carried value of a repeated
+/// block passes in place. States, and constants that such an operator reads, lie as `initial.stored` says.
+SearchGraph search_graph(const Graph& graph, const Plan& initial);
+
+}  // namespace tessera::layouts

@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "ir/graph_text.h"
+#include "layouts/choose_layouts.h"
+#include "layouts/components.h"
+#include "plan/constants.h"
+#include "rules/vectorize/pack.h"
+#include "support/error.h"
+
+namespace tessera::layouts {
+namespace {
+
+using egraph::ClassId;
+using egraph::EGraph;
+using egraph::TermId;
+
+/// What decides between forms of a constant that cost the same: the one that lies as the initial plan has it.
+constexpr double kOtherForm = 1e-13;
+
+class LayoutSearch {
+public:
+    LayoutSearch(const Graph& graph, const Plan& initial, const SearchOptions& options)
+        : graph_(graph), initial_(initial), options_(options) {}
+
+    Search run() {
+        search_.graph = search_graph(graph_, initial_);
+        const auto rules = rules::pack_rules(
+            {.units = options_.units, .symbols = graph_.symbols, .more_forms = options_.more_forms});
+        search_.saturation = egraph::saturate(search_.graph.egraph, rules, options_.saturation);
+        values_ = values_of_classes(search_.graph.egraph);
+        for (const auto& [value, term] : search_.graph.constants)
+            constants_.emplace(values_.at(egraph().find(term)), term);
+        find_instances();
+        search_.problem = egraph::extraction_problem(egraph(), search_.graph.roots,
+                                                     [&](TermId term) { return seconds(term); });
+        for (const TermId node : search_.problem.nodes) search_.costs.push_back(known_.at(node));
+        release_constants();
+        allow_one_each();
+        search_.result = extraction::extract(search_.problem.problem, options_.extraction);
+        if (search_.result.choice.empty()) throw_why_not();
+        return std::move(search_);
+    }
+
+private:
+    const EGraph& egraph() const { return search_.graph.egraph; }
+    const Operand operand_of(TermId term) const {
+        const egraph::ClassFacts& facts = egraph().facts(term);
+        return {facts.types.front(), facts.is_constant};
+    }
+
+    /// From the leaves upwards: every node of a class belongs to one instance.
+    void find_instances() {
+        bool is_news = true;
+        while (std::exchange(is_news, false)) {
+            for (const ClassId e_class : egraph().classes()) {
+                if (instances_.contains(e_class)) continue;
+                for (const TermId node : egraph().nodes(e_class)) {
+                    const auto leaf = search_.graph.leaves.find(egraph().term(node).op);
+                    if (leaf != search_.graph.leaves.end()) instances_.emplace(e_class, leaf->second);
+                    for (const TermId child : egraph().term(node).children) {
+                        const auto known = instances_.find(egraph().find(child));
+                        if (known != instances_.end()) instances_.emplace(e_class, known->second);
+                    }
+                }
+                is_news = is_news || instances_.contains(e_class);
+            }
+        }
+    }
+
+    double seconds(TermId term) {
+        const auto [known, is_new] = known_.try_emplace(term);
+        if (is_new) known->second = cost_of(term);
+        if (known->second.why_infinite.empty()) return known->second.seconds;
+        search_.impossible.emplace_back(term, known->second);
+        return std::numeric_limits<double>::infinity();
+    }
+
+    FormCost cost_of(TermId term) {
+        const egraph::Operator& op = egraph().op(term);
+        const ClassId e_class = egraph().find(term);
+        const auto constant = constants_.find(values_.at(e_class));
+        if (constant != constants_.end()) return cost_of_stored(term, constant->second);
+        if (!op.definition()) return {};
+        const Instance at = instances_.at(e_class);
+        std::vector<Operand> operands;
+        std::string key = fmt::format("{} {}", at.specialisation, egraph().term(term).op.index);
+        for (const TermId child : egraph().term(term).children) {
+            operands.push_back(operand_of(child));
+            key += "; " + print(operands.back().type);
+        }
+        const auto [form, is_new] = forms_.try_emplace(key);
+        if (is_new) form->second = options_.costs[at.specialisation](op, operands);
+        FormCost cost = form->second;
+        if (rules::is_pack(egraph().op(term)) && !options_.copy_seconds.empty())
+            cost.seconds += options_.copy_seconds[at.specialisation];
+        cost.seconds *= static_cast<double>(graph_.blocks[at.block].repeat);
+        return cost;
+    }
+
+    /// As it comes from the checkpoint, or packed from that before it is stored.
+    FormCost cost_of_stored(TermId term, TermId leaf) const {
+        const bool is_leaf = egraph().term(term).children.empty();
+        if (!is_leaf && !egraph().are_equal(egraph().term(term).children.front(), leaf))
+            return {.why_infinite = "constants are packed from their row-major form"};
+        const auto* name = std::get_if<egraph::Leaf>(&egraph().op(leaf).what);
+        const bool is_preferred =
+            egraph().op(term).results.front().layout == stored_layout(initial_, name->name);
+        return {.seconds = is_preferred ? 0 : kOtherForm, .by = "stored so"};
+    }
+
+    /// Packing a constant takes no time in a step, and needs nothing there.
+    void release_constants() {
+        for (size_t i = 0; i < search_.problem.nodes.size(); ++i)
+            if (constants_.contains(values_.at(egraph().find(search_.problem.nodes[i]))))
+                search_.problem.problem.nodes[i].children.clear();
+    }
+
+    /// Every operator is computed in one form, every constant stored in one.
+    void allow_one_each() {
+        std::map<ClassId, std::vector<int>> makers;
+        for (size_t i = 0; i < search_.problem.nodes.size(); ++i) {
+            const TermId node = search_.problem.nodes[i];
+            const ClassId value = values_.at(egraph().find(node));
+            if (constants_.contains(value) || !rules::is_pack(egraph().op(node)))
+                makers[value].push_back(static_cast<int>(i));
+        }
+        for (auto& [value, nodes] : makers)
+            if (nodes.size() > 1) search_.problem.problem.at_most_one.push_back(std::move(nodes));
+    }
+
+    [[noreturn]] void throw_why_not() const {
+        std::string why = search_.result.status == extraction::Status::kInfeasible
+                              ? "has an operator that nothing computes in any layout"
+                              : "found no layouts within the search's budget";
+        for (const auto& [term, cost] : search_.impossible)
+            if (!rules::is_pack(egraph().op(term)))
+                why += fmt::format("\n  {}: {}", label(egraph().op(term)), cost.why_infinite);
+        throw Error(graph_.name, "layouts", why, "compile with --search-effort 0");
+    }
+
+    const Graph& graph_;
+    const Plan& initial_;
+    const SearchOptions& options_;
+    Search search_;
+    std::map<ClassId, ClassId> values_;
+    std::map<ClassId, TermId> constants_;  ///< by value
+    std::map<ClassId, Instance> instances_;
+    std::map<TermId, FormCost> known_;
+    std::map<std::string, FormCost> forms_;
+};
+
+}  // namespace
+
+Search search_layouts(const Graph& graph, const Plan& initial, const SearchOptions& options) {
+    TESSERA_CHECK(options.costs.size() == initial.specialisations.size());
+    return LayoutSearch(graph, initial, options).run();
+}
+
+}  // namespace tessera::layouts

@@ -1,0 +1,41 @@
+#include "ops/copy.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tessera::ops {
+
+DefinitionPtr copy(Symbols symbols, const TensorType& type) {
+    std::vector<std::string> iterators, axes;
+    for (size_t i = 0; i < type.shape.size(); ++i) {
+        axes.push_back(fmt::format("i{}", i));
+        iterators.push_back(fmt::format("i{}: {}", i, text(type.shape[i])));
+    }
+    return define(symbols,
+                  fmt::format(R"(op copy({0})
+in  X {1}[{2}]
+out Y {1}[{2}] = X
+)",
+                              fmt::join(iterators, ", "), name(type.element), fmt::join(axes, ", ")));
+}
+
+bool is_copy(const Definition& definition) {
+    if (definition.tensors.size() != 2 || definition.monoid != Monoid::kNone || definition.where ||
+        definition.tensors[0].role != Role::kIn || definition.tensors[1].role != Role::kOut ||
+        definition.tensors[0].type != definition.tensors[1].type)
+        return false;
+    const auto* access = std::get_if<Read>(&definition.body.front()->node);
+    const std::vector<ExprPtr>& made = definition.tensors[1].map;
+    if (!access || access->coordinates.size() != definition.iterators.size() ||
+        made.size() != definition.iterators.size())
+        return false;
+    const auto is_own = [](const ExprPtr& component, size_t i) {
+        const auto* x = std::get_if<IteratorRef>(&component->node);
+        return x && x->index == static_cast<int>(i);
+    };
+    for (size_t i = 0; i < made.size(); ++i)
+        if (!is_own(made[i], i) || !is_own(access->coordinates[i], i)) return false;
+    return true;
+}
+
+}  // namespace tessera::ops

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "machine/machine.h"
+
+namespace tessera {
+
+/// What an operator that is a kernel of its own reads and writes, each element once.
+struct OperatorTraffic {
+    double seconds = 0;         ///< at the rates of the levels
+    double streamed_bytes = 0;  ///< from the main memory
+};
+
+/// Constants and states come from the main memory, everything else from the innermost level that holds it.
+/// Padding counts. `layouts` and `extents` as Definition::tensors and ::iterators.
+struct TrafficRates {
+    std::function<double(size_t)> seconds_per_byte;  ///< of a level, of one worker while all of them read
+    std::function<int64_t(size_t)> capacity;         ///< of a level in bytes, of one worker
+    size_t memory;                                   ///< the outermost level
+};
+OperatorTraffic operator_traffic(const Graph& graph, const Node& node, const std::vector<Layout>& layouts,
+                                 const std::vector<int64_t>& extents,
+                                 const std::map<std::string, int64_t>& symbols, const TrafficRates& rates);
+
+/// Extents of a definition's iterators.
+std::vector<int64_t> extents_at(const Definition& definition, const std::map<std::string, int64_t>& symbols);
+
+}  // namespace tessera

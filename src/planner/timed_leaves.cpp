@@ -1,0 +1,82 @@
+#include "planner/timed_leaves.h"
+
+#include <algorithm>
+
+#include "movement/storage.h"
+#include "plan/constants.h"
+#include "planner/operator_traffic.h"
+#include "planner/weighted_sizes.h"
+
+namespace tessera {
+namespace {
+
+class Timing {
+public:
+    Timing(const Graph& graph, const Plan& plan, const Node& node, const SpecialisationPlan& specialisation,
+           const PlannerOptions& options)
+        : definition_(*node.definition()),
+          model_(*options.costs),
+          workers_(options.workers),
+          layouts_(layouts_of(graph, plan, node, specialisation)) {
+        const TrafficRates rates{[this](size_t level) { return model_.seconds_per_byte(level, workers_); },
+                                 [this](size_t level) { return model_.capacity(level, workers_); }, memory()};
+        for (const WeightedSizes& point : sizes_within(graph, specialisation)) {
+            At at{point.weight, extents_at(definition_, point.symbols), {}};
+            at.traffic = operator_traffic(graph, node, layouts_, at.extents, point.symbols, rates);
+            points_.push_back(std::move(at));
+        }
+    }
+
+    TimedLeaf operator()(Leaf leaf) const {
+        TimedLeaf timed{std::move(leaf), 0, {}};
+        for (const At& at : points_) {
+            const LeafCost cost = model_.leaf(definition_, timed.leaf, at.extents, layouts_);
+            if (!cost.why_infinite.empty()) return {std::move(timed.leaf), 0, cost.why_infinite};
+            const double stall =
+                at.traffic.streamed_bytes * model_.stall_per_byte(cost.stall_per_byte, memory(), workers_);
+            timed.seconds += at.weight / static_cast<double>(workers_) *
+                             std::max(cost.near_seconds + stall, at.traffic.seconds);
+        }
+        return timed;
+    }
+
+private:
+    struct At {
+        double weight;
+        std::vector<int64_t> extents;
+        OperatorTraffic traffic;
+    };
+
+    size_t memory() const { return model_.machine().memory.size() - 1; }
+
+    const Definition& definition_;
+    const CostModel& model_;
+    const int64_t workers_;
+    const std::vector<Layout> layouts_;
+    std::vector<At> points_;
+};
+
+}  // namespace
+
+std::vector<Layout> layouts_of(const Graph& graph, const Plan& plan, const Node& node,
+                               const SpecialisationPlan& specialisation) {
+    std::vector<Layout> layouts;
+    for (int t = 0; t < static_cast<int>(node.definition()->tensors.size()); ++t) {
+        const Value& value = graph[value_of(node, t)];
+        const auto planned = specialisation.tensors.find(value.name);
+        layouts.push_back(planned != specialisation.tensors.end() ? planned->second.layout
+                                                                  : stored_layout(plan, value.name));
+    }
+    return layouts;
+}
+
+std::vector<TimedLeaf> timed_leaves(const Graph& graph, const Plan& plan, const Node& node,
+                                    const SpecialisationPlan& specialisation, const PlannerOptions& options) {
+    const Timing timing(graph, plan, node, specialisation, options);
+    std::vector<TimedLeaf> timed;
+    for (Leaf& leaf : leaf_candidates(node, specialisation, options))
+        timed.push_back(timing(std::move(leaf)));
+    return timed;
+}
+
+}  // namespace tessera

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/leaf_choice.h"
+
+namespace tessera {
+
+struct TimedLeaf {
+    Leaf leaf;
+    double seconds = 0;
+    std::string why_infinite;  ///< empty where there is a time
+};
+
+/// The candidates of an operator that is a kernel of its own, in the order of preference, with their time by
+/// the machine's measurements (cost/cost_model.h): the sum over the points within the specialisation's
+/// bounds, by their weights, or at the largest sizes where there is none. Constants and states come from the
+/// main memory, whose rate all workers share; everything else from the innermost level that holds it. Tensors
+/// lie as the plan says.
+/// @pre options.costs
+std::vector<TimedLeaf> timed_leaves(const Graph& graph, const Plan& plan, const Node& node,
+                                    const SpecialisationPlan& specialisation, const PlannerOptions& options);
+
+/// The layouts of a node's tensors, as Definition::tensors.
+std::vector<Layout> layouts_of(const Graph& graph, const Plan& plan, const Node& node,
+                               const SpecialisationPlan& specialisation);
+
+}  // namespace tessera

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "egraph/rule.h"
+#include "rules/vectorize/packing.h"
+
+/// Auto Vectorize (paper 000, 3.1.2, table 2) on operators of which nothing is known but their definitions.
+namespace tessera::rules {
+
+/// One way to run an operator: where its operands (in the order of the children) and its result lie.
+struct Form {
+    std::vector<Layout> operands;
+    Layout result;
+    bool operator==(const Form&) const = default;
+};
+
+struct PackRuleOptions {
+    std::vector<ComputeUnit> units;  ///< of the machine: they say what is packed
+    std::vector<DimSymbol> symbols;  ///< of the graph
+    /// Layouts of constants to offer beside those that follow from the units; may be null.
+    std::function<std::vector<Form>(const egraph::Operator&)> more_forms = {};
+};
+
+/// MetaPackOperation: an operator on row-major tensors equals unpacking what it makes of packed ones, by
+/// every packing that a unit takes. Each is offered thrice: with all its tensors packed, with its constants
+/// packed and the rest row-major, as units do that read rows at a stride, and with the result alone not
+/// packed.
+egraph::Rule meta_pack(const PackRuleOptions& options);
+
+/// An operator one of whose operands is there in packed form works on that: the packing of its iterators
+/// that the lanes of the operand are, for its other tensors too. So layouts pass through chains.
+egraph::Rule pass_through(const PackRuleOptions& options);
+
+/// An operator whose result somebody wants packed makes it so, from operands as they are, packed alike, or in
+/// any form in which the only one is there: a repack is part of the operator in front of it.
+egraph::Rule write_as_read(const PackRuleOptions& options);
+
+/// What an operator finds by an index (a row of an embedding) is found in any form of the constant.
+egraph::Rule read_as_stored(const PackRuleOptions& options);
+
+/// FoldNopPack and its like: packing what was packed is packing once, and nothing at all where that is how
+/// it lay to begin with. Thereby an unpack before a pack becomes a direct repack.
+egraph::Rule fold_packs(const PackRuleOptions& options);
+
+/// All of them.
+std::vector<egraph::Rule> pack_rules(const PackRuleOptions& options);
+
+}  // namespace tessera::rules
