@@ -115,8 +115,9 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         out.plan = pass.run(
             "place-buffers", "toml", [&] { return place_buffers(graph_with_copies, out.plan); }, print_plan);
     } else {
-        const PlannerOptions planner = planner_options(options.machine, options.workers);
+        PlannerOptions planner = planner_options(options.machine, options.workers);
         out.plan = initial_plan(out.graph, planner);
+        planner.constant_bytes = constant_section(out.graph, out.plan).bytes;
         if (options.search_effort > 0 && planner.costs)
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
         graph_with_copies = with_copies(out.graph, out.plan, where);
