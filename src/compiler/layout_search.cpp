@@ -2,6 +2,7 @@
 
 #include "compiler/planner_options.h"
 #include "layouts/lay_out.h"
+#include "plan/constants.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -22,8 +23,9 @@ LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machi
         .graph = parse_graph(artefact.graph(), artefact.where()), .initial = {}, .options = {}, .search = {}};
     verify(again.graph, artefact.where());
     const Plan plan = parse_plan(artefact.plan(), artefact.where());
-    const PlannerOptions planner = planner_options(machine, plan.workers);
+    PlannerOptions planner = planner_options(machine, plan.workers);
     again.initial = initial_plan(again.graph, planner);
+    planner.constant_bytes = constant_section(again.graph, again.initial).bytes;
     const layouts::SearchOptions options = layout_search_options(again.graph, again.initial, planner, effort);
     again.options = options.extraction;
     again.search = layouts::search_layouts(again.graph, again.initial, options);
