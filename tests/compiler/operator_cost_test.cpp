@@ -16,6 +16,7 @@ point prefill weight 2: T = 8
 input x: f32[T, 160]
 input w: bf16[32, 160]
 value split: f32[T, 10, 16]
+value turned: f32[160, T]
 value e: f32[T, 160]
 value product: f32[T, 32]
 block body
@@ -35,7 +36,12 @@ block body
     in X f32[t, k]
     in W bf16[n, k]
     out Y f32[t, n] = sum(X * W)
-output split, e, product
+  node turned(x) -> turned
+    op transpose(d: 160, t: T)
+    dim T in 1..8
+    in X f32[t, d]
+    out Y f32[d, t] = X
+output split, e, product, turned
 )";
 
 double cost_of(const Graph& graph, size_t node, const Machine& machine, std::optional<int64_t> workers) {
@@ -54,6 +60,15 @@ TEST(OperatorCost, OfANominalMachineFollowsFromBytesAndOperations) {
     EXPECT_DOUBLE_EQ(
         cost_of(graph, 2, machine, 1),
         kTokens * (160 + 32) * 4 / 16e9 + 5 * 32 * 160 * 2 / 16e9 + kTokens * 32 * 160 * 2 / 64e9);
+}
+
+TEST(OperatorCost, OfATransposeThatItsReaderGathersIsThatOfACopy) {
+    const Graph graph = parse_graph(kGraph, "costs");
+    Machine machine = testing::measured_machine();
+    const double rows_copied = 2 * 8 * 160 * 8;  // of one row nothing is torn apart
+    EXPECT_GT(cost_of(graph, 3, machine, 1), rows_copied / 10e9);
+    machine.micro_kernels.clear();
+    EXPECT_DOUBLE_EQ(cost_of(graph, 3, machine, 1), 3 * 1e-9 + rows_copied / 16e9);
 }
 
 TEST(OperatorCost, OfAMeasuredMachineIsItsFastestKernelOrItsMemory) {
