@@ -2,10 +2,11 @@
 
 #include "codegen/cpp/emit.h"
 #include "compiler/compiler.h"
+#include "compiler/layout_search.h"
 #include "compiler/operator_cost.h"
 #include "compiler/pass.h"
 #include "compiler/planner_options.h"
-#include "layouts/lay_out.h"
+#include "layouts/choose_layouts.h"
 #include "movement/lower.h"
 #include "ops/decompose.h"
 #include "plan/constants.h"
@@ -68,9 +69,8 @@ Plan read_plan(const std::filesystem::path& path) {
 
 Plan with_layouts(const Graph& graph, const Plan& initial, const PlannerOptions& planner,
                   const CompileOptions& options, PassRunner& pass) {
-    layouts::SearchOptions search = layouts::compiling_options(graph, initial, planner);
-    search.saturation.nodes *= options.search_effort;
-    search.extraction.conflicts *= options.search_effort;
+    const layouts::SearchOptions search =
+        layout_search_options(graph, initial, planner, options.search_effort);
     struct Found {
         layouts::Search search;
         Plan plan;
@@ -115,8 +115,9 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         out.plan = pass.run(
             "place-buffers", "toml", [&] { return place_buffers(graph_with_copies, out.plan); }, print_plan);
     } else {
-        const PlannerOptions planner = planner_options(options.machine, options.workers);
+        PlannerOptions planner = planner_options(options.machine, options.workers);
         out.plan = initial_plan(out.graph, planner);
+        planner.constant_bytes = constant_section(out.graph, out.plan).bytes;
         if (options.search_effort > 0 && planner.costs)
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
         graph_with_copies = with_copies(out.graph, out.plan, where);

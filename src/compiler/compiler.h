@@ -42,7 +42,8 @@ CompileReport compile_model(const std::filesystem::path& model, const std::files
 
 /// Makes an artefact for another machine from an artefact: its graph is planned anew (or by the given plan),
 /// and its weights, whose packing is invertible, are packed for that plan. The result is byte for byte what
-/// compile_model gives for the model and context that the artefact was made from.
+/// compile_model gives for the model and context that the artefact was made from, as long as the search finds
+/// the same graph for both machines: an artefact holds the one that was chosen.
 /// @pre options.context is empty: it is part of the graph.
 /// @throws Error for a file that is no artefact, and where compile_model does.
 CompileReport retarget_artefact(const std::filesystem::path& artefact, const std::filesystem::path& out,

@@ -9,6 +9,7 @@
 
 #include "compiler/planner_options.h"
 #include "facts/work.h"
+#include "ir/integer_value.h"
 #include "movement/views.h"
 #include "planner/leaf_choice.h"
 
@@ -54,8 +55,12 @@ double operations_of(const ExprPtr& expr) {
            kOperationsOfASpecialFunction * static_cast<double>(count.special);
 }
 
+BoundExtents extents_of(const Definition& d, const std::map<std::string, int64_t>& symbols) {
+    return tessera::bind(d, dims_of(d, symbols), d.name);
+}
+
 Amounts amounts_of(const Definition& d, const std::map<std::string, int64_t>& symbols) {
-    const BoundExtents bound = tessera::bind(d, dims_of(d, symbols), d.name);
+    const BoundExtents bound = extents_of(d, symbols);
     Amounts amounts{.extents = bound.iterators};
     for (size_t t = 0; t < d.tensors.size(); ++t) {
         double elements = 1, reached = 0;
@@ -74,6 +79,25 @@ Amounts amounts_of(const Definition& d, const std::map<std::string, int64_t>& sy
     return amounts;
 }
 
+/// Whether the second element along the last axis of a view is the one behind the first, or the same one.
+bool keeps_neighbours(const Definition& view, const BoundExtents& bound) {
+    if (bound.iterators.back() == 1) return true;
+    const auto& source = std::get<Read>(view.body.front()->node);
+    std::vector<int64_t> iterators(bound.iterators.size(), 0);
+    const auto offset = [&] {
+        const IntegerScope scope{
+            .dims = bound.dims, .iterators = iterators, .fill_position = 0, .read = nullptr};
+        std::vector<int64_t> coordinates;
+        for (const ExprPtr& component : source.coordinates)
+            coordinates.push_back(integer_value(*component, scope, view.name));
+        return offset_of({}, bound.shapes[static_cast<size_t>(source.tensor)], coordinates);
+    };
+    const int64_t first = offset();
+    iterators.back() = 1;
+    const int64_t step = offset() - first;
+    return step == 0 || step == 1;
+}
+
 class Pricing {
 public:
     Pricing(const Graph& graph, const Machine& machine, std::optional<int64_t> workers)
@@ -89,7 +113,8 @@ public:
 
 private:
     double seconds_at(const DefinitionPtr& definition, const Sizes& sizes) const {
-        if (is_view(*definition)) return kSecondsOfAView;
+        if (is_view(*definition) && keeps_neighbours(*definition, extents_of(*definition, sizes.symbols)))
+            return kSecondsOfAView;
         const Amounts amounts = amounts_of(*definition, sizes.symbols);
         if (!options_.costs)
             return amounts.bytes / kNominalBytesPerSecond + amounts.operations / kNominalOperationsPerSecond;

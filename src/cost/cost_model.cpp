@@ -22,6 +22,19 @@ std::vector<Observation> observations(const Machine& machine) {
     return found;
 }
 
+/// The weights that fit the table best, but that an element alone takes what a group of them does: fitted to
+/// few gathers among much else they may come out as nothing.
+std::vector<double> weights_of(const Machine& machine) {
+    std::vector<double> weights = fit(observations(machine));
+    const auto at = [&](double VectorWork::*count) -> double& {
+        const auto found = std::ranges::find(kVectorWorkCounts, count, &VectorWorkCount::member);
+        return weights[static_cast<size_t>(found - kVectorWorkCounts.begin())];
+    };
+    if (!weights.empty())
+        at(&VectorWork::gathers) = std::max(at(&VectorWork::gathers), at(&VectorWork::loads));
+    return weights;
+}
+
 /// Of the unit for which the micro-kernel is: a matrix unit, or a vector unit that adds products (`dot`), for
 /// these types; else the vector unit for F32, to which all is widened. 0 if it was not measured.
 double peak_of(const Machine& machine, const MicroKernel& kernel, const ProductCall& call) {
@@ -53,7 +66,7 @@ bool is_measured(const Machine& machine) {
 CostModel::CostModel(const Machine& machine)
     : machine_(machine),
       times_(machine),
-      weights_(fit(observations(machine))),
+      weights_(weights_of(machine)),
       near_level_(tessera::near_level(machine)) {}
 
 LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,

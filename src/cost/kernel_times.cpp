@@ -131,7 +131,8 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     for (const auto& [rows, by_k] : by_rows) block_seconds[rows] = interpolate(by_k, call.k);
 
     const double lanes = static_cast<double>(entries.front()->lanes) / static_cast<double>(wanted.lanes);
-    const int64_t step = call.parameters.contains("columns") ? 1 : wanted.lanes;  // lanes along n, or along k
+    // Lanes along k: a block of fewer columns is listed nowhere, and saves less than it lacks.
+    const int64_t step = call.parameters.contains("columns") ? wanted.width : wanted.lanes;
     const double columns = rounded_up(call.n, step), depth = rounded_up(call.k, wanted.depth);
     ProductTime time;
     for (const auto& [rows, count] : wanted.blocks.cut(call.m))

@@ -141,14 +141,20 @@ private:
             if (classes[i]) values_.emplace(*classes[i], results[i]);
     }
 
-    /// The class of each result of a tuple, where it is selected.
+    /// The class of each result of a tuple, where it is selected, or where nobody needs it and the block had
+    /// a value for it.
     std::vector<std::optional<ClassId>> projections_of(ClassId tuple, size_t count) const {
         std::vector<std::optional<ClassId>> classes(count);
-        for (const auto& [e_class, node] : selection_) {
+        const auto note = [&](ClassId e_class, TermId node) {
             const auto* projection = std::get_if<Projection>(&egraph_.op(node).what);
             if (projection && egraph_.find(egraph_.term(node).children.front()) == tuple)
                 classes[static_cast<size_t>(projection->result)] = e_class;
+        };
+        for (const ValueId value : made_before_) {
+            const TermId term = terms_.values.at(value);
+            if (!needed_.contains(egraph_.find(term))) note(egraph_.find(term), term);
         }
+        for (const auto& [e_class, node] : selection_) note(e_class, node);
         return classes;
     }
 

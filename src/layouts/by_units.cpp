@@ -34,7 +34,7 @@ public:
                                      return rate ? 1 / rate->bytes_per_second : 0;
                                  },
                                  [this](size_t level) { return machine_.memory[level].capacity_bytes; },
-                                 machine_.memory.size() - 1};
+                                 machine_.memory.size() - 1, machine_.memory.size() - 1};
         FormCost total{.seconds = 0, .by = unit ? unit->name : vector_->name, .why_infinite = {}};
         for (const WeightedSizes& point : sizes_within(alone.graph, alone.specialisation())) {
             const std::vector<int64_t> extents = extents_at(definition, point.symbols);

@@ -41,11 +41,11 @@ std::set<const Node*> on_the_way(const Block& block) {
     return found;
 }
 
-/// Softmax chains, whose values are never whole, and what carried values pass.
+/// Fused operators, whose values are never whole, and what carried values pass.
 std::set<const Node*> left_alone(const Graph& graph, const Block& block) {
     std::set<const Node*> nodes = on_the_way(block);
     for (const Group& group : group_nodes(BlockView(graph, block)))
-        if (group.softmax) nodes.insert(group.nodes.begin(), group.nodes.end());
+        if (group.nodes.size() > 1) nodes.insert(group.nodes.begin(), group.nodes.end());
     return nodes;
 }
 

@@ -28,8 +28,8 @@ struct SearchGraph {
 
 /// Constants are one leaf for all specialisations, everything else one for each. Whatever the layout search
 /// leaves alone is an operator of which nothing is known: views, updates, operators with several results or of
-/// constants alone, softmax chains, whose values never exist whole, and what the carried value of a repeated
-/// block passes in place. States, and constants that such an operator reads, lie as `initial.stored` says.
+/// constants alone, operators that default planning fuses, whose values never exist whole, and what the
+/// carried value of a repeated block passes in place. States, and constants that such an operator reads, lie as `initial.stored` says.
 SearchGraph search_graph(const Graph& graph, const Plan& initial);
 
 }  // namespace tessera::layouts

@@ -18,6 +18,9 @@ using egraph::ClassId;
 using egraph::EGraph;
 using egraph::TermId;
 
+// Times are known to two digits. What the default planner would not do must save more than that.
+constexpr double kNoise = 1.03;
+
 /// What decides between forms of a constant that cost the same: the one that lies as the initial plan has it.
 constexpr double kOtherForm = 1e-13;
 
@@ -97,8 +100,24 @@ private:
         FormCost cost = form->second;
         if (rules::is_pack(egraph().op(term)) && !options_.copy_seconds.empty())
             cost.seconds += options_.copy_seconds[at.specialisation];
+        if (!is_preferred(term)) cost.seconds *= kNoise;
         cost.seconds *= static_cast<double>(graph_.blocks[at.block].repeat);
         return cost;
+    }
+
+    /// Whether all lies as in the initial plan: constants as stored there, everything else row-major.
+    bool is_preferred(TermId term) const {
+        if (!egraph().op(term).results.front().layout.is_row_major()) return false;
+        return std::ranges::all_of(egraph().term(term).children, [&](TermId child) {
+            const Layout& layout = egraph().facts(child).types.front().layout;
+            const auto constant = constants_.find(values_.at(egraph().find(child)));
+            return constant == constants_.end() ? layout.is_row_major()
+                                                : layout == preferred(constant->second);
+        });
+    }
+
+    const Layout& preferred(TermId constant) const {
+        return stored_layout(initial_, std::get_if<egraph::Leaf>(&egraph().op(constant).what)->name);
     }
 
     /// As it comes from the checkpoint, or packed from that before it is stored.
@@ -106,10 +125,8 @@ private:
         const bool is_leaf = egraph().term(term).children.empty();
         if (!is_leaf && !egraph().are_equal(egraph().term(term).children.front(), leaf))
             return {.why_infinite = "constants are packed from their row-major form"};
-        const auto* name = std::get_if<egraph::Leaf>(&egraph().op(leaf).what);
-        const bool is_preferred =
-            egraph().op(term).results.front().layout == stored_layout(initial_, name->name);
-        return {.seconds = is_preferred ? 0 : kOtherForm, .by = "stored so"};
+        const bool is_stored_so = egraph().op(term).results.front().layout == preferred(leaf);
+        return {.seconds = is_stored_so ? 0 : kOtherForm, .by = "stored so"};
     }
 
     /// Packing a constant takes no time in a step, and needs nothing there.

@@ -173,6 +173,15 @@ std::vector<KernelSubject> maps_and_folds() {
             g.define(ops::rms_apply({}, {rows}, kDepth, ElementType::kF32, type));
         });
     }
+    add("add_transposed", [&](OneOperator& g) {  // lanes along either iterator gather
+        constexpr int64_t kSide = 64;
+        g.input("x", {kSide, kSide});
+        g.input("y", {kSide, kSide});
+        g.define(ops::define({}, fmt::format("op add_transposed(i: {0}, j: {0})\n"
+                                             "in X f32[j, i], Y f32[i, j]\n"
+                                             "out Z f32[i, j] = X + Y\n",
+                                             kSide)));
+    });
     add("reduce", [&](OneOperator& g) {
         g.input("x", whole);
         g.define(ops::rms_reduce({}, {rows}, kDepth, 1e-6));

@@ -44,7 +44,7 @@ private:
     void plan_block(const Block& block) {
         const std::set<const Node*> copies = places_.copies(block);
         for (const Node* copy : copies) places_.copy(*copy);
-        const BlockView view(graph_, block, copies);
+        const BlockView view(graph_, block, copies, places_.packed_values());
         std::vector<Group> groups = group_nodes(view);
         for (bool is_done = false; !is_done;) {
             places_.choose(view, groups);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct PlannerOptions {
     int64_t barriers_of_a_block = 5;  ///< more only where nothing else is possible
     /// What leaves cost on the machine; null where it was not measured: then the first that lowers is taken.
     std::shared_ptr<const CostModel> costs;
+    /// Of all constants, every repetition: they lie in the innermost level that holds them from one step to the
+    /// next, where costs are asked for.
+    int64_t constant_bytes = std::numeric_limits<int64_t>::max();
     bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone
 };
 

@@ -35,7 +35,7 @@ OperatorTraffic operator_traffic(const Graph& graph, const Node& node, const std
         const auto stored = static_cast<double>(stored_elements(layouts[static_cast<size_t>(t)], shape));
         const double whole = stored * bits(value.type.element) / 8;
         const double bytes = whole * touched_share(definition, t, extents, elements);
-        size_t level = rates.memory;
+        size_t level = rates.constants;
         if (value.kind == ValueKind::kConstant || value.kind == ValueKind::kState) {
             sum.streamed_bytes += bytes;
         } else {

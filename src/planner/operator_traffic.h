@@ -14,14 +14,15 @@ namespace tessera {
 /// What an operator that is a kernel of its own reads and writes, each element once.
 struct OperatorTraffic {
     double seconds = 0;         ///< at the rates of the levels
-    double streamed_bytes = 0;  ///< from the main memory
+    double streamed_bytes = 0;  ///< of constants and states
 };
 
-/// Constants and states come from the main memory, everything else from the innermost level that holds it.
+/// Constants and states come from a level of their own, everything else from the innermost that holds it.
 /// Padding counts. `layouts` and `extents` as Definition::tensors and ::iterators.
 struct TrafficRates {
     std::function<double(size_t)> seconds_per_byte;  ///< of a level, of one worker while all of them read
     std::function<int64_t(size_t)> capacity;         ///< of a level in bytes, of one worker
+    size_t constants;                                ///< the level of constants and states
     size_t memory;                                   ///< the outermost level
 };
 OperatorTraffic operator_traffic(const Graph& graph, const Node& node, const std::vector<Layout>& layouts,

@@ -85,6 +85,13 @@ std::set<const Node*> Places::copies(const Block& block) const {
     return copies;
 }
 
+std::set<ValueId> Places::packed_values() const {
+    std::set<ValueId> packed;
+    for (const auto& [name, tensor] : decided_)
+        if (!tensor.layout.is_row_major()) packed.insert(*graph_.find(name));
+    return packed;
+}
+
 const Layout& Places::layout_of(ValueId value) const {
     static const Layout kRowMajor;
     const auto decided = decided_.find(graph_[value].name);

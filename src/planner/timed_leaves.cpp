@@ -10,6 +10,14 @@
 namespace tessera {
 namespace {
 
+size_t level_of_constants(const PlannerOptions& options) {
+    size_t level = options.costs->near_level();
+    while (level + 1 < options.costs->machine().memory.size() &&
+           options.costs->capacity(level, options.workers) < options.constant_bytes / options.workers)
+        ++level;
+    return level;
+}
+
 class Timing {
 public:
     Timing(const Graph& graph, const Plan& plan, const Node& node, const SpecialisationPlan& specialisation,
@@ -17,9 +25,11 @@ public:
         : definition_(*node.definition()),
           model_(*options.costs),
           workers_(options.workers),
+          constants_(level_of_constants(options)),
           layouts_(layouts_of(graph, plan, node, specialisation)) {
         const TrafficRates rates{[this](size_t level) { return model_.seconds_per_byte(level, workers_); },
-                                 [this](size_t level) { return model_.capacity(level, workers_); }, memory()};
+                                 [this](size_t level) { return model_.capacity(level, workers_); },
+                                 constants_, model_.machine().memory.size() - 1};
         for (const WeightedSizes& point : sizes_within(graph, specialisation)) {
             At at{point.weight, extents_at(definition_, point.symbols), {}};
             at.traffic = operator_traffic(graph, node, layouts_, at.extents, point.symbols, rates);
@@ -33,7 +43,7 @@ public:
             const LeafCost cost = model_.leaf(definition_, timed.leaf, at.extents, layouts_);
             if (!cost.why_infinite.empty()) return {std::move(timed.leaf), 0, cost.why_infinite};
             const double stall =
-                at.traffic.streamed_bytes * model_.stall_per_byte(cost.stall_per_byte, memory(), workers_);
+                at.traffic.streamed_bytes * model_.stall_per_byte(cost.stall_per_byte, constants_, workers_);
             timed.seconds += at.weight / static_cast<double>(workers_) *
                              std::max(cost.near_seconds + stall, at.traffic.seconds);
         }
@@ -47,11 +57,10 @@ private:
         OperatorTraffic traffic;
     };
 
-    size_t memory() const { return model_.machine().memory.size() - 1; }
-
     const Definition& definition_;
     const CostModel& model_;
     const int64_t workers_;
+    const size_t constants_;  ///< the level in which constants are found
     const std::vector<Layout> layouts_;
     std::vector<At> points_;
 };

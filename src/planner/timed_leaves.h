@@ -16,8 +16,8 @@ struct TimedLeaf {
 /// The candidates of an operator that is a kernel of its own, in the order of preference, with their time by
 /// the machine's measurements (cost/cost_model.h): the sum over the points within the specialisation's
 /// bounds, by their weights, or at the largest sizes where there is none. Constants and states come from the
-/// main memory, whose rate all workers share; everything else from the innermost level that holds it. Tensors
-/// lie as the plan says.
+/// innermost level that holds all constants, everything else from the innermost that holds it. Tensors lie as
+/// the plan says.
 /// @pre options.costs
 std::vector<TimedLeaf> timed_leaves(const Graph& graph, const Plan& plan, const Node& node,
                                     const SpecialisationPlan& specialisation, const PlannerOptions& options);

@@ -136,11 +136,16 @@ private:
         return {report_, with_block(graph_, block_, egraph_, terms_, selection_of(problem, result.choice))};
     }
 
+    /// Where the block itself cannot be computed, all that can be stands for it.
     void set_unit() {
-        double finite = 0;
-        for (const auto& [key, cost] : costs_)
-            if (std::isfinite(cost)) finite += cost;
-        unit_ = finite > 0 ? finite / kUnitsOfTheBlock : 1;
+        double whole = report_.cost_before;
+        if (std::isinf(whole)) {
+            whole = 0;
+            for (const ClassId e_class : egraph_.classes())
+                for (const TermId node : egraph_.nodes(e_class))
+                    if (const double price = cost(node); std::isfinite(price)) whole += price;
+        }
+        unit_ = whole > 0 ? whole / kUnitsOfTheBlock : 1;
     }
 
     double units_before() {

@@ -123,6 +123,20 @@ TEST(VectorWork, LanesThatLieApartAreGathered) {
     const Definition d = parse_definition("op turn(i: 16, j: 16)\nin X f32[j, i]\nout Y f32[i, j] = X\n", "");
     EXPECT_EQ(vector_work(d, {16, 16}, 1, 16).gathers, 16 * 16);
     EXPECT_EQ(vector_work(d, {16, 16}, 1, 16).loads, 16);
+    // In tiles of 8 along both axes lanes of j lie side by side in groups of 8 in one of the two.
+    const std::vector<Layout> turned = {{.order = {1, 0}, .lanes = {}}, {}};
+    EXPECT_EQ(vector_work(d, {16, 16}, 1, 16, turned).gathers, 0);
+    const Layout tiles{.order = {}, .lanes = {{1, 8}, {0, 8}}};
+    EXPECT_EQ(vector_work(d, {16, 16}, 1, 8, {tiles, {}}).gathers, 0);
+    EXPECT_EQ(vector_work(d, {16, 16}, 1, 16, {tiles, {}}).gathers, 16 * 16) << "a group is in two tiles";
+}
+
+TEST(CostModel, AnElementAloneTakesAGroupsLoad) {
+    // The table has no gathers: fitted alone they would take nothing.
+    const CostModel model(testing::measured_machine());
+    const Definition d = parse_definition("op turn(i: 16, j: 16)\nin X f32[j, i]\nout Y f32[i, j] = X\n", "");
+    const LeafCost cost = model.leaf(d, {"turn", "loops", {{"x", "j"}, {"lanes", "16"}}}, {16, 16});
+    EXPECT_NEAR(cost.near_seconds, 272e-9, 1e-11);
 }
 
 }  // namespace

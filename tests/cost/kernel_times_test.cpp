@@ -35,6 +35,25 @@ TEST(KernelTimes, GrowWithColumnsInWholeLanesAndWithDepth) {
     EXPECT_NEAR(kTimes.of(call(1, 1, 1, 16, 3000))->near_seconds, 3e-6, 1e-12);
 }
 
+TEST(KernelTimes, OneColumnTakesTheTimeOfABlockOfColumns) {
+    Machine machine = testing::measured_machine();
+    machine.micro_kernels = {testing::kernel_time("dot", "f32", "f32",
+                                                  {{"rows", 4}, {"columns", 4}, {"lanes", 16}},
+                                                  {{"m", 4}, {"n", 64}, {"k", 1024}}, "L2", 16e-6)};
+    const KernelTimes times(machine);
+    ProductCall product{.micro_kernel = "dot",
+                        .types = {{"A", "f32"}, {"B", "f32"}, {"C", "f32"}},
+                        .parameters = {{"rows", 4}, {"columns", 4}, {"lanes", 16}},
+                        .m = 4,
+                        .n = 64,
+                        .k = 1024};
+    EXPECT_NEAR(times.of(product)->near_seconds, 16e-6, 1e-12);
+    product.n = 4;
+    EXPECT_NEAR(times.of(product)->near_seconds, 1e-6, 1e-12);
+    product.n = 1;
+    EXPECT_NEAR(times.of(product)->near_seconds, 1e-6, 1e-12);
+}
+
 TEST(KernelTimes, CutRowsIntoBlocksAsTheKernelDoes) {
     EXPECT_NEAR(kTimes.of(call(12, 2, 24, 16, 1000))->near_seconds, 12e-6, 1e-11);
     // 13 rows are a block of 12 and one of 1.

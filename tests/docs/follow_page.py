@@ -6,6 +6,7 @@ The blocks of the page are carried out in its order:
 
     ```LANGUAGE file=PATH   the block becomes this file, which must not exist yet
     ```diff                 is applied to the source tree
+    ```tests file=PATH      tests of this file, which exists, are run: one pattern of GoogleTest a line
     ```sh                   is run in the tree, `tessera` is in PATH
 
 The tree is an empty folder that lies over the source tree: it holds only what the page writes or changes. Then its
@@ -61,7 +62,9 @@ class Follower:
         if not blocks:
             fail(f"{page} has no blocks to follow")
         for language, path, text in blocks:
-            if path:
+            if language == "tests":
+                self.select(path, text)
+            elif path:
                 self.write(path, text)
             elif language == "diff":
                 self.apply(text)
@@ -74,6 +77,11 @@ class Follower:
         (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
         (self.tree / path).write_text(text, encoding="utf-8")
         self.tests += [f"{suite}.{test}" for suite, test in re.findall(r"\bTEST(?:_F)?\((\w+), (\w+)\)", text)]
+
+    def select(self, path, text):
+        (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(self.source / path, self.tree / path)
+        self.tests += text.split()
 
     def apply(self, text):
         for path in CHANGED.findall(text):

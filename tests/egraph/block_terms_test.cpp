@@ -112,6 +112,21 @@ TEST(BlockTerms, WhatIsComputedTwiceIsComputedOnceAndWhatIsDeadGoes) {
     EXPECT_THAT(text, Not(HasSubstr("dead")));
 }
 
+TEST(BlockTerms, ResultsThatNobodyReadsKeepTheirNames) {
+    const Graph graph =
+        decompose(import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny").graph);
+    EGraph egraph;
+    for (size_t i = 0; i < graph.blocks.size(); ++i) {
+        const BlockTerms terms = add_block(egraph, graph, graph.blocks[i]);
+        egraph.rebuild();
+        Selection selection = itself(egraph, graph.blocks[i], terms);
+        for (const Node& node : graph.blocks[i].nodes)
+            if (node.results.size() == 3)  // the maxima of attention
+                selection.erase(egraph.find(terms.values.at(node.results[0])));
+        EXPECT_EQ(print(with_block(graph, i, egraph, terms, selection)), print(graph));
+    }
+}
+
 TEST(BlockTermsDeath, AClassWithoutSelectionIsRefused) {
     const Graph graph = parse_graph(kTwice, "twice");
     EGraph egraph;

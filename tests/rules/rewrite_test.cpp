@@ -36,6 +36,13 @@ TEST(Rewrite, TheShippedModelComesBackAsItIs) {
         decompose(import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny").graph);
     const Rewritten result = rewrite(graph, {.cost = ten_for("none")});
     EXPECT_EQ(print(result.graph), print(graph));
+    // The default limits do not strike: twice as much finds nothing else.
+    RewriteOptions twice{.cost = ten_for("none")};
+    twice.saturation.nodes *= 2;
+    twice.saturation.iterations *= 2;
+    const Rewritten again = rewrite(graph, twice);
+    for (size_t i = 0; i < result.blocks.size(); ++i)
+        EXPECT_EQ(again.blocks[i].saturation, result.blocks[i].saturation);
     for (const BlockRewrite& block : result.blocks) {
         EXPECT_FALSE(block.is_changed);
         EXPECT_EQ(block.saturation.stop, egraph::StopReason::kSaturated);

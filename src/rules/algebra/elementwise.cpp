@@ -142,7 +142,7 @@ egraph::FamilyPtr simplifiable_operators() {
     const auto recognise = [](const Operator& op) -> std::optional<Attributes> {
         const Definition* d = op.definition();
         if (!d || (!with_simple_body(*d) && !with_scale_behind(*d))) return {};
-        return Attributes{{"definition", Formula{d->body.front()}}};
+        return Attributes{};
     };
     return std::make_shared<egraph::OperatorFamily>(
         egraph::OperatorFamily{.name = "simplifiable", .recognise = recognise, .make = {}});

@@ -1,0 +1,95 @@
+#include "compiler/operator_cost.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "cost/measured_machine.h"
+
+namespace tessera {
+namespace {
+
+constexpr const char* kGraph = R"(graph "costs"
+symbol T in 1..8
+point decode weight 3: T = 1
+point prefill weight 2: T = 8
+input x: f32[T, 160]
+input w: bf16[32, 160]
+value split: f32[T, 10, 16]
+value turned: f32[160, T]
+value e: f32[T, 160]
+value product: f32[T, 32]
+block body
+  node split(x) -> split
+    op split_heads(t: T, h: 10, e: 16)
+    dim T in 1..8
+    in X f32[t, h * 16 + e] of [T, 160]
+    out Y f32[t, h, e] = X
+  node e(x) -> e
+    op e(t: T, d: 160)
+    dim T in 1..8
+    in X f32[t, d]
+    out Y f32[t, d] = exp(X) + 1
+  node product(x, w) -> product
+    op matmul(t: T, n: 32, k*: 160)
+    dim T in 1..8
+    in X f32[t, k]
+    in W bf16[n, k]
+    out Y f32[t, n] = sum(X * W)
+  node turned(x) -> turned
+    op transpose(d: 160, t: T)
+    dim T in 1..8
+    in X f32[t, d]
+    out Y f32[d, t] = X
+output split, e, product, turned
+)";
+
+double cost_of(const Graph& graph, size_t node, const Machine& machine, std::optional<int64_t> workers) {
+    const Node& of = graph.blocks[0].nodes[node];
+    return operator_cost(graph, machine, workers)(
+        {.what = std::get<DefinitionPtr>(of.op), .results = {graph[of.results[0]].type}}, {});
+}
+
+TEST(OperatorCost, OfANominalMachineFollowsFromBytesAndOperations) {
+    const Graph graph = parse_graph(kGraph, "costs");
+    Machine machine = testing::measured_machine();
+    machine.micro_kernels.clear();
+    constexpr double kTokens = 3 * 1 + 2 * 8;
+    EXPECT_DOUBLE_EQ(cost_of(graph, 0, machine, 1), 5e-9);
+    EXPECT_DOUBLE_EQ(cost_of(graph, 1, machine, 1), kTokens * (160 * 8 / 16e9 + 160 * (16 + 1) / 64e9));
+    EXPECT_DOUBLE_EQ(
+        cost_of(graph, 2, machine, 1),
+        kTokens * (160 + 32) * 4 / 16e9 + 5 * 32 * 160 * 2 / 16e9 + kTokens * 32 * 160 * 2 / 64e9);
+}
+
+TEST(OperatorCost, OfATransposeThatItsReaderGathersIsThatOfACopy) {
+    const Graph graph = parse_graph(kGraph, "costs");
+    Machine machine = testing::measured_machine();
+    const double rows_copied = 2 * 8 * 160 * 8;  // of one row nothing is torn apart
+    EXPECT_GT(cost_of(graph, 3, machine, 1), rows_copied / 10e9);
+    machine.micro_kernels.clear();
+    EXPECT_DOUBLE_EQ(cost_of(graph, 3, machine, 1), 3 * 1e-9 + rows_copied / 16e9);
+}
+
+TEST(OperatorCost, OfAMeasuredMachineIsItsFastestKernelOrItsMemory) {
+    const Graph graph = parse_graph(kGraph, "costs");
+    const Machine machine = testing::measured_machine();
+    EXPECT_DOUBLE_EQ(cost_of(graph, 0, machine, 1), 5e-9);
+    // 10 GB/s of the memory are slower than two loads or stores of 1 ns for 16 elements and what is computed.
+    const double bytes = (3 + 2 * 8) * 160 * 8;
+    EXPECT_GE(cost_of(graph, 1, machine, 1), bytes / 10e9);
+    const double one = cost_of(graph, 2, machine, 1), two = cost_of(graph, 2, machine, 2);
+    EXPECT_GT(one, 0);
+    EXPECT_LE(two, one);
+}
+
+TEST(OperatorCost, OfACompositeIsInfinite) {
+    const Graph graph = parse_graph(kGraph, "costs");
+    const OperatorCost cost = operator_cost(graph, testing::measured_machine(), 1);
+    EXPECT_TRUE(std::isinf(cost({.what = Composite{.kind = "rms_norm", .attributes = {}},
+                                 .results = {graph[graph.blocks[0].nodes[1].results[0]].type}},
+                                {})));
+}
+
+}  // namespace
+}  // namespace tessera
