@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
@@ -5,17 +6,21 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
-#include "cli/compiling.h"
+#include "cli/artefact_machine.h"
 #include "cli/plan_costs.h"
 #include "cli/verb.h"
+#include "compiler/layout_search.h"
 #include "facts/bound_definition.h"
 #include "facts/touched.h"
 #include "facts/work.h"
 #include "ir/graph.h"
+#include "layouts/search_page.h"
 #include "llm/memory_need.h"
 #include "machine/host_memory.h"
 #include "runtime/artefact.h"
+#include "support/atomic_file.h"
 #include "support/error.h"
+#include "tessera/compile.h"
 
 namespace tessera::cli {
 namespace {
@@ -23,6 +28,8 @@ namespace {
 struct Options {
     std::string artefact;
     std::string machine;
+    std::string egraph;
+    int64_t search_effort = 1;
     bool costs = false;
     bool plan = false, memory = false, operators = false, graph = false, manifest = false;
 };
@@ -110,16 +117,23 @@ void print_operators(const Artefact& artefact) {
     }
 }
 
-/// The host stands for the machine of the artefact only if it is the same.
-Machine machine_of(const Artefact& artefact, const Options& options, const Environment& environment) {
-    Machine machine = read_machine(options.machine, environment);
-    if (options.machine.empty() && content_hash(machine) != artefact.manifest().machine_hash)
-        throw Error(
-            artefact.where(), "--costs",
-            fmt::format("is for machine {} ({}), and this one is now described otherwise ({})",
-                        artefact.manifest().machine, artefact.manifest().machine_hash, content_hash(machine)),
-            "give the measured description of a machine with --machine");
-    return machine;
+/// Refused before anything is searched for.
+CLI::Validator page_extension() {
+    return CLI::Validator(
+        [](const std::string& file) {
+            const auto extension = std::filesystem::path(file).extension();
+            return extension == ".html" || extension == ".dot" ? std::string()
+                                                               : file + " ends neither in .html nor in .dot";
+        },
+        "", "page");
+}
+
+void write_egraph(const Artefact& artefact, const Options& options, const Environment& environment) {
+    const Machine machine = machine_of(artefact, options.machine, "--egraph", environment);
+    const LayoutSearch again = repeat_layout_search(artefact, machine, options.search_effort);
+    const bool is_dot = std::filesystem::path(options.egraph).extension() == ".dot";
+    write_file(options.egraph, is_dot ? layouts::dot_text(again.search)
+                                      : layouts::html_page(again.graph, again.initial, again.search));
 }
 
 Job declare(CLI::App& app, const Environment& environment) {
@@ -132,9 +146,22 @@ Job declare(CLI::App& app, const Environment& environment) {
                  "points of the graph")
         ->needs(plan);
     app.add_option("--machine", options->machine,
-                   "with --costs: the measured machine that they are for; without it the one that the "
-                   "artefact was compiled for, if that is this one")
+                   "with --costs and --egraph: the measured machine that they are for; without it the one "
+                   "that the artefact was compiled for, if that is this one")
         ->type_name("FILE");
+    CLI::Option* egraph =
+        app.add_option(
+               "--egraph", options->egraph,
+               "repeats the search for layouts and writes all forms of all values, with what they cost "
+               "and the rules that made them: a page to search (.html), or Graphviz text (.dot)")
+            ->type_name("FILE")
+            ->check(page_extension());
+    app.add_option("--search-effort", options->search_effort,
+                   "with --egraph: as it was for `tessera compile`")
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(CLI::Range(int64_t{1}, kMostSearchEffort))
+        ->needs(egraph);
     app.add_flag("--memory", options->memory, "the memory plan: constants, states, arena");
     app.add_flag("--operators", options->operators,
                  "operators with flops and bytes at the points of the graph");
@@ -143,17 +170,19 @@ Job declare(CLI::App& app, const Environment& environment) {
     return [options, &environment] {
         const Artefact artefact = Artefact::open(options->artefact);
         const bool is_whole = !options->plan && !options->memory && !options->operators && !options->graph &&
-                              !options->manifest;
+                              !options->manifest && options->egraph.empty();
         if (is_whole) print_overview(artefact.manifest());
         if (is_whole || options->memory) print_memory(artefact);
         if (is_whole || options->operators) print_operators(artefact);
         if (is_whole) fmt::print("\n");
         if (options->costs) {
-            fmt::print("{}", plan_with_costs(artefact, machine_of(artefact, *options, environment)));
+            fmt::print("{}", plan_with_costs(artefact,
+                                             machine_of(artefact, options->machine, "--costs", environment)));
         } else if (is_whole || options->plan) {
             fmt::print("{}", artefact.plan());
         }
         if (options->graph) fmt::print("{}", artefact.graph());
+        if (!options->egraph.empty()) write_egraph(artefact, *options, environment);
         if (options->manifest) fmt::print("{}\n", print(artefact.manifest()));
         return 0;
     };
@@ -168,7 +197,8 @@ Verb inspect_verb() {
                 "and bytes",
             .examples = {"tessera inspect tiny.tsr", "tessera inspect tiny.tsr --plan > plan.toml",
                          "tessera inspect tiny.tsr --plan --costs --machine host.toml",
-                         "tessera inspect tiny.tsr --operators"},
+                         "tessera inspect tiny.tsr --operators",
+                         "tessera inspect tiny.tsr --egraph layouts.html"},
             .declare = declare};
 }
 

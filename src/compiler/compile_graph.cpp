@@ -2,10 +2,11 @@
 
 #include "codegen/cpp/emit.h"
 #include "compiler/compiler.h"
+#include "compiler/layout_search.h"
 #include "compiler/operator_cost.h"
 #include "compiler/pass.h"
 #include "compiler/planner_options.h"
-#include "layouts/lay_out.h"
+#include "layouts/choose_layouts.h"
 #include "movement/lower.h"
 #include "ops/decompose.h"
 #include "plan/constants.h"
@@ -68,9 +69,8 @@ Plan read_plan(const std::filesystem::path& path) {
 
 Plan with_layouts(const Graph& graph, const Plan& initial, const PlannerOptions& planner,
                   const CompileOptions& options, PassRunner& pass) {
-    layouts::SearchOptions search = layouts::compiling_options(graph, initial, planner);
-    search.saturation.nodes *= options.search_effort;
-    search.extraction.conflicts *= options.search_effort;
+    const layouts::SearchOptions search =
+        layout_search_options(graph, initial, planner, options.search_effort);
     struct Found {
         layouts::Search search;
         Plan plan;

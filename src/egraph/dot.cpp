@@ -8,7 +8,7 @@
 
 namespace tessera::egraph {
 
-std::string dot(const EGraph& graph, const Selection& selected) {
+std::string dot(const EGraph& graph, const Selection& selected, const std::map<TermId, std::string>& notes) {
     std::string text = "digraph egraph {\n  compound=true\n  node [shape=box, fontname=monospace]\n";
     std::string edges;
     for (const ClassId e_class : graph.classes()) {
@@ -20,7 +20,10 @@ std::string dot(const EGraph& graph, const Selection& selected) {
         const auto chosen = selected.find(e_class);
         for (const TermId node : graph.nodes(e_class)) {
             const bool is_chosen = chosen != selected.end() && chosen->second == node;
-            text += fmt::format("    n{} [label={}{}]\n", node.index, quoted(label(graph.op(node))),
+            const auto note = notes.find(node);
+            const std::string lines =
+                label(graph.op(node)) + (note == notes.end() ? "" : "\n" + note->second);
+            text += fmt::format("    n{} [label={}{}]\n", node.index, quoted(lines),
                                 is_chosen ? ", style=filled" : "");
             for (const TermId child : graph.term(node).children) {
                 const ClassId target = graph.find(child);

@@ -5,24 +5,11 @@
 
 #include "layouts/choose_layouts.h"
 #include "layouts/components.h"
+#include "layouts/form_text.h"
 
 namespace tessera::layouts {
-namespace {
 
 using egraph::ClassId;
-using egraph::TermId;
-
-/// "matmul(row-major, lanes <0:16>) -> row-major".
-std::string form_text(const egraph::EGraph& graph, TermId term) {
-    std::string text = label(graph.op(term));
-    const std::vector<TermId>& children = graph.term(term).children;
-    for (size_t i = 0; i < children.size(); ++i)
-        text += (i == 0 ? "(" : ", ") + print(graph.facts(children[i]).types.front().layout);
-    return fmt::format("{}{} -> {}", text, children.empty() ? "" : ")",
-                       print(graph.op(term).results.front().layout));
-}
-
-}  // namespace
 
 std::string summary(const Search& search) {
     return fmt::format("{} e-nodes, {}, {}", search.saturation.nodes, name(search.saturation.stop),

@@ -1,8 +1,10 @@
-// `tessera inspect --plan --costs`: predicted times as comments on a plan that reads as before.
+// `tessera inspect --plan --costs`: predicted times as comments on a plan that reads as before; `--egraph`:
+// the search for layouts, repeated.
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -54,7 +56,7 @@ protected:
     static void SetUpTestSuite() {
         folder_ = new TemporaryFolder();
         std::ofstream(path("round.toml")) << print_machine(measured());
-        const ProcessResult compiled = compile("a.tsr", {});
+        const ProcessResult compiled = compile("a.tsr", {"--dump", path("dump")});
         ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
     }
     static void TearDownTestSuite() { delete folder_; }
@@ -78,6 +80,10 @@ protected:
             tessera({"inspect", path("a.tsr"), "--plan", "--costs", "--machine", path("round.toml")});
         EXPECT_EQ(result.exit_code, 0) << result.errors;
         return result.output;
+    }
+    static std::string contents(const std::string& file) {
+        std::ifstream in(file);
+        return {std::istreambuf_iterator<char>(in), {}};
     }
     static std::string plan(const std::string& artefact) {
         return tessera({"inspect", path(artefact), "--plan"}).output;
@@ -147,6 +153,49 @@ TEST_F(Inspecting, CostsNeedAMeasuredMachine) {
         tessera({"inspect", path("a.tsr"), "--plan", "--costs", "--machine", path("described.toml")});
     EXPECT_EQ(unmeasured.exit_code, 1);
     EXPECT_THAT(unmeasured.errors, HasSubstr("`round`: has no measured rates"));
+}
+
+TEST_F(Inspecting, TheEGraphIsThatOfTheCompilation) {
+    const auto written = [](const std::string& extension) {
+        const std::string file = path("layouts" + extension);
+        const ProcessResult result =
+            tessera({"inspect", path("a.tsr"), "--egraph", file, "--machine", path("round.toml")});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        EXPECT_EQ(result.output, "");
+        return contents(file);
+    };
+    std::istringstream dump(contents(path("dump/05-layouts.txt")));
+    std::string sizes,
+        costs;  // "123 e-nodes in 45 classes, ...", "1.000 us, bound 1.000 us, 6 conflicts: ..."
+    ASSERT_TRUE(std::getline(dump, sizes) && std::getline(dump, costs));
+    const std::string page = written(".html");
+    EXPECT_THAT(page, HasSubstr(sizes.substr(0, sizes.find(','))));
+    EXPECT_THAT(page,
+                HasSubstr("<p>" + costs.substr(0, costs.find(',')) + " by the weights of the points (64 x "));
+    EXPECT_THAT(page, HasSubstr("<b>layer_q</b> of layer_q: <code>matmul("));
+    EXPECT_LT(page.size(), size_t{2} << 20);
+    EXPECT_EQ(written(".html"), page);
+    const std::string dot = written(".dot");
+    EXPECT_THAT(dot, HasSubstr("digraph egraph {"));
+    EXPECT_THAT(dot, HasSubstr("[label=\"%layer_q_weight\\n"));
+}
+
+TEST_F(Inspecting, TheEGraphNeedsAMeasuredMachineAndAKnownFormat) {
+    const ProcessResult format = tessera({"inspect", path("a.tsr"), "--egraph", path("layouts.pdf")});
+    EXPECT_EQ(format.exit_code, 2);
+    EXPECT_THAT(format.errors, HasSubstr("layouts.pdf ends neither in .html nor in .dot"));
+    EXPECT_EQ(tessera({"inspect", path("a.tsr"), "--search-effort", "2"}).exit_code, 2);
+    const ProcessResult other = tessera({"inspect", path("a.tsr"), "--egraph", path("none.html")});
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_THAT(other.errors, HasSubstr("`--egraph`: is for machine round ("));
+    Machine described = measured();
+    described.micro_kernels.clear();
+    std::ofstream(path("no-rates.toml")) << print_machine(described);
+    const ProcessResult unmeasured = tessera(
+        {"inspect", path("a.tsr"), "--egraph", path("none.html"), "--machine", path("no-rates.toml")});
+    EXPECT_EQ(unmeasured.exit_code, 1);
+    EXPECT_THAT(unmeasured.errors, HasSubstr("`round`: has no measured rates, by which layouts"));
+    EXPECT_FALSE(std::filesystem::exists(path("none.html")));
 }
 
 TEST_F(Inspecting, WrongUsageIsExitCodeTwo) {

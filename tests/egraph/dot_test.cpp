@@ -34,5 +34,13 @@ TEST(Dot, ShowsClassesNodesAndTheSelection) {
 )");
 }
 
+TEST(Dot, ANoteIsALineBelowTheOperator) {
+    EGraph graph;
+    const TermId a = graph.add(toy::leaf("a"), {});
+    graph.rebuild();
+    EXPECT_THAT(dot(graph, {}, {{a, "lanes <0:16> \"so\""}}),
+                ::testing::HasSubstr(R"(n0 [label="%a\nlanes <0:16> \"so\""])"));
+}
+
 }  // namespace
 }  // namespace tessera::egraph

@@ -1,0 +1,35 @@
+#include "compiler/layout_search.h"
+
+#include "compiler/planner_options.h"
+#include "layouts/lay_out.h"
+#include "plan/constants.h"
+#include "support/error.h"
+
+namespace tessera {
+
+layouts::SearchOptions layout_search_options(const Graph& graph, const Plan& initial,
+                                             const PlannerOptions& planner, int64_t effort) {
+    layouts::SearchOptions search = layouts::compiling_options(graph, initial, planner);
+    search.saturation.nodes *= effort;
+    search.extraction.conflicts *= effort;
+    return search;
+}
+
+LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machine, int64_t effort) {
+    if (!is_measured(machine))
+        throw Error("", machine.name, "has no measured rates, by which layouts could be compared",
+                    "measure it with `tessera machine --measure`");
+    LayoutSearch again{
+        .graph = parse_graph(artefact.graph(), artefact.where()), .initial = {}, .options = {}, .search = {}};
+    verify(again.graph, artefact.where());
+    const Plan plan = parse_plan(artefact.plan(), artefact.where());
+    PlannerOptions planner = planner_options(machine, plan.workers);
+    again.initial = initial_plan(again.graph, planner);
+    planner.constant_bytes = constant_section(again.graph, again.initial).bytes;
+    const layouts::SearchOptions options = layout_search_options(again.graph, again.initial, planner, effort);
+    again.options = options.extraction;
+    again.search = layouts::search_layouts(again.graph, again.initial, options);
+    return again;
+}
+
+}  // namespace tessera

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "layouts/choose_layouts.h"
+#include "planner/default_planner.h"
+#include "runtime/artefact.h"
+
+namespace tessera {
+
+/// The search for layouts that compiling does with this effort: a multiple of the default's limits.
+/// What is given must outlive the result. @pre planner.costs; effort > 0
+layouts::SearchOptions layout_search_options(const Graph& graph, const Plan& initial,
+                                             const PlannerOptions& planner, int64_t effort);
+
+struct LayoutSearch {
+    Graph graph;
+    Plan initial;                 ///< what the search began with
+    extraction::Options options;  ///< of its extraction
+    layouts::Search search;
+};
+
+/// Searches again for the layouts of an artefact's graph, for as many workers as its plan has: with the
+/// machine and effort that it was compiled for the same search. @throws Error if the machine was not
+/// measured.
+LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machine, int64_t effort);
+
+}  // namespace tessera
