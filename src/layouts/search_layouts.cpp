@@ -50,7 +50,7 @@ public:
 
 private:
     const EGraph& egraph() const { return search_.graph.egraph; }
-    const Operand operand_of(TermId term) const {
+    Operand operand_of(TermId term) const {
         const egraph::ClassFacts& facts = egraph().facts(term);
         return {facts.types.front(), facts.is_constant};
     }
