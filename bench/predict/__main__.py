@@ -8,37 +8,15 @@ alone (src/cost). The table goes to stdout, everything raw to bench/results/, an
 with -DTESSERA_BENCH=ON; as root it runs above what else the machine does.
 """
 
-import argparse
-import datetime
-import json
 import math
-import os
 import re
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="bench/predict", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
-    parser.add_argument("--machine", type=Path, help="a measured machine file (default: this machine is measured now)")
-    parser.add_argument("--only", default="", help="instances with this in their names")
-    parser.add_argument("--out", type=Path, default=ROOT / "bench/results", help="folder of the results (bench/results)")
-    parser.add_argument("--plot", type=Path, help="write the picture to this file")
-    return parser.parse_args()
-
-
-def take_priority() -> None:
-    try:
-        Path("/proc/self/autogroup").write_text("-20")
-    except OSError:
-        print("others may disturb the measurement: no right to run above them", file=sys.stderr)
+import kernel_runs  # noqa: E402
 
 
 def ranks(values: list[float]) -> list[float]:
@@ -115,32 +93,14 @@ def plot(instances: list[dict]) -> str:
 
 
 def main() -> None:
-    options = parse()
-    take_priority()
-    cache = options.build / "predict"
-    cache.mkdir(parents=True, exist_ok=True)
-    machine = options.machine or cache / "host.toml"
-    if not options.machine:
-        own_cache = os.environ | {"XDG_CACHE_HOME": str(cache.resolve())}  # what the user measured stays
-        subprocess.run([options.build / "tessera", "machine", "--refresh", "--out", machine], check=True, env=own_cache)
-    done = subprocess.run(
-        [options.build / "bench/predict/predict_bench", machine, ROOT / "include", cache, options.only],
-        check=True, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    result = json.loads(done.stdout)
+    parser = kernel_runs.parser("predict", __doc__)
+    parser.add_argument("--plot", type=Path, help="write the picture to this file")
+    options = parser.parse_args()
+    result = kernel_runs.run("predict", options)
     text, summary = table(result["instances"])
-    info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    cpu = re.search(r"^model name\s*: (.*)$", info, re.M)
-    date = datetime.datetime.now(datetime.timezone.utc)
-    head = f"{date.isoformat(timespec='seconds')}, {cpu[1] if cpu else 'unknown machine'}, one thread: {summary['instances']} kernels over "
-    head += f"{summary['decades']:.1f} decades, rank correlation {summary['rank_correlation']:.3f}, median error "
-    head += f"{summary['median_error'] * 100:.0f} %"
-    print(f"{head}\n\n{text}")
-    options.out.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"[^a-z0-9]+", "-", (cpu[1] if cpu else "unknown").lower()).strip("-")
-    stem = options.out / f"{date:%Y-%m-%d-%H%M}-{name}-predict"
-    stem.with_suffix(".json").write_text(json.dumps({"summary": summary} | result, indent=1) + "\n")
-    stem.with_suffix(".md").write_text(f"{head}\n\n{text}")
+    head = f"{summary['instances']} kernels over {summary['decades']:.1f} decades, rank correlation "
+    head += f"{summary['rank_correlation']:.3f}, median error {summary['median_error'] * 100:.0f} %"
+    kernel_runs.keep("predict", options, head, text, {"summary": summary} | result)
     if options.plot:
         options.plot.write_text(plot(result["instances"]))
 

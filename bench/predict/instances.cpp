@@ -73,36 +73,9 @@ int64_t repetitions(const Machine& machine, double bytes, double operations) {
         1, static_cast<int64_t>(std::min({beyond / bytes + 1, kOperations / operations, 4096.0})));
 }
 
-struct Shape {
-    const char* model;
-    int64_t outputs, inputs;
-};
-
-void add_product(std::vector<Instance>& out, const Machine& machine, ops::WeightFormat weight,
-                 const ops::Activation& input, int64_t rows, const Shape& shape) {
-    const ops::WeightFormatInfo& format = ops::info(weight);
-    Instance& instance = out.emplace_back();
-    instance.name = fmt::format("{} {}x{} T={}", format.name, shape.outputs, shape.inputs, rows);
-    double bits_of_weight = 0;
-    for (const ops::WeightOperand& part : format.operands)
-        bits_of_weight += static_cast<double>(bits(part.type)) / static_cast<double>(part.block);
-    const auto elements = static_cast<double>(shape.outputs * shape.inputs);
-    Builder graph(instance, repetitions(machine, elements * bits_of_weight / 8,
-                                        2 * elements * static_cast<double>(rows)));
-    std::vector<ValueId> operands;
-    for (int term = 0; term < input.terms; ++term)
-        operands.push_back(graph.input(term == 0 ? "x" : "x_low", {rows, shape.inputs}, input.element));
-    if (input.block > 1) operands.push_back(graph.input("x_scale", {rows, shape.inputs / input.block}));
-    for (const ops::WeightOperand& part : format.operands)
-        operands.push_back(graph.constant(fmt::format("w_{}", part.name),
-                                          {shape.outputs, shape.inputs / part.block}, part.type));
-    graph.result(ops::matmul({}, {Dim(rows), shape.outputs, shape.inputs}, weight, std::nullopt, input),
-                 operands);
-}
-
 void add_products(std::vector<Instance>& out, const Machine& machine) {
     using enum ops::WeightFormat;
-    constexpr Shape kSmall{"SmolLM2-135M", 1536, 576}, kMiddle{"Qwen3-0.6B", 3072, 1024},
+    constexpr ProductShape kSmall{"SmolLM2-135M", 1536, 576}, kMiddle{"Qwen3-0.6B", 3072, 1024},
         kDeep{"Qwen3-0.6B", 1024, 3072}, kLarge{"Qwen3-1.7B", 6144, 2048};
     const ops::Activation f32, bf16{ElementType::kBF16};
     const std::vector<std::pair<ops::WeightFormat, ops::Activation>> kinds = {{kF32, f32},
@@ -115,11 +88,11 @@ void add_products(std::vector<Instance>& out, const Machine& machine) {
     for (const auto& [weight, input] : kinds) {
         const bool fits_small = kSmall.inputs % ops::info(weight).block == 0;
         for (const int64_t rows : {1, 4, 16, 64, 512}) {
-            add_product(out, machine, weight, input, rows, kMiddle);
-            if (rows == 1 || rows == 64) add_product(out, machine, weight, input, rows, kLarge);
+            out.push_back(product(machine, weight, input, rows, kMiddle));
+            if (rows == 1 || rows == 64) out.push_back(product(machine, weight, input, rows, kLarge));
             if (fits_small && (rows == 1 || rows == 16))
-                add_product(out, machine, weight, input, rows, kSmall);
-            if (rows == 1 || rows == 512) add_product(out, machine, weight, input, rows, kDeep);
+                out.push_back(product(machine, weight, input, rows, kSmall));
+            if (rows == 1 || rows == 512) out.push_back(product(machine, weight, input, rows, kDeep));
         }
     }
 }
@@ -211,6 +184,29 @@ void add_maps(std::vector<Instance>& out, int64_t rows, int64_t width, int64_t h
 }
 
 }  // namespace
+
+Instance product(const Machine& machine, ops::WeightFormat weight, const ops::Activation& input, int64_t rows,
+                 const ProductShape& shape) {
+    const ops::WeightFormatInfo& format = ops::info(weight);
+    Instance instance;
+    instance.name = fmt::format("{} {}x{} T={}", format.name, shape.outputs, shape.inputs, rows);
+    double bits_of_weight = 0;
+    for (const ops::WeightOperand& part : format.operands)
+        bits_of_weight += static_cast<double>(bits(part.type)) / static_cast<double>(part.block);
+    const auto elements = static_cast<double>(shape.outputs * shape.inputs);
+    Builder graph(instance, repetitions(machine, elements * bits_of_weight / 8,
+                                        2 * elements * static_cast<double>(rows)));
+    std::vector<ValueId> operands;
+    for (int term = 0; term < input.terms; ++term)
+        operands.push_back(graph.input(term == 0 ? "x" : "x_low", {rows, shape.inputs}, input.element));
+    if (input.block > 1) operands.push_back(graph.input("x_scale", {rows, shape.inputs / input.block}));
+    for (const ops::WeightOperand& part : format.operands)
+        operands.push_back(graph.constant(fmt::format("w_{}", part.name),
+                                          {shape.outputs, shape.inputs / part.block}, part.type));
+    graph.result(ops::matmul({}, {Dim(rows), shape.outputs, shape.inputs}, weight, std::nullopt, input),
+                 operands);
+    return instance;
+}
 
 std::vector<Instance> instances(const Machine& machine) {
     std::vector<Instance> all;

@@ -6,6 +6,8 @@
 
 #include "ir/graph.h"
 #include "machine/machine.h"
+#include "ops/activation.h"
+#include "ops/weight_format.h"
 
 namespace tessera {
 
@@ -16,6 +18,15 @@ struct Instance {
     Graph graph;
     std::map<std::string, std::vector<double>> contents;  ///< of its index inputs
 };
+
+struct ProductShape {
+    const char* model;
+    int64_t outputs, inputs;
+};
+
+/// x[rows, inputs] times a weight [outputs, inputs] of operands "w_..", the result being "y".
+Instance product(const Machine& machine, ops::WeightFormat weight, const ops::Activation& input, int64_t rows,
+                 const ProductShape& shape);
 
 /// Products of every kind of weight with one and many rows in the shapes of SmolLM2-135M, Qwen3-0.6B and
 /// 1.7B; attention at several depths; norms, maps, rotations and the rounding of activations.

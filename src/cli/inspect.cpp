@@ -129,6 +129,9 @@ CLI::Validator page_extension() {
 }
 
 void write_egraph(const Artefact& artefact, const Options& options, const Environment& environment) {
+    if (options.search_effort == 0)
+        throw Error("", "--search-effort", "is 0, with which nothing is searched",
+                    "give the one of `tessera compile`", ErrorKind::kUsage);
     const Machine machine = machine_of(artefact, options.machine, "--egraph", environment);
     const LayoutSearch again = repeat_layout_search(artefact, machine, options.search_effort);
     const bool is_dot = std::filesystem::path(options.egraph).extension() == ".dot";
@@ -149,19 +152,16 @@ Job declare(CLI::App& app, const Environment& environment) {
                    "with --costs and --egraph: the measured machine that they are for; without it the one "
                    "that the artefact was compiled for, if that is this one")
         ->type_name("FILE");
-    CLI::Option* egraph =
-        app.add_option(
-               "--egraph", options->egraph,
-               "repeats the search for layouts and writes all forms of all values, with what they cost "
-               "and the rules that made them: a page to search (.html), or Graphviz text (.dot)")
-            ->type_name("FILE")
-            ->check(page_extension());
+    app.add_option("--egraph", options->egraph,
+                   "repeats the search for layouts and writes all forms of all values, with what they cost "
+                   "and the rules that made them: a page to search (.html), or Graphviz text (.dot)")
+        ->type_name("FILE")
+        ->check(page_extension());
     app.add_option("--search-effort", options->search_effort,
                    "with --egraph: as it was for `tessera compile`")
         ->type_name("N")
         ->capture_default_str()
-        ->check(CLI::Range(int64_t{1}, kMostSearchEffort))
-        ->needs(egraph);
+        ->check(CLI::Range(int64_t{0}, kMostSearchEffort));
     app.add_flag("--memory", options->memory, "the memory plan: constants, states, arena");
     app.add_flag("--operators", options->operators,
                  "operators with flops and bytes at the points of the graph");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/predicted_steps.h"
+#include "plan/copies.h"
 #include "planner/verify_plan.h"
 
 namespace tessera::cli {
@@ -40,7 +41,7 @@ std::string plan_with_costs(const Artefact& artefact, const Machine& machine) {
     const Graph graph = parse_graph(artefact.graph(), artefact.where());
     verify(graph, artefact.where());
     const Plan plan = parse_plan(artefact.plan(), artefact.where());
-    verify_plan(graph, plan, artefact.where());
+    verify_plan(with_copies(graph, plan, artefact.where()), plan, artefact.where());
     PlanComments comments;
     comments.plan = {fmt::format("Predicted by what was measured of machine {} ({}).", machine.name,
                                  content_hash(machine))};

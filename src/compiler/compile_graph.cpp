@@ -118,7 +118,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         PlannerOptions planner = planner_options(options.machine, options.workers);
         out.plan = initial_plan(out.graph, planner);
         planner.constant_bytes = constant_section(out.graph, out.plan).bytes;
-        if (options.search_effort > 0 && planner.costs)
+        if (options.search_effort > 0 && planner.costs && planner.costs->knows_loops())
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
         graph_with_copies = with_copies(out.graph, out.plan, where);
         out.plan = pass.run(

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
+#include <string>
 
 #include "compiler/compiler.h"
 #include "compiler/operator_cost.h"
+#include "compiler/planner_options.h"
+#include "layouts/lay_out.h"
 #include "ops/decompose.h"
 #include "planner/default_planner.h"
 #include "rules/rewrite.h"
@@ -28,6 +32,22 @@ std::string run_rewrite(const Graph& graph, const Machine& machine) {
     const Rewritten result = rewrite(graph, {.cost = operator_cost(graph, machine, std::nullopt)});
     verify(result.graph, graph.name);
     return print(result.graph);
+}
+
+/// A machine that was measured is searched as compiling does; another one by what its units could do.
+std::string run_layouts(const Graph& graph, const Machine& machine) {
+    const Graph whole = decompose(graph);
+    verify(whole, graph.name);
+    const PlannerOptions planner = planner_options(machine, std::nullopt);
+    const Plan initial = initial_plan(whole, planner);
+    const layouts::Search search =
+        layouts::search_layouts(whole, initial,
+                                planner.costs ? layouts::compiling_options(whole, initial, planner)
+                                              : layouts::describing_options(whole, initial, machine));
+    std::string comments;
+    std::istringstream lines(print(search));
+    for (std::string line; std::getline(lines, line);) comments += line.empty() ? "#\n" : "# " + line + '\n';
+    return print(layouts::decision_of(whole, initial, search)) + '\n' + comments;
 }
 
 Compiled compiled(const Graph& graph, const Machine& machine) {
@@ -58,6 +78,8 @@ std::span<const NamedPass> named_passes() {
         NamedPass{"verify", "types, names, order; prints the graph", run_verify},
         NamedPass{"decompose", "composites become structured operators", run_decompose},
         NamedPass{"rewrite", "the cheapest graph that the algebra proves equal", run_rewrite},
+        NamedPass{"layouts", "how its tensors lie on the machine (TOML), and what else was possible",
+                  run_layouts},
         NamedPass{"plan", "the default planner's plan (TOML)", run_plan},
         NamedPass{"lower", "loops, addresses and micro-kernel calls under that plan", run_lower},
         NamedPass{"emit", "the C++ of that plan", run_emit},

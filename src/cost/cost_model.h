@@ -40,6 +40,9 @@ public:
     LeafCost leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
                   const std::vector<Layout>& layouts = {}) const;
 
+    /// Whether the table has times of `loops`, without which most operators cannot be priced.
+    bool knows_loops() const { return !weights_.empty(); }
+
     /// The level of which the table's near times hold: what lies there or further in costs nothing more.
     size_t near_level() const { return near_level_; }
     /// Of each of `workers` threads that read parts of their own of this level.

@@ -1,5 +1,6 @@
 // A form is tried as the compiler would compile it: as the only kernel of a graph that has nothing else.
 #include <algorithm>
+#include <tuple>
 
 #include "layouts/lone_operator.h"
 #include "movement/lower.h"
@@ -9,14 +10,20 @@
 namespace tessera::layouts {
 namespace {
 
-/// Of the micro-kernels that have a time the one of least time under which a kernel lowers.
+/// As default planning prefers them: what `loops` takes for a product, each sum one after the other, is less
+/// certain than what its micro-kernels take.
+bool is_before(const TimedLeaf& a, const TimedLeaf& b) {
+    const auto rank = [](const TimedLeaf& timed) {
+        return std::tuple(!timed.why_infinite.empty(), timed.leaf.micro_kernel == "loops", timed.seconds);
+    };
+    return rank(a) < rank(b);
+}
+
+/// Of the micro-kernels that have a time the first under which a kernel lowers.
 FormCost cheapest(const LoneOperator& alone, const PlannerOptions& options) {
     std::vector<TimedLeaf> timed =
         timed_leaves(alone.graph, alone.plan, alone.node(), alone.specialisation(), options);
-    std::stable_sort(timed.begin(), timed.end(), [](const TimedLeaf& a, const TimedLeaf& b) {
-        return a.why_infinite.empty() != b.why_infinite.empty() ? a.why_infinite.empty()
-                                                                : a.seconds < b.seconds;
-    });
+    std::stable_sort(timed.begin(), timed.end(), is_before);
     const ConstantSection constants = constant_section(alone.graph, alone.plan);
     const LoweringInput input = lowering_input(alone.graph, alone.plan, alone.specialisation(), constants);
     std::string why = "no micro-kernel implements it";

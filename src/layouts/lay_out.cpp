@@ -1,6 +1,7 @@
 #include "layouts/lay_out.h"
 
 #include "planner/stored_layout.h"
+#include "support/error.h"
 
 namespace tessera::layouts {
 namespace {
@@ -42,6 +43,22 @@ SearchOptions compiling_options(const Graph& graph, const Plan& initial, const P
         search.costs.push_back(by_kernels(graph, specialisation, options));
         search.copy_seconds.push_back(options.costs->barrier_seconds(options.workers));
     }
+    return search;
+}
+
+SearchOptions describing_options(const Graph& graph, const Plan& initial, const Machine& machine) {
+    for (const MemoryLevel& level : machine.memory)
+        if (level.read_bandwidth.empty())
+            throw Error(machine.name, level.name, "has no read_bandwidth, from which costs could follow",
+                        "give one, or measure the machine with `tessera machine --measure`");
+    for (const ComputeUnit& unit : machine.units)
+        if (unit.kind != UnitKind::kScalar && peak(unit) <= 0)
+            throw Error(machine.name, unit.name, "has no peaks, from which costs could follow",
+                        "give one, or measure the machine with `tessera machine --measure`");
+    SearchOptions search;
+    search.units = machine.units;
+    for (const SpecialisationPlan& specialisation : initial.specialisations)
+        search.costs.push_back(by_units(graph, specialisation, machine));
     return search;
 }
 

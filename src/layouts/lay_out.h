@@ -9,4 +9,8 @@ namespace tessera::layouts {
 /// @pre options.costs; the graph is decomposed and verified
 SearchOptions compiling_options(const Graph& graph, const Plan& initial, const PlannerOptions& options);
 
+/// The search on a machine that need not exist: by its units alone.
+/// @throws Error if the description lacks the rates of a memory level or of a unit
+SearchOptions describing_options(const Graph& graph, const Plan& initial, const Machine& machine);
+
 }  // namespace tessera::layouts

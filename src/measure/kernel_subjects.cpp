@@ -175,8 +175,8 @@ std::vector<KernelSubject> maps_and_folds() {
     }
     add("add_transposed", [&](OneOperator& g) {  // lanes along either iterator gather
         constexpr int64_t kSide = 64;
-        g.input("x", {kSide, kSide});
-        g.input("y", {kSide, kSide});
+        g.input("a", {kSide, kSide});
+        g.input("b", {kSide, kSide});
         g.define(ops::define({}, fmt::format("op add_transposed(i: {0}, j: {0})\n"
                                              "in X f32[j, i], Y f32[i, j]\n"
                                              "out Z f32[i, j] = X + Y\n",

@@ -27,10 +27,13 @@ std::vector<Leaf> ranked_leaves(const Graph& graph, const Plan& plan, const Node
                                 const SpecialisationPlan& specialisation, const PlannerOptions& options) {
     if (!options.costs) return leaf_candidates(node, specialisation, options);
     std::vector<TimedLeaf> candidates = timed_leaves(graph, plan, node, specialisation, options);
-    const bool ranks_loops = has_packed_values(graph, node, specialisation);
-    const auto unranked = std::stable_partition(
-        candidates.begin(), candidates.end(),
-        [&](const TimedLeaf& timed) { return ranks_loops || timed.leaf.micro_kernel != "loops"; });
+    const auto unranked =
+        std::stable_partition(candidates.begin(), candidates.end(),
+                              [](const TimedLeaf& timed) { return timed.leaf.micro_kernel != "loops"; });
+    if (has_packed_values(graph, node, specialisation))
+        std::stable_sort(unranked, candidates.end(), [](const TimedLeaf& a, const TimedLeaf& b) {
+            return a.why_infinite.empty() && (!b.why_infinite.empty() || a.seconds < b.seconds);
+        });
     const auto count = static_cast<size_t>(unranked - candidates.begin());
     const auto seconds = [&](size_t i) {
         return candidates[i].why_infinite.empty() ? candidates[i].seconds

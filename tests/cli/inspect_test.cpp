@@ -157,7 +157,10 @@ TEST_F(Inspecting, TheEGraphNeedsAMeasuredMachineAndAKnownFormat) {
     const ProcessResult format = tessera({"inspect", path("a.tsr"), "--egraph", path("layouts.pdf")});
     EXPECT_EQ(format.exit_code, 2);
     EXPECT_THAT(format.errors, HasSubstr("layouts.pdf ends neither in .html nor in .dot"));
-    EXPECT_EQ(tessera({"inspect", path("a.tsr"), "--search-effort", "2"}).exit_code, 2);
+    const ProcessResult none =
+        tessera({"inspect", path("a.tsr"), "--egraph", path("none.html"), "--search-effort", "0"});
+    EXPECT_EQ(none.exit_code, 2);
+    EXPECT_THAT(none.errors, HasSubstr("`--search-effort`: is 0, with which nothing is searched"));
     const ProcessResult other = tessera({"inspect", path("a.tsr"), "--egraph", path("none.html")});
     EXPECT_EQ(other.exit_code, 1);
     EXPECT_THAT(other.errors, HasSubstr("`--egraph`: is for machine round ("));
@@ -169,6 +172,15 @@ TEST_F(Inspecting, TheEGraphNeedsAMeasuredMachineAndAKnownFormat) {
     EXPECT_EQ(unmeasured.exit_code, 1);
     EXPECT_THAT(unmeasured.errors, HasSubstr("`round`: has no measured rates, by which layouts"));
     EXPECT_FALSE(std::filesystem::exists(path("none.html")));
+}
+
+// As where the variables are set for `tessera compile`.
+TEST_F(Inspecting, VariablesOfOtherVerbsDoNotDisturb) {
+    const ProcessResult result =
+        run_process({.program = "/usr/bin/env",
+                     .arguments = {"TESSERA_SEARCH_EFFORT=0", "TESSERA_MACHINE=" + path("round.toml"),
+                                   TESSERA_PROGRAM, "inspect", path("a.tsr"), "--memory"}});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
 }
 
 TEST_F(Inspecting, WrongUsageIsExitCodeTwo) {

@@ -82,6 +82,46 @@ TEST(Matcher, HolesAreTypedAndAttributesBind) {
     EXPECT_EQ(equal[0]["x"], w);
 }
 
+TEST(Matcher, TakesAnyNumberOfChildrenByOneName) {
+    EGraph graph;
+    const TermId a = graph.add(leaf("a"), {}), b = graph.add(leaf("b"), {});
+    const TermId one = graph.add(op("sum"), {a}), three = graph.add(op("sum"), {b, a, b});
+    graph.add(op("pair"), {one, one});
+    graph.add(op("pair"), {one, three});
+    const Pattern all = apply_to_all(toy::family("sum"), {}, "xs");
+    const auto matches = find(graph, all);
+    ASSERT_THAT(matches, SizeIs(2));
+    EXPECT_THAT(matches[0].lists.at("xs"), ElementsAre(a));
+    EXPECT_THAT(matches[1].lists.at("xs"), ElementsAre(b, a, b));
+    // The same name means the same children.
+    EXPECT_THAT(find(graph, f("pair", {all, all})), SizeIs(1));
+    const Rule rule(
+        {.name = "first", .from = all, .to = Construct([](EGraph&, const Match& m) -> std::optional<TermId> {
+                                           return m.lists.at("xs").front();
+                                       })});
+    EXPECT_EQ(rule.matched(graph, matches[1]), three);
+    EXPECT_THAT(rule.construct(graph, matches[1]), ElementsAre(b));
+}
+
+/// An operator whose result the policy allows to be rounded.
+Operator rounded(const std::string& kind) {
+    Operator result = op(kind);
+    result.results.front().rounding = Rounding::kWeights;
+    return result;
+}
+
+TEST(Rule, WhatIsMadeHasThePolicyOfWhatItReplaces) {
+    EGraph graph;
+    const TermId a = graph.add(leaf("a"), {});
+    const TermId fa = graph.add(rounded("f"), {a}), ga = graph.add(rounded("g"), {a});
+    const std::vector<Rule> rules = {
+        Rule({.name = "f-is-h", .from = f("f", {hole("x")}), .to = f("h", {hole("x")})}),
+        Rule({.name = "g-is-nothing", .from = f("g", {hole("x")}), .to = hole("x")})};
+    EXPECT_EQ(saturate(graph, rules).stop, StopReason::kSaturated);
+    EXPECT_TRUE(graph.are_equal(fa, graph.add(rounded("h"), {a})));
+    EXPECT_FALSE(graph.are_equal(ga, a)) << "what may be rounded is not what may not";
+}
+
 TEST(Rule, ConditionsAndConstructionsDecide) {
     EGraph graph;
     const TermId w = graph.add(leaf("w", ValueKind::kConstant), {}), x = graph.add(leaf("x"), {});
@@ -114,6 +154,8 @@ TEST(RuleDeath, WhatIsNotBoundIsRefused) {
                        .from = hole("x"),
                        .to = apply(toy::family("f"), {{"a", bound("n")}}, {hole("x")})}),
                  "rule r: n is not bound");
+    const Pattern all = apply_to_all(toy::family("f"), {}, "xs");
+    EXPECT_DEATH(Rule({.name = "r", .from = all, .to = all}), "rule r: f makes no list of children");
 }
 
 }  // namespace

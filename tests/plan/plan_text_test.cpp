@@ -34,6 +34,9 @@ Plan example() {
             .machine = "avx512",
             .workers = 2,
             .stored = {{"w", {{}, {{0, 16}}}}, {"rows", {}}},
+            .copies = {{"packed", {"arena", {{"more", "X"}, {"rest", "A"}}}},
+                       {"fresh", {"tile", {}, true}},
+                       {"own", {"view", {{"out", "B"}}, true}}},
             .specialisations = {decode, s}};
 }
 
@@ -86,28 +89,33 @@ TEST(PlanText, MistakesAreNamedWithTheirLine) {
     EXPECT_EQ(error_of(edited("machine =", "device = 'x'\nmachine =")),
               "plan.toml:4: `device`: is not known here");
     EXPECT_EQ(error_of(edited("'lanes <0:16>'", "'lanes <0:16'")), "plan.toml:10: ends, expected `>`");
-    EXPECT_EQ(error_of(edited("T = [1, 1]", "T = 1")), "plan.toml:16: `T`: is not [low, high]");
-    EXPECT_EQ(error_of(edited("T = [1, 1]", "T = [1, 'x']")), "plan.toml:16: `T`: is not [low, high]");
+    EXPECT_EQ(error_of(edited("arena for more.X", "arena")),
+              "plan.toml:16: `packed`: is `arena, rest.A`, expected VALUE for OPERATOR.OPERAND, ..; or made "
+              "as VALUE");
+    EXPECT_EQ(error_of(edited("arena for more.X", "arena for more")),
+              "plan.toml:16: `packed`: is for `more`, expected OPERATOR.OPERAND");
+    EXPECT_EQ(error_of(edited("T = [1, 1]", "T = 1")), "plan.toml:22: `T`: is not [low, high]");
+    EXPECT_EQ(error_of(edited("T = [1, 1]", "T = [1, 'x']")), "plan.toml:22: `T`: is not [low, high]");
     EXPECT_EQ(error_of(edited("arena_bytes = 8192", "arena_bytes = 'all'")),
-              "plan.toml:14: `arena_bytes`: is not an integer");
+              "plan.toml:20: `arena_bytes`: is not an integer");
     EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'heap'")),
-              "plan.toml:35: `arena`: is `heap`, expected arena, tile, view of NAME or in place of NAME");
+              "plan.toml:41: `arena`: is `heap`, expected arena, tile, view of NAME or in place of NAME");
     EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at 128'")),
-              "plan.toml:35: `arena`: ends in ``, expected ` at OFFSET for BYTES`");
+              "plan.toml:41: `arena`: ends in ``, expected ` at OFFSET for BYTES`");
     EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at -64 for 4096'")),
-              "plan.toml:35: `arena`: ends in `-64 for 4096`, expected ` at OFFSET for BYTES`");
+              "plan.toml:41: `arena`: ends in `-64 for 4096`, expected ` at OFFSET for BYTES`");
     EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at 128 for 4096 bytes'")),
-              "plan.toml:35: `arena`: has ` bytes` behind its place");
+              "plan.toml:41: `arena`: has ` bytes` behind its place");
     EXPECT_EQ(error_of(edited("{ block = 'last', nest", "{ block = 'last', lanes = 4, nest")),
-              "plan.toml:29: `lanes`: is not known here");
+              "plan.toml:35: `lanes`: is not known here");
     EXPECT_NE(
         error_of(edited("t:1 { tile", "t:0 { tile"))
-            .find("plan.toml:28: `t:0 { tile[loops lanes=16 x=d]; arena[loops] }`: expected a tile size"),
+            .find("plan.toml:34: `t:0 { tile[loops lanes=16 x=d]; arena[loops] }`: expected a tile size"),
         std::string::npos);
     EXPECT_EQ(error_of(edited("workers = 2", "workers = 0")),
               "plan.toml: `workers`: is 0, expected 1 to 1024");
     EXPECT_EQ(error_of(edited("alone = true", "alone = 1")),
-              "plan.toml:31: `alone`: is neither true nor false");
+              "plan.toml:37: `alone`: is neither true nor false");
     EXPECT_NE(error_of(edited("48@worker", "48@core")).find("expected worker at position 10"),
               std::string::npos);
     EXPECT_EQ(error_of("version = 1\ngraph = "),

@@ -3,6 +3,8 @@
 #include "rules/algebra/algebra_rules.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -97,6 +99,17 @@ TEST(RuleNames, AreUnique) {
     std::set<std::string> names;
     for (const RuleEntry& entry : algebra_rules(symbols()))
         EXPECT_TRUE(names.insert(entry.rule.name()).second) << entry.rule.name();
+}
+
+TEST(RuleReference, NamesEveryRule) {
+    std::ifstream file(TESSERA_SOURCE_DIR "/docs/rewriting.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    for (const RuleEntry& entry : algebra_rules(symbols())) {
+        const std::string& name = entry.rule.name();
+        const bool is_named = page.find(" " + name + ",") != std::string::npos ||
+                              page.find(" " + name + " ") != std::string::npos;
+        EXPECT_TRUE(is_named) << name << " is missing in the table of docs/rewriting.md";
+    }
 }
 
 }  // namespace

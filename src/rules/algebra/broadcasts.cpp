@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "rules/algebra/families.h"
 #include "rules/algebra/indexed.h"
 #include "rules/algebra/permutation.h"

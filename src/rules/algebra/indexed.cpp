@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "support/error.h"
-
 namespace tessera::rules {
 namespace {
 

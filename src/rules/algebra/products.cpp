@@ -1,8 +1,6 @@
 // A product of matrices by the labels of its axes: Y[0, 1] = sum over 2 of A[0, 2] B[1, 2]. A transposed
 // factor is the factor with its labels in another order, a transposed product the product with its first
 // labels renamed.
-#include <algorithm>
-
 #include "rules/algebra/families.h"
 #include "rules/algebra/indexed.h"
 #include "rules/algebra/permutation.h"
