@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/artefact_machine.h"
 #include "cli/layout_account.h"
+#include "cli/search_again.h"
 #include "cli/verb.h"
 #include "tessera/compile.h"
 
@@ -34,13 +34,12 @@ Job declare(CLI::App& app, const Environment& environment) {
     app.add_option("--search-effort", options->search_effort, "as it was for `tessera compile`")
         ->type_name("N")
         ->capture_default_str()
-        ->check(CLI::Range(int64_t{1}, kMostSearchEffort));
+        ->check(CLI::Range(int64_t{0}, kMostSearchEffort));
     app.add_flag("--json", options->as_json, "the same as JSON");
     return [options, &environment] {
         const Artefact artefact = Artefact::open(options->artefact);
         const LayoutSearch again =
-            repeat_layout_search(artefact, machine_of(artefact, options->machine, "--tensor", environment),
-                                 options->search_effort);
+            search_again(artefact, options->machine, "--tensor", options->search_effort, environment);
         const TensorAccounts accounts = account_for(artefact, again, options->tensor);
         if (options->as_json)
             fmt::print("{}\n", as_json(accounts, again).dump(1));
