@@ -149,89 +149,83 @@ bool is_found_by_index(const Definition& definition, int tensor) {
                                [](const auto& access) { return std::ranges::any_of(access, is_indirect); });
 }
 
-}  // namespace
+/// What a rule on operators looks at.
+struct Plain {
+    const EGraph& graph;
+    const Operator& op;
+    const Definition& definition;
+    const std::vector<TermId>& operands;
+    TermId result;
+};
 
-egraph::Rule meta_pack(const PackRuleOptions& options) {
-    return egraph::Rule({.name = "meta-pack",
-                         .from = egraph::apply_to_all(packable(), {}, kOperands),
-                         .to = [options](EGraph& graph, const Match& match) -> std::vector<TermId> {
-                             Forms forms(graph, match, options);
-                             if (!forms.is_plain()) return {};
-                             const Operator& op = operator_of(graph, match);
-                             for (const OperatorPacking& packing :
-                                  packings_for(*op.definition(), options.units))
-                                 forms.add(packing.tensors);
-                             if (options.more_forms)
-                                 for (const Form& form : options.more_forms(op))
-                                     forms.add_for_constants(form);
-                             return forms.make();
-                         }});
-}
-
-egraph::Rule pass_through(const PackRuleOptions& options) {
-    return egraph::Rule({.name = "pass-through",
-                         .from = egraph::apply_to_all(packable(), {}, kOperands),
-                         .to = [options](EGraph& graph, const Match& match) -> std::vector<TermId> {
-                             Forms forms(graph, match, options);
-                             if (!forms.is_plain()) return {};
-                             const Definition& definition = *operator_of(graph, match).definition();
-                             const std::vector<TermId>& children = operands_of(match);
-                             for (size_t i = 0; i < children.size(); ++i) {
-                                 if (graph.facts(children[i]).is_constant) continue;
-                                 for (const Layout& layout : packed_layouts(graph, children[i])) {
-                                     const auto packing = packing_of(definition, static_cast<int>(i), layout);
-                                     if (packing) forms.add(for_all_tensors(definition, *packing));
-                                 }
-                             }
-                             return forms.make();
-                         }});
-}
-
-egraph::Rule write_as_read(const PackRuleOptions& options) {
+/// A rule that adds forms to an operator on row-major tensors.
+egraph::Rule form_rule(std::string name, const PackRuleOptions& options,
+                       std::function<void(const Plain&, Forms&)> add) {
     return egraph::Rule(
-        {.name = "write-as-read",
+        {.name = std::move(name),
          .from = egraph::apply_to_all(packable(), {}, kOperands),
-         .to = [options](EGraph& graph, const Match& match) -> std::vector<TermId> {
+         .to = [options, add = std::move(add)](EGraph& graph, const Match& match) -> std::vector<TermId> {
              Forms forms(graph, match, options);
              if (!forms.is_plain()) return {};
-             const Definition& definition = *operator_of(graph, match).definition();
-             const std::vector<TermId>& children = operands_of(match);
-             for (const Layout& layout : packed_layouts(graph, EGraph::any_term(match.root))) {
-                 forms.add({std::vector<Layout>(children.size()), layout});
-                 if (const auto packing = packing_of(definition, definition.results().front(), layout))
-                     forms.add(for_all_tensors(definition, *packing));
-                 if (children.size() != 1) continue;
-                 for (const Layout& operand : packed_layouts(graph, children.front()))
-                     forms.add({{operand}, layout});
-             }
+             const Operator& op = operator_of(graph, match);
+             add({graph, op, *op.definition(), operands_of(match), EGraph::any_term(match.root)}, forms);
              return forms.make();
          }});
 }
 
+}  // namespace
+
+egraph::Rule meta_pack(const PackRuleOptions& options) {
+    return form_rule("meta-pack", options, [options](const Plain& plain, Forms& forms) {
+        for (const OperatorPacking& packing : packings_for(plain.definition, options.units))
+            forms.add(packing.tensors);
+        if (!options.more_forms) return;
+        for (const Form& form : options.more_forms(plain.op)) forms.add_for_constants(form);
+    });
+}
+
+egraph::Rule pass_through(const PackRuleOptions& options) {
+    return form_rule("pass-through", options, [](const Plain& plain, Forms& forms) {
+        for (size_t i = 0; i < plain.operands.size(); ++i) {
+            if (plain.graph.facts(plain.operands[i]).is_constant) continue;
+            for (const Layout& layout : packed_layouts(plain.graph, plain.operands[i])) {
+                const auto packing = packing_of(plain.definition, static_cast<int>(i), layout);
+                if (packing) forms.add(for_all_tensors(plain.definition, *packing));
+            }
+        }
+    });
+}
+
+egraph::Rule write_as_read(const PackRuleOptions& options) {
+    return form_rule("write-as-read", options, [](const Plain& plain, Forms& forms) {
+        for (const Layout& layout : packed_layouts(plain.graph, plain.result)) {
+            forms.add({std::vector<Layout>(plain.operands.size()), layout});
+            if (const auto packing = packing_of(plain.definition, plain.definition.results().front(), layout))
+                forms.add(for_all_tensors(plain.definition, *packing));
+            if (plain.operands.size() != 1) continue;
+            for (const Layout& operand : packed_layouts(plain.graph, plain.operands.front()))
+                forms.add({{operand}, layout});
+        }
+    });
+}
+
 egraph::Rule read_as_stored(const PackRuleOptions& options) {
-    return egraph::Rule({.name = "read-as-stored",
-                         .from = egraph::apply_to_all(packable(), {}, kOperands),
-                         .to = [options](EGraph& graph, const Match& match) -> std::vector<TermId> {
-                             Forms forms(graph, match, options);
-                             if (!forms.is_plain()) return {};
-                             const Definition& definition = *operator_of(graph, match).definition();
-                             const std::vector<TermId>& children = operands_of(match);
-                             std::vector<Form> all = {{std::vector<Layout>(children.size()), {}}};
-                             for (size_t i = 0; i < children.size(); ++i) {
-                                 if (!graph.facts(children[i]).is_constant ||
-                                     !is_found_by_index(definition, static_cast<int>(i)))
-                                     continue;
-                                 const size_t before = all.size();
-                                 for (const Layout& layout : packed_layouts(graph, children[i])) {
-                                     for (size_t f = 0; f < before; ++f) {
-                                         all.push_back(all[f]);
-                                         all.back().operands[i] = layout;
-                                     }
-                                 }
-                             }
-                             for (size_t f = 1; f < all.size(); ++f) forms.add(all[f]);
-                             return forms.make();
-                         }});
+    return form_rule("read-as-stored", options, [](const Plain& plain, Forms& forms) {
+        std::vector<Form> all = {{std::vector<Layout>(plain.operands.size()), {}}};
+        for (size_t i = 0; i < plain.operands.size(); ++i) {
+            if (!plain.graph.facts(plain.operands[i]).is_constant ||
+                !is_found_by_index(plain.definition, static_cast<int>(i)))
+                continue;
+            const size_t before = all.size();
+            for (const Layout& layout : packed_layouts(plain.graph, plain.operands[i])) {
+                for (size_t f = 0; f < before; ++f) {
+                    all.push_back(all[f]);
+                    all.back().operands[i] = layout;
+                }
+            }
+        }
+        for (size_t f = 1; f < all.size(); ++f) forms.add(all[f]);
+    });
 }
 
 egraph::Rule fold_packs(const PackRuleOptions& options) {
