@@ -8,8 +8,8 @@
 
 #include "cli/artefact_machine.h"
 #include "cli/plan_costs.h"
+#include "cli/search_again.h"
 #include "cli/verb.h"
-#include "compiler/layout_search.h"
 #include "facts/bound_definition.h"
 #include "facts/touched.h"
 #include "facts/work.h"
@@ -129,11 +129,8 @@ CLI::Validator page_extension() {
 }
 
 void write_egraph(const Artefact& artefact, const Options& options, const Environment& environment) {
-    if (options.search_effort == 0)
-        throw Error("", "--search-effort", "is 0, with which nothing is searched",
-                    "give the one of `tessera compile`", ErrorKind::kUsage);
-    const Machine machine = machine_of(artefact, options.machine, "--egraph", environment);
-    const LayoutSearch again = repeat_layout_search(artefact, machine, options.search_effort);
+    const LayoutSearch again =
+        search_again(artefact, options.machine, "--egraph", options.search_effort, environment);
     const bool is_dot = std::filesystem::path(options.egraph).extension() == ".dot";
     write_file(options.egraph, is_dot ? layouts::dot_text(again.search)
                                       : layouts::html_page(again.graph, again.initial, again.search));

@@ -32,6 +32,7 @@ struct Verb {
 Verb bench_verb();
 Verb check_verb();
 Verb compile_verb();
+Verb explain_verb();
 Verb extract_verb();
 Verb inspect_verb();
 Verb logits_verb();

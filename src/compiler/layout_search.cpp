@@ -16,14 +16,14 @@ layouts::SearchOptions layout_search_options(const Graph& graph, const Plan& ini
 }
 
 LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machine, int64_t effort) {
-    if (!is_measured(machine))
-        throw Error("", machine.name, "has no measured rates, by which layouts could be compared",
-                    "measure it with `tessera machine --measure`");
     LayoutSearch again{
         .graph = parse_graph(artefact.graph(), artefact.where()), .initial = {}, .options = {}, .search = {}};
     verify(again.graph, artefact.where());
     const Plan plan = parse_plan(artefact.plan(), artefact.where());
     PlannerOptions planner = planner_options(machine, plan.workers);
+    if (!planner.costs || !planner.costs->knows_loops())
+        throw Error("", machine.name, "has no measured rates, by which layouts could be compared",
+                    "measure it with `tessera machine --measure`");
     again.initial = initial_plan(again.graph, planner);
     planner.constant_bytes = constant_section(again.graph, again.initial).bytes;
     const layouts::SearchOptions options = layout_search_options(again.graph, again.initial, planner, effort);

@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/round_machine.h"
 #include "machine/machine_text.h"
 #include "support/subprocess.h"
 #include "support/temporary_folder.h"
@@ -23,39 +24,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A described machine with rates of round numbers.
-Machine measured() {
-    const char* name = kHostIsa == Isa::kX86_64 ? "generic-x86-64" : "neon";
-    Machine machine = read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + name + ".toml");
-    machine.name = "round";
-    machine.cores = 2;
-    double rate = 80e9;
-    for (MemoryLevel& level : machine.memory) {
-        level.read_bandwidth = {{.threads = 1, .bytes_per_second = rate}};
-        rate /= 2;
-    }
-    for (ComputeUnit& unit : machine.units)
-        if (unit.kind == UnitKind::kVector)
-            unit.peaks = {{.level = machine.memory[0].name, .operations_per_second = 20e9}};
-    machine.barriers = {{.threads = 2, .seconds = 3e-6}};
-    const std::vector<std::map<std::string, int64_t>> works = {
-        {{"steps", 10}}, {{"steps", 10}, {"loads", 20}}, {{"steps", 10}, {"flops", 30}}};
-    for (const auto& work : works)
-        machine.micro_kernels.push_back({.name = "loops",
-                                         .types = {{"C", "f32"}},
-                                         .parameters = {{"lanes", vector_lanes(machine)}},
-                                         .sizes = {{"i", 10 * static_cast<int64_t>(work.size())}},
-                                         .work = work,
-                                         .level = machine.memory[1].name,
-                                         .seconds = 1e-8 * static_cast<double>(work.size())});
-    return machine;
-}
-
 class Inspecting : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
         folder_ = new TemporaryFolder();
-        std::ofstream(path("round.toml")) << print_machine(measured());
+        std::ofstream(path("round.toml")) << print_machine(testing::round_machine());
         const ProcessResult compiled = compile("a.tsr", {"--dump", path("dump")});
         ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
     }
@@ -146,7 +119,7 @@ TEST_F(Inspecting, CostsNeedAMeasuredMachine) {
     EXPECT_EQ(other.exit_code, 1);
     EXPECT_THAT(other.errors, HasSubstr("`--costs`: is for machine round ("));
     EXPECT_THAT(other.errors, HasSubstr("give the measured description of a machine with --machine"));
-    Machine described = measured();
+    Machine described = testing::round_machine();
     described.micro_kernels.clear();
     std::ofstream(path("described.toml")) << print_machine(described);
     const ProcessResult unmeasured =
@@ -191,7 +164,7 @@ TEST_F(Inspecting, TheEGraphNeedsAMeasuredMachineAndAKnownFormat) {
     const ProcessResult other = tessera({"inspect", path("a.tsr"), "--egraph", path("none.html")});
     EXPECT_EQ(other.exit_code, 1);
     EXPECT_THAT(other.errors, HasSubstr("`--egraph`: is for machine round ("));
-    Machine described = measured();
+    Machine described = testing::round_machine();
     described.micro_kernels.clear();
     std::ofstream(path("no-rates.toml")) << print_machine(described);
     const ProcessResult unmeasured = tessera(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <random>
 
@@ -63,8 +64,9 @@ inline Problem cover_problem(std::mt19937& random, int elements, int sets, int w
     return problem;
 }
 
-/// The least cost of any valid choice, by trying all of them; empty if there is none.
-inline std::optional<double> least_cost(const Problem& problem) {
+/// The least cost of any valid choice (that is accepted), by trying all of them; empty if there is none.
+inline std::optional<double> least_cost(const Problem& problem,
+                                        const std::function<bool(const Choice&)>& accepts = {}) {
     std::vector<std::vector<int>> members(static_cast<size_t>(problem.classes));
     for (size_t n = 0; n < problem.nodes.size(); ++n)
         members[static_cast<size_t>(problem.nodes[n].e_class)].push_back(static_cast<int>(n));
@@ -89,7 +91,7 @@ inline std::optional<double> least_cost(const Problem& problem) {
             open.insert(open.end(), node.children.begin(), node.children.end());
         }
         if (undecided < 0) {
-            if (!violations(problem, choice).empty()) return;
+            if (!violations(problem, choice).empty() || (accepts && !accepts(choice))) return;
             const double cost = cost_of(problem, choice);
             if (!best || cost < *best) best = cost;
             return;

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "layouts/described_machines.h"
+#include "layouts/two_products.h"
 #include "layouts/value_forms.h"
 
 namespace tessera::layouts {
@@ -14,37 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-/// Its name is markup.
-Graph two_products() {
-    return parse_graph(R"(graph "<b>x & y"
-input X: f32[256, 256]
-constant W: f32[256, 256] from "W"
-constant V: f32[256, 256] from "V"
-value H: f32[256, 256]
-value Y: f32[256, 256]
-
-block main
-  node first(X, W) -> H
-    op matmul(m: 256, n: 256, k*: 256)
-    in A f32[m, k]
-    in B f32[n, k]
-    out C f32[m, n] = sum(A * B)
-  node second(H, V) -> Y
-    op matmul(m: 256, n: 256, k*: 256)
-    in A f32[m, k]
-    in B f32[n, k]
-    out C f32[m, n] = sum(A * B)
-output Y
-)",
-                       "two products");
-}
-
-struct Searched {
-    Graph graph = two_products();
-    Plan initial{.graph = graph.name, .machine = "described", .specialisations = {{.name = "all"}}};
-    Search search = testing::search(graph, testing::machine_with({})).search;
-};
+using testing::Searched;
 
 size_t count(const std::string& text, std::string_view part) {
     size_t number = 0;

@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/layout_account.h"
+#include "ir/graph_text.h"
+#include "movement/views.h"
+#include "plan/constants.h"
+#include "support/error.h"
+#include "support/near_names.h"
+
+namespace tessera::cli {
+namespace {
+
+ValueId find_tensor(const Graph& graph, const Plan& plan, const std::string& name, const std::string& where) {
+    if (const auto value = graph.find(name)) return *value;
+    if (const auto copy = plan.copies.find(name); copy != plan.copies.end())
+        return *graph.find(copy->second.of);
+    std::vector<std::string> known;
+    for (const Value& value : graph.values) known.push_back(value.name);
+    for (const auto& [copy, of] : plan.copies) known.push_back(copy);
+    const std::vector<std::string> near = near_names(name, known);
+    throw Error(where, name, "is no tensor of the graph",
+                near.empty() ? "`tessera inspect OUT.tsr --graph` shows them"
+                             : fmt::format("did you mean {}?", fmt::join(near, " or ")));
+}
+
+std::string_view kind_of(ValueKind kind) {
+    switch (kind) {
+        case ValueKind::kInput:
+            return "input";
+        case ValueKind::kConstant:
+            return "constant";
+        case ValueKind::kState:
+            return "state";
+        default:
+            return "value";
+    }
+}
+
+/// Why the search does not choose how an operator makes its results (layouts/search_graph.h).
+std::string why_left_alone(const Graph& graph, const Node& node) {
+    if (node.previous) return "it updates a state";
+    if (node.results.size() > 1) return "its operator has several results";
+    if (is_view(*node.definition())) return "its operator only renames elements";
+    const bool is_of_constants = std::ranges::all_of(
+        node.operands, [&](ValueId operand) { return graph[operand].kind == ValueKind::kConstant; });
+    return is_of_constants
+               ? "its operator reads constants alone"
+               : "its operator is fused with others, or is passed in place by what the block carries";
+}
+
+std::string why_left_alone(const LayoutSearch& again, const layouts::ValueForms& value) {
+    const egraph::Operator& op = again.search.graph.egraph.op(value.original);
+    if (op.definition() || !value.at) return "";
+    if (value.made_by.empty()) return "the block is given it so";
+    for (const Node& node : again.graph.blocks[value.at->block].nodes)
+        if (node.name == value.made_by) return why_left_alone(again.graph, node);
+    return "";
+}
+
+/// Where others see a value it is copied from how it is made, which the plan then has under another name.
+std::optional<Layout> layout_in(const Plan& plan, const layouts::ValueForms& value) {
+    const std::string& tensor = value.tensors.front();
+    if (!value.at) return stored_layout(plan, tensor);
+    if (value.made_by.empty() || value.at->specialisation >= plan.specialisations.size()) return std::nullopt;
+    std::string made = tensor;
+    for (const auto& [name, copy] : plan.copies)
+        if (copy.of == tensor && copy.is_made) made = name;
+    const auto& tensors = plan.specialisations[value.at->specialisation].tensors;
+    const auto found = tensors.find(made);
+    if (found == tensors.end() || found->second.place != Place::kArena) return std::nullopt;
+    return found->second.layout;
+}
+
+}  // namespace
+
+TensorAccounts account_for(const Artefact& artefact, const LayoutSearch& again, const std::string& tensor) {
+    const Plan plan = parse_plan(artefact.plan(), artefact.where());
+    const Value& found = again.graph[find_tensor(again.graph, plan, tensor, artefact.where())];
+    TensorAccounts all{.tensor = found.name,
+                       .description = fmt::format("{} {}", kind_of(found.kind), print(found.type)),
+                       .accounts = {}};
+    const auto values = layouts::forms_of_values(again.graph, again.initial, again.search);
+    for (const layouts::ValueForms& value : values) {
+        if (std::ranges::find(value.tensors, found.name) == value.tensors.end()) continue;
+        TensorAccount account{.value = value,
+                              .in_artefact = layout_in(plan, value),
+                              .left_alone = why_left_alone(again, value),
+                              .account = {}};
+        account.account = layouts::account_of(again.search, values, value, again.options);
+        all.accounts.push_back(std::move(account));
+    }
+    return all;
+}
+
+}  // namespace tessera::cli

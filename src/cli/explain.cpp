@@ -1,0 +1,64 @@
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/layout_account.h"
+#include "cli/search_again.h"
+#include "cli/verb.h"
+#include "tessera/compile.h"
+
+namespace tessera::cli {
+namespace {
+
+struct Options {
+    std::string artefact;
+    std::string tensor;
+    std::string machine;
+    int64_t search_effort = 1;
+    bool as_json = false;
+};
+
+Job declare(CLI::App& app, const Environment& environment) {
+    const auto options = std::make_shared<Options>();
+    app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`")->required();
+    app.add_option("--tensor", options->tensor,
+                   "a constant, or a result of an operator, by its name in `tessera inspect OUT.tsr --graph`")
+        ->required()
+        ->type_name("NAME");
+    app.add_option("--machine", options->machine,
+                   "the measured machine that the layouts are for; without it the one that the artefact was "
+                   "compiled for, if that is this one")
+        ->type_name("FILE");
+    app.add_option("--search-effort", options->search_effort, "as it was for `tessera compile`")
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(CLI::Range(int64_t{0}, kMostSearchEffort));
+    app.add_flag("--json", options->as_json, "the same as JSON");
+    return [options, &environment] {
+        const Artefact artefact = Artefact::open(options->artefact);
+        const LayoutSearch again =
+            search_again(artefact, options->machine, "--tensor", options->search_effort, environment);
+        const TensorAccounts accounts = account_for(artefact, again, options->tensor);
+        if (options->as_json)
+            fmt::print("{}\n", as_json(accounts, again).dump(1));
+        else
+            fmt::print("{}", in_words(accounts, again));
+        return 0;
+    };
+}
+
+}  // namespace
+
+Verb explain_verb() {
+    return {
+        .name = "explain",
+        .help = "say why a tensor lies as it does: who reads it, what that costs, what the runner-up would",
+        .examples = {"tessera explain tiny.tsr --tensor embedding_weight",
+                     "tessera explain tiny.tsr --tensor layer_gate --machine host.toml",
+                     "tessera explain tiny.tsr --tensor layer_gate --json"},
+        .declare = declare};
+}
+
+}  // namespace tessera::cli

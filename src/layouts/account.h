@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "layouts/value_forms.h"
+
+namespace tessera::layouts {
+
+/// A form that some choice uses.
+struct UsedForm {
+    std::string tensor;          ///< what it makes
+    std::string made_by;         ///< the node; empty for constants and what a block is given
+    std::optional<Instance> at;  ///< nothing for a constant
+    Layout layout;               ///< of the tensor that the account is of, or else of what it makes
+    std::string form, by;
+    double seconds = 0;  ///< at all points by their weights, times the block's repetitions
+};
+
+/// Why a value lies as it does: what is known of the choice, and of the best one in which it lies otherwise.
+struct Account {
+    Layout layout;
+    UsedForm maker;
+    std::vector<UsedForm> readers;  ///< `layout`: as they read the value
+    std::vector<UsedForm> copies;   ///< of the value in other layouts
+
+    extraction::Result runner_up;  ///< no choice: there is none
+    Layout other_layout;           ///< of the value then
+    /// What is made, or copied, otherwise then: before and after.
+    std::vector<std::pair<std::optional<UsedForm>, std::optional<UsedForm>>> changes;
+
+    std::vector<std::pair<std::string, std::string>>
+        impossible;  ///< forms of it and of readers, with reasons
+};
+
+/// @param values all of the search, of which this one is needed
+Account account_of(const Search& search, const std::vector<ValueForms>& values, const ValueForms& value,
+                   const extraction::Options& options);
+
+}  // namespace tessera::layouts
