@@ -5,7 +5,6 @@
 
 #include "cli/layout_account.h"
 #include "ir/graph_text.h"
-#include "movement/views.h"
 #include "plan/constants.h"
 #include "support/error.h"
 #include "support/near_names.h"
@@ -39,25 +38,9 @@ std::string_view kind_of(ValueKind kind) {
     }
 }
 
-/// Why the search does not choose how an operator makes its results (layouts/search_graph.h).
-std::string why_left_alone(const Graph& graph, const Node& node) {
-    if (node.previous) return "it updates a state";
-    if (node.results.size() > 1) return "its operator has several results";
-    if (is_view(*node.definition())) return "its operator only renames elements";
-    const bool is_of_constants = std::ranges::all_of(
-        node.operands, [&](ValueId operand) { return graph[operand].kind == ValueKind::kConstant; });
-    return is_of_constants
-               ? "its operator reads constants alone"
-               : "its operator is fused with others, or is passed in place by what the block carries";
-}
-
 std::string why_left_alone(const LayoutSearch& again, const layouts::ValueForms& value) {
-    const egraph::Operator& op = again.search.graph.egraph.op(value.original);
-    if (op.definition() || !value.at) return "";
-    if (value.made_by.empty()) return "the block is given it so";
-    for (const Node& node : again.graph.blocks[value.at->block].nodes)
-        if (node.name == value.made_by) return why_left_alone(again.graph, node);
-    return "";
+    if (value.at && value.made_by.empty()) return "the block is given it so";
+    return layouts::why_left_alone(again.search.graph.egraph, value.original);
 }
 
 /// Where others see a value it is copied from how it is made, which the plan then has under another name.

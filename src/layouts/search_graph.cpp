@@ -15,6 +15,8 @@ namespace {
 using egraph::Operator;
 using egraph::TermId;
 
+constexpr const char* kWhyLeftAlone = "why";
+
 /// A tensor of the definition whose storage the result may take over, by what is known of single operators.
 std::vector<ValueId> replaceable(const Node& node) {
     std::vector<ValueId> values;
@@ -41,19 +43,25 @@ std::set<const Node*> on_the_way(const Block& block) {
     return found;
 }
 
-/// Fused operators, whose values are never whole, and what carried values pass.
-std::set<const Node*> left_alone(const Graph& graph, const Block& block) {
-    std::set<const Node*> nodes = on_the_way(block);
-    for (const Group& group : group_nodes(BlockView(graph, block)))
-        if (group.nodes.size() > 1) nodes.insert(group.nodes.begin(), group.nodes.end());
-    return nodes;
-}
+/// Operators of which nothing is to be known, with the reason.
+using LeftAlone = std::map<const Node*, std::string>;
 
-bool is_searched(const Graph& graph, const Node& node, const std::set<const Node*>& left_alone) {
-    const bool reads_of_the_step = std::ranges::any_of(
-        node.operands, [&](ValueId operand) { return graph[operand].kind != ValueKind::kConstant; });
-    return reads_of_the_step && !node.previous && node.results.size() == 1 && !is_view(*node.definition()) &&
-           !left_alone.contains(&node);
+LeftAlone left_alone(const Graph& graph, const Block& block) {
+    LeftAlone reasons;
+    for (const Node* node : on_the_way(block))
+        reasons[node] = "what the block carries passes its operator in place";
+    for (const Group& group : group_nodes(BlockView(graph, block)))
+        for (const Node* node : group.nodes)
+            if (group.nodes.size() > 1) reasons[node] = "its operator is fused with others";
+    for (const Node& node : block.nodes) {
+        if (std::ranges::all_of(node.operands,
+                                [&](ValueId operand) { return graph[operand].kind == ValueKind::kConstant; }))
+            reasons[&node] = "its operator reads constants alone";
+        if (is_view(*node.definition())) reasons[&node] = "its operator only renames elements";
+        if (node.results.size() > 1) reasons[&node] = "its operator has several results";
+        if (node.previous) reasons[&node] = "it updates a state";
+    }
+    return reasons;
 }
 
 class Builder {
@@ -63,8 +71,7 @@ public:
         for (const Block& block : graph.blocks) left_alone_.push_back(left_alone(graph, block));
         for (size_t b = 0; b < graph.blocks.size(); ++b)
             for (const Node& node : graph.blocks[b].nodes)
-                if (!is_searched(graph, node, left_alone_[b]))
-                    given_.insert(node.operands.begin(), node.operands.end());
+                if (left_alone_[b].contains(&node)) given_.insert(node.operands.begin(), node.operands.end());
     }
 
     SearchGraph run() {
@@ -83,13 +90,14 @@ private:
             std::vector<TermId> children;
             for (const ValueId operand : node.operands) children.push_back(term_of(operand, made, at));
             if (node.previous) children.push_back(term_of(*node.previous, made, at));
-            Operator op{.what = Composite{.kind = "as given", .attributes = {{"node", node.name}}},
-                        .results = {}};
-            if (is_searched(graph_, node, left_alone_[at.block]))
-                op.what = std::get<DefinitionPtr>(node.op);
-            else
-                children.push_back(
-                    leaf(ValueKind::kInput, {}, "", at));  // else those of constants were constants
+            Operator op{.what = std::get<DefinitionPtr>(node.op), .results = {}};
+            if (const auto reason = left_alone_[at.block].find(&node);
+                reason != left_alone_[at.block].end()) {
+                op.what = Composite{.kind = "as given",
+                                    .attributes = {{"node", node.name}, {kWhyLeftAlone, reason->second}}};
+                // Else those of constants were constants.
+                children.push_back(leaf(ValueKind::kInput, {}, "", at));
+            }
             for (const ValueId result : node.results) op.results.push_back(type_of(result));
             const TermId term = out_.egraph.add(op, std::move(children));
             for (size_t i = 0; i < node.results.size(); ++i) {
@@ -148,8 +156,8 @@ private:
 
     const Graph& graph_;
     const Plan& initial_;
-    std::vector<std::set<const Node*>> left_alone_;  ///< by block
-    std::set<ValueId> given_;                        ///< read by operators that are not searched
+    std::vector<LeftAlone> left_alone_;  ///< by block
+    std::set<ValueId> given_;            ///< read by operators that are not searched
     SearchGraph out_;
 };
 
@@ -157,6 +165,13 @@ private:
 
 SearchGraph search_graph(const Graph& graph, const Plan& initial) {
     return Builder(graph, initial).run();
+}
+
+std::string why_left_alone(const egraph::EGraph& graph, TermId term) {
+    if (std::holds_alternative<egraph::Projection>(graph.op(term).what))
+        term = graph.term(term).children.front();
+    const auto* given = std::get_if<Composite>(&graph.op(term).what);
+    return given ? std::get<std::string>(given->attributes.at(kWhyLeftAlone)) : "";
 }
 
 }  // namespace tessera::layouts

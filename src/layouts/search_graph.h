@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "egraph/e_graph.h"
@@ -31,5 +32,9 @@ struct SearchGraph {
 /// constants alone, operators that default planning fuses, whose values never exist whole, and what the
 /// carried value of a repeated block passes in place. States, and constants that such an operator reads, lie as `initial.stored` says.
 SearchGraph search_graph(const Graph& graph, const Plan& initial);
+
+/// Why the search does not choose how the value of one of its original terms lies; empty where it does, and of
+/// what no operator makes.
+std::string why_left_alone(const egraph::EGraph& graph, egraph::TermId term);
 
 }  // namespace tessera::layouts
