@@ -46,13 +46,7 @@ std::optional<Operator> make(const Attributes& attributes, std::span<const Tenso
 }  // namespace
 
 egraph::FamilyPtr broadcasts(Symbols symbols) {
-    return std::make_shared<egraph::OperatorFamily>(
-        egraph::OperatorFamily{.name = "broadcast",
-                               .recognise = recognise,
-                               .make = [symbols = std::vector(symbols.begin(), symbols.end())](
-                                           const Attributes& attributes, std::span<const TensorType> types) {
-                                   return make(attributes, types, symbols);
-                               }});
+    return family("broadcast", recognise, make, symbols);
 }
 
 std::vector<RuleEntry> broadcast_rules(const Families& families) {

@@ -47,6 +47,13 @@ std::vector<RuleEntry> slice_rules(const Families& families);
 std::vector<RuleEntry> concat_rules(const Families& families);
 std::vector<RuleEntry> elementwise_rules(const Families& families);
 
+/// A family whose members are made with the symbols of a graph.
+egraph::FamilyPtr family(std::string name,
+                         std::optional<egraph::Attributes> (*recognise)(const egraph::Operator&),
+                         std::optional<egraph::Operator> (*make)(const egraph::Attributes&,
+                                                                 std::span<const TensorType>, Symbols),
+                         Symbols symbols);
+
 egraph::FamilyPtr transposes(Symbols symbols);
 egraph::FamilyPtr elementwise_maps(Symbols symbols, size_t operands);
 egraph::FamilyPtr reductions(Symbols symbols);

@@ -75,13 +75,7 @@ AttributePattern labels_behind(const std::string& name) {
 }  // namespace
 
 egraph::FamilyPtr products(Symbols symbols) {
-    return std::make_shared<egraph::OperatorFamily>(
-        egraph::OperatorFamily{.name = "product",
-                               .recognise = recognise,
-                               .make = [symbols = std::vector(symbols.begin(), symbols.end())](
-                                           const Attributes& attributes, std::span<const TensorType> types) {
-                                   return make(attributes, types, symbols);
-                               }});
+    return family("product", recognise, make, symbols);
 }
 
 std::vector<RuleEntry> product_rules(const Families& families) {

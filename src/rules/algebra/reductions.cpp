@@ -77,13 +77,7 @@ std::optional<Operator> make(const Attributes& attributes, std::span<const Tenso
 }  // namespace
 
 egraph::FamilyPtr reductions(Symbols symbols) {
-    return std::make_shared<egraph::OperatorFamily>(
-        egraph::OperatorFamily{.name = "reduce",
-                               .recognise = recognise,
-                               .make = [symbols = std::vector(symbols.begin(), symbols.end())](
-                                           const Attributes& attributes, std::span<const TensorType> types) {
-                                   return make(attributes, types, symbols);
-                               }});
+    return family("reduce", recognise, make, symbols);
 }
 
 std::vector<RuleEntry> reduction_rules(const Families& families) {

@@ -88,13 +88,7 @@ std::optional<Exchanged> exchanged(const Match& m) {
 }  // namespace
 
 egraph::FamilyPtr reshapes(Symbols symbols) {
-    return std::make_shared<egraph::OperatorFamily>(
-        egraph::OperatorFamily{.name = "reshape",
-                               .recognise = recognise,
-                               .make = [symbols = std::vector(symbols.begin(), symbols.end())](
-                                           const Attributes& attributes, std::span<const TensorType> types) {
-                                   return make(attributes, types, symbols);
-                               }});
+    return family("reshape", recognise, make, symbols);
 }
 
 std::vector<RuleEntry> reshape_rules(const Families& families) {

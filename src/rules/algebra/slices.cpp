@@ -85,13 +85,7 @@ std::optional<Operator> make(const Attributes& attributes, std::span<const Tenso
 }  // namespace
 
 egraph::FamilyPtr slices(Symbols symbols) {
-    return std::make_shared<egraph::OperatorFamily>(
-        egraph::OperatorFamily{.name = "slice",
-                               .recognise = recognise,
-                               .make = [symbols = std::vector(symbols.begin(), symbols.end())](
-                                           const Attributes& attributes, std::span<const TensorType> types) {
-                                   return make(attributes, types, symbols);
-                               }});
+    return family("slice", recognise, make, symbols);
 }
 
 std::vector<RuleEntry> slice_rules(const Families& families) {
