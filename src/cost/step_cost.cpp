@@ -16,15 +16,6 @@
 namespace tessera {
 namespace {
 
-/// A state's new contents are its old ones, in place.
-ValueId storage_of_state(const Graph& graph, ValueId value) {
-    for (const Block& block : graph.blocks) {
-        for (const StateUpdate& state : block.states)
-            if (state.after == value) return state.before;
-    }
-    return value;
-}
-
 class StepCosts {
 public:
     StepCosts(const Graph& graph, const Plan& plan, const SpecialisationPlan& pinned, const SizePoint& point,
@@ -146,7 +137,7 @@ private:
 
     /// Constants and states of a repeated block are others in each repetition.
     std::pair<ValueId, int64_t> key(ValueId value, int64_t repetition) const {
-        value = storage_of_state(graph_, value);
+        value = state_of(graph_, value);  // the new contents are the old ones, in place
         const Value& stored = graph_[value];
         const bool is_own = stored.kind == ValueKind::kState || stored.sources.size() > 1;
         return {value, is_own ? repetition : 0};

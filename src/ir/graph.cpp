@@ -35,4 +35,12 @@ std::vector<int64_t> dims_of(const Definition& definition, const std::map<std::s
     return values;
 }
 
+ValueId state_of(const Graph& graph, ValueId value) {
+    for (const Block& block : graph.blocks) {
+        for (const StateUpdate& state : block.states)
+            if (state.after == value) return state.before;
+    }
+    return value;
+}
+
 }  // namespace tessera

@@ -104,6 +104,9 @@ struct Graph {
     const DimSymbol* symbol(std::string_view symbol_name) const;
 };
 
+/// The state whose new contents the value is; the value itself if it is none's.
+ValueId state_of(const Graph& graph, ValueId value);
+
 /// The extent at these values of the symbols.
 int64_t evaluate(const Dim& dim, const std::map<std::string, int64_t>& symbols);
 std::vector<int64_t> evaluate(const std::vector<Dim>& shape, const std::map<std::string, int64_t>& symbols);

@@ -142,16 +142,8 @@ private:
         TensorType type = graph_[value].type;
         type.layout = {};
         if (graph_[value].kind == ValueKind::kState || given_.contains(value))
-            type.layout = stored_layout(initial_, state_behind(value));
+            type.layout = stored_layout(initial_, graph_[state_of(graph_, value)].name);
         return type;
-    }
-
-    /// The name of the state that the value is the new contents of; its own otherwise.
-    const std::string& state_behind(ValueId value) const {
-        for (const Block& block : graph_.blocks)
-            for (const StateUpdate& update : block.states)
-                if (update.after == value) return graph_[update.before].name;
-        return graph_[value].name;
     }
 
     const Graph& graph_;

@@ -16,6 +16,9 @@ struct WeightedSizes {
     std::map<std::string, int64_t> symbols;
 };
 
+/// Whether the point lies within the specialisation's bounds.
+bool holds(const SpecialisationPlan& specialisation, const Point& point);
+
 /// The graph's points within the specialisation's bounds, symbols that a point does not name at their
 /// largest; the largest sizes where there is none.
 std::vector<WeightedSizes> sizes_within(const Graph& graph, const SpecialisationPlan& specialisation);
