@@ -20,25 +20,6 @@
 #include "support/mapped_file.h"
 
 namespace tessera {
-
-PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> workers) {
-    PlannerOptions options;
-    options.workers = std::min(workers.value_or(machine.cores), kMostWorkers);
-    options.machine = machine.name;
-    options.lanes = vector_lanes(machine);
-    options.vector_registers = vector_registers(machine);
-    options.line_bytes = machine.cache_line_bytes;
-    options.units = machine.units;
-    if (is_measured(machine)) {
-        options.costs = std::make_shared<const CostModel>(machine);
-        options.has_all_blocks = true;
-    }
-    // Half of the core's own second level: the other half is for what streams through.
-    if (const MemoryLevel* own = find_memory(machine, "L2"))
-        options.resident_bytes = own->capacity_bytes / own->shared_by_cores / 2;
-    return options;
-}
-
 namespace {
 
 constexpr int kMostIterations = 10'000;
@@ -115,10 +96,10 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         out.plan = pass.run(
             "place-buffers", "toml", [&] { return place_buffers(graph_with_copies, out.plan); }, print_plan);
     } else {
-        PlannerOptions planner = planner_options(options.machine, options.workers);
-        out.plan = initial_plan(out.graph, planner);
-        planner.constant_bytes = constant_section(out.graph, out.plan).bytes;
-        if (options.search_effort > 0 && planner.costs && planner.costs->knows_loops())
+        PlanningStart start = planning_start(out.graph, options.machine, options.workers);
+        const PlannerOptions& planner = start.options;
+        out.plan = std::move(start.initial);
+        if (options.search_effort > 0 && knows_times(planner))
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
         graph_with_copies = with_copies(out.graph, out.plan, where);
         out.plan = pass.run(

@@ -2,7 +2,6 @@
 
 #include "compiler/planner_options.h"
 #include "layouts/lay_out.h"
-#include "plan/constants.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -20,13 +19,13 @@ LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machi
         .graph = parse_graph(artefact.graph(), artefact.where()), .initial = {}, .options = {}, .search = {}};
     verify(again.graph, artefact.where());
     const Plan plan = parse_plan(artefact.plan(), artefact.where());
-    PlannerOptions planner = planner_options(machine, plan.workers);
-    if (!planner.costs || !planner.costs->knows_loops())
+    PlanningStart start = planning_start(again.graph, machine, plan.workers);
+    if (!knows_times(start.options))
         throw Error("", machine.name, "has no measured rates, by which layouts could be compared",
                     "measure it with `tessera machine --measure`");
-    again.initial = initial_plan(again.graph, planner);
-    planner.constant_bytes = constant_section(again.graph, again.initial).bytes;
-    const layouts::SearchOptions options = layout_search_options(again.graph, again.initial, planner, effort);
+    again.initial = std::move(start.initial);
+    const layouts::SearchOptions options =
+        layout_search_options(again.graph, again.initial, start.options, effort);
     again.options = options.extraction;
     again.search = layouts::search_layouts(again.graph, again.initial, options);
     return again;

@@ -10,7 +10,6 @@
 #include "compiler/planner_options.h"
 #include "layouts/lay_out.h"
 #include "ops/decompose.h"
-#include "planner/default_planner.h"
 #include "rules/rewrite.h"
 
 namespace tessera {
@@ -38,12 +37,11 @@ std::string run_rewrite(const Graph& graph, const Machine& machine) {
 std::string run_layouts(const Graph& graph, const Machine& machine) {
     const Graph whole = decompose(graph);
     verify(whole, graph.name);
-    const PlannerOptions planner = planner_options(machine, std::nullopt);
-    const Plan initial = initial_plan(whole, planner);
+    const auto [planner, initial] = planning_start(whole, machine, std::nullopt);
     const layouts::Search search =
         layouts::search_layouts(whole, initial,
-                                planner.costs ? layouts::compiling_options(whole, initial, planner)
-                                              : layouts::describing_options(whole, initial, machine));
+                                knows_times(planner) ? layouts::compiling_options(whole, initial, planner)
+                                                     : layouts::describing_options(whole, initial, machine));
     std::string comments;
     std::istringstream lines(print(search));
     for (std::string line; std::getline(lines, line);) comments += line.empty() ? "#\n" : "# " + line + '\n';

@@ -11,4 +11,16 @@ namespace tessera {
 /// What the default planner reads of the machine. `workers`: by default the machine's cores.
 PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> workers);
 
+/// Where planning of a graph begins: the options know how many bytes of constants it has.
+struct PlanningStart {
+    PlannerOptions options;
+    Plan initial;
+};
+
+/// @pre the graph is decomposed and verified
+PlanningStart planning_start(const Graph& graph, const Machine& machine, std::optional<int64_t> workers);
+
+/// Whether the machine was measured, with the times of loops: by them layouts are compared.
+bool knows_times(const PlannerOptions& options);
+
 }  // namespace tessera

@@ -6,6 +6,7 @@
 
 #include "llm/step_interface.h"
 #include "plan/copies.h"
+#include "planner/weighted_sizes.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -64,14 +65,6 @@ std::map<std::string, std::vector<double>> contents_of(const Manifest& manifest,
     for (size_t i = 0; i < values.inputs.size(); ++i)
         contents[manifest.inputs[i].name].assign(values.inputs[i].begin(), values.inputs[i].end());
     return contents;
-}
-
-bool holds(const SpecialisationPlan& specialisation, const Point& point) {
-    return std::all_of(point.values.begin(), point.values.end(), [&](const auto& value) {
-        const auto bounds = specialisation.bounds.find(value.first);
-        return bounds != specialisation.bounds.end() && bounds->second.low <= value.second &&
-               value.second <= bounds->second.high;
-    });
 }
 
 }  // namespace

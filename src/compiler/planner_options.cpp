@@ -1,0 +1,38 @@
+#include "compiler/planner_options.h"
+
+#include <algorithm>
+
+#include "plan/constants.h"
+
+namespace tessera {
+
+PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> workers) {
+    PlannerOptions options;
+    options.workers = std::min(workers.value_or(machine.cores), kMostWorkers);
+    options.machine = machine.name;
+    options.lanes = vector_lanes(machine);
+    options.vector_registers = vector_registers(machine);
+    options.line_bytes = machine.cache_line_bytes;
+    options.units = machine.units;
+    if (is_measured(machine)) {
+        options.costs = std::make_shared<const CostModel>(machine);
+        options.has_all_blocks = true;
+    }
+    // Half of the core's own second level: the other half is for what streams through.
+    if (const MemoryLevel* own = find_memory(machine, "L2"))
+        options.resident_bytes = own->capacity_bytes / own->shared_by_cores / 2;
+    return options;
+}
+
+PlanningStart planning_start(const Graph& graph, const Machine& machine, std::optional<int64_t> workers) {
+    PlanningStart start{.options = planner_options(machine, workers), .initial = {}};
+    start.initial = initial_plan(graph, start.options);
+    start.options.constant_bytes = constant_section(graph, start.initial).bytes;
+    return start;
+}
+
+bool knows_times(const PlannerOptions& options) {
+    return options.costs && options.costs->knows_loops();
+}
+
+}  // namespace tessera
