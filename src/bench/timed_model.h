@@ -20,7 +20,8 @@ public:
 
     int64_t workers() const { return model_.program().workers(); }
 
-    /// Makes the sequence as long as `depth`, by computing what is missing.
+    /// Makes the sequence as long as `depth`. Its keys and values are made up: what a step costs depends on
+    /// how many there are, not on what they are.
     void fill_to(int64_t depth);
     /// Adds so many tokens, in as few steps as may be or in one each; they are forgotten again.
     /// @return seconds from the first token to the last logits

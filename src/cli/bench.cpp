@@ -100,7 +100,9 @@ void declare_options(CLI::App& app, Options& options) {
            CLI::NonNegativeNumber);
     number("--decode", settings.decode, "tokens that are computed one by one; 0: none",
            CLI::NonNegativeNumber);
-    list("--depth", settings.depths, "tokens in the cache before them (default 0)", CLI::NonNegativeNumber);
+    list("--depth", settings.depths,
+         "tokens in the cache before them, whose keys and values are made up (default 0)",
+         CLI::NonNegativeNumber);
     list("--threads", options.threads,
          "compile a model for these numbers of workers, one after the other; an artefact has its own",
          CLI::PositiveNumber);

@@ -22,6 +22,7 @@ public:
     const Artefact& artefact() const { return *artefact_; }
     Session& session() { return session_; }
     const Session& session() const { return session_; }
+    LoadedProgram& program() { return *program_; }
     const LoadedProgram& program() const { return *program_; }
     /// Cache and intermediate buffers.
     int64_t memory_bytes() const { return program_->state_bytes() + program_->arena_bytes(); }

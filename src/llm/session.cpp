@@ -97,6 +97,19 @@ void Session::shorten(SequenceId id, int64_t length) {
     }
 }
 
+void Session::assume(SequenceId id, int64_t length) {
+    Sequence& assumed = sequence(id);
+    TESSERA_CHECK(length >= assumed.length && length <= context_, "{} of {}", length, context_);
+    reserve(assumed, length);
+    assumed.length = length;
+}
+
+/// Pages for so many tokens.
+void Session::reserve(Sequence& reserved, int64_t length) {
+    while (static_cast<int64_t>(reserved.pages.size()) * interface_.page_size < length)
+        reserved.pages.push_back(allocator_.allocate());
+}
+
 int64_t Session::length(SequenceId id) const {
     return sequences_[index_of(id)].length;
 }
@@ -155,8 +168,7 @@ std::vector<Session::Part> Session::next_step(std::span<const Addition> batch,
         }
         if (take <= 0) continue;
         Sequence& target = sequence(addition.sequence);
-        while (static_cast<int64_t>(target.pages.size()) * interface_.page_size < target.length + take)
-            target.pages.push_back(allocator_.allocate());
+        reserve(target, target.length + take);
         Part part{i,
                   {addition.tokens.subspan(done, static_cast<size_t>(take)), target.length, target.pages, {}},
                   {first, last}};

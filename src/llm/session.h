@@ -65,6 +65,9 @@ public:
     int64_t length(SequenceId sequence) const;
     /// Forgets all but the first `length` tokens. @pre 0 <= length <= this->length(sequence)
     void shorten(SequenceId sequence, int64_t length);
+    /// Makes it as long as `length` without computing: whatever its pages of the cache contain is taken for
+    /// the keys and values of its tokens. @pre this->length(sequence) <= length <= context()
+    void assume(SequenceId sequence, int64_t length);
 
     /// Appends tokens to sequences, in as few steps as the limits of the code and `chunk` allow. Rows of one
     /// addition come in order; those of several may alternate.
@@ -102,6 +105,7 @@ private:
 
     Sequence& sequence(SequenceId id) { return sequences_[index_of(id)]; }
     size_t index_of(SequenceId id) const;
+    void reserve(Sequence& reserved, int64_t length);
     void check(std::span<const Addition> batch) const;
     std::vector<Part> next_step(std::span<const Addition> batch, const std::vector<Progress>& progress);
     void run(std::span<const Addition> batch, const std::vector<Part>& parts, std::vector<Progress>& progress,

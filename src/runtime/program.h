@@ -45,6 +45,7 @@ public:
     const Manifest& manifest() const { return artefact_->manifest(); }
     /// One state with its repetitions, in the manifest's order.
     std::span<const std::byte> state(size_t index) const { return states_[index].bytes(); }
+    std::span<std::byte> state(size_t index) { return states_[index].bytes(); }
     int64_t state_bytes() const;
     int64_t arena_bytes() const { return static_cast<int64_t>(arena_.bytes().size()); }
 

@@ -231,6 +231,21 @@ TEST(Session, AShortenedSequenceGoesOnAsIfNothingHadBeen) {
     }
 }
 
+TEST(Session, AssumedTokensAreWhatThePagesHold) {
+    const std::vector<int32_t> tokens(40, 3), others(30, 5);
+    for (const int64_t kept : {0, 15, 16, 40}) {
+        Bench bench({.context = 128});
+        const SequenceId a = bench.open();
+        bench.add({{a, tokens, last_row(tokens)}});
+        const int64_t pages = bench.session.free_pages();
+        bench.session.shorten(a, kept);
+        bench.session.assume(a, 40);  // the pages come back in the order in which they were
+        EXPECT_EQ(bench.session.length(a), 40);
+        EXPECT_EQ(bench.session.free_pages(), pages);
+        bench.add({{a, others, every_row(others)}});
+    }
+}
+
 TEST(Session, TheWholeContextCanBeUsedButNoMore) {
     Bench bench({.context = 30});
     EXPECT_EQ(bench.session.free_pages(), 2);
