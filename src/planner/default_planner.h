@@ -24,11 +24,12 @@ struct PlannerOptions {
     /// What the others lose while they wait for the last one: about 3 us, in which a core multiplies that
     /// many weights that come from memory.
     double iterations_of_a_barrier = 8192;
-    int64_t barriers_of_a_block = 5;  ///< more only where nothing else is possible
+    /// Of a part of a block that has two states, keys and values: more only where nothing else is possible.
+    int64_t barriers_of_a_layer = 5;
     /// What leaves cost on the machine; null where it was not measured: then the first that lowers is taken.
     std::shared_ptr<const CostModel> costs;
-    /// Of all constants, every repetition: they lie in the innermost level that holds them from one step to the
-    /// next, where costs are asked for.
+    /// Of all constants, every repetition: they lie in the innermost level that holds them from one step to
+    /// the next, where costs are asked for.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
     bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone
 };

@@ -1,6 +1,7 @@
 // The kernels in the order of execution; for each its options (division_options.h), with or without a barrier
 // before it; the cheapest sequence by beam search. A state is what the workers may have touched since they
-// met last, and which storages each has a copy of; of equal states the cheaper one goes on.
+// met last, and which storages each has a copy of, as far as later kernels touch them; of equal states the
+// cheaper one goes on.
 //
 //   norm      by every worker, into copies        2 D iterations, no barrier
 //   q, k, v   each its heads                      their products / workers
@@ -33,7 +34,7 @@ constexpr double kForbidden = 1e15;
 struct State {
     double cost = 0;
     PendingAccesses pending;
-    std::map<std::string, bool> is_own;  ///< of the storages that were written so far
+    std::map<std::string, bool> is_own;  ///< of the storages that were written so far and are used again
     std::vector<int> choices;            ///< 2 x option + barrier
     int64_t barriers = 0;                ///< in this block
 };
@@ -47,9 +48,12 @@ public:
                 if (out.kernels[k].block != input.graph.blocks[b].name) continue;
                 steps_.push_back(
                     {b, k, division_options(input, input.graph.blocks[b], out.kernels[k], options), {}});
+                for (DivisionOption& option : steps_.back().options)
+                    for (DividedKernel& divided : option.kernels)
+                        std::erase_if(divided.accesses, [&](const auto& a) { return is_tile(a.value); });
             }
         }
-        for (size_t s = steps_.size(); s-- > 0;) {  // what this kernel and later ones touch
+        for (size_t s = steps_.size(); s-- > 0;) {
             if (s + 1 < steps_.size()) steps_[s].used = steps_[s + 1].used;
             for (const WorkerAccess& access : steps_[s].options.front().kernels.front().accesses)
                 steps_[s].used.insert(access.value);
@@ -65,12 +69,17 @@ public:
 private:
     struct Step {
         size_t block;
-        size_t kernel;  ///< in the plan's list
-        std::vector<DivisionOption> options;
-        std::set<std::string> used;
+        size_t kernel;                        ///< in the plan's list
+        std::vector<DivisionOption> options;  ///< without accesses to tiles, which are a worker's own
+        std::set<std::string> used;           ///< by this kernel and later ones
     };
 
     int64_t repeat(const Step& step) const { return input_.graph.blocks[step.block].repeat; }
+    /// A block may be several layers, where these take turns in the types of their weights.
+    int64_t most_barriers(const Step& step) const {
+        const auto states = static_cast<int64_t>(input_.graph.blocks[step.block].states.size());
+        return options_.barriers_of_a_layer * std::max<int64_t>(1, states / 2);
+    }
 
     static std::set<std::string> own(const State& state) {
         std::set<std::string> values;
@@ -92,7 +101,7 @@ private:
                     if (barrier ? s == 0 && !begins_repeated : begins_repeated) continue;
                     std::optional<State> next = with(state, step, o, barrier);
                     if (!next) continue;
-                    const std::string key = key_of(*next, s);
+                    const std::string key = key_of(*next);
                     const auto [at, is_new] = best.emplace(key, *next);
                     if (!is_new && order(*next) < order(at->second)) at->second = std::move(*next);
                 }
@@ -113,13 +122,9 @@ private:
         return {state.cost, state.choices};
     }
 
-    std::string key_of(const State& state, size_t s) const {
-        static const std::set<std::string> kNothing;
-        const std::set<std::string>& used = s + 1 < steps_.size() ? steps_[s + 1].used : kNothing;
-        std::string key = fmt::format("{} {}|", state.barriers, state.pending.text(used));
-        for (const auto& [value, is_own] : state.is_own) {
-            if (is_own && used.contains(value)) key += value + " ";
-        }
+    static std::string key_of(const State& state) {
+        std::string key = fmt::format("{} {}|", state.barriers, state.pending.text());
+        for (const std::string& value : own(state)) key += value + " ";
         return key;
     }
 
@@ -132,25 +137,29 @@ private:
             if (barrier || &kernel != &chosen.kernels.front()) {
                 state.pending.clear();
                 state.cost += options_.iterations_of_a_barrier * static_cast<double>(repeat(step));
-                if (++state.barriers > options_.barriers_of_a_block) state.cost += kForbidden;
+                if (++state.barriers > most_barriers(step)) state.cost += kForbidden;
             }
             if (!add(kernel.accesses, state)) return std::nullopt;
         }
         state.cost += static_cast<double>(repeat(step)) * chosen.work;
         state.choices.push_back(static_cast<int>(2 * option + (barrier ? 1 : 0)));
+        static const std::set<std::string> kNothing;
+        const std::set<std::string>& used = s + 1 < steps_.size() ? steps_[s + 1].used : kNothing;
+        state.pending.keep(used);
+        std::erase_if(state.is_own, [&](const auto& storage) { return !used.contains(storage.first); });
         return state;
     }
 
     /// False if a worker may meet another worker's write, or a storage would have copies and not.
     bool add(const std::vector<WorkerAccess>& accesses, State& state) const {
         for (const WorkerAccess& access : accesses) {
-            if (!access.is_write || is_tile(access.value)) continue;
+            if (!access.is_write) continue;
             const bool wants_own = access.by_all;
             if (wants_own && !may_be_own(access.value)) return false;
             const auto [at, is_new] = state.is_own.emplace(access.value, wants_own);
             if (!is_new && at->second != wants_own) return false;
         }
-        return state.pending.add(shared(accesses), own(state));
+        return state.pending.add(accesses, own(state));
     }
 
     const TensorPlan* tensor(const std::string& value) const {
@@ -163,23 +172,21 @@ private:
     bool may_be_own(const std::string& value) const {
         return tensor(value) && tensor(value)->place == Place::kArena;
     }
-    std::vector<WorkerAccess> shared(std::vector<WorkerAccess> accesses) const {
-        std::erase_if(accesses, [&](const WorkerAccess& access) { return is_tile(access.value); });
-        return accesses;
-    }
-
     void apply(const State& state) {
         std::vector<SequencedKernel> sequence;
+        std::set<std::string> own;
         std::vector<int64_t> repeats;
         for (const Block& block : input_.graph.blocks) repeats.push_back(block.repeat);
         for (size_t s = 0; s < steps_.size(); ++s) {
             for (const DividedKernel& kernel : chosen(state, s).kernels) {
                 const bool is_first = &kernel == &chosen(state, s).kernels.front();
                 sequence.push_back(
-                    {steps_[s].block, !is_first || state.choices[s] % 2 == 1, shared(kernel.accesses)});
+                    {steps_[s].block, !is_first || state.choices[s] % 2 == 1, kernel.accesses});
+                for (const WorkerAccess& access : sequence.back().accesses)
+                    if (access.is_write && access.by_all) own.insert(access.value);
             }
         }
-        remove_needless_barriers(sequence, repeats, own(state));
+        remove_needless_barriers(sequence, repeats, own);
         std::map<size_t, std::vector<KernelPlan>> replaced;  // by their place in the plan's list
         auto sequenced = sequence.begin();
         for (size_t s = 0; s < steps_.size(); ++s) {
@@ -192,7 +199,7 @@ private:
         out_.kernels.clear();
         for (const auto& [place, kernels] : replaced)
             out_.kernels.insert(out_.kernels.end(), kernels.begin(), kernels.end());
-        for (const std::string& value : own(state)) out_.tensors.at(value).each_worker = true;
+        for (const std::string& value : own) out_.tensors.at(value).each_worker = true;
     }
 
     const DivisionOption& chosen(const State& state, size_t s) const {

@@ -22,10 +22,13 @@ bool PendingAccesses::add(const std::vector<WorkerAccess>& accesses, const std::
     return true;
 }
 
-std::string PendingAccesses::text(const std::set<std::string>& used) const {
+void PendingAccesses::keep(const std::set<std::string>& used) {
+    std::erase_if(storages_, [&](const auto& storage) { return !used.contains(storage.first); });
+}
+
+std::string PendingAccesses::text() const {
     std::string text;
     for (const auto& [value, storage] : storages_) {
-        if (!used.contains(value)) continue;
         text += value + (storage.is_written ? "!" : "?");
         for (const WorkerPart& part : storage.parts) text += fmt::format("{}:{} ", part.axis, part.group);
     }

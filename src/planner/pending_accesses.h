@@ -17,8 +17,10 @@ public:
     /// worker may meet another worker's write.
     bool add(const std::vector<WorkerAccess>& accesses, const std::set<std::string>& own);
     void clear() { storages_.clear(); }
-    /// Of the storages in `used`, for comparison.
-    std::string text(const std::set<std::string>& used) const;
+    /// Forgets all storages but these.
+    void keep(const std::set<std::string>& used);
+    /// For comparison.
+    std::string text() const;
 
 private:
     struct Storage {

@@ -23,7 +23,7 @@ PlannerOptions options(int64_t lanes, int64_t workers, double barrier) {
             .resident_bytes = 2048,
             .workers = workers,
             .iterations_of_a_barrier = barrier,
-            .barriers_of_a_block = barrier == 0 ? 1000 : 5};
+            .barriers_of_a_layer = barrier == 0 ? 1000 : 5};
 }
 
 void expect_same(const CompiledPlans& compiled, const std::vector<Plan>& plans, const RandomGraph& graph) {

@@ -1,0 +1,72 @@
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ir/graph.h"
+#include "planner/default_planner.h"
+
+namespace tessera {
+namespace {
+
+constexpr int kProducts = 4;  // of a layer, each of all that the one before it makes
+
+std::string value(int layer, int product) {
+    return fmt::format("l{}p{}", layer, product);
+}
+
+/// One block of so many layers, each with a state of keys and one of values: as of a model whose layers take
+/// turns in the types of their weights.
+Graph block_of(int layers) {
+    std::string values, nodes, updates, previous = "begin";
+    for (int l = 0; l < layers; ++l) {
+        for (int p = 0; p < kProducts; ++p) {
+            const std::string name = value(l, p);
+            values += fmt::format(
+                "constant w_{0}: f32[512, 512] from \"{0}.0\", \"{0}.1\"\nvalue {0}: f32[T, 512]\n", name);
+            nodes += fmt::format(
+                "  node {0}({1}, w_{0}) -> {0}\n    op matmul(t: T, n: 512, k*: 512)\n    dim T in 1..1\n"
+                "    in X f32[t, k]\n    in W f32[n, k]\n    out Y f32[t, n] = sum(X * W)\n",
+                name, previous);
+            previous = name;
+        }
+        for (const char* state : {"keys", "values"}) {
+            const std::string name = fmt::format("{}{}", state, l);
+            values += fmt::format("state {0}: f32[8, 512]\nvalue {0}_new: f32[8, 512]\n", name);
+            updates += fmt::format("  update {0} -> {0}_new\n", name);
+            nodes += fmt::format(
+                "  node {0}_update(slot, {1}) over {0} -> {0}_new\n    op store_rows(t: T, n: 512)\n"
+                "    dim T in 1..1\n    index slot i32[t]\n    in X f32[t, n]\n"
+                "    update C f32[slot[t], n] of [8, 512] = X\n",
+                name, previous);
+        }
+    }
+    const auto copy = [](const std::string& name, const std::string& x) {
+        return fmt::format(
+            "  node {0}({1}) -> {0}\n    op copy(t: T, n: 512)\n    dim T in 1..1\n    in X f32[t, n]\n"
+            "    out Y f32[t, n] = X * 2\n",
+            name, x);
+    };
+    const std::string text =
+        "graph \"layers\"\nsymbol T in 1..1\npoint decode weight 1: T = 1\n\ninput x: f32[T, 512]\n"
+        "input slot: i32[T]\nvalue begin: f32[T, 512]\nvalue end: f32[T, 512]\n" +
+        values + "\nblock first\n" + copy("begin", "x") + "\nblock layer repeat 2 carry begin -> " +
+        previous + "\n" + updates + nodes + "\nblock last\n" + copy("end", previous) + "\noutput end\n";
+    Graph graph = parse_graph(text, "layers");
+    verify(graph, "layers");
+    return graph;
+}
+
+TEST(DivideWork, EveryLayerOfABlockMayHaveItsBarriers) {
+    for (const int layers : {1, 2, 3}) {
+        const Plan plan = default_plan(block_of(layers), {.machine = "test", .lanes = 8, .workers = 2});
+        int divided = 0;
+        for (const KernelPlan& kernel : plan.specialisations.front().kernels)
+            divided += kernel.block == "layer" && root(kernel.nest).micro_kernel != "loops" &&
+                       !kernel.nest.loops.empty() && kernel.nest.loops.front().is_divided;
+        EXPECT_EQ(divided, layers * kProducts) << layers << " layers\n" << print(plan);
+    }
+}
+
+}  // namespace
+}  // namespace tessera
