@@ -41,6 +41,8 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--shape", type=words, help="of random weights (default, without --gguf: qwen3-0.6b,qwen3-1.7b)")
     parser.add_argument("--types", type=words, default=words("f32,f16,bf16,q8_0,q4_0,q4_k_m"), help="of these weights (all six)")
+    parser.add_argument("--policy", type=words, default=["default"],
+                        help="of Tessera's rounding, each beside llama.cpp: default, exact, fast (default)")  # fmt: skip
     parser.add_argument("--gguf", type=Path, action="append", default=[], help="a model as it is; may be repeated")
     parser.add_argument("--threads", type=numbers, default=[1, 2], help="of both programs (1,2)")
     parser.add_argument("--depth", type=numbers, default=[0, 4096], help="tokens in the cache before those of decode (0,4096)")
@@ -119,10 +121,16 @@ class Comparison:
             peaks[name] = [max(pair) for pair in zip(rates, peaks.get(name, rates))]
 
     def measure(self, name: str, gguf: Path) -> None:
-        options = self.options
         if self.limits:
             self.measure_peaks()
-        artefacts = {threads: models.artefact(options.tessera, gguf, threads, options.cache) for threads in options.threads}
+        for policy in self.options.policy:
+            self.measure_policy(name if policy == "default" else f"{name} {policy}", gguf, policy)
+
+    def measure_policy(self, name: str, gguf: Path, policy: str) -> None:
+        options = self.options
+        artefacts = {
+            threads: models.artefact(options.tessera, gguf, threads, policy, options.cache) for threads in options.threads
+        }
         planned = [
             (test, {"model": name, "threads": threads, "test": test.name(), "kind": test.kind, "tokens": test.tokens,
                     "depth": test.depth, "runs": []})

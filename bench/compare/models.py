@@ -30,12 +30,12 @@ def random_gguf(shape: str, kind: str, cache: Path, llama: Path) -> Path:
     return out
 
 
-def artefact(tessera: Path, model: Path, threads: int, cache: Path) -> Path:
+def artefact(tessera: Path, model: Path, threads: int, policy: str, cache: Path) -> Path:
     """With the cache type that llama.cpp has by default. Compiled again where the tool or the model is newer."""
-    out = cache / f"{model.stem}-{threads}.tsr"
+    out = cache / f"{model.stem}-{threads}-{policy}.tsr"
     if not out.exists() or out.stat().st_mtime < max(tessera.stat().st_mtime, model.stat().st_mtime):
         say(f"compiling {out.name}")
-        call(tessera, "compile", model, "-o", out, "--workers", threads, "--cache-type", "f16", "--quiet")
+        call(tessera, "compile", model, "-o", out, "--workers", threads, "--policy", policy, "--cache-type", "f16", "--quiet")
     return out
 
 
