@@ -88,7 +88,7 @@ private:
         const int tensor = is_weight ? id.index : state_of_[static_cast<size_t>(id.index)];
         if (tensor < 0) return nullptr;
         Traffic& traffic = traffic_[tensor];
-        traffic.repeat = is_weight ? static_cast<int64_t>(value.sources.size()) : repeat;
+        traffic.repeat = is_weight ? value.repetitions() : repeat;
         return &traffic;
     }
 

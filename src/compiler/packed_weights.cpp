@@ -25,11 +25,16 @@ PackedWeights::PackedWeights(std::shared_ptr<const Artefact> artefact, const Gra
     for (const Value& value : graph.values) {
         if (value.kind != ValueKind::kConstant) continue;
         const StoredConstant& stored = section.constants.at(value.name);
-        for (size_t r = 0; r < value.sources.size(); ++r) {
-            const int64_t offset = stored.offset + static_cast<int64_t>(r) * stored.stride;
-            packed_[value.sources[r]] = {
-                value.type.element, evaluate(value.type.shape, {}), stored_layout(plan, value.name),
-                bytes.subspan(static_cast<size_t>(offset), static_cast<size_t>(stored.bytes))};
+        for (int64_t r = 0; r < value.repetitions(); ++r) {
+            const auto offset = static_cast<size_t>(stored.offset + r * stored.stride);
+            for (size_t part = 0; part < value.parts(); ++part)
+                packed_[value.source(r, part)] = {
+                    .element = value.type.element,
+                    .shape = value.part_shape(part),
+                    .whole_shape = evaluate(value.type.shape, {}),
+                    .place = value.concatenation ? std::optional(place_of(value, part)) : std::nullopt,
+                    .layout = stored_layout(plan, value.name),
+                    .bytes = bytes.subspan(offset, static_cast<size_t>(stored.bytes))};
         }
     }
 }
@@ -40,7 +45,8 @@ const StoredTensor* PackedWeights::find(std::string_view name) const {
     if (current_ != name) {
         const Packed& packed = found->second;
         unpacked_ = {};  // before the next one is made
-        unpacked_ = unpack(packed.bytes, packed.shape, packed.layout, bits(packed.element));
+        unpacked_ = unpack(packed.bytes, packed.whole_shape, packed.layout, bits(packed.element));
+        if (packed.place) unpacked_ = take_part(unpacked_, *packed.place);
         tensor_ = {std::string(tessera::name(packed.element)), packed.element, packed.shape, unpacked_};
         current_ = name;
     }

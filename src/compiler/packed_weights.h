@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "import/part_place.h"
 #include "import/weights.h"
 #include "ir/graph.h"
 #include "plan/plan.h"
@@ -14,8 +16,8 @@
 namespace tessera {
 
 /// The weights of an artefact in the form that a checkpoint has, so that they can be packed for another
-/// machine. One tensor at a time is unpacked: a span of `find` lives until `find` is asked for another name.
-/// Not to be used by two threads at once.
+/// machine. One constant at a time is unpacked: a span of `find` lives until `find` is asked for another
+/// name. Not to be used by two threads at once.
 class PackedWeights : public WeightSource {
 public:
     /// `graph` and `plan` are those of the artefact.
@@ -27,10 +29,12 @@ public:
     void release(std::string_view) const override {}
 
 private:
-    /// One repetition of a constant, as it lies in the artefact.
+    /// A source: one repetition of a constant as it lies in the artefact, or a part of one.
     struct Packed {
         ElementType element = ElementType::kF32;
-        std::vector<int64_t> shape;
+        std::vector<int64_t> shape;        ///< of the source
+        std::vector<int64_t> whole_shape;  ///< of the constant
+        std::optional<PartPlace> place;    ///< empty: they are the same
         Layout layout;
         std::span<const std::byte> bytes;
     };

@@ -139,7 +139,7 @@ private:
     std::pair<ValueId, int64_t> key(ValueId value, int64_t repetition) const {
         value = state_of(graph_, value);  // the new contents are the old ones, in place
         const Value& stored = graph_[value];
-        const bool is_own = stored.kind == ValueKind::kState || stored.sources.size() > 1;
+        const bool is_own = stored.kind == ValueKind::kState || stored.repetitions() > 1;
         return {value, is_own ? repetition : 0};
     }
 

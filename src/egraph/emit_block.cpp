@@ -213,32 +213,10 @@ private:
     }
 
     void drop_unmade() {
-        std::set<ValueId> made;
-        for (const Node& node : new_block().nodes) made.insert(node.results.begin(), node.results.end());
-        std::vector<int> index(result_.values.size(), -1);
-        std::vector<Value> kept;
-        for (size_t i = 0; i < result_.values.size(); ++i) {
-            const ValueId value{static_cast<int>(i)};
-            if (made_before_.contains(value) && !made.contains(value)) continue;
-            index[i] = static_cast<int>(kept.size());
-            kept.push_back(std::move(result_.values[i]));
-        }
-        result_.values = std::move(kept);
-        const auto renumber = [&](ValueId& value) { value.index = index[static_cast<size_t>(value.index)]; };
-        for (ValueId& output : result_.outputs) renumber(output);
-        for (Block& block : result_.blocks) {
-            if (block.carried_in) renumber(*block.carried_in);
-            if (block.carried_out) renumber(*block.carried_out);
-            for (StateUpdate& update : block.states) {
-                renumber(update.before);
-                renumber(update.after);
-            }
-            for (Node& node : block.nodes) {
-                for (ValueId& operand : node.operands) renumber(operand);
-                for (ValueId& result : node.results) renumber(result);
-                if (node.previous) renumber(*node.previous);
-            }
-        }
+        std::set<ValueId> unmade = made_before_;
+        for (const Node& node : new_block().nodes)
+            for (const ValueId result : node.results) unmade.erase(result);
+        drop_values(result_, unmade);
     }
 
     const Graph& before_;

@@ -25,15 +25,20 @@ public:
     struct Parts {
         std::string name;
         Pattern from;
+        /// What else has to occur in the e-graph, anywhere, for the equality to hold or to be of use: an
+        /// operator that shares holes and attributes with `from`. A hole among its children makes it cheap to
+        /// find.
+        std::optional<Pattern> beside = {};
         std::variant<Pattern, Construct, ConstructAll> to;
         std::function<bool(const EGraph&, const Match&)> condition = {};  ///< null: always
     };
-    /// A hole or attribute of `to` that `from` does not bind, and a family of `to` that cannot make its
+    /// A hole or attribute of `to` that is not bound, and a family of `to` that cannot make its
     /// members, are bugs of the rule and end the program.
     Rule(Parts parts);  // NOLINT: a list of rules is a list of their parts
 
     const std::string& name() const { return parts_.name; }
     const Pattern& from() const { return parts_.from; }
+    const std::optional<Pattern>& beside() const { return parts_.beside; }
     bool holds(const EGraph& graph, const Match& match) const {
         return !parts_.condition || parts_.condition(graph, match);
     }

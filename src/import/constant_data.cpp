@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "import/constant_contents.h"
 #include "ir/element_bits.h"
 #include "ir/half.h"
 #include "support/error.h"
@@ -43,32 +44,18 @@ double element(std::span<const std::byte> bytes, ElementType type, size_t index)
 
 }  // namespace
 
-const StoredTensor& stored_constant(const WeightSource& weights, const Value& constant, int64_t repetition) {
-    const size_t own = constant.sources.size() == 1 ? 0 : static_cast<size_t>(repetition);
-    TESSERA_CHECK(own < constant.sources.size(), "repetition {} of {}", repetition, constant.name);
-    const StoredTensor* tensor = weights.find(constant.sources[own]);
-    if (!tensor)
-        throw Error("weights", constant.sources[own], "is missing",
-                    "constant " + constant.name + " needs it");
-    return *tensor;
-}
-
 TensorData constant_data(const WeightSource& weights, const Value& constant, int64_t repetition) {
-    const StoredTensor& tensor = stored_constant(weights, constant, repetition);
-    if (!tensor.element)
-        throw Error("weights", constant.name,
-                    fmt::format("has type {}, which is not supported", tensor.type));
+    TensorData data{.shape = evaluate(constant.type.shape, {}), .values = {}};
     size_t count = 1;
-    for (const int64_t extent : tensor.shape) count *= static_cast<size_t>(extent);
-    TensorData data{.shape = tensor.shape, .values = {}};
+    for (const int64_t extent : data.shape) count *= static_cast<size_t>(extent);
     data.values.reserve(count);
-    const size_t own = constant.sources.size() == 1 ? 0 : static_cast<size_t>(repetition);
-    const TensorContents contents = weights.contents(constant.sources[own]);
-    if (contents.bytes.size() != (count * static_cast<size_t>(bits(*tensor.element)) + 7) / 8)
-        throw Error("weights", constant.sources[own],
+    const TensorContents contents = constant_contents(weights, constant, repetition, "weights");
+    if (contents.bytes.size() != (count * static_cast<size_t>(bits(constant.type.element)) + 7) / 8)
+        throw Error("weights", constant.name,
                     fmt::format("has {} bytes for {} elements of {}", contents.bytes.size(), count,
-                                name(*tensor.element)));
-    for (size_t i = 0; i < count; ++i) data.values.push_back(element(contents.bytes, *tensor.element, i));
+                                name(constant.type.element)));
+    for (size_t i = 0; i < count; ++i)
+        data.values.push_back(element(contents.bytes, constant.type.element, i));
     return data;
 }
 

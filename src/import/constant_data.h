@@ -8,11 +8,8 @@
 
 namespace tessera {
 
-/// The stored tensor behind a constant at a repetition of its block. @throws Error if the source has none of
-/// that name.
-const StoredTensor& stored_constant(const WeightSource& weights, const Value& constant, int64_t repetition);
-
-/// Its contents in float64, for the interpreter. @throws Error for a type that has no element type.
+/// The contents of a constant at a repetition of its block in float64, for the interpreter.
+/// @throws Error for a tensor that is missing or not what the graph expects.
 TensorData constant_data(const WeightSource& weights, const Value& constant, int64_t repetition);
 
 }  // namespace tessera

@@ -4,6 +4,12 @@
 
 namespace tessera {
 
+std::vector<int64_t> Value::part_shape(size_t part) const {
+    std::vector<int64_t> shape = evaluate(type.shape, {});
+    if (concatenation) shape[concatenation->axis] = concatenation->extents[part];
+    return shape;
+}
+
 std::optional<ValueId> Graph::find(std::string_view value_name) const {
     for (size_t i = 0; i < values.size(); ++i)
         if (values[i].name == value_name) return ValueId{static_cast<int>(i)};
@@ -41,6 +47,32 @@ ValueId state_of(const Graph& graph, ValueId value) {
             if (state.after == value) return state.before;
     }
     return value;
+}
+
+void drop_values(Graph& graph, const std::set<ValueId>& values) {
+    std::vector<int> index(graph.values.size(), -1);
+    std::vector<Value> kept;
+    for (size_t i = 0; i < graph.values.size(); ++i) {
+        if (values.contains({static_cast<int>(i)})) continue;
+        index[i] = static_cast<int>(kept.size());
+        kept.push_back(std::move(graph.values[i]));
+    }
+    graph.values = std::move(kept);
+    const auto renumber = [&](ValueId& value) { value.index = index[static_cast<size_t>(value.index)]; };
+    for (ValueId& output : graph.outputs) renumber(output);
+    for (Block& block : graph.blocks) {
+        if (block.carried_in) renumber(*block.carried_in);
+        if (block.carried_out) renumber(*block.carried_out);
+        for (StateUpdate& update : block.states) {
+            renumber(update.before);
+            renumber(update.after);
+        }
+        for (Node& node : block.nodes) {
+            for (ValueId& operand : node.operands) renumber(operand);
+            for (ValueId& result : node.results) renumber(result);
+            if (node.previous) renumber(*node.previous);
+        }
+    }
 }
 
 }  // namespace tessera

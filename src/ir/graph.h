@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,13 +35,33 @@ enum class ValueKind : uint8_t {
     kIntermediate,  ///< made by a node
 };
 
+/// How several tensors of the checkpoint make one constant: as they lie behind each other along an axis.
+struct Concatenation {
+    size_t axis = 0;
+    std::vector<int64_t> extents;  ///< of each part along the axis; two or more
+    bool operator==(const Concatenation&) const = default;
+};
+
 struct Value {
     std::string name;  ///< unique in the graph
     ValueKind kind = ValueKind::kIntermediate;
     TensorType type;
     /// Constants: the names under which the checkpoint holds it, one for each repetition of the block (one in
-    /// all for a constant that every repetition shares). Empty otherwise.
+    /// all for a constant that every repetition shares). Of a concatenation those of all parts of the first
+    /// repetition, then those of the next. Empty otherwise.
     std::vector<std::string> sources;
+    std::optional<Concatenation> concatenation = {};
+
+    size_t parts() const { return concatenation ? concatenation->extents.size() : 1; }
+    /// How many contents the constant has.
+    int64_t repetitions() const { return static_cast<int64_t>(sources.size() / parts()); }
+    /// Where the contents at a repetition of the block come from. @pre of a verified graph
+    const std::string& source(int64_t repetition, size_t part) const {
+        const size_t own = repetitions() == 1 ? 0 : static_cast<size_t>(repetition);
+        return sources.at(own * parts() + part);
+    }
+    /// Of the tensor behind each source. @pre a constant, of a verified graph
+    std::vector<int64_t> part_shape(size_t part) const;
 };
 
 /// A composite operator: known by name, with a decomposition into structured ones in `ops/`.
@@ -106,6 +127,9 @@ struct Graph {
 
 /// The state whose new contents the value is; the value itself if it is none's.
 ValueId state_of(const Graph& graph, ValueId value);
+
+/// Takes values out that nothing names any more. The ids of others change.
+void drop_values(Graph& graph, const std::set<ValueId>& values);
 
 /// The extent at these values of the symbols.
 int64_t evaluate(const Dim& dim, const std::map<std::string, int64_t>& symbols);

@@ -91,7 +91,7 @@ private:
     const TensorData& operand(ValueId id, int64_t repetition) {
         const Value& value = graph_[id];
         if (value.kind != ValueKind::kConstant) return at(id);
-        const int64_t own = value.sources.size() == 1 ? 0 : repetition;
+        const int64_t own = value.repetitions() == 1 ? 0 : repetition;
         int64_t& held = held_.try_emplace(id, -1).first->second;
         if (held != own) {
             at(id) = call_.constant(value, own);

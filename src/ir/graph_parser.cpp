@@ -114,13 +114,35 @@ private:
         Value value{.name = line.name("the name of a value"), .kind = kind};
         line.expect(":");
         value.type = line.type();
-        if (line.take("from")) value.sources = sources(line);
+        if (line.take("from")) sources(line, value);
         if (!ids_.emplace(value.name, ValueId{static_cast<int>(graph_.values.size())}).second)
             throw Error(line.where(), value.name, "names two values");
         graph_.values.push_back(std::move(value));
     }
 
-    static std::vector<std::string> sources(TextScanner& line) {
+    static void sources(TextScanner& line, Value& value) {
+        std::vector<std::vector<std::string>> parts = {source_names(line)};
+        while (line.take("then")) {
+            parts.push_back(source_names(line));
+            if (parts.back().size() != parts.front().size())
+                throw Error(line.where(), value.name,
+                            fmt::format("has {} sources of its part {}, and {} of the first one",
+                                        parts.back().size(), parts.size(), parts.front().size()));
+        }
+        for (size_t r = 0; r < parts.front().size(); ++r)
+            for (std::vector<std::string>& part : parts) value.sources.push_back(std::move(part[r]));
+        if (parts.size() == 1) return;
+        line.expect("along");
+        Concatenation& whole = value.concatenation.emplace();
+        whole.axis = static_cast<size_t>(line.integer("an axis"));
+        line.expect("of");
+        for (size_t i = 0; i < parts.size(); ++i) {
+            if (i > 0) line.expect(",");
+            whole.extents.push_back(line.integer("the extent of a part"));
+        }
+    }
+
+    static std::vector<std::string> source_names(TextScanner& line) {
         std::vector<std::string> names = {line.quoted("a source, in quotes")};
         if (line.take("for")) {
             NameSeries series{.pattern = names.front(), .first = line.integer("the first number")};

@@ -41,12 +41,26 @@ std::string attribute_text(const std::variant<int64_t, double, std::string>& val
     return quoted(std::get<std::string>(value));
 }
 
-std::string sources_text(const std::vector<std::string>& sources) {
-    if (const auto series = series_of(sources))
-        return fmt::format(" from {} for {}..{}{}", quoted(series->pattern), series->first, series->last,
+std::string names_text(const std::vector<std::string>& names) {
+    if (const auto series = series_of(names))
+        return fmt::format("{} for {}..{}{}", quoted(series->pattern), series->first, series->last,
                            series->step == 1 ? "" : fmt::format(" step {}", series->step));
     std::string text;
-    for (const std::string& source : sources) text += (text.empty() ? " from " : ", ") + quoted(source);
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + quoted(name);
+    return text;
+}
+
+std::string sources_text(const Value& value) {
+    if (value.sources.empty()) return "";
+    std::string text;
+    for (size_t part = 0; part < value.parts(); ++part) {
+        std::vector<std::string> names;
+        for (int64_t r = 0; r < value.repetitions(); ++r) names.push_back(value.source(r, part));
+        text += (part == 0 ? " from " : " then ") + names_text(names);
+    }
+    if (value.concatenation)
+        text += fmt::format(" along {} of {}", value.concatenation->axis,
+                            fmt::join(value.concatenation->extents, ", "));
     return text;
 }
 
@@ -63,7 +77,7 @@ public:
         text_ += '\n';
         for (const Value& value : graph_.values)
             line(0, "{} {}: {}{}", kind_text(value.kind), value.name, tessera::print(value.type),
-                 sources_text(value.sources));
+                 sources_text(value));
         for (const Block& block : graph_.blocks) print(block);
         text_ += '\n';
         if (!graph_.outputs.empty()) line(0, "output {}", names(graph_.outputs));

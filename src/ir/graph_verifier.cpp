@@ -113,6 +113,27 @@ private:
         if ((value.kind == ValueKind::kConstant) == value.sources.empty())
             fail(value.name,
                  value.sources.empty() ? "is a constant without sources" : "has sources, but is no constant");
+        if (value.concatenation) check_concatenation(value, *value.concatenation);
+    }
+
+    void check_concatenation(const Value& value, const Concatenation& whole) const {
+        if (value.kind != ValueKind::kConstant) fail(value.name, "is concatenated, but is no constant");
+        if (whole.axis >= value.type.shape.size())
+            fail(value.name,
+                 fmt::format("is concatenated along axis {} of {}", whole.axis, value.type.shape.size()));
+        if (whole.extents.size() < 2 || value.sources.size() % whole.extents.size() != 0)
+            fail(value.name,
+                 fmt::format("has {} sources for {} parts", value.sources.size(), whole.extents.size()));
+        int64_t left = evaluate(value.type.shape[whole.axis], high_);
+        for (const int64_t extent : whole.extents) {
+            if (extent < 1 || extent > left)
+                fail(value.name, fmt::format("has a part of extent {} where {} are left", extent, left));
+            left -= extent;
+        }
+        if (left != 0) fail(value.name, fmt::format("has parts that leave {} of its extent", left));
+        // Parts are copied by the byte.
+        if (bits(value.type.element) < 8)
+            fail(value.name, fmt::format("is a concatenation of {}", name(value.type.element)));
     }
 
     void check_block(const Block& block) {
@@ -201,10 +222,10 @@ private:
         const Value& value = graph_[operand];
         if (!is_visible(operand))
             fail(node.name, fmt::format("reads {}, which nothing before it has made", value.name));
-        if (value.kind == ValueKind::kConstant && value.sources.size() != 1 &&
-            std::cmp_not_equal(value.sources.size(), block.repeat))
+        if (value.kind == ValueKind::kConstant && value.repetitions() != 1 &&
+            value.repetitions() != block.repeat)
             fail(value.name, fmt::format("has {} sources, but is read by {}, which is repeated {} times",
-                                         value.sources.size(), block.name, block.repeat));
+                                         value.repetitions(), block.name, block.repeat));
     }
 
     void check_structured(const Node& node, const Definition& definition) const {

@@ -25,7 +25,7 @@ ConstantSection constant_section(const Graph& graph, const Plan& plan) {
         const std::vector<int64_t> shape = evaluate(value.type.shape, {});
         stored.bytes =
             (stored_elements(stored_layout(plan, value.name), shape) * bits(value.type.element) + 7) / 8;
-        stored.repetitions = static_cast<int64_t>(value.sources.size());
+        stored.repetitions = value.repetitions();
         stored.stride = stored.repetitions > 1 ? rounded_up(stored.bytes) : 0;
         stored.offset = section.bytes;
         section.bytes += rounded_up(stored.bytes) * stored.repetitions;

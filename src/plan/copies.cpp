@@ -20,6 +20,7 @@ public:
         value.name = name;
         value.kind = ValueKind::kIntermediate;
         value.sources.clear();
+        value.concatenation.reset();
         graph_.values.push_back(std::move(value));
         const ValueId made{static_cast<int>(graph_.values.size()) - 1};
         if (copy.is_made) {

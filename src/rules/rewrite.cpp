@@ -17,6 +17,7 @@
 #include "egraph/block_terms.h"
 #include "egraph/extraction.h"
 #include "rules/algebra/algebra_rules.h"
+#include "rules/fold_constants.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -40,7 +41,7 @@ class BlockSearch {
 public:
     BlockSearch(const Graph& graph, size_t block, std::span<const egraph::Rule> rules,
                 const RewriteOptions& options)
-        : graph_(graph), block_(block), rules_(rules), options_(options) {}
+        : graph_(graph), block_(block), rules_(rules), options_(options), folding_(graph, block) {}
 
     /// The block's report, and the graph if it changed.
     std::pair<BlockRewrite, std::optional<Graph>> run() {
@@ -57,7 +58,12 @@ public:
                 report_.why_kept = graph_[value].name + " would be what the block reads";
         }
         if (roots.empty() || !report_.why_kept.empty()) return {report_, std::nullopt};
-        return extract(roots);
+        std::optional<Graph> changed = extract(roots);
+        if (!changed) return {report_, std::nullopt};
+        if (auto folded = folding_.fold(*std::move(changed))) return {report_, std::move(folded)};
+        folds_ = false;
+        std::erase_if(costs_, [&](const auto& cost) { return !own_.contains(cost.first); });
+        return {report_, extract(roots)};
     }
 
 private:
@@ -91,6 +97,8 @@ private:
         if (std::holds_alternative<Leaf>(op.what) || std::holds_alternative<Projection>(op.what)) return 0;
         const auto known = costs_.find(key_of(node));
         if (known != costs_.end()) return known->second;
+        if (folds_ && !own_.contains(key_of(node)) && folding_.folds(egraph_, node))
+            return costs_.emplace(key_of(node), 0).first->second;
         std::vector<TensorType> operands;
         for (const TermId child : egraph_.term(node).children)
             operands.push_back(egraph_.facts(child).types.front());
@@ -112,14 +120,15 @@ private:
         return whole * kNewNodes + (is_free || own_.contains(key_of(node)) ? 0 : 1);
     }
 
-    std::pair<BlockRewrite, std::optional<Graph>> extract(const std::vector<TermId>& roots) {
+    /// The cheapest choice as a block, if it costs less than the graph's.
+    std::optional<Graph> extract(const std::vector<TermId>& roots) {
         set_unit();
         const egraph::ExtractionProblem problem =
             extraction_problem(egraph_, roots, [&](TermId node) { return weight(node); });
         const extraction::Result result =
             extraction::extract(problem.problem, {.conflicts = options_.conflicts});
         report_.status = result.status;
-        if (result.choice.empty()) return {report_, std::nullopt};
+        if (result.choice.empty()) return std::nullopt;
         double after = 0, units_after = 0;
         for (const int node : result.choice) {
             if (node < 0) continue;
@@ -130,10 +139,10 @@ private:
         report_.bound = result.status == extraction::Status::kOptimal
                             ? after
                             : std::min(after, std::floor(result.bound / kNewNodes) * unit_);
-        if (units_after >= units_before()) return {report_, std::nullopt};
-        report_.cost_after = after;
-        report_.is_changed = true;
-        return {report_, with_block(graph_, block_, egraph_, terms_, selection_of(problem, result.choice))};
+        report_.is_changed = units_after < units_before();
+        report_.cost_after = report_.is_changed ? after : report_.cost_before;
+        if (!report_.is_changed) return std::nullopt;
+        return with_block(graph_, block_, egraph_, terms_, selection_of(problem, result.choice));
     }
 
     /// Where the block itself cannot be computed, all that can be stands for it.
@@ -159,6 +168,8 @@ private:
     size_t block_;
     std::span<const egraph::Rule> rules_;
     const RewriteOptions& options_;
+    ConstantFolding folding_;
+    bool folds_ = true;  ///< the choice may join constants
     EGraph egraph_;
     BlockTerms terms_;
     std::set<NodeKey> own_;

@@ -103,7 +103,7 @@ GraphCall RandomGraph::call(int64_t tokens) const {
                seed * 31 + 5);
     call.constant = [seed_of = seed](const Value& value, int64_t repetition) {
         uint64_t hash =
-            seed_of * 1315423911u + static_cast<uint64_t>(value.sources.size() > 1 ? repetition : 0) * 97;
+            seed_of * 1315423911u + static_cast<uint64_t>(value.repetitions() > 1 ? repetition : 0) * 97;
         for (const char c : value.name) hash = hash * 131 + static_cast<unsigned char>(c);
         return filled(value.type.element, evaluate(value.type.shape, {}), hash);
     };

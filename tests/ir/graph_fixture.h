@@ -15,7 +15,7 @@ point many weight 1: P = 6, T = 8
 input x: f32[T, 3]
 input id: i32[T]
 constant scale: f32[3] from "layers.*.scale" for 0..4 step 2
-constant table: f32[5, 3] from "table", "other"
+constant table: f32[5, 3] from "table", "other" then "more", "rest" along 0 of 2, 3
 state sums: f32[P, 3]
 value sums_new: f32[P, 3]
 value scaled: f32[T, 3]

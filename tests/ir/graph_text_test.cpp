@@ -32,6 +32,12 @@ TEST(GraphText, ParsesEveryField) {
     const Value& scale = graph[*graph.find("scale")];
     EXPECT_EQ(scale.kind, ValueKind::kConstant);
     EXPECT_THAT(scale.sources, ElementsAre("layers.0.scale", "layers.2.scale", "layers.4.scale"));
+    const Value& table = graph[*graph.find("table")];
+    EXPECT_THAT(table.sources, ElementsAre("table", "more", "other", "rest"));
+    EXPECT_EQ(table.concatenation, (Concatenation{.axis = 0, .extents = {2, 3}}));
+    EXPECT_EQ(table.repetitions(), 2);
+    EXPECT_EQ(table.source(1, 0), "other");
+    EXPECT_THAT(table.part_shape(1), ElementsAre(3, 3));
     const TensorType& normed = graph[*graph.find("normed")].type;
     EXPECT_EQ(normed.shape, (std::vector<Dim>{Dim("T"), Dim(3)}));
     EXPECT_EQ(normed.layout, (Layout{.order = {1, 0}, .lanes = {{1, 4}}}));
@@ -75,24 +81,27 @@ TEST_P(GraphTextErrors, NameTheLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, GraphTextErrors,
-    ::testing::Values(Wrong{"graph \"", "graf \"", "small.ir:1: found `graf"},
-                      Wrong{"one\\\"\"", "one", "a closing quote"},
-                      Wrong{"in 1..8", "in 1..99999999999999999999", "the upper bound"},
-                      Wrong{"weight 2.5", "weight inf", "a weight"},
-                      Wrong{"P = 2, T = 1", "P = 2, P = 1", "small.ir:4: `one`: gives P two values"},
-                      Wrong{"input id", "input x", "small.ir:8: `x`: names two values"},
-                      Wrong{"i32[T]", "i31[T]", "found `i31[T]`, expected an element type"},
-                      Wrong{"step 2", "step 0", "is no series of names"},
-                      Wrong{"layers.*.scale\" for 0..4", "layers.scale\" for 0..4", "is no series of names"},
-                      Wrong{"for 0..4 step 2", "for 0..99999999999", "is no series of names"},
-                      Wrong{"scaled(x, scale)", "scaled(x, sail)", "`sail`: is no value of the graph"},
-                      Wrong{"    op scaled(t: T, d: 3)\n", "    an operator\n", "expected an operator"},
-                      Wrong{"out Y f32[t, d] = X * W", "out Y f32[t, d] = X * Z", "Z"},
-                      Wrong{"repeat 3", "repeat three", "how often"},
-                      Wrong{"count = 3", "count = three", "a number or text"},
-                      Wrong{"count = 3", "epsilon = 3", "twice"},
-                      Wrong{"lanes <1:4>", "lanes <64:4>", "axis 64 is more than 63"},
-                      Wrong{"output normed, picked", "output normed, picked, ", "expected a value"}));
+    ::testing::Values(
+        Wrong{"graph \"", "graf \"", "small.ir:1: found `graf"}, Wrong{"one\\\"\"", "one", "a closing quote"},
+        Wrong{"in 1..8", "in 1..99999999999999999999", "the upper bound"},
+        Wrong{"weight 2.5", "weight inf", "a weight"},
+        Wrong{"P = 2, T = 1", "P = 2, P = 1", "small.ir:4: `one`: gives P two values"},
+        Wrong{"input id", "input x", "small.ir:8: `x`: names two values"},
+        Wrong{"i32[T]", "i31[T]", "found `i31[T]`, expected an element type"},
+        Wrong{"step 2", "step 0", "is no series of names"},
+        Wrong{"layers.*.scale\" for 0..4", "layers.scale\" for 0..4", "is no series of names"},
+        Wrong{"for 0..4 step 2", "for 0..99999999999", "is no series of names"},
+        Wrong{"then \"more\", \"rest\"", "then \"more\"", "1 sources of its part 2, and 2 of the"},
+        Wrong{"along 0 of 2, 3", "along 0 of 2", "found the end"},
+        Wrong{"along 0 of 2, 3", "along 0 of 2, 3, 4", "found `, 4`"},
+        Wrong{" then \"more\", \"rest\" along", " along", "found `along"},
+        Wrong{"scaled(x, scale)", "scaled(x, sail)", "`sail`: is no value of the graph"},
+        Wrong{"    op scaled(t: T, d: 3)\n", "    an operator\n", "expected an operator"},
+        Wrong{"out Y f32[t, d] = X * W", "out Y f32[t, d] = X * Z", "Z"},
+        Wrong{"repeat 3", "repeat three", "how often"},
+        Wrong{"count = 3", "count = three", "a number or text"}, Wrong{"count = 3", "epsilon = 3", "twice"},
+        Wrong{"lanes <1:4>", "lanes <64:4>", "axis 64 is more than 63"},
+        Wrong{"output normed, picked", "output normed, picked, ", "expected a value"}));
 
 TEST(GraphText, EmptyTextsAndNodesOutsideBlocksAreErrors) {
     EXPECT_THROW((void)parse_graph("", "empty"), Error);

@@ -71,6 +71,37 @@ const Wrong kWrongs[] = {
      "`x`: has sources, but is no constant"},
     {"sources_per_repetition", [](Graph& g) { value(g, "scale").sources.pop_back(); },
      "`scale`: has 2 sources, but is read by layer, which is repeated 3 times"},
+    {"concatenated_value",
+     [](Graph& g) {
+         value(g, "x").concatenation = {0, {1, 2}};
+     },
+     "`x`: is concatenated, but is no constant"},
+    {"concatenation_axis", [](Graph& g) { value(g, "table").concatenation->axis = 2; },
+     "`table`: is concatenated along axis 2 of 2"},
+    {"concatenation_parts",
+     [](Graph& g) {
+         value(g, "table").concatenation->extents = {2, 2, 1};
+     },
+     "`table`: has 4 sources for 3 parts"},
+    {"concatenation_of_one", [](Graph& g) { value(g, "table").concatenation->extents = {5}; },
+     "`table`: has 4 sources for 1 parts"},
+    {"concatenation_beyond",
+     [](Graph& g) {
+         value(g, "table").concatenation->extents = {2, 4};
+     },
+     "`table`: has a part of extent 4 where 3 are left"},
+    {"concatenation_empty_part",
+     [](Graph& g) {
+         value(g, "table").concatenation->extents = {5, 0};
+     },
+     "`table`: has a part of extent 0 where 0 are left"},
+    {"concatenation_short",
+     [](Graph& g) {
+         value(g, "table").concatenation->extents = {2, 2};
+     },
+     "`table`: has parts that leave 1 of its extent"},
+    {"concatenation_of_bits", [](Graph& g) { value(g, "table").type.element = ElementType::kU4; },
+     "`table`: is a concatenation of u4"},
     {"repeat", [](Graph& g) { g.blocks[0].repeat = 0; }, "`layer`: is repeated 0 times"},
     {"carry_half", [](Graph& g) { g.blocks[0].carried_in.reset(); }, "`layer`: carries a value in or out"},
     {"carry_type",

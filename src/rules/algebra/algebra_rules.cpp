@@ -24,8 +24,9 @@ Families::Families(Symbols of_graph)
 std::vector<RuleEntry> algebra_rules(ops::Symbols symbols) {
     const Families families(symbols);
     std::vector<RuleEntry> rules;
-    for (const auto& of_family : {transpose_rules, reduction_rules, product_rules, broadcast_rules,
-                                  reshape_rules, slice_rules, concat_rules, elementwise_rules}) {
+    for (const auto& of_family :
+         {transpose_rules, reduction_rules, product_rules, sibling_rules, broadcast_rules, reshape_rules,
+          slice_rules, concat_rules, elementwise_rules}) {
         std::vector<RuleEntry> more = of_family(families);
         rules.insert(rules.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     }

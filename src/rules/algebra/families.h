@@ -41,6 +41,7 @@ struct Families {
 std::vector<RuleEntry> transpose_rules(const Families& families);
 std::vector<RuleEntry> reduction_rules(const Families& families);
 std::vector<RuleEntry> product_rules(const Families& families);
+std::vector<RuleEntry> sibling_rules(const Families& families);
 std::vector<RuleEntry> broadcast_rules(const Families& families);
 std::vector<RuleEntry> reshape_rules(const Families& families);
 std::vector<RuleEntry> slice_rules(const Families& families);

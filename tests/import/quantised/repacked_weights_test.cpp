@@ -39,8 +39,14 @@ protected:
         const auto op = ops::embedding({}, Dim(kRows), kRows, kWidth, format());
         verify(*op, op->name);
         std::vector<TensorData> operands = {{{kRows}, {0, 1, 2}}};
-        for (const ops::WeightOperand& operand : ops::info(format()).operands)
-            operands.push_back(constant_data(weights, {.sources = {operand_source("w", operand)}}, 0));
+        for (const ops::WeightOperand& operand : ops::info(format()).operands) {
+            Value value{.name = operand_source("w", operand), .kind = ValueKind::kConstant};
+            const StoredTensor& stored = *weights.find(value.name);
+            value.type.element = stored.element.value();
+            value.type.shape.assign(stored.shape.begin(), stored.shape.end());
+            value.sources = {value.name};
+            operands.push_back(constant_data(weights, value, 0));
+        }
         operands.emplace_back();
         return interpret(*op, tessera::bind(*op, {}, "w"), operands, "w").at(0).values;
     }

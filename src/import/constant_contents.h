@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "import/weights.h"
+#include "ir/graph.h"
+
+namespace tessera {
+
+/// The bytes of a constant at a repetition of its block. A concatenation is put together: it is in memory
+/// while the result lives, and beside it one of its parts at a time. Pages of its parts are released.
+/// @throws Error naming `where` and a tensor that is missing or not what the graph expects.
+TensorContents constant_contents(const WeightSource& weights, const Value& constant, int64_t repetition,
+                                 const std::string& where);
+
+}  // namespace tessera

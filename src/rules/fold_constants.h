@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "egraph/e_graph.h"
+#include "egraph/family.h"
+#include "ir/graph.h"
+
+namespace tessera {
+
+/// Concatenations of constants are constants themselves, whose parts are put together before run time: when
+/// the weights are packed. What is joined must not be stored once more by itself.
+class ConstantFolding {
+public:
+    /// For a block of the graph. A constant that others read too is not joined.
+    ConstantFolding(const Graph& graph, size_t block);
+
+    /// Whether the e-node is such a concatenation, and takes no time in a step.
+    bool folds(const egraph::EGraph& egraph, egraph::TermId node);
+
+    /// The graph in which those of the block are constants. Empty if one of them cannot be, or a constant
+    /// would be stored twice.
+    std::optional<Graph> fold(Graph graph) const;
+
+private:
+    bool can_join(const egraph::EGraph& egraph, egraph::ClassId e_class);
+
+    size_t block_;
+    egraph::FamilyPtr concat_;
+    std::set<std::string> joinable_;  ///< names of constants
+};
+
+}  // namespace tessera
