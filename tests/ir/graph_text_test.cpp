@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"layers.*.scale\" for 0..4", "layers.scale\" for 0..4", "is no series of names"},
         Wrong{"for 0..4 step 2", "for 0..99999999999", "is no series of names"},
         Wrong{"then \"more\", \"rest\"", "then \"more\"", "1 sources of its part 2, and 2 of the"},
-        Wrong{"along 0 of 2, 3", "along 0 of 2", "found the end"},
+        Wrong{"along 0 of 2, 3", "along 0 of 2", "small.ir:10: ends, expected `,`"},
         Wrong{"along 0 of 2, 3", "along 0 of 2, 3, 4", "found `, 4`"},
         Wrong{" then \"more\", \"rest\" along", " along", "found `along"},
         Wrong{"scaled(x, scale)", "scaled(x, sail)", "`sail`: is no value of the graph"},

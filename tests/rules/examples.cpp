@@ -143,15 +143,17 @@ GraphCall random_call(const Graph& graph, unsigned seed, bool has_special_number
             symbol.low +
             static_cast<int64_t>(random() % static_cast<uint64_t>(steps + 1)) * symbol.multiple_of;
     }
+    std::map<std::string, TensorData> constants;
     for (const Value& value : graph.values) {
-        if (value.kind != ValueKind::kInput) continue;
+        if (value.kind != ValueKind::kInput && value.kind != ValueKind::kConstant) continue;
         TensorData data{evaluate(value.type.shape, call.symbols), {}};
         size_t count = 1;
         for (const int64_t extent : data.shape) count *= static_cast<size_t>(extent);
         for (size_t i = 0; i < count; ++i)
             data.values.push_back(random_element(value.type.element, random, has_special_numbers));
-        call.inputs[value.name] = std::move(data);
+        (value.kind == ValueKind::kInput ? call.inputs : constants)[value.name] = std::move(data);
     }
+    call.constant = [constants](const Value& value, int64_t) { return constants.at(value.name); };
     return call;
 }
 

@@ -22,8 +22,9 @@ Graph graph_of(const egraph::EGraph& egraph, egraph::TermId term, const std::vec
 Graph with_term(const Graph& graph, const egraph::EGraph& egraph, const egraph::BlockTerms& terms,
                 egraph::TermId made);
 
-/// Values of the symbols within their bounds and contents of the inputs, by the seed. Index operands hold 0
-/// and 1. `has_special_numbers`: among the others are zeros of both signs, infinities and NaN.
+/// Values of the symbols within their bounds and contents of inputs and constants, by the seed. Index
+/// operands hold 0 and 1. `has_special_numbers`: among the others are zeros of both signs, infinities and
+/// NaN.
 GraphCall random_call(const Graph& graph, unsigned seed, bool has_special_numbers);
 
 /// What is wrong with the first element that differs by more than `tolerance` times its magnitude (0: in any

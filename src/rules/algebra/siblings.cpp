@@ -56,15 +56,18 @@ std::optional<size_t> joined_axis(const Match& m, const TensorType& first, const
     return {};
 }
 
-/// The operator of the family over these terms; empty where there is none.
+/// The operator of the family over these terms, with the policies of another type; empty where there is none.
 std::optional<TermId> made(EGraph& graph, const egraph::FamilyPtr& family, const Attributes& attributes,
-                           const std::vector<TermId>& children, const TensorType& policies) {
+                           const std::vector<TermId>& children,
+                           const std::optional<TensorType>& policies = {}) {
     std::vector<TensorType> types;
     for (const TermId child : children) types.push_back(graph.facts(child).types.front());
     std::optional<Operator> op = family->make(attributes, types);
     if (!op) return {};
-    op->results.front().rounding = policies.rounding;
-    op->results.front().accumulator = policies.accumulator;
+    if (policies) {
+        op->results.front().rounding = policies->rounding;
+        op->results.front().accumulator = policies->accumulator;
+    }
     return graph.add(*op, children);
 }
 
@@ -77,8 +80,7 @@ std::optional<TermId> slice_of_both(EGraph& graph, const Match& m, const Familie
     const auto axis = joined_axis(m, one, other);
     if (!axis) return {};
     const TensorType whole = graph.facts(m.root).types.front();
-    const auto both =
-        made(graph, families.concat, {{"axis", static_cast<int64_t>(*axis)}}, {first, second}, one);
+    const auto both = made(graph, families.concat, {{"axis", static_cast<int64_t>(*axis)}}, {first, second});
     if (!both) return {};
     const auto product = made(graph, families.product,
                               {{"a", m.attributes.at("a")},

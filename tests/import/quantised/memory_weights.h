@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,10 @@ namespace tessera::testing {
 class MemoryWeights : public WeightSource {
 public:
     void add(const std::string& name, const std::string& type, const std::vector<int64_t>& shape,
-             std::string bytes) {
+             std::string bytes, std::optional<ElementType> element = {}) {
         const std::string& kept = bytes_[name] = std::move(bytes);
         tensors_[name] = {.type = type,
-                          .element = {},
+                          .element = element,
                           .shape = shape,
                           .bytes = std::as_bytes(std::span(kept.data(), kept.size()))};
     }
