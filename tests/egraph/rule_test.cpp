@@ -115,23 +115,26 @@ TEST(Matcher, FindsWhatStandsBesideWithTheSameTerms) {
     graph.rebuild();
     Matcher matcher(graph);
     matcher.refresh();
-    const Pattern xy = f("f", {hole("x"), hole("y")});
+    const Pattern xy = f("f", {hole("x"), hole("y")}), xz = f("f", {hole("x"), hole("z")});
+    const Pattern beside = f("g", {hole("x"), hole("z")}), anywhere = f("g", {hole("u"), hole("v")});
+    const Pattern twice = f("g", {hole("x"), hole("x")});
     const auto pairs = [&] {
         std::vector<std::pair<TermId, TermId>> found;
-        for (const Match& match : matcher.find(xy, 1000, f("f", {hole("x"), hole("z")})))
+        for (const Match& match : matcher.find(xy, 1000, xz))
             if (match["y"] != match["z"]) found.emplace_back(match["y"], match["z"]);
         return found;
     };
     EXPECT_THAT(pairs(), ElementsAre(std::pair(b, c), std::pair(c, b)));
-    EXPECT_THAT(matcher.find(xy, 1000, f("g", {hole("x"), hole("z")})), SizeIs(2));
-    EXPECT_THAT(matcher.find(xy, 1000, f("g", {hole("u"), hole("v")})), SizeIs(3)) << "no name is shared";
-    EXPECT_THAT(matcher.find(xy, 2, f("f", {hole("x"), hole("z")})), SizeIs(2));
+    EXPECT_THAT(matcher.find(xy, 1000, beside), SizeIs(2));
+    EXPECT_THAT(matcher.find(xy, 1000, anywhere), SizeIs(3)) << "no name is shared";
+    EXPECT_THAT(matcher.find(xy, 1000, twice), SizeIs(0));
+    EXPECT_THAT(matcher.find(xy, 2, xz), SizeIs(2));
     // Equal terms are the same one.
     graph.unite(a, d, "given");
     graph.rebuild();
     matcher.refresh();
     EXPECT_THAT(pairs(), ElementsAre(std::pair(b, c), std::pair(c, b)));
-    EXPECT_THAT(matcher.find(xy, 1000, f("g", {hole("x"), hole("x")})), SizeIs(2));
+    EXPECT_THAT(matcher.find(xy, 1000, twice), SizeIs(2));
 }
 
 TEST(Rule, MayAskForAnOperatorBeside) {

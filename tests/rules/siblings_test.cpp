@@ -70,12 +70,14 @@ std::string of_one_form() {
                     "in W f32[k, n]", "in W f32[n, k]");
 }
 
-/// Ten for a product, `of_transpose` for a transpose, and one for anything else.
+/// Ten for a product, `of_transpose` for a transpose, 30 for a concatenation, and one for anything else.
 OperatorCost dear_products(double of_transpose = 1) {
     const std::vector<DimSymbol> symbols = {{"T", 1, 8}};
-    return [product = rules::products(symbols), transpose = rules::transposes(symbols), of_transpose](
-               const egraph::Operator& op, std::span<const TensorType>) {
+    return [product = rules::products(symbols), transpose = rules::transposes(symbols),
+            concat = rules::concats(symbols),
+            of_transpose](const egraph::Operator& op, std::span<const TensorType>) {
         if (product->recognise(op)) return 10.0;
+        if (concat->recognise(op)) return 30.0;
         return transpose->recognise(op) ? of_transpose : 1.0;
     };
 }

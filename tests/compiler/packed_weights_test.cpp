@@ -1,0 +1,66 @@
+#include "compiler/packed_weights.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/write_constants.h"
+#include "import/quantised/memory_weights.h"
+#include "plan/constants.h"
+#include "runtime/toy_model.h"
+#include "support/temporary_folder.h"
+
+namespace tessera {
+namespace {
+
+constexpr const char* kGraph = R"(graph "parts"
+input x: f32[1, 3]
+constant w: i8[5, 3] from "a0", "a1" then "b0", "b1" along 0 of 2, 3
+constant v: i8[2, 5] from "c" then "d" then "e" along 1 of 1, 3, 1
+constant u: i8[3] from "f"
+)";
+
+TEST(PackedWeights, GiveBackEveryPartThatWasPacked) {
+    const Graph graph = parse_graph(kGraph, "parts");
+    verify(graph, "parts");
+    testing::MemoryWeights weights;
+    const auto add = [&](const std::string& name, std::vector<int64_t> shape, std::string bytes) {
+        weights.add(name, "i8", shape, std::move(bytes), ElementType::kI8);
+    };
+    for (const std::string repetition : {"0", "1"}) {
+        add("a" + repetition, {2, 3}, "abcde" + repetition);
+        add("b" + repetition, {3, 3}, "fghijklm" + repetition);
+    }
+    add("c", {2, 1}, "no");
+    add("d", {2, 3}, "pqrstu");
+    add("e", {2, 1}, "vw");
+    add("f", {3}, "xyz");
+    Plan plan;
+    plan.stored["w"] = {.order = {}, .lanes = {{0, 4}}};
+    plan.stored["v"] = {.order = {1, 0}, .lanes = {}};
+
+    const TemporaryFolder folder;
+    ArtefactParts parts{.manifest = ToyModel().manifest(),
+                        .code = "none",
+                        .plan = "",
+                        .graph = print(graph),
+                        .tokenizer = {}};
+    parts.manifest.constants.clear();
+    parts.manifest.constants_bytes = constant_section(graph, plan).bytes;
+    write_artefact(folder.path() / "a.tsr", parts, [&](ConstantSink& sink) {
+        write_constants(weights, {.graph = graph, .plan = plan, .programs = {}, .code = {}}, "parts", sink);
+    });
+    const PackedWeights packed(std::make_shared<const Artefact>(Artefact::open(folder.path() / "a.tsr")),
+                               graph, plan);
+    EXPECT_EQ(packed.names(), weights.names());
+    for (const std::string& name : weights.names()) {
+        const StoredTensor &expected = *weights.find(name), &found = *packed.find(name);
+        EXPECT_EQ(found.shape, expected.shape) << name;
+        EXPECT_EQ(found.type, expected.type) << name;
+        EXPECT_TRUE(
+            std::equal(found.bytes.begin(), found.bytes.end(), expected.bytes.begin(), expected.bytes.end()))
+            << name;
+    }
+    EXPECT_EQ(packed.find("w"), nullptr);
+}
+
+}  // namespace
+}  // namespace tessera
