@@ -32,6 +32,8 @@ using egraph::TermId;
 
 constexpr double kUnitsOfTheBlock = 0x1p36;
 constexpr double kNewNodes = 0x1p14;  ///< more than a choice has; times the units still a whole double
+/// What reads joined constants: times are known to two digits, and less than that is no reason to join.
+constexpr double kJoined = 1.03;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 /// An e-node as congruence sees it.
@@ -102,9 +104,20 @@ private:
         std::vector<TensorType> operands;
         for (const TermId child : egraph_.term(node).children)
             operands.push_back(egraph_.facts(child).types.front());
-        const double cost = options_.cost(op, operands);
+        double cost = options_.cost(op, operands);
+        if (folds_ && !own_.contains(key_of(node)) && reads_joined(node)) cost *= kJoined;
         TESSERA_CHECK(cost >= 0, "{} costs {}", label(op), cost);
         return costs_.emplace(key_of(node), cost).first->second;
+    }
+
+    bool reads_joined(TermId node) {
+        const std::vector<TermId>& children = egraph_.term(node).children;
+        return std::any_of(children.begin(), children.end(), [&](TermId child) {
+            const std::vector<TermId>& nodes = egraph_.nodes(egraph_.find(child));
+            return egraph_.facts(child).is_constant &&
+                   std::any_of(nodes.begin(), nodes.end(),
+                               [&](TermId each) { return folding_.folds(egraph_, each); });
+        });
     }
 
     /// Whole units; a cost that is not zero is at least one.

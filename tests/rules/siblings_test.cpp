@@ -123,7 +123,7 @@ Rewritten rewritten(const std::string& text, const OperatorCost& cost) {
 TEST(Siblings, AnyNumberBecomesOneProduct) {
     const Rewritten result = rewritten(of_one_form(), dear_products());
     EXPECT_EQ(result.blocks[0].cost_before, 31);
-    EXPECT_EQ(result.blocks[0].cost_after, 14);
+    EXPECT_DOUBLE_EQ(result.blocks[0].cost_after, 14.3);
     const std::string text = print(result.graph);
     EXPECT_THAT(text,
                 HasSubstr("constant q_weight_and_k_weight_and_v_weight: f32[20, 16] from \"q.*\" for 0..1 "
@@ -142,7 +142,7 @@ TEST(Siblings, ConstantsStandBesideEachOtherAlongAnyAxis) {
 
 TEST(Siblings, OfDifferentFormsStayApart) {
     const Rewritten result = rewritten(kBlock, dear_products());
-    EXPECT_EQ(result.blocks[0].cost_after, 23);
+    EXPECT_DOUBLE_EQ(result.blocks[0].cost_after, 23.3);
     EXPECT_THAT(print(result.graph), HasSubstr("along 0 of 8, 8"));
     EXPECT_THAT(print(result.graph), HasSubstr("constant k_weight:"));
 }
@@ -151,6 +151,14 @@ TEST(Siblings, WhereNothingIsGainedTheGraphStays) {
     const Graph graph = parse_graph(of_one_form(), "siblings");
     const auto one = [](const egraph::Operator&, std::span<const TensorType>) { return 1.0; };
     EXPECT_EQ(print(rewritten(of_one_form(), one).graph), print(graph));
+    // Two per cent less is not known to be less: a product costs what its columns cost, a slice nothing.
+    const auto by_columns = [product = rules::products(graph.symbols)](const egraph::Operator& op,
+                                                                       std::span<const TensorType>) {
+        if (!product->recognise(op)) return 0.0;
+        const auto columns = static_cast<double>(op.results.front().shape.back().factor);
+        return columns == 20 ? 0.98 * columns : columns;
+    };
+    EXPECT_EQ(print(rewritten(of_one_form(), by_columns).graph), print(graph));
 }
 
 TEST(Siblings, AWeightThatIsReadElsewhereIsNotStoredTwice) {
@@ -171,7 +179,7 @@ output z
     const Rewritten result = rewritten(shared, dear_products());
     EXPECT_THAT(print(result.graph), HasSubstr("constant k_weight: f32[4, 16] from \"k\"\n"));
     EXPECT_THAT(print(result.graph), HasSubstr("then \"v.*\" for 0..1 along 0 of 8, 8"));
-    EXPECT_EQ(result.blocks[0].cost_after, 23);
+    EXPECT_DOUBLE_EQ(result.blocks[0].cost_after, 23.3);
 }
 
 TEST(Siblings, AChoiceThatWouldStoreAWeightTwiceIsNotTaken) {
