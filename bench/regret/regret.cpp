@@ -141,7 +141,7 @@ private:
             if (i == 0 || (is_run(i) && calls_[i][1] <= kBrief * fastest))
                 near.emplace_back(i, sample(i, options_.seconds));
         for (int64_t turn = 0; turn < options_.samples; ++turn) {
-            for (const auto& [i, taken] : near) turns_[i].push_back(taken());
+                        for (const auto& [i, taken] : near) turns_[i].push_back(taken());
             std::rotate(near.begin(), near.begin() + 1, near.end());
         }
     }
