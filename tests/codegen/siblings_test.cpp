@@ -23,19 +23,27 @@ input x: f32[T, 24]
 constant gate_weight: bf16[40, 24] from "gate.*" for 0..2
 constant up_weight: bf16[37, 24] from "up.*" for 0..2
 constant down_weight: bf16[24, 37] from "down.*" for 0..2
+value z: f32[T, 24]
+value h: f32[T, 24]
 value gate: f32[T, 40]
 value up: f32[T, 37]
 value gated: f32[T, 37]
 value down: f32[T, 24]
 value y: f32[T, 24]
-block layer repeat 3 carry x -> y
-  node gate(x, gate_weight) -> gate
+block start
+  node h(x) -> h
+    op half(t: T, n: 24)
+    dim T in 1..23
+    in X f32[t, n]
+    out Y f32[t, n] = X * 0.5
+block layer repeat 3 carry h -> y
+  node gate(h, gate_weight) -> gate
     op matmul(t: T, n: 40, k*: 24)
     dim T in 1..23
     in X f32[t, k]
     in W bf16[n, k]
     out Y f32[t, n] = sum(X * W)
-  node up(x, up_weight) -> up
+  node up(h, up_weight) -> up
     op matmul(t: T, n: 37, k*: 24)
     dim T in 1..23
     in X f32[t, k]
@@ -53,13 +61,19 @@ block layer repeat 3 carry x -> y
     in X f32[t, k]
     in W bf16[n, k]
     out Y f32[t, n] = sum(X * W)
-  node y(x, down) -> y
+  node y(h, down) -> y
     op add(t: T, n: 24)
     dim T in 1..23
     in A f32[t, n]
     in B f32[t, n]
     out Y f32[t, n] = A + B
-output y
+block end
+  node z(y) -> z
+    op twice(t: T, n: 24)
+    dim T in 1..23
+    in X f32[t, n]
+    out Y f32[t, n] = X * 2
+output z
 )";
 
 std::vector<double> random_values(std::string_view name, int64_t count, ElementType type) {
