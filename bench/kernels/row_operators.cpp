@@ -20,6 +20,19 @@ Instance named(const char* what, int64_t of, int64_t rows) {
     return {.name = fmt::format("{} {} T={}", what, of, rows), .graph = {}};
 }
 
+ValueId positions(InstanceBuilder& g, int64_t rows) {
+    std::vector<double> position;
+    for (int64_t i = 0; i < rows; ++i) position.push_back(static_cast<double>(i));
+    return g.indices("position", {rows}, position);
+}
+
+void rotate(InstanceBuilder& g, ValueId position, ValueId x, int64_t rows, int64_t heads) {
+    constexpr int64_t kPositions = 1024;
+    g.node("y", ops::rope({}, {Dim(rows), heads, kHeadWidth, kPositions}, ops::RopeForm::kHalves),
+           {position, x, g.input("cos", {kPositions, kHeadWidth / 2}),
+            g.input("sin", {kPositions, kHeadWidth / 2})});
+}
+
 }  // namespace
 
 Instance norm_sum(int64_t rows, int64_t width) {
@@ -47,25 +60,23 @@ Instance norm(int64_t rows, int64_t width) {
     return instance;
 }
 
-Instance head_norm(int64_t rows, int64_t heads) {
-    Instance instance = named("norm of heads", heads, rows);
+Instance rope(int64_t rows, int64_t heads) {
+    Instance instance = named("rope heads", heads, rows);
     InstanceBuilder g(instance, kRepetitions);
-    const ValueId x = g.input("x", {rows, heads, kHeadWidth});
-    const ValueId r = g.node("r", ops::rms_reduce({}, {Dim(rows), Dim(heads)}, kHeadWidth, kEpsilon), {x});
-    g.node("y", ops::rms_apply({}, {Dim(rows), Dim(heads)}, kHeadWidth, ElementType::kF32),
-           {x, r, g.constant("w", {kHeadWidth})});
+    const ValueId position = positions(g, rows);
+    rotate(g, position, g.input("x", {rows, heads, kHeadWidth}), rows, heads);
     return instance;
 }
 
-Instance rope(int64_t rows, int64_t heads) {
-    constexpr int64_t kPositions = 1024;
-    Instance instance = named("rope heads", heads, rows);
+Instance norm_and_rope(int64_t rows, int64_t heads) {
+    Instance instance = named("norm and rope heads", heads, rows);
     InstanceBuilder g(instance, kRepetitions);
-    std::vector<double> position;
-    for (int64_t i = 0; i < rows; ++i) position.push_back(static_cast<double>(i));
-    g.node("y", ops::rope({}, {Dim(rows), heads, kHeadWidth, kPositions}, ops::RopeForm::kHalves),
-           {g.indices("position", {rows}, position), g.input("x", {rows, heads, kHeadWidth}),
-            g.input("cos", {kPositions, kHeadWidth / 2}), g.input("sin", {kPositions, kHeadWidth / 2})});
+    const ValueId position = positions(g, rows), x = g.input("x", {rows, heads, kHeadWidth});
+    const ValueId r = g.node("r", ops::rms_reduce({}, {Dim(rows), Dim(heads)}, kHeadWidth, kEpsilon), {x});
+    const ValueId normed =
+        g.node("normed", ops::rms_apply({}, {Dim(rows), Dim(heads)}, kHeadWidth, ElementType::kF32),
+               {x, r, g.constant("w", {kHeadWidth})});
+    rotate(g, position, normed, rows, heads);
     return instance;
 }
 

@@ -9,12 +9,13 @@ namespace tessera {
 /// Rows of one head each; `heads` of them are a row of the block.
 inline constexpr int64_t kHeadWidth = 128;
 
-/// Of RMS norm the reciprocal root alone, the product alone, both, and both on every head by itself.
+/// Of RMS norm the reciprocal root alone, the product alone, and both.
 Instance norm_sum(int64_t rows, int64_t width);
 Instance norm_product(int64_t rows, int64_t width);
 Instance norm(int64_t rows, int64_t width);
-Instance head_norm(int64_t rows, int64_t heads);
 Instance rope(int64_t rows, int64_t heads);
+/// RMS norm of every head by itself, then its rotation.
+Instance norm_and_rope(int64_t rows, int64_t heads);
 Instance swiglu(int64_t rows, int64_t width);
 /// Of a residual connection.
 Instance add(int64_t rows, int64_t width);

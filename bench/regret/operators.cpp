@@ -43,7 +43,7 @@ std::vector<Subject> operators_of_a_block(const Machine& machine) {
             all.push_back({std::move(instance), workers});
         };
         add_one(norm(rows, kWidth));
-        add_one(head_norm(rows, kHeads));
+        add_one(norm_and_rope(rows, kHeads));
         add_one(rope(rows, kHeads));
         add_one(swiglu(rows, kHidden));
         add_one(add(rows, kWidth));
