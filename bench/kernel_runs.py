@@ -51,7 +51,7 @@ def keep(name: str, options: argparse.Namespace, summary: str, text: str, result
     info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     cpu = re.search(r"^model name\s*: (.*)$", info, re.M)
     date = datetime.datetime.now(datetime.timezone.utc)
-    head = f"{date.isoformat(timespec='seconds')}, {cpu[1] if cpu else 'unknown machine'}, one thread: {summary}"
+    head = f"{date.isoformat(timespec='seconds')}, {cpu[1] if cpu else 'unknown machine'}: {summary}"
     print(f"{head}\n\n{text}")
     options.out.mkdir(parents=True, exist_ok=True)
     machine = re.sub(r"[^a-z0-9]+", "-", (cpu[1] if cpu else "unknown").lower()).strip("-")

@@ -98,7 +98,7 @@ def main() -> None:
     options = parser.parse_args()
     result = kernel_runs.run("predict", options)
     text, summary = table(result["instances"])
-    head = f"{summary['instances']} kernels over {summary['decades']:.1f} decades, rank correlation "
+    head = f"one thread, {summary['instances']} kernels over {summary['decades']:.1f} decades, rank correlation "
     head += f"{summary['rank_correlation']:.3f}, median error {summary['median_error'] * 100:.0f} %"
     kernel_runs.keep("predict", options, head, text, {"summary": summary} | result)
     if options.plot:

@@ -1,25 +1,24 @@
-// Predicted beside measured seconds of kernels: `predict_bench MACHINE.toml INCLUDE CACHE [NAME]`. Each
-// instance (whose name has NAME in it) is
-// planned, lowered and compiled as a model is, for one worker; the plan is priced by the machine's file alone
-// (cost/step_cost.h), then its code is run: nine samples of each, in turns. One JSON object on stdout.
+// Predicted beside measured seconds of kernels: `predict_bench MACHINE.toml INCLUDE CACHE [FILTER]`. Each
+// instance (whose name has FILTER in it) is planned, lowered and compiled as a model is, for one worker; the
+// plan is priced by the machine's file alone (cost/step_cost.h), then its code is run: nine samples of each,
+// in turns. One JSON object on stdout.
 #include <cmath>
 #include <cstdio>
 #include <memory>
 
 #include <nlohmann/json.hpp>
 
+#include "bench_main.h"
 #include "codegen/cpp/emit.h"
 #include "compiler/planner_options.h"
 #include "cost/step_cost.h"
 #include "instances.h"
-#include "machine/machine_text.h"
 #include "measure/call_memory.h"
 #include "measure/near_memory.h"
 #include "measure/probe_code.h"
 #include "measure/samples.h"
 #include "movement/lower.h"
 #include "runtime/shared_library.h"
-#include "support/error.h"
 
 namespace tessera {
 namespace {
@@ -36,19 +35,6 @@ struct Prepared {
     CallMemory memory;
     int64_t constants_bytes;
 };
-
-void fill_indices(const Instance& instance, CallMemory& memory) {
-    size_t position = 0;
-    for (const Value& value : instance.graph.values) {
-        if (value.kind != ValueKind::kInput) continue;
-        const auto found = instance.contents.find(value.name);
-        if (found != instance.contents.end()) {
-            int32_t* to = memory.index_input(position);
-            for (const double index : found->second) *to++ = static_cast<int32_t>(index);
-        }
-        ++position;
-    }
-}
 
 std::unique_ptr<Prepared> prepare(const Instance& instance, const Machine& machine,
                                   const MeasureOptions& options) {
@@ -126,7 +112,6 @@ Json run(const Machine& machine, const MeasureOptions& options, const std::strin
     std::fprintf(stderr, "\r%-60s\n", "measuring");
     const auto taken = samples_in_turns(samples, options);
     Json json;
-    json["machine"] = print_machine(machine);
     for (size_t i = 0; i < all.size(); ++i) json["instances"].push_back(as_json(*all[i], taken[i]));
     return json;
 }
@@ -135,23 +120,5 @@ Json run(const Machine& machine, const MeasureOptions& options, const std::strin
 }  // namespace tessera
 
 int main(int argc, char** argv) {
-    using namespace tessera;
-    if (argc != 4 && argc != 5) {
-        std::fprintf(stderr, "usage: predict_bench MACHINE.toml INCLUDE CACHE [NAME]\n");
-        return 2;
-    }
-    try {
-        const Machine machine = read_machine(argv[1]);
-        if (!is_measured(machine))
-            throw Error(argv[1], "", "has no measurements", "write it with `tessera machine --measure`");
-        const MeasureOptions options{.seconds = 0.02,
-                                     .include_directory = argv[2],
-                                     .cache_directory = argv[3],
-                                     .search_path = "/usr/local/bin:/usr/bin:/bin"};
-        std::printf("%s\n", run(machine, options, argc == 5 ? argv[4] : "").dump(1).c_str());
-        return 0;
-    } catch (const Error& error) {
-        std::fprintf(stderr, "%s\n", error.what());
-        return 1;
-    }
+    return tessera::bench_main(argc, argv, tessera::run);
 }

@@ -1,15 +1,17 @@
-"""What the search for layouts loses against the best layout, on this machine.
+"""What the search for layouts loses against the best layouts, on this machine.
 
-    python3 bench/regret                       # measures the machine, then ten products with 1, 8 and 512 rows
-    python3 bench/regret --machine host.toml --only "T=8"
+    python3 bench/regret                       # measures the machine, then what a block does with 1, 8 and 512 rows
+    python3 bench/regret --machine host.toml --only "Q4_K"
 
-Every product of a block of Qwen3-0.6B, with BF16 and with F32 weights, is compiled with its weight in every layout that the planner
-and the verifier let pass (as by `tessera compile --plan`), and in the one that the search chooses; those that are not far off run in
-turns. The regret is the time of the choice by that of the fastest other layout, the median over the turns: at most 1.05 is a good
-choice, and much less than 1 that nothing else is near. The table goes to stdout, everything raw to bench/results/. Needs a build with
+Every operator of a block of Qwen3-0.6B, products with several kinds of weights, is compiled with its tensors in every layout that the
+planner and the verifier let pass (as by `tessera compile --plan`), and as the search has it; those that are not far off run in turns,
+and then the choice and the fastest other one in turns of their own. The regret is the time of the choice by that of the other, the
+median over these turns: at most 1.05 is a good choice, and much less than 1 that nothing else is near. The table goes to stdout, everything raw to bench/results/. Needs a build with
 -DTESSERA_BENCH=ON; as root it runs above what else the machine does.
 """
 
+import collections
+import re
 import statistics
 import sys
 from pathlib import Path
@@ -18,41 +20,49 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import kernel_runs  # noqa: E402
 
+GOOD = 1.05
 
-def ratio(form: dict, other: dict) -> float:
-    """Of their times, the median over the turns."""
-    return statistics.median(a / b for a, b in zip(form["turn_seconds"], other["turn_seconds"]))
+
+def microseconds(seconds: list[float]) -> str:
+    return f"{statistics.median(seconds) * 1e6:.4g}"
 
 
 def table(instances: list[dict]) -> tuple[str, dict]:
-    text = "| product | layouts in turns, slower, not run, refused | chosen | us | fastest other | us | chosen by other |\n"
+    text = "| operator | in turns, slower, not run, refused | chosen | us | fastest other | us | chosen by other |\n"
     text += "|-|-|-|-|-|-|-|\n"
     ratios = []
     for each in instances:
-        choice = each["chosen"][0]
-        forced = [form for form in each["forced"] if "is_the_choice" not in form]
-        turns = [form for form in forced if "turn_seconds" in form]
-        slower, refused = sum(bool(form.get("call_seconds")) for form in forced), sum("refused" in form for form in forced)
-        counts = f"{len(turns) + 1}, {slower}, {len(forced) - len(turns) - slower - refused}, {refused}"
-        text += f"| {each['name']} | {counts} | {choice['layout']} | {statistics.median(choice['turn_seconds']) * 1e6:.4g} |"
-        ratios.append(0.0)
-        if turns:
-            other = max(turns, key=lambda form: ratio(choice, form))
-            ratios[-1] = ratio(choice, other)
-            text += f" {other['layout']} | {statistics.median(other['turn_seconds']) * 1e6:.4g} | {ratios[-1]:.3f} |\n"
-        else:
-            text += " none within twice | | |\n"
-    summary = {"instances": len(ratios), "worst": max(ratios), "within_5_percent": sum(each <= 1.05 for each in ratios)}
-    return text, summary
+        choice, other = each["chosen"], each.get("fastest_other")
+        counts = f"{len(each.get('in_turns', [])) + 1}, {len(each.get('slower', []))}, {each['not_run']}, {len(each['refused'])}"
+        text += f"| {each['name']} | {counts} | {choice['layouts']} |"
+        if not other:
+            text += f" {microseconds(choice['turn_seconds'])} | none within twice | | |\n"
+            ratios.append(0.0)
+            continue
+        seconds, others = other["chosen_seconds"], other["other_seconds"]
+        ratios.append(statistics.median(a / b for a, b in zip(seconds, others)))
+        text += f" {microseconds(seconds)} | {other['layouts']} | {microseconds(others)} | {ratios[-1]:.3f} |\n"
+    return text, {"instances": len(ratios), "worst": max(ratios), "within_5_percent": sum(each <= GOOD for each in ratios)}
+
+
+def reasons(instances: list[dict]) -> str:
+    """Why layouts were refused, without the numbers and names of the case."""
+    counts = collections.Counter()
+    for each in instances:
+        for reason in each["refused"]:
+            counts[re.sub(r"\d+", "N", re.sub(r"`[^`]*`", "`..`", reason.split(": ", 1)[-1]))] += 1
+    if not counts:
+        return ""
+    return "\n| refused | reason |\n|-|-|\n" + "".join(f"| {count} | {reason} |\n" for reason, count in counts.most_common())
 
 
 def main() -> None:
     options = kernel_runs.parser("regret", __doc__).parse_args()
     result = kernel_runs.run("regret", options)
     text, summary = table(result["instances"])
-    head = f"{summary['within_5_percent']} of {summary['instances']} choices within 5 % of the fastest layout, "
+    head = f"{summary['within_5_percent']} of {summary['instances']} choices within 5 % of the fastest layouts, "
     head += f"the worst takes {summary['worst']:.3f} times its time"
-    kernel_runs.keep("regret", options, head, text, {"summary": summary} | result)
+    kernel_runs.keep("regret", options, head, text + reasons(result["instances"]), {"summary": summary} | result)
 
 
 if __name__ == "__main__":

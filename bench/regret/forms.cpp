@@ -11,34 +11,162 @@
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 #include "planner/verify_structure.h"
+#include "rules/vectorize/packing.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
 
-const std::string& weight_of(const Graph& graph) {
-    return std::find_if(graph.values.begin(), graph.values.end(),
-                        [](const Value& value) { return value.kind == ValueKind::kConstant; })
-        ->name;
-}
-
-/// A unit's lanes of one operand, its first axis being `first` of the weight. Empty for more than two axes.
-std::vector<Lane> lanes_along(const OperandLanes& operand, int first) {
+/// A unit's lanes of one operand, its first axis being `first` of the tensor and another one `second`. Empty
+/// for more than two axes.
+std::vector<Lane> lanes_along(const OperandLanes& operand, int first, int second) {
     std::string axes;
     std::vector<Lane> lanes;
     for (const LaneAxis& lane : operand.lanes) {
         if (axes.find(lane.axis) == std::string::npos) axes += lane.axis;
-        const bool is_first = lane.axis == axes.front();
-        lanes.push_back({is_first ? first : 1 - first, lane.factor});
+        lanes.push_back({lane.axis == axes.front() ? first : second, lane.factor});
     }
     return axes.size() > 2 ? std::vector<Lane>{} : lanes;
 }
 
+std::vector<std::vector<Lane>> lanes_of_units(const Machine& machine, int rank) {
+    std::vector<std::vector<Lane>> all = {{}};
+    for (int first = 0; first < rank; ++first) {
+        for (int64_t count = vector_lanes(machine); count > 1; count /= 2) all.push_back({{first, count}});
+        for (int second = 0; second < rank; ++second)
+            for (const ComputeUnit& unit : machine.units)
+                for (const OperandLanes& operand : unit.operands)
+                    if (second != first) all.push_back(lanes_along(operand, first, second));
+    }
+    return all;
+}
+
+/// Equal for layouts in which every element lies in the same place.
+std::vector<std::pair<int, std::pair<int64_t, int64_t>>> places(const Layout& layout,
+                                                                const std::vector<int64_t>& shape) {
+    std::vector<std::pair<int, std::pair<int64_t, int64_t>>> axes;
+    for (const PhysicalAxis& axis : physical_axes(layout, shape)) {
+        if (axis.extent == 1) continue;
+        if (!axes.empty() && axes.back().first == axis.axis &&
+            axes.back().second.first == axis.divisor * axis.extent) {
+            axes.back().second = {axis.divisor, axes.back().second.second * axis.extent};
+        } else {
+            axes.push_back({axis.axis, {axis.divisor, axis.extent}});
+        }
+    }
+    return axes;
+}
+
+bool is_index(const Graph& graph, ValueId value) {
+    return graph[value].type.element == ElementType::kI32;
+}
+
+class Trying {
+public:
+    Trying(const Graph& graph, const Machine& machine, const PlannerOptions& options)
+        : graph_(graph), machine_(machine) {
+        const Plan initial = initial_plan(graph, options);
+        for (size_t i = 0; i < graph.values.size(); ++i) {
+            const ValueId value{static_cast<int>(i)};
+            const Layout& layout = stored_layout(initial, graph[value].name);
+            if (!layout.is_row_major()) stored_[value] = layout;
+        }
+    }
+
+    std::vector<TensorLayouts> run() {
+        add({});
+        add(stored_);
+        for (size_t i = 0; i < graph_.values.size(); ++i) {
+            const ValueId value{static_cast<int>(i)};
+            if (is_index(graph_, value)) continue;
+            for (const Layout& layout : layouts_of_a_tensor(graph_[value].type.shape, machine_)) {
+                add_with({}, value, layout);
+                add_with(stored_, value, layout);
+            }
+        }
+        add_constants_alike();
+        for (const Node& node : graph_.blocks.front().nodes) add_packings(node);
+        return std::move(found_);
+    }
+
+private:
+    static void lay(TensorLayouts& layouts, ValueId value, const Layout& layout) {
+        layouts.erase(value);
+        if (!layout.is_row_major()) layouts[value] = layout;
+    }
+    void add_with(TensorLayouts layouts, ValueId value, const Layout& layout) {
+        lay(layouts, value, layout);
+        add(std::move(layouts));
+    }
+    void add(TensorLayouts layouts) {
+        std::string key;
+        for (const auto& [value, layout] : layouts) key += fmt::format("{} {}; ", value.index, print(layout));
+        if (known_.insert(key).second) found_.push_back(std::move(layouts));
+    }
+
+    void add_constants_alike() {
+        std::vector<ValueId> constants;
+        for (size_t i = 0; i < graph_.values.size(); ++i)
+            if (graph_.values[i].kind == ValueKind::kConstant) constants.push_back({static_cast<int>(i)});
+        if (constants.empty()) return;
+        for (const Layout& layout : layouts_of_a_tensor(graph_[constants.front()].type.shape, machine_)) {
+            TensorLayouts layouts;
+            for (const ValueId constant : constants)
+                lay(layouts, constant, simplified(layout, graph_[constant].type.shape));
+            add(std::move(layouts));
+        }
+    }
+
+    void add_packings(const Node& node) {
+        const Definition& definition = *node.definition();
+        for (const rules::OperatorPacking& packing : rules::packings_for(definition, machine_.units)) {
+            TensorLayouts all, constants, operands;
+            for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
+                const ValueId value = value_of(node, t);
+                if (is_index(graph_, value)) continue;
+                const Layout layout = rules::layout_of(definition, t, packing.tensors[static_cast<size_t>(t)],
+                                                       graph_[value].type.shape);
+                lay(all, value, layout);
+                if (graph_[value].kind == ValueKind::kConstant) lay(constants, value, layout);
+                if (value != node.results.front()) lay(operands, value, layout);
+            }
+            add(std::move(all));
+            add(std::move(constants));
+            add(std::move(operands));
+        }
+    }
+
+    const Graph& graph_;
+    const Machine& machine_;
+    TensorLayouts stored_;  ///< as the default planner has it
+    std::vector<TensorLayouts> found_;
+    std::set<std::string> known_;
+};
+
+std::vector<CopyReader> readers_of(const Graph& graph, ValueId value) {
+    std::vector<CopyReader> readers;
+    for (const Node& node : graph.blocks.front().nodes)
+        for (size_t i = 0; i < node.operands.size(); ++i)
+            if (node.operands[i] == value) readers.push_back({node.name, node.definition()->tensors[i].name});
+    return readers;
+}
+
+std::string text_of(const Plan& plan) {
+    std::string text;
+    const auto add = [&](const std::string& name, const Layout& layout) {
+        if (!layout.is_row_major())
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, print(layout));
+    };
+    for (const auto& [name, layout] : plan.stored) add(name, layout);
+    for (const auto& [name, tensor] : plan.specialisations.front().tensors) add(name, tensor.layout);
+    return text.empty() ? "row-major" : text;
+}
+
 /// The plan goes the way of `--plan`: printed, read, checked, lowered.
-WeightForm compiled(const Graph& graph, const Plan& begun, const PlannerOptions& options, size_t number) {
+Form compiled(const Graph& graph, const Plan& begun, const PlannerOptions& options, size_t number) {
     const std::string where = graph.name;
-    WeightForm form;
-    form.layout = print(stored_layout(begun, weight_of(graph)));
+    Form form;
+    form.layouts = text_of(begun);
     try {
         const Graph copied = with_copies(graph, begun, where);
         form.plan = print(complete_plan(copied, begun, options));
@@ -64,32 +192,53 @@ WeightForm compiled(const Graph& graph, const Plan& begun, const PlannerOptions&
 
 }  // namespace
 
-std::vector<Layout> layouts_of_a_weight(const Machine& machine) {
-    std::vector<std::vector<Lane>> lanes = {{}};
-    const auto add = [&](std::vector<Lane> some) {
-        if (std::find(lanes.begin(), lanes.end(), some) == lanes.end()) lanes.push_back(std::move(some));
-    };
-    for (const int axis : {0, 1}) {
-        for (int64_t count = vector_lanes(machine); count > 1; count /= 2) add({{axis, count}});
-        for (const ComputeUnit& unit : machine.units)
-            for (size_t operand = 0; operand < std::min<size_t>(unit.operands.size(), 2); ++operand)
-                add(lanes_along(unit.operands[operand], axis));
-    }
+std::vector<Layout> layouts_of_a_tensor(const std::vector<Dim>& shape, const Machine& machine) {
+    const auto rank = static_cast<int>(shape.size());
+    std::vector<int64_t> extents;
+    for (const Dim& dim : shape) extents.push_back(dim.factor);
     std::vector<Layout> layouts;
-    for (const std::vector<int>& order : {std::vector<int>{}, std::vector<int>{1, 0}})
-        for (const std::vector<Lane>& each : lanes) layouts.push_back({order, each});
+    std::set<decltype(places({}, extents))> known;
+    for (int innermost = rank - 1; innermost >= 0; --innermost) {
+        std::vector<int> order;
+        for (int axis = 0; axis < rank; ++axis)
+            if (axis != innermost) order.push_back(axis);
+        order.push_back(innermost);
+        if (innermost == rank - 1) order.clear();
+        for (const std::vector<Lane>& lanes : lanes_of_units(machine, rank)) {
+            Layout layout = simplified({order, lanes}, shape);
+            if (known.insert(places(layout, extents)).second) layouts.push_back(std::move(layout));
+        }
+    }
     return layouts;
 }
 
-WeightForm forced_form(const Graph& graph, const Layout& layout, const PlannerOptions& options,
-                       size_t number) {
+std::vector<TensorLayouts> layouts_of_a_graph(const Graph& graph, const Machine& machine,
+                                              const PlannerOptions& options) {
+    return Trying(graph, machine, options).run();
+}
+
+Form forced_form(const Graph& graph, const TensorLayouts& layouts, const PlannerOptions& options,
+                 size_t number) {
     Plan plan = initial_plan(graph, options);
-    plan.stored.erase(weight_of(graph));
-    if (!layout.is_row_major()) plan.stored[weight_of(graph)] = layout;
+    plan.stored.clear();
+    auto& tensors = plan.specialisations.front().tensors;
+    for (const auto& [value, layout] : layouts) {
+        const std::string& name = graph[value].name;
+        if (graph[value].kind == ValueKind::kConstant) {
+            plan.stored[name] = layout;
+            continue;
+        }
+        const bool is_seen = std::ranges::find(graph.outputs, value) != graph.outputs.end();
+        const bool is_given = graph[value].kind == ValueKind::kInput;
+        const std::string copy = name + "_packed";
+        if (is_given) plan.copies[copy] = {.of = name, .readers = readers_of(graph, value)};
+        if (is_seen) plan.copies[copy] = {.of = name, .readers = {}, .is_made = true};
+        tensors[is_given || is_seen ? copy : name] = {.place = Place::kArena, .of = {}, .layout = layout};
+    }
     return compiled(graph, plan, options, number);
 }
 
-WeightForm chosen_form(const Graph& graph, const PlannerOptions& options, size_t number) {
+Form chosen_form(const Graph& graph, const PlannerOptions& options, size_t number) {
     const Plan initial = initial_plan(graph, options);
     const auto search = layouts::compiling_options(graph, initial, options);
     return compiled(graph,

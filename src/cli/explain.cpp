@@ -28,7 +28,7 @@ Job declare(CLI::App& app, const Environment& environment) {
         ->required()
         ->type_name("NAME");
     app.add_option("--machine", options->machine,
-                   "the measured machine that the layouts are for; without it the one that the artefact was "
+                   "the machine that the layouts are for; without it the one that the artefact was "
                    "compiled for, if that is this one")
         ->type_name("FILE");
     app.add_option("--search-effort", options->search_effort, "as it was for `tessera compile`")

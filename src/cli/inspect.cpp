@@ -146,7 +146,7 @@ Job declare(CLI::App& app, const Environment& environment) {
                  "points of the graph")
         ->needs(plan);
     app.add_option("--machine", options->machine,
-                   "with --costs and --egraph: the measured machine that they are for; without it the one "
+                   "with --costs and --egraph: the machine that they are for; without it the one "
                    "that the artefact was compiled for, if that is this one")
         ->type_name("FILE");
     app.add_option("--egraph", options->egraph,

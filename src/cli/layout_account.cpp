@@ -179,6 +179,8 @@ std::string in_words(const TensorAccounts& accounts, const LayoutSearch& again) 
     if (accounts.accounts.empty()) return text + "\nNo result needs it.\n";
     for (const TensorAccount& each : accounts.accounts) text += in_words(each, again);
     text += "\nTimes are of all points by their weights and of all repetitions of a block.\n";
+    if (!again.is_measured)
+        text += "They are roofs that such a machine typically has: it was not measured.\n";
     text += fmt::format("All layouts as they are take {}{}, and ", microseconds(result.cost),
                         points.empty() ? "" : " at " + points);
     return text + (is_optimal(result) ? "none take less.\n"
@@ -189,9 +191,9 @@ std::string in_words(const TensorAccounts& accounts, const LayoutSearch& again) 
 Json as_json(const TensorAccounts& accounts, const LayoutSearch& again) {
     const extraction::Result& result = again.search.result;
     Json json = {{"tensor", accounts.tensor},     {"description", accounts.description},
-                 {"status", name(result.status)}, {"seconds", result.cost},
-                 {"bound", result.bound},         {"points", Json::object()},
-                 {"accounts", Json::array()}};
+                 {"status", name(result.status)}, {"measured", again.is_measured},
+                 {"seconds", result.cost},        {"bound", result.bound},
+                 {"points", Json::object()},      {"accounts", Json::array()}};
     for (const Point& point : again.graph.points) json["points"][point.name] = point.weight;
     for (const TensorAccount& each : accounts.accounts) json["accounts"].push_back(as_json(each, again));
     return json;

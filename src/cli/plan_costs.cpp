@@ -43,8 +43,11 @@ std::string plan_with_costs(const Artefact& artefact, const Machine& machine) {
     const Plan plan = parse_plan(artefact.plan(), artefact.where());
     verify_plan(with_copies(graph, plan, artefact.where()), plan, artefact.where());
     PlanComments comments;
-    comments.plan = {fmt::format("Predicted by what was measured of machine {} ({}).", machine.name,
-                                 content_hash(machine))};
+    const char* source =
+        is_measured(machine)
+            ? "Predicted by what was measured of"
+            : "Roofs that such a machine typically has, no predictions: nothing was measured of";
+    comments.plan = {fmt::format("{} machine {} ({}).", source, machine.name, content_hash(machine))};
     comments.specialisations.resize(plan.specialisations.size());
     for (const PredictedStep& step : predicted_steps(artefact.manifest(), graph, plan, machine)) {
         auto& of = comments.specialisations[step.specialisation];

@@ -7,8 +7,8 @@
 
 namespace tessera::cli {
 
-/// The plan of an artefact with what its kernels are predicted to take on a measured machine, as comments: it
-/// reads as the plan does. @throws Error if the machine was not measured.
+/// The plan of an artefact with what its kernels are predicted to take on a machine, as comments: it reads as
+/// the plan does. Of a machine that was not measured these are roofs (cost/cost_model.h).
 std::string plan_with_costs(const Artefact& artefact, const Machine& machine);
 
 }  // namespace tessera::cli

@@ -64,7 +64,9 @@ Plan with_layouts(const Graph& graph, const Plan& initial, const PlannerOptions&
             return Found{std::move(all), std::move(plan)};
         },
         [](const Found& each) { return print(each.plan); });
-    pass.note(summary(found.search), print(found.search));
+    pass.note(summary(found.search) +
+                  (planner.costs->is_measured() ? "" : ", by roofs: the machine was not measured"),
+              print(found.search));
     return std::move(found.plan);
 }
 
@@ -99,7 +101,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         PlanningStart start = planning_start(out.graph, options.machine, options.workers);
         const PlannerOptions& planner = start.options;
         out.plan = std::move(start.initial);
-        if (options.search_effort > 0 && knows_times(planner))
+        if (options.search_effort > 0 && planner.costs->knows_loops())
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
         graph_with_copies = with_copies(out.graph, out.plan, where);
         out.plan = pass.run(

@@ -15,14 +15,18 @@ layouts::SearchOptions layout_search_options(const Graph& graph, const Plan& ini
 }
 
 LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machine, int64_t effort) {
-    LayoutSearch again{
-        .graph = parse_graph(artefact.graph(), artefact.where()), .initial = {}, .options = {}, .search = {}};
+    LayoutSearch again{.graph = parse_graph(artefact.graph(), artefact.where()),
+                       .initial = {},
+                       .options = {},
+                       .search = {},
+                       .is_measured = false};
     verify(again.graph, artefact.where());
     const Plan plan = parse_plan(artefact.plan(), artefact.where());
     PlanningStart start = planning_start(again.graph, machine, plan.workers);
-    if (!knows_times(start.options))
-        throw Error("", machine.name, "has no measured rates, by which layouts could be compared",
+    if (!start.options.costs->knows_loops())
+        throw Error("", machine.name, "has no times of loops, by which layouts could be compared",
                     "measure it with `tessera machine --measure`");
+    again.is_measured = start.options.costs->is_measured();
     again.initial = std::move(start.initial);
     const layouts::SearchOptions options =
         layout_search_options(again.graph, again.initial, start.options, effort);

@@ -16,11 +16,12 @@ struct LayoutSearch {
     Plan initial;                 ///< what the search began with
     extraction::Options options;  ///< of its extraction
     layouts::Search search;
+    bool is_measured;  ///< the machine; else times are of roofs (cost/typical_rates.h)
 };
 
 /// Searches again for the layouts of an artefact's graph, for as many workers as its plan has: with the
-/// machine and effort that it was compiled for the same search. @throws Error if the machine was not
-/// measured.
+/// machine and effort that it was compiled for the same search. @throws Error if the machine
+/// was measured, but not the times of loops.
 LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machine, int64_t effort);
 
 }  // namespace tessera

@@ -116,7 +116,7 @@ private:
         if (is_view(*definition) && keeps_neighbours(*definition, extents_of(*definition, sizes.symbols)))
             return kSecondsOfAView;
         const Amounts amounts = amounts_of(*definition, sizes.symbols);
-        if (!options_.costs)
+        if (!options_.costs->is_measured())
             return amounts.bytes / kNominalBytesPerSecond + amounts.operations / kNominalOperationsPerSecond;
         return measured(definition, amounts, sizes);
     }

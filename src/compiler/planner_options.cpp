@@ -14,10 +14,8 @@ PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> wo
     options.vector_registers = vector_registers(machine);
     options.line_bytes = machine.cache_line_bytes;
     options.units = machine.units;
-    if (is_measured(machine)) {
-        options.costs = std::make_shared<const CostModel>(machine);
-        options.has_all_blocks = true;
-    }
+    options.costs = std::make_shared<const CostModel>(machine);
+    options.has_all_blocks = options.costs->is_measured();
     // Half of the core's own second level: the other half is for what streams through.
     if (const MemoryLevel* own = find_memory(machine, "L2"))
         options.resident_bytes = own->capacity_bytes / own->shared_by_cores / 2;
@@ -32,7 +30,7 @@ PlanningStart planning_start(const Graph& graph, const Machine& machine, std::op
 }
 
 bool knows_times(const PlannerOptions& options) {
-    return options.costs && options.costs->knows_loops();
+    return options.costs->is_measured() && options.costs->knows_loops();
 }
 
 }  // namespace tessera

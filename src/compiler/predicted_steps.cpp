@@ -7,7 +7,6 @@
 #include "llm/step_interface.h"
 #include "plan/copies.h"
 #include "planner/weighted_sizes.h"
-#include "support/error.h"
 
 namespace tessera {
 namespace {
@@ -84,9 +83,6 @@ SizePoint size_point(const Manifest& manifest, const Point& point) {
 
 std::vector<PredictedStep> predicted_steps(const Manifest& manifest, const Graph& graph, const Plan& plan,
                                            const Machine& machine) {
-    if (!is_measured(machine))
-        throw Error("", machine.name, "has no measured rates, from which costs could follow",
-                    "measure it with `tessera machine --measure`");
     const CostModel model(machine);
     const Graph whole = with_copies(graph, plan, plan.graph);
     std::vector<PredictedStep> steps;

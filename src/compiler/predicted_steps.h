@@ -23,9 +23,8 @@ struct PredictedStep {
 /// none where the new ones alone do. Where there is no such step, and in other graphs, indices are left open.
 SizePoint size_point(const Manifest& manifest, const Point& point);
 
-/// Of every point within the bounds of a specialisation, in the graph's order, by what was measured of the
-/// machine (cost/step_cost.h). @pre graph and plan are verified
-/// @throws Error if nothing was measured.
+/// Of every point within the bounds of a specialisation, in the graph's order (cost/step_cost.h).
+/// @pre graph and plan are verified
 std::vector<PredictedStep> predicted_steps(const Manifest& manifest, const Graph& graph, const Plan& plan,
                                            const Machine& machine);
 

@@ -4,6 +4,7 @@
 
 #include "cost/kernel_types.h"
 #include "cost/linear_model.h"
+#include "cost/typical_rates.h"
 #include "facts/work.h"
 #include "kernels/micro_kernel.h"
 #include "plan/leaf_parameters.h"
@@ -24,7 +25,7 @@ std::vector<Observation> observations(const Machine& machine) {
 
 /// The weights that fit the table best, but that an element alone takes what a group of them does: fitted to
 /// few gathers among much else they may come out as nothing.
-std::vector<double> weights_of(const Machine& machine) {
+std::vector<double> fitted_weights(const Machine& machine) {
     std::vector<double> weights = fit(observations(machine));
     const auto at = [&](double VectorWork::*count) -> double& {
         const auto found = std::ranges::find(kVectorWorkCounts, count, &VectorWorkCount::member);
@@ -32,6 +33,13 @@ std::vector<double> weights_of(const Machine& machine) {
     };
     if (!weights.empty())
         at(&VectorWork::gathers) = std::max(at(&VectorWork::gathers), at(&VectorWork::loads));
+    return weights;
+}
+
+std::vector<double> typical_weights(const Machine& machine) {
+    std::vector<double> weights;
+    for (const double operations : counts(kTypicalOperations))
+        weights.push_back(operations * seconds_of_an_operation(machine));
     return weights;
 }
 
@@ -64,9 +72,10 @@ bool is_measured(const Machine& machine) {
 }
 
 CostModel::CostModel(const Machine& machine)
-    : machine_(machine),
+    : is_measured_(tessera::is_measured(machine)),
+      machine_(is_measured_ ? machine : with_typical_rates(machine)),
       times_(machine),
-      weights_(weights_of(machine)),
+      weights_(is_measured_ ? fitted_weights(machine_) : typical_weights(machine_)),
       near_level_(tessera::near_level(machine)) {}
 
 LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,

@@ -23,7 +23,9 @@ struct LeafCost {
     bool operator==(const LeafCost&) const = default;
 };
 
-/// What things cost on a machine that was measured: a pure function of its description.
+/// What things cost on a machine: a pure function of its description. What follows holds of one that was
+/// measured; of another one everything costs what its roofs are, as its description gives them or as they
+/// typically are (typical_rates.h): such costs tell forms of an operator apart, and are no predictions.
 ///
 /// Products and the streaming softmax cost what the table of micro-kernels says (kernel_times.h); where it
 /// has none of the kind, their operations by the peak of the unit that the micro-kernel is for. `loops` and
@@ -34,7 +36,9 @@ class CostModel {
 public:
     explicit CostModel(const Machine& machine);
 
+    /// With the typical rates where it was not measured.
     const Machine& machine() const { return machine_; }
+    bool is_measured() const { return is_measured_; }
     /// Of the part of an operator with these extents of its iterators. `layouts`: of its tensors, as
     /// Definition::tensors, for `loops`; without them all are row-major.
     LeafCost leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
@@ -61,6 +65,7 @@ private:
     LeafCost vector_loops(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
                           const std::vector<Layout>& layouts) const;
 
+    bool is_measured_;
     Machine machine_;
     KernelTimes times_;
     std::vector<double> weights_;  ///< of the counts of a VectorWork; empty: not measured

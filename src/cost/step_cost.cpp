@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "cost/kernel_traffic.h"
+#include "movement/tensor_layouts.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -68,7 +69,8 @@ private:
         if (plan.barrier) cost.barrier_seconds = model_.barrier_seconds(plan_.workers);
         const Storage storage(input_, block);
         for (const LeafTile& tile : tiles.leaves) {
-            const LeafCost leaf = model_.leaf(*tile.node->definition(), *tile.leaf, tile.extents);
+            const LeafCost leaf = model_.leaf(*tile.node->definition(), *tile.leaf, tile.extents,
+                                              layouts_of(graph_, plan_, *tile.node, input_.specialisation));
             if (!leaf.why_infinite.empty() && cost.why_infinite.empty())
                 cost.why_infinite = fmt::format("{}: {}", tile.node->name, leaf.why_infinite);
             const BoundExtents whole = bind(

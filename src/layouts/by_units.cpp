@@ -1,28 +1,23 @@
 #include <algorithm>
 #include <limits>
 
-#include "cost/vector_work.h"
+#include "cost/typical_rates.h"
 #include "facts/work.h"
 #include "kernels/contraction.h"
 #include "layouts/lone_operator.h"
 #include "movement/storage.h"
+#include "movement/tensor_layouts.h"
 #include "planner/operator_traffic.h"
-#include "planner/timed_leaves.h"
 #include "planner/weighted_sizes.h"
 #include "rules/vectorize/packing.h"
 
 namespace tessera::layouts {
 namespace {
 
-/// Operations of a vector that these take in place of one: what most processors of today need.
-constexpr double kDivision = 8, kSpecial = 16, kGather = 1;
-
 class ByUnits {
 public:
-    explicit ByUnits(const Machine& machine) : machine_(machine) {
-        for (const ComputeUnit& unit : machine_.units)
-            if (unit.kind == UnitKind::kVector && unit.operands.front().type == "f32") vector_ = &unit;
-    }
+    explicit ByUnits(const Machine& machine)
+        : machine_(machine), vector_(find_unit(machine_, UnitKind::kVector, "f32")) {}
 
     FormCost operator()(const LoneOperator& alone) const {
         const Definition& definition = *alone.node().definition();
@@ -81,22 +76,18 @@ private:
     double by_lanes(const Definition& definition, const std::vector<int64_t>& extents,
                     const std::vector<Layout>& layouts) const {
         const int64_t lanes = vector_->operands.front().lanes.front().factor;
-        // A multiply-add is two operations.
-        const double each = 2 * static_cast<double>(lanes) / peak(*vector_);
         double least = std::numeric_limits<double>::infinity();
         for (int x = -1; x < static_cast<int>(extents.size()); ++x) {
             for (int64_t width = x < 0 ? 1 : lanes; width >= 1; width /= 2) {
                 const VectorWork work = vector_work(definition, extents, x, width, layouts);
-                least = std::min(least, each * (work.flops + kDivision * work.divisions +
-                                                kSpecial * work.special + work.loads + work.folds +
-                                                kGather * work.gathers + work.conversions + work.ends));
+                least = std::min(least, typical_operations(work));
             }
         }
-        return least;
+        return least * seconds_of_an_operation(machine_);
     }
 
     const Machine machine_;
-    const ComputeUnit* vector_ = nullptr;
+    const ComputeUnit* vector_;
 };
 
 }  // namespace

@@ -18,6 +18,8 @@ struct SearchOptions {
     std::vector<ComputeUnit> units;         ///< what is packed follows from them
     std::vector<FormCosts> costs;           ///< by specialisation
     std::vector<double> copy_seconds = {};  ///< by specialisation, of one more kernel beside what it moves
+    /// What the default planner would not do counts so many times more. Measured times have two digits.
+    double margin = 1.03;
     /// Offered beside the forms that the units ask for; may be null.
     std::function<std::vector<rules::Form>(const egraph::Operator&)> more_forms = {};
     egraph::SaturationOptions saturation = {};

@@ -6,6 +6,9 @@
 namespace tessera::layouts {
 namespace {
 
+// Kernels come within this of their roofs, or do not: only measurements tell.
+constexpr double kMarginOfRoofs = 1.25;
+
 /// The operator's weights as the default planner would store them if there were no other operators.
 std::vector<rules::Form> preferred_forms(const egraph::Operator& op, const Graph& whole,
                                          const PlannerOptions& options) {
@@ -37,6 +40,7 @@ std::vector<rules::Form> preferred_forms(const egraph::Operator& op, const Graph
 
 SearchOptions compiling_options(const Graph& graph, const Plan& initial, const PlannerOptions& options) {
     SearchOptions search;
+    if (!options.costs->is_measured()) search.margin = kMarginOfRoofs;
     search.units = options.units;
     search.more_forms = [&](const egraph::Operator& op) { return preferred_forms(op, graph, options); };
     for (const SpecialisationPlan& specialisation : initial.specialisations) {

@@ -5,7 +5,7 @@
 namespace tessera::layouts {
 
 /// The search that compiling does: by the micro-kernels that there are, what the default planner would store
-/// offered too, so that nothing it chooses costs more by the machine's measurements.
+/// offered too, so that nothing it chooses costs more by the same costs.
 /// @pre options.costs; the graph is decomposed and verified
 SearchOptions compiling_options(const Graph& graph, const Plan& initial, const PlannerOptions& options);
 

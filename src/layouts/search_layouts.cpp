@@ -18,9 +18,6 @@ using egraph::ClassId;
 using egraph::EGraph;
 using egraph::TermId;
 
-// Times are known to two digits. What the default planner would not do must save more than that.
-constexpr double kNoise = 1.03;
-
 /// What decides between forms of a constant that cost the same: the one that lies as the initial plan has it.
 constexpr double kOtherForm = 1e-13;
 
@@ -100,7 +97,7 @@ private:
         FormCost cost = form->second;
         if (rules::is_pack(egraph().op(term)) && !options_.copy_seconds.empty())
             cost.seconds += options_.copy_seconds[at.specialisation];
-        if (!is_preferred(term)) cost.seconds *= kNoise;
+        if (!is_preferred(term)) cost.seconds *= options_.margin;
         cost.seconds *= static_cast<double>(graph_.blocks[at.block].repeat);
         return cost;
     }

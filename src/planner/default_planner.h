@@ -26,7 +26,8 @@ struct PlannerOptions {
     double iterations_of_a_barrier = 8192;
     /// Of a part of a block that has two states, keys and values: more only where nothing else is possible.
     int64_t barriers_of_a_layer = 5;
-    /// What leaves cost on the machine; null where it was not measured: then the first that lowers is taken.
+    /// What leaves cost on the machine; null, or of one that was not measured: then the first that lowers is
+    /// taken.
     std::shared_ptr<const CostModel> costs;
     /// Of all constants, every repetition: they lie in the innermost level that holds them from one step to
     /// the next, where costs are asked for.

@@ -25,12 +25,14 @@ bool has_packed_values(const Graph& graph, const Node& node, const Specialisatio
 
 std::vector<Leaf> ranked_leaves(const Graph& graph, const Plan& plan, const Node& node,
                                 const SpecialisationPlan& specialisation, const PlannerOptions& options) {
-    if (!options.costs) return leaf_candidates(node, specialisation, options);
+    const bool is_packed = has_packed_values(graph, node, specialisation);
+    if (!options.costs || (!options.costs->is_measured() && !is_packed))
+        return leaf_candidates(node, specialisation, options);
     std::vector<TimedLeaf> candidates = timed_leaves(graph, plan, node, specialisation, options);
     const auto unranked =
         std::stable_partition(candidates.begin(), candidates.end(),
                               [](const TimedLeaf& timed) { return timed.leaf.micro_kernel != "loops"; });
-    if (has_packed_values(graph, node, specialisation))
+    if (is_packed)
         std::stable_sort(unranked, candidates.end(), [](const TimedLeaf& a, const TimedLeaf& b) {
             return a.why_infinite.empty() && (!b.why_infinite.empty() || a.seconds < b.seconds);
         });

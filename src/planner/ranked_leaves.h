@@ -8,8 +8,8 @@ namespace tessera {
 
 /// The candidates of an operator that is a kernel of its own, those first that take least time
 /// (timed_leaves.h). Where times differ by less than is measured the order of preference stays; so it does
-/// altogether without measurements, and for `loops` unless a tensor has lanes that preference knows nothing
-/// of.
+/// altogether where the machine was not measured, and for `loops` unless a tensor has lanes that preference
+/// knows nothing of.
 std::vector<Leaf> ranked_leaves(const Graph& graph, const Plan& plan, const Node& node,
                                 const SpecialisationPlan& specialisation, const PlannerOptions& options);
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "movement/storage.h"
-#include "plan/constants.h"
+#include "movement/tensor_layouts.h"
 #include "planner/operator_traffic.h"
 #include "planner/weighted_sizes.h"
 
@@ -66,18 +65,6 @@ private:
 };
 
 }  // namespace
-
-std::vector<Layout> layouts_of(const Graph& graph, const Plan& plan, const Node& node,
-                               const SpecialisationPlan& specialisation) {
-    std::vector<Layout> layouts;
-    for (int t = 0; t < static_cast<int>(node.definition()->tensors.size()); ++t) {
-        const Value& value = graph[value_of(node, t)];
-        const auto planned = specialisation.tensors.find(value.name);
-        layouts.push_back(planned != specialisation.tensors.end() ? planned->second.layout
-                                                                  : stored_layout(plan, value.name));
-    }
-    return layouts;
-}
 
 std::vector<TimedLeaf> timed_leaves(const Graph& graph, const Plan& plan, const Node& node,
                                     const SpecialisationPlan& specialisation, const PlannerOptions& options) {

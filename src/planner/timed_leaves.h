@@ -22,8 +22,4 @@ struct TimedLeaf {
 std::vector<TimedLeaf> timed_leaves(const Graph& graph, const Plan& plan, const Node& node,
                                     const SpecialisationPlan& specialisation, const PlannerOptions& options);
 
-/// The layouts of a node's tensors, as Definition::tensors.
-std::vector<Layout> layouts_of(const Graph& graph, const Plan& plan, const Node& node,
-                               const SpecialisationPlan& specialisation);
-
 }  // namespace tessera

@@ -1,23 +1,13 @@
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
-#include "ir/graph.h"
+#include "instance_builder.h"
 #include "machine/machine.h"
 #include "ops/activation.h"
 #include "ops/weight_format.h"
 
 namespace tessera {
-
-/// One kernel of a model at one size, in a graph of its own: a block that repeats with other weights each
-/// time, so often that they come from where they come from in a model.
-struct Instance {
-    std::string name;
-    Graph graph;
-    std::map<std::string, std::vector<double>> contents;  ///< of its index inputs
-};
 
 struct ProductShape {
     const char* model;

@@ -1,8 +1,6 @@
 #include "instances.h"
 
 #include <algorithm>
-#include <cctype>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -10,60 +8,13 @@
 #include "ops/attention.h"
 #include "ops/block_builder.h"
 #include "ops/cache_update.h"
-#include "ops/elementwise.h"
 #include "ops/matmul.h"
-#include "ops/rms_norm.h"
-#include "ops/rope.h"
+#include "row_operators.h"
 
 namespace tessera {
 namespace {
 
 constexpr int64_t kPage = ops::kPageSlots;
-
-class Builder {
-public:
-    Builder(Instance& instance, int64_t repeat) : instance_(instance), repeat_(repeat) {
-        graph().name = "kernel";
-        graph().blocks.push_back({.name = "kernel", .repeat = repeat});
-    }
-    Graph& graph() { return instance_.graph; }
-    Block& block() { return graph().blocks[0]; }
-
-    ValueId input(const std::string& name, const std::vector<int64_t>& shape,
-                  ElementType type = ElementType::kF32) {
-        return add(name, ValueKind::kInput, shape, type, {});
-    }
-    ValueId indices(const std::string& name, const std::vector<int64_t>& shape,
-                    std::vector<double> contents) {
-        instance_.contents[name] = std::move(contents);
-        return input(name, shape, ElementType::kI32);
-    }
-    ValueId constant(const std::string& name, const std::vector<int64_t>& shape,
-                     ElementType type = ElementType::kF32) {
-        std::vector<std::string> sources;
-        for (int64_t i = 0; i < repeat_; ++i) sources.push_back(fmt::format("{}.{}", name, i));
-        return add(name, ValueKind::kConstant, shape, type, std::move(sources));
-    }
-    ValueId state(const std::string& name, const std::vector<int64_t>& shape, ElementType type) {
-        return add(name, ValueKind::kState, shape, type, {});
-    }
-    void result(const DefinitionPtr& definition, std::vector<ValueId> operands) {
-        ops::BlockBuilder nodes(graph(), block(), Rounding::kWeights);
-        nodes.add("y", definition, std::move(operands));
-    }
-
-private:
-    ValueId add(const std::string& name, ValueKind kind, const std::vector<int64_t>& shape, ElementType type,
-                std::vector<std::string> sources) {
-        TensorType tensor{.element = type, .shape = {}, .layout = {}};
-        for (const int64_t extent : shape) tensor.shape.emplace_back(extent);
-        graph().values.push_back({name, kind, std::move(tensor), std::move(sources)});
-        return {static_cast<int>(graph().values.size()) - 1};
-    }
-
-    Instance& instance_;
-    int64_t repeat_;
-};
 
 /// Repetitions whose bytes a cache does not hold; fewer where one takes long.
 int64_t repetitions(const Machine& machine, double bytes, double operations) {
@@ -105,7 +56,7 @@ void add_attention(std::vector<Instance>& out, const Machine& machine, int64_t r
     instance.name = fmt::format("attention {} T={} depth={}", name(cache), rows, depth);
     const double bytes = static_cast<double>(2 * pages * kPage * kCacheHeads * kWidth * bits(cache)) / 8;
     const double operations = static_cast<double>(4 * rows * cached * kHeads) * kWidth;
-    Builder graph(instance, repetitions(machine, bytes, operations));
+    InstanceBuilder graph(instance, repetitions(machine, bytes, operations));
     const ops::AttentionShape shape{.rows = Dim(rows),
                                     .sequences = Dim(1),
                                     .segment = Dim(rows),
@@ -140,49 +91,6 @@ void add_attention(std::vector<Instance>& out, const Machine& machine, int64_t r
     nodes.add("y", ops::scatter_sequences({}, shape), {first, length, sums[2], sums[1]});
 }
 
-void add_small(std::vector<Instance>& out, const std::string& name,
-               const std::function<void(Builder&)>& fill) {
-    constexpr int64_t kRepetitions = 64;
-    Instance& instance = out.emplace_back();
-    instance.name = name;
-    Builder graph(instance, kRepetitions);
-    fill(graph);
-}
-
-void add_maps(std::vector<Instance>& out, int64_t rows, int64_t width, int64_t hidden, int64_t heads) {
-    constexpr int64_t kHead = 128, kPositions = 1024;
-    const Dim t(rows);
-    const auto named = [&](const char* what, int64_t of) {
-        return fmt::format("{} {} T={}", what, of, rows);
-    };
-    add_small(out, named("norm sum", width), [&](Builder& g) {
-        g.result(ops::rms_reduce({}, {t}, width, 1e-6), {g.input("x", {rows, width})});
-    });
-    add_small(out, named("norm product", width), [&](Builder& g) {
-        g.result(ops::rms_apply({}, {t}, width, ElementType::kF32, ElementType::kBF16),
-                 {g.input("x", {rows, width}), g.input("r", {rows}), g.constant("w", {width})});
-    });
-    add_small(out, named("add", width), [&](Builder& g) {
-        g.result(ops::add({}, t, width), {g.input("a", {rows, width}), g.input("b", {rows, width})});
-    });
-    add_small(out, named("swiglu", hidden), [&](Builder& g) {
-        g.result(ops::swiglu({}, t, hidden, ElementType::kBF16),
-                 {g.input("gate", {rows, hidden}), g.input("up", {rows, hidden})});
-    });
-    add_small(out, named("rope heads", heads), [&](Builder& g) {
-        std::vector<double> position;
-        for (int64_t i = 0; i < rows; ++i) position.push_back(static_cast<double>(i));
-        g.result(ops::rope({}, {t, heads, kHead, kPositions}, ops::RopeForm::kHalves),
-                 {g.indices("position", {rows}, position), g.input("x", {rows, heads, kHead}),
-                  g.input("cos", {kPositions, kHead / 2}), g.input("sin", {kPositions, kHead / 2})});
-    });
-    const int64_t block = ops::kInt16Blocks.block;
-    add_small(out, named("round", width), [&](Builder& g) {
-        g.result(ops::round_to_blocks({}, t, width, ops::kInt16Blocks),
-                 {g.input("x", {rows, width}), g.input("scale", {rows, width / block})});
-    });
-}
-
 }  // namespace
 
 Instance product(const Machine& machine, ops::WeightFormat weight, const ops::Activation& input, int64_t rows,
@@ -194,8 +102,8 @@ Instance product(const Machine& machine, ops::WeightFormat weight, const ops::Ac
     for (const ops::WeightOperand& part : format.operands)
         bits_of_weight += static_cast<double>(bits(part.type)) / static_cast<double>(part.block);
     const auto elements = static_cast<double>(shape.outputs * shape.inputs);
-    Builder graph(instance, repetitions(machine, elements * bits_of_weight / 8,
-                                        2 * elements * static_cast<double>(rows)));
+    InstanceBuilder graph(instance, repetitions(machine, elements * bits_of_weight / 8,
+                                                2 * elements * static_cast<double>(rows)));
     std::vector<ValueId> operands;
     for (int term = 0; term < input.terms; ++term)
         operands.push_back(graph.input(term == 0 ? "x" : "x_low", {rows, shape.inputs}, input.element));
@@ -203,8 +111,8 @@ Instance product(const Machine& machine, ops::WeightFormat weight, const ops::Ac
     for (const ops::WeightOperand& part : format.operands)
         operands.push_back(graph.constant(fmt::format("w_{}", part.name),
                                           {shape.outputs, shape.inputs / part.block}, part.type));
-    graph.result(ops::matmul({}, {Dim(rows), shape.outputs, shape.inputs}, weight, std::nullopt, input),
-                 operands);
+    graph.node("y", ops::matmul({}, {Dim(rows), shape.outputs, shape.inputs}, weight, std::nullopt, input),
+               operands);
     return instance;
 }
 
@@ -216,9 +124,18 @@ std::vector<Instance> instances(const Machine& machine) {
         add_attention(all, machine, 16, 1024, cache);
         add_attention(all, machine, 512, 0, cache);
     }
-    add_maps(all, 1, 1024, 3072, 16);
-    add_maps(all, 16, 2048, 6144, 16);
-    add_maps(all, 512, 1024, 3072, 16);
+    struct Rows {
+        int64_t rows, width, hidden;
+    };
+    for (const auto& [rows, width, hidden] :
+         {Rows{1, 1024, 3072}, Rows{16, 2048, 6144}, Rows{512, 1024, 3072}}) {
+        all.push_back(norm_sum(rows, width));
+        all.push_back(norm_product(rows, width));
+        all.push_back(add(rows, width));
+        all.push_back(swiglu(rows, hidden));
+        all.push_back(rope(rows, 16));
+        all.push_back(round(rows, width));
+    }
     return all;
 }
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "machine/machine.h"
+#include "measure/options.h"
+
+namespace tessera {
+
+/// What a bench of single kernels finds, for instances that have `filter` in their names.
+using KernelBench =
+    std::function<nlohmann::ordered_json(const Machine&, const MeasureOptions&, const std::string& filter)>;
+
+/// `NAME_bench MACHINE.toml INCLUDE CACHE [FILTER]`: prints what it finds, and the machine, as one JSON
+/// object on stdout, errors on stderr. The exit status.
+int bench_main(int argc, char** argv, const KernelBench& bench);
+
+}  // namespace tessera

@@ -1,0 +1,75 @@
+#include "cost/typical_rates.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "cost/cost_model.h"
+#include "cost/measured_machine.h"
+#include "machine/machine_text.h"
+#include "ops/elementwise.h"
+#include "ops/matmul.h"
+
+namespace tessera {
+namespace {
+
+Machine described(const char* name) {
+    return read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + name + ".toml");
+}
+
+double peak_of(const Machine& machine, const char* unit) {
+    return peak(*std::ranges::find(machine.units, unit, &ComputeUnit::name));
+}
+
+TEST(TypicalRates, FollowFromTheLanesOfUnits) {
+    const Machine machine = with_typical_rates(described("amx"));
+    EXPECT_EQ(peak(*find_unit(machine, UnitKind::kVector, "f32")), 3e9 * 2 * 2 * 16);
+    const auto tiles = std::ranges::find(machine.units, UnitKind::kMatrix, &ComputeUnit::kind);
+    ASSERT_NE(tiles, machine.units.end());
+    EXPECT_EQ(peak(*tiles), 3e9 * 2 * 16 * 16 * 32 / 16);
+}
+
+TEST(TypicalRates, CachesAnswerFasterThanWhatIsBehindThem) {
+    const Machine machine = with_typical_rates(described("avx2"));
+    double inside = 0;
+    for (const MemoryLevel& level : machine.memory) {
+        const double each = 1 / level.read_bandwidth.front().bytes_per_second;
+        EXPECT_GT(each, inside) << level.name;
+        inside = each;
+        EXPECT_EQ(level.read_bandwidth.back().threads, machine.cores);
+    }
+}
+
+TEST(TypicalRates, WhatTheDescriptionGivesStays) {
+    const Machine machine = testing::measured_machine();
+    EXPECT_EQ(with_typical_rates(machine), machine);
+    Machine some = described("avx2");
+    some.memory.front().read_bandwidth = {{1, 7, 0}};
+    some.units.back().peaks = {{"L1", 11}};
+    const Machine filled = with_typical_rates(some);
+    EXPECT_EQ(filled.memory.front(), some.memory.front());
+    EXPECT_EQ(peak_of(filled, "avx2"), 11);
+}
+
+// One operation on eight lanes, and three loads and stores of them.
+TEST(TypicalRates, ACostModelOfADescriptionAlonePricesEverything) {
+    const CostModel model(described("avx2"));
+    EXPECT_FALSE(model.is_measured());
+    EXPECT_TRUE(model.knows_loops());
+    const double operation = 1 / (3e9 * 2);
+    const Leaf loops{"y", "loops", {{"x", "d"}, {"lanes", "8"}}};
+    const DefinitionPtr add = ops::add({}, Dim(1), 64);
+    EXPECT_NEAR(model.leaf(*add, loops, {1, 64}).near_seconds, 8 * (1 + 3) * operation, 1e-15);
+    const Leaf blocks{"y",
+                      "contract_blocks",
+                      {{"m", "t"}, {"n", "n"}, {"k", "k"}, {"lanes", "8"}, {"rows", "1"}, {"groups", "1"}}};
+    const DefinitionPtr product =
+        ops::matmul({}, {Dim(1), 8, 256}, ops::WeightFormat::kQ4_K, std::nullopt, ops::kInt16Blocks);
+    const LeafCost cost = model.leaf(*product, blocks, {1, 8, 256});
+    EXPECT_EQ(cost.why_infinite, "");
+    EXPECT_NEAR(cost.near_seconds, 256 * operation, 1e-12);
+    EXPECT_TRUE(CostModel(testing::measured_machine()).is_measured());
+}
+
+}  // namespace
+}  // namespace tessera
