@@ -34,8 +34,9 @@ endfunction()
 
 # tessera_tests(ir DEPENDS ir ops): every tests/ir/*_test.cpp in one program, run by CTest case by case.
 # OPTIMISED names cases that take too long under the sanitizers; they are labelled so instead of unit.
+# TOGETHER names suites that make in SetUpTestSuite what takes longer than their cases: each is one test of CTest.
 function(tessera_tests name)
-    cmake_parse_arguments(ARG "" "OPTIMISED" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
+    cmake_parse_arguments(ARG "" "OPTIMISED" "DEPENDS;LIBRARIES;LABELS;TOGETHER" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     get_property(shared GLOBAL PROPERTY TESSERA_SHARED_TEST_FILES)
     list(REMOVE_ITEM sources ${shared})
@@ -58,11 +59,21 @@ function(tessera_tests name)
     if(ARG_OPTIMISED OR NOT ARG_LABELS STREQUAL unit)
         add_dependencies(optimised_tests ${name}_tests)
     endif()
-    set(filter "")
+    set(apart ${ARG_OPTIMISED})
     if(ARG_OPTIMISED)
         gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. TEST_FILTER ${ARG_OPTIMISED} TEST_LIST ${name}_optimised
                              DISCOVERY_TIMEOUT 60 PROPERTIES LABELS optimised TIMEOUT 600)
-        set(filter TEST_FILTER -${ARG_OPTIMISED})
+    endif()
+    foreach(suite IN LISTS ARG_TOGETHER)
+        add_test(NAME ${name}.${suite} COMMAND ${name}_tests --gtest_filter=${suite}.*)
+        set_tests_properties(${name}.${suite} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600
+                                                         FAIL_REGULAR_EXPRESSION "Running 0 tests")
+        list(APPEND apart ${suite}.*)
+    endforeach()
+    set(filter "")
+    if(apart)
+        list(JOIN apart ":" apart)
+        set(filter TEST_FILTER -${apart})
     endif()
     gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. ${filter} DISCOVERY_TIMEOUT 60
                          PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)

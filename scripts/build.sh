@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Usage: scripts/build.sh [PRESET [TARGET]]   (release, debug, sanitize; default: release, everything)
+# Usage: scripts/build.sh [PRESET [TARGET]]   (release, test, debug, sanitize; default: release, everything)
 # Configures and builds in build/PRESET.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Usage: scripts/test.sh [--fast]
 # Installs what is missing, builds, and runs every test once: those labelled unit under the address and
-# undefined-behaviour sanitizers, all others optimised. With --fast all are optimised.
+# undefined-behaviour sanitizers, all others optimised, in build/test. With --fast all are optimised.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,12 +17,12 @@ esac
 
 [[ ${SKIP_INSTALL:-0} == 1 ]] || scripts/install-dependencies.sh
 if $fast; then
-    scripts/build.sh release
-    ctest --preset release --parallel "$(nproc)"
+    scripts/build.sh test
+    ctest --preset test --parallel "$(nproc)"
     exit
 fi
 export CCACHE_DEPEND=1 # what is compiled for the first time need not be preprocessed twice
-scripts/build.sh release optimised_tests
-ctest --preset release --parallel "$(nproc)" --label-exclude '^unit$' --exclude-regex '_NOT_BUILT$'
+scripts/build.sh test optimised_tests
+ctest --preset test --parallel "$(nproc)" --label-exclude '^unit$' --exclude-regex '_NOT_BUILT$'
 scripts/build.sh sanitize unit_tests
 ctest --preset sanitize --parallel "$(nproc)" --label-regex '^unit$'

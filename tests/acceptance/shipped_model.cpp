@@ -52,6 +52,7 @@ fs::path compile_with(const std::string& plan, const fs::path& folder, int64_t w
     CompileOptions options = common_options(folder);
     options.workers = workers;
     if (!plan.empty()) {
+        options.machine.compiler.flags.push_back("-Og");  // takes 0.6 of the time of -O2
         options.plan = folder / "plan.toml";
         std::ofstream(*options.plan) << plan;
     }
