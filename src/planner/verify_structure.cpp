@@ -337,6 +337,17 @@ private:
 
     void check_carried(const Block& block) const {
         if (block.repeat == 1 || !block.carried_in || !block.carried_out) return;
+        for (const ValueId carried : {*block.carried_in, *block.carried_out}) {
+            const bool is_output =
+                std::find(graph_.outputs.begin(), graph_.outputs.end(), carried) != graph_.outputs.end();
+            if (graph_[base(carried)].kind != ValueKind::kIntermediate || is_output)
+                fail(
+                    graph_[carried].name,
+                    fmt::format("cannot be carried by block {}, whose repetitions overwrite it: the caller's "
+                                "memory is not theirs",
+                                block.name),
+                    "carry a copy, made before the block or read behind it");
+        }
         if (!(base(*block.carried_in) == base(*block.carried_out))) {
             fail(graph_[*block.carried_out].name,
                  fmt::format("must end in the storage of {}, where the next repetition of block {} reads it",

@@ -2,10 +2,12 @@
 
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "ir/graph.h"
 #include "planner/verify_plan.h"
+#include "support/error.h"
 
 namespace tessera {
 namespace {
@@ -42,6 +44,36 @@ TEST(DefaultPlanner, CarriedValuesKeepTheirPlaceOverSeveralGroups) {
         EXPECT_EQ(s.tensors.at("b").of, "a");
         EXPECT_EQ(s.tensors.at("c").of, "b");
     }
+}
+
+/// The interpreter runs such a graph; compiled, each repetition would read what the caller gave.
+TEST(DefaultPlanner, RefusesToCarryWhatIsTheCallers) {
+    const auto refusal = [](const std::string& in, const std::string& output) {
+        std::string text =
+            "graph \"g\"\nsymbol T in 1..8\npoint decode weight 1: T = 1\n\ninput x: f32[T, 16]\n";
+        for (const char* value : {"begin", "a_made", "a", "end"})
+            text += std::string("value ") + value + ": f32[T, 16]\n";
+        const auto copy = [](const std::string& name, const std::string& from) {
+            return "  node " + name + "(" + from + ") -> " + name +
+                   "\n    op copy(t: T, n: 16)\n    dim T in 1..8\n    in X f32[t, n]\n    out Y f32[t, n] = "
+                   "X * 3\n";
+        };
+        text += "\nblock first\n" + copy("begin", "x") + "\nblock layer repeat 3 carry " + in + " -> a\n" +
+                residual("a", in) + "\nblock last\n" + copy("end", "a") + "\noutput " + output + "\n";
+        const Graph graph = parse_graph(text, "g");
+        verify(graph, "g");
+        try {
+            verify_plan(graph, default_plan(graph, {.machine = "test", .lanes = 8}), "default plan");
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_EQ(refusal("begin", "end"), "");
+    const std::string why =
+        "cannot be carried by block layer, whose repetitions overwrite it: the caller's memory is not theirs";
+    EXPECT_THAT(refusal("x", "begin, end"), ::testing::HasSubstr("`x`: " + why));
+    EXPECT_THAT(refusal("begin", "a, end"), ::testing::HasSubstr("`a`: " + why));
 }
 
 }  // namespace
