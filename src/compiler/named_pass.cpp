@@ -38,10 +38,11 @@ std::string run_layouts(const Graph& graph, const Machine& machine) {
     const Graph whole = decompose(graph);
     verify(whole, graph.name);
     const auto [planner, initial] = planning_start(whole, machine, std::nullopt);
+    const bool has_times = planner.costs->is_measured() && planner.costs->knows_loops();
     const layouts::Search search =
         layouts::search_layouts(whole, initial,
-                                knows_times(planner) ? layouts::compiling_options(whole, initial, planner)
-                                                     : layouts::describing_options(whole, initial, machine));
+                                has_times ? layouts::compiling_options(whole, initial, planner)
+                                          : layouts::describing_options(whole, initial, machine));
     std::string comments;
     std::istringstream lines(print(search));
     for (std::string line; std::getline(lines, line);) comments += line.empty() ? "#\n" : "# " + line + '\n';

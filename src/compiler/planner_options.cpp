@@ -29,8 +29,4 @@ PlanningStart planning_start(const Graph& graph, const Machine& machine, std::op
     return start;
 }
 
-bool knows_times(const PlannerOptions& options) {
-    return options.costs->is_measured() && options.costs->knows_loops();
-}
-
 }  // namespace tessera

@@ -20,7 +20,4 @@ struct PlanningStart {
 /// @pre the graph is decomposed and verified
 PlanningStart planning_start(const Graph& graph, const Machine& machine, std::optional<int64_t> workers);
 
-/// Whether the machine was measured, with the times of loops: by them layouts are compared.
-bool knows_times(const PlannerOptions& options);
-
 }  // namespace tessera

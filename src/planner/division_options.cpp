@@ -5,6 +5,7 @@
 #include "movement/lower.h"
 #include "movement/parts.h"
 #include "planner/divided_folds.h"
+#include "planner/weighted_sizes.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -14,15 +15,10 @@ namespace {
 /// largest.
 std::map<std::string, int64_t> typical_sizes(const LoweringInput& input) {
     std::map<std::string, int64_t> sizes;
-    const auto& bounds = input.specialisation.bounds;
-    for (const auto& [symbol, range] : bounds) sizes[symbol] = range.high;
+    for (const auto& [symbol, range] : input.specialisation.bounds) sizes[symbol] = range.high;
     const Point* best = nullptr;
     for (const Point& point : input.graph.points) {
-        const bool is_inside = std::all_of(point.values.begin(), point.values.end(), [&](const auto& value) {
-            const auto at = bounds.find(value.first);
-            return at != bounds.end() && at->second.low <= value.second && value.second <= at->second.high;
-        });
-        if (is_inside && (!best || point.weight > best->weight)) best = &point;
+        if (holds(input.specialisation, point) && (!best || point.weight > best->weight)) best = &point;
     }
     if (best) {
         for (const auto& [symbol, value] : best->values) sizes[symbol] = value;
