@@ -1,6 +1,6 @@
-// oneDNN's matrix products at the shapes of a model's layer: `gemm ROWS PASSES THREADS f32|bf16 NxK...` prints the
-// seconds of every pass over all products as JSON. Weights are packed as oneDNN likes them best, which is not timed.
-// Their number of buffers is such that no cache holds them between passes.
+// oneDNN's matrix products at the shapes of a model's layer: `gemm ROWS PASSES THREADS f32|bf16 NxK...`
+// prints the seconds of every pass over all products as JSON. Weights are packed as oneDNN likes them best,
+// which is not timed. Their number of buffers is such that no cache holds them between passes.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -38,7 +38,8 @@ void fill(const memory& m, memory::data_type type) {
 
 Product make(const dnnl::engine& engine, int64_t m, int64_t n, int64_t k, memory::data_type type) {
     using tag = memory::format_tag;
-    const memory::desc x({m, k}, type, tag::ab), w({k, n}, type, tag::any), y({m, n}, memory::data_type::f32, tag::ab);
+    const memory::desc x({m, k}, type, tag::ab), w({k, n}, type, tag::any),
+        y({m, n}, memory::data_type::f32, tag::ab);
     const dnnl::matmul::primitive_desc description({x, w, y}, engine);
     Product product{dnnl::matmul(description), memory(x, engine), memory(y, engine), {}};
     const size_t bytes = description.weights_desc().get_size();
@@ -79,7 +80,8 @@ int main(int argc, char** argv) {
                                          {DNNL_ARG_WEIGHTS, p.weights[pass % p.weights.size()]},
                                          {DNNL_ARG_DST, p.y}});
         stream.wait();
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        const double seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         if (pass > 0) std::printf("%s%.9f", pass > 1 ? ", " : "", seconds);  // the first one warms up
     }
     std::printf("]}\n");

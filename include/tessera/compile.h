@@ -27,8 +27,8 @@ struct CompileSettings {
     std::filesystem::path measured_machines;
     std::filesystem::path plan;  ///< compile this plan; empty: the default planner's
     std::filesystem::path dump;  ///< folder for the printed form after every pass; empty: none
-    /// What activations may be rounded to: "default", the type of F16 or BF16 weights, 16 bits in blocks of 32
-    /// with quantised ones; "fast", 8 bits there; "exact", nothing below F32.
+    /// What activations may be rounded to: "default", the type of F16 or BF16 weights, 16 bits in blocks of
+    /// 32 with quantised ones; "fast", 8 bits there; "exact", nothing below F32.
     std::string policy = "default";
     /// Of keys and values: "f32", "f16", "bf16"; "auto": that of the weights, F32 under the policy "exact".
     std::string cache_type = "auto";

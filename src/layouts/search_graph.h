@@ -28,13 +28,14 @@ struct SearchGraph {
 };
 
 /// Constants are one leaf for all specialisations, everything else one for each. Whatever the layout search
-/// leaves alone is an operator of which nothing is known: views, updates, operators with several results or of
-/// constants alone, operators that default planning fuses, whose values never exist whole, and what the
-/// carried value of a repeated block passes in place. States, and constants that such an operator reads, lie as `initial.stored` says.
+/// leaves alone is an operator of which nothing is known: views, updates, operators with several results or
+/// of constants alone, operators that default planning fuses, whose values never exist whole, and what the
+/// carried value of a repeated block passes in place. States, and constants that such an operator reads, lie
+/// as `initial.stored` says.
 SearchGraph search_graph(const Graph& graph, const Plan& initial);
 
-/// Why the search does not choose how the value of one of its original terms lies; empty where it does, and of
-/// what no operator makes.
+/// Why the search does not choose how the value of one of its original terms lies; empty where it does, and
+/// of what no operator makes.
 std::string why_left_alone(const egraph::EGraph& graph, egraph::TermId term);
 
 }  // namespace tessera::layouts

@@ -35,8 +35,9 @@ Composite attention(double scale, const AttentionSymbols& symbols) {
 }
 
 DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape) {
-    return define_with(symbols, shape,
-                       R"(op gather_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, e: {width})
+    return define_with(
+        symbols, shape,
+        R"(op gather_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, e: {width})
 index first i32[b], length i32[b]
 in  Q f32[first[b] + i, g * {group} + r, e] of [{rows}, {heads}, {width}]
 out G f32[b, g, r, i, e] = Q
@@ -45,39 +46,42 @@ where i < length[b]
 }
 
 DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale) {
-    return define_with(symbols, shape,
-                       R"(op scores_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, s: {cached}, e*: {width})
+    return define_with(
+        symbols, shape,
+        R"(op scores_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, s: {cached}, e*: {width})
 index length i32[b], start i32[b], page i32[b, s div {page}] of [{sequences}, {table}]
 in  G f32[b, g, r, i, e]
 in  K {type}[page[b, s div {page}], s mod {page}, g, e] of [{pages}, {page}, {cache_heads}, {width}]
 out scores f32[b, g, r, i, s] = sum(G * K) * {scale}
 where i < length[b] and s <= start[b] + i
 )",
-                       cache, scale);
+        cache, scale);
 }
 
 DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache) {
-    return define_with(symbols, shape,
-                       R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width}, s*: {cached})
+    return define_with(
+        symbols, shape,
+        R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width}, s*: {cached})
 index length i32[b], start i32[b], page i32[b, s div {page}] of [{sequences}, {table}]
 in  scores f32[b, g, r, i, s]
 in  V {type}[page[b, s div {page}], s mod {page}, g, d] of [{pages}, {page}, {cache_heads}, {width}]
 out M f32[b, g, r, i], L f32[b, g, r, i], A f32[b, g, r, i, d] = softmax_sum(scores, V)
 where i < length[b] and s <= start[b] + i
 )",
-                       cache);
+        cache);
 }
 
 DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result) {
-    return define_with(symbols, shape,
-                       R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width})
+    return define_with(
+        symbols, shape,
+        R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width})
 index first i32[b], length i32[b]
 in  A f32[b, g, r, i, d]
 in  L f32[b, g, r, i]
 out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {width}] = A / L
 where i < length[b]
 )",
-                       result);
+        result);
 }
 
 void decompose_attention(BlockBuilder& block, const Node& node) {
