@@ -39,7 +39,7 @@ def fetch_llama(cache: Path) -> Path:
     if not package.exists():
         say(f"fetching {package.name}")
         # pip asks the package for its metadata, which builds nothing.
-        call(sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:",
+        call(sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "llama-cpp-python",
              f"llama-cpp-python=={LLAMA_VERSION}", "-d", package.parent)  # fmt: skip
     found = hashlib.sha256(package.read_bytes()).hexdigest()
     if found != LLAMA_SHA256:

@@ -10,8 +10,8 @@ namespace tessera {
 
 /// Neighbouring k whose products of bytes one operation adds.
 inline constexpr int64_t kQuad = 4;
-/// Blocks of k that NTT can contract in one call: ntt::kContractBlockSums.
-inline constexpr int64_t kMostBlocks = 32768;
+/// The largest extent of k that NTT can contract in one call: ntt::kContractBlocksK.
+inline constexpr int64_t kLargestBlocksK = 131072;
 
 /// A sum of products of small integers that share their scales in blocks of k, read as
 ///

@@ -9,6 +9,12 @@ namespace {
 
 // 1.0 as F32 or near it, as BF16 and as F16.
 constexpr uint32_t kNumber = 0x3f803f80;
+// As bytes: what activations are rounded to is never -128.
+constexpr uint32_t kBytes = 0x3f3f3f3f;
+
+uint32_t word_of(ElementType type) {
+    return type == ElementType::kI32 ? 0 : type == ElementType::kI8 ? kBytes : kNumber;
+}
 
 int64_t most_repetitions(const Graph& graph) {
     int64_t most = 1;
@@ -23,8 +29,8 @@ CallMemory::Tensor CallMemory::tensor_of(const Value& value, int64_t repetitions
     for (const Dim& dim : value.type.shape) elements *= dim.factor;
     const int64_t bytes = elements * bits(value.type.element) / 8;
     Tensor tensor(static_cast<size_t>(bytes / static_cast<int64_t>(sizeof(Line)) + 1));
-    const bool is_index = value.type.element == ElementType::kI32;
-    for (Line& line : tensor) std::fill(std::begin(line.words), std::end(line.words), is_index ? 0 : kNumber);
+    for (Line& line : tensor)
+        std::fill(std::begin(line.words), std::end(line.words), word_of(value.type.element));
     return tensor;
 }
 

@@ -52,10 +52,9 @@ Body lower_contract_blocks(const LeafScope& scope) {
     const Range &n = range(iterators.n), &k = range(iterators.k);
     expect_whole_blocks(scope, k, product.a_block);
     expect_padded(scope, product, lanes);
-    if (k.largest / product.block > kMostBlocks)
+    if (k.largest > kLargestBlocksK)
         throw Error(scope.node.name, scope.leaf.micro_kernel,
-                    fmt::format("its tile of k has {} blocks, expected at most {}", k.largest / product.block,
-                                kMostBlocks),
+                    fmt::format("its tile of k is {}, expected at most {}", k.largest, kLargestBlocksK),
                     "tile k");
 
     ProductTile tile = surrounding(scope, iterators);

@@ -11,7 +11,7 @@
 namespace tessera {
 namespace {
 
-static_assert(kMostBlocks == ntt::kContractBlockSums);
+static_assert(kLargestBlocksK == ntt::kContractBlocksK);
 
 constexpr const char* kActivation = "in X i8[m, k], S f32[m, k div 32]\n";
 

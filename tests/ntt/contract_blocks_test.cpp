@@ -3,6 +3,9 @@
 
 #include "tessera/ntt/contract_blocks.h"
 
+#include <algorithm>
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "ntt/buffers.h"
@@ -25,19 +28,26 @@ std::vector<T> bytes(Random& random, int64_t n) {
     return v;
 }
 
+template <class T>
+std::vector<T> without_least(std::vector<T> v) {
+    for (T& x : v) x = std::max<T>(x, std::numeric_limits<T>::min() + 1);
+    return v;
+}
+
 /// The operands of one contraction. Buffers end with the last element that may be read; offsets are NaN but
-/// at the first k of each block.
+/// at the first k of each block. Rounded activations are never -128, with which two terms may be more than a
+/// short; but any byte is allowed.
 template <ContractBlocksTile Tile, class P, int Radix = 1>
 class Operands {
 public:
     static constexpr int64_t L = Tile.lanes;
     using Stored = std::conditional_t<std::is_same_v<P, const int8_t*>, int8_t, uint8_t>;
 
-    explicit Operands(const Case& c)
+    explicit Operands(const Case& c, bool any_byte = true)
         : c_(c),
           random_(static_cast<uint64_t>(c.m * 10007 + c.n * 101 + c.k)),
-          a_(bytes<int8_t>(random_, c.m == 0 ? 0 : (c.m - 1) * stride_m() + c.k)),
-          a_low_(bytes<int8_t>(random_, c.m == 0 ? 0 : (c.m - 1) * stride_m() + c.k)),
+          a_(any_byte ? random_row_bytes() : without_least(random_row_bytes())),
+          a_low_(random_row_bytes()),
           a_scale_(random_.numbers(c.m * a_blocks())),
           b_(bytes<Stored>(random_, stored_bytes(groups() * c.k * L))),
           coefficient_(random_.numbers((groups() - 1) * blocks() * L + blocks() * L - missing())),
@@ -89,6 +99,9 @@ public:
     }
 
 private:
+    std::vector<int8_t> random_row_bytes() {
+        return bytes<int8_t>(random_, c_.m == 0 ? 0 : (c_.m - 1) * stride_m() + c_.k);
+    }
     static int64_t stored_bytes(int64_t numbers) {
         if constexpr (BitPointer<P>) return numbers * P::kBits / 8;
         return numbers;
@@ -127,9 +140,9 @@ void expect_sums(const Operands<Tile, P, Radix>& operands, const Case& c, const 
 }
 
 template <ContractBlocksTile Tile, class P, bool HasOffset, int Radix = 1>
-void check(const Case& c) {
+void check(const Case& c, bool any_byte = true) {
     SCOPED_TRACE("M " + std::to_string(c.m) + " N " + std::to_string(c.n) + " K " + std::to_string(c.k));
-    const Operands<Tile, P, Radix> operands(c);
+    const Operands<Tile, P, Radix> operands(c, any_byte);
     Guarded<float> found(Random(1).numbers(c.m * c.n));
     const Guarded<float> before = found;
     const auto offset = [&] {
@@ -145,13 +158,13 @@ void check(const Case& c) {
 }
 
 template <ContractBlocksTile Tile, class P, bool HasOffset = false, int Radix = 1>
-void check_sizes() {
+void check_sizes(bool any_byte = true) {
     constexpr int64_t L = Tile.lanes;
     for (const int64_t m : {1, Tile.rows, 2 * Tile.rows + 1}) {
         for (const int64_t n : {int64_t{1}, L * Tile.groups, L * (2 * Tile.groups - 1) + L / 2 + 1}) {
             for (const int64_t turns : {0, 1, 3})
-                check<Tile, P, HasOffset, Radix>(
-                    {m, n, turns * Tile.a_block + (turns == 3 ? Tile.block : 0)});
+                check<Tile, P, HasOffset, Radix>({m, n, turns * Tile.a_block + (turns == 3 ? Tile.block : 0)},
+                                                 any_byte);
         }
     }
 }
@@ -192,23 +205,28 @@ TEST(ContractBlocks, Bytes) {
 
 // Numbers of 16 bits as two bytes.
 TEST(ContractBlocks, Terms) {
-    check_sizes<ContractBlocksTile{
-                    .lanes = kRegisterLanes, .rows = 4, .groups = 2, .block = 32, .a_block = 32},
-                const int8_t*, false, 256>();
-    check_sizes<ContractBlocksTile{
-                    .lanes = 16, .rows = 1, .groups = 1, .block = 16, .a_block = 32, .zero = -32},
-                Bits<6>, true, 256>();
+    for (const bool any_byte : {false, true}) {
+        check_sizes<ContractBlocksTile{
+                        .lanes = kRegisterLanes, .rows = 4, .groups = 2, .block = 32, .a_block = 32},
+                    const int8_t*, false, 256>(any_byte);
+        check_sizes<ContractBlocksTile{
+                        .lanes = 16, .rows = 1, .groups = 1, .block = 16, .a_block = 32, .zero = -32},
+                    Bits<6>, true, 256>(any_byte);
+    }
+    // Terms of more than a short.
+    check_sizes<ContractBlocksTile{.lanes = kRegisterLanes, .rows = 2, .groups = 1, .block = 8, .a_block = 8},
+                Bits<4>, false, 500>();
 }
 
-// More sums of A than there is room for: parts of several tiles, and parts of less than one.
+// More of A than there is room for: parts of several tiles, and parts of less than one.
 TEST(ContractBlocks, RowsInParts) {
     static constexpr ContractBlocksTile kTile{
         .lanes = 4, .rows = 6, .groups = 1, .block = 4, .a_block = 8, .zero = -8};
     const int64_t k = 4 * 1000;
-    static_assert(40 * 1000 > kContractBlockSums);
+    static_assert(40 * k > kContractBlocksK);
     check<kTile, Bits<4>, false>({40, 5, k});
-    check<kTile, Bits<4>, true>({5, 3, kContractBlockSums / 4 * 4});
-    check<kTile, Bits<4>, true>({2, 3, kContractBlockSums * 4});
+    check<kTile, Bits<4>, true>({5, 3, kContractBlocksK / 4});
+    check<kTile, Bits<4>, true>({2, 3, kContractBlocksK});
 }
 
 TEST(ContractBlocks, StaticExtents) {

@@ -127,18 +127,66 @@ using I16x16 __attribute__((vector_size(32))) = short;
     return __builtin_ia32_pmaddwd128(a, b);
 }
 
-// 32 numbers of 4 bits: a byte becomes a short, whose upper half then is moved into the upper byte.
-[[gnu::always_inline]] inline I32x8 spread_quads(const uint8_t* p, std::integral_constant<int, 4>, I32x8) {
+using U16x16 __attribute__((vector_size(32))) = uint16_t;
+
+// 16 bytes, each as a short.
+[[gnu::always_inline]] inline U16x16 widen_bytes(const uint8_t* p) {
     using U8x16 __attribute__((vector_size(16))) = uint8_t;
-    using U16x16 __attribute__((vector_size(32))) = uint16_t;
     U8x16 bytes;
     __builtin_memcpy(&bytes, p, sizeof bytes);
 #ifdef __clang__
-    const auto shorts = __builtin_convertvector(bytes, U16x16);
+    return __builtin_convertvector(bytes, U16x16);
 #else
-    const auto shorts = (U16x16)__builtin_ia32_pmovzxbw256((Char16)bytes);
+    return (U16x16)__builtin_ia32_pmovzxbw256((Char16)bytes);
 #endif
+}
+
+// 32 numbers of 4 bits: a byte becomes a short, whose upper half then is moved into the upper byte.
+[[gnu::always_inline]] inline I32x8 spread_quads(const uint8_t* p, std::integral_constant<int, 4>, I32x8) {
+    const U16x16 shorts = widen_bytes(p);
     return (I32x8)((shorts | shorts << 4) & 0x0f0f);
+}
+[[gnu::always_inline]] inline I32x8 load_split(const uint8_t* p, std::integral_constant<int, 4>, I32x8& odd) {
+    const U16x16 shorts = widen_bytes(p);
+    odd = (I32x8)(shorts >> 4);
+    return (I32x8)(shorts & 0xf);
+}
+
+// 32 numbers of 5 or 6 bits: two neighbours lie within two bytes, and each half of the register within 16.
+// A shuffle brings these bytes into a short, a product each number to the top of it.
+template <int B>
+requires(B == 5 || B == 6) [[gnu::always_inline]] inline I32x8
+    load_split(const uint8_t* p, std::integral_constant<int, B>, I32x8& odd) {
+    using Char32 __attribute__((vector_size(32))) = char;
+    using Words __attribute__((vector_size(16))) = long long;
+    struct Tables {
+        alignas(32) char bytes[32]{};
+        alignas(32) uint16_t even[16]{}, odd[16]{};
+    };
+    static constexpr Tables kTables = [] {
+        Tables tables;
+        for (int i = 0; i < 16; ++i) {
+            // The upper half is loaded so that it ends where the numbers do.
+            const int bit = i % 8 * 2 * B, begin = i < 8 ? 0 : 16 - 2 * B;
+            tables.bytes[2 * i] = static_cast<char>(begin + bit / 8);
+            tables.bytes[2 * i + 1] = static_cast<char>(begin + bit / 8 + 1);
+            tables.even[i] = static_cast<uint16_t>(1 << (16 - B - bit % 8));
+            tables.odd[i] = static_cast<uint16_t>(1 << (16 - 2 * B - bit % 8));
+        }
+        return tables;
+    }();
+    Words low, high;
+    __builtin_memcpy(&low, p, sizeof low);
+    __builtin_memcpy(&high, p + 4 * B - sizeof high, sizeof high);
+    Char32 bytes;
+    U16x16 to_even, to_odd;
+    __builtin_memcpy(&bytes, kTables.bytes, sizeof bytes);
+    __builtin_memcpy(&to_even, kTables.even, sizeof to_even);
+    __builtin_memcpy(&to_odd, kTables.odd, sizeof to_odd);
+    const auto halves = (Char32)__builtin_shufflevector(low, high, 0, 1, 2, 3);
+    const auto pairs = (U16x16)__builtin_ia32_pshufb256(halves, bytes);
+    odd = (I32x8)(pairs * to_odd >> (16 - B));
+    return (I32x8)(pairs * to_even >> (16 - B));
 }
 
 }  // namespace native

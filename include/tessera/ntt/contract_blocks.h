@@ -4,6 +4,7 @@
 #include "tessera/ntt/blocks.h"
 #include "tessera/ntt/fold.h"
 #include "tessera/ntt/operands.h"
+#include "tessera/ntt/split_rows.h"
 
 // Contractions of int8 in blocks of k. Activations were rounded to int8 with a scale for each block, weights
 // are few bits with a scale, and perhaps an offset, for each block: within a block the sum is one of
@@ -34,8 +35,9 @@ struct ContractBlocksTile {
 struct NoOffset {};
 inline constexpr NoOffset no_offset;
 
-/// How many sums of blocks of A contract_blocks keeps at a time, on the stack: K / `block` must not be more.
-inline constexpr int64_t kContractBlockSums = 32768;
+/// The largest K of contract_blocks: what it makes of A stays on the stack (128 KiB for sums of blocks, 256
+/// KiB for shorts).
+inline constexpr int64_t kContractBlocksK = 131072;
 
 /// What contract_blocks takes.
 template <ContractBlocksTile Tile, class A, class AScale, class B, class Coefficient, class Offset, class C,
@@ -45,6 +47,24 @@ concept BlocksContraction = RowTermsOperand<A, V> && RowsOperand<AScale, V> && L
     (std::same_as<Offset, NoOffset> || LanesOperand<Offset, V>)&&ResultOperand<C, V>;
 
 namespace detail {
+
+/// Sums of blocks of A, of one row or of several.
+inline constexpr int64_t kBlockSums = kContractBlocksK / 4;
+
+/// Whether A is multiplied as shorts.
+template <ContractBlocksTile Tile, class A>
+inline constexpr bool kSplitsRows = kSplitsQuads<Vector<int32_t, Tile.lanes>>;
+template <ContractBlocksTile Tile, class A>
+requires HasTerms<A>
+inline constexpr bool kSplitsRows<Tile, A> =
+    kSplitsQuads<Vector<int32_t, Tile.lanes>> && A::kRadix <= kLargestSplitRadix;
+
+/// Rows of A of which everything that is made of them has room.
+template <ContractBlocksTile Tile, class A>
+constexpr int64_t fitting_rows(int64_t blocks) {
+    if (blocks == 0) return kBlockSums;
+    return kSplitsRows<Tile, A> ? kContractBlocksK / (blocks * Tile.block) : kBlockSums / blocks;
+}
 
 /// The sum of the signed bytes A[m, k] to A[m, k + Block - 1].
 template <int Block, class A>
@@ -69,23 +89,38 @@ template <int Block, class A>
     }
 }
 
-/// products += B * A of one quad of k; of terms, the high ones are summed apart.
-template <class V, class A, class I, int MR, int NR>
+/// products += B * A of one quad of k, B's numbers of `groups`; of terms, the high ones are summed apart.
+template <class V, class A, class B, class I, int MR, int NR>
 [[gnu::always_inline]] inline void add_quads(I (&products)[MR][NR], [[maybe_unused]] I (&high)[MR][NR],
-                                             const A& a, int64_t m, int64_t k, const I (&b)[NR]) {
+                                             const A& a, int64_t m, const B& b, int64_t group, int64_t quad) {
+    if constexpr (kIsSplit<A>) {
+        SplitQuads<I> numbers[NR];
 #pragma GCC unroll 64
-    for (int i = 0; i < MR; ++i) {
-        if constexpr (HasTerms<A>) {
-            const I a_high = a.high.template load_quad<V>(m + i, k);
-            const I a_low = a.low.template load_quad<V>(m + i, k);
+        for (int j = 0; j < NR; ++j) numbers[j] = b.template load_split_quads<V>(group + j, quad);
 #pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j) high[i][j] = dot_add(high[i][j], b[j], a_high);
+        for (int i = 0; i < MR; ++i) {
+            const SplitQuads<I> a_quad = a.template load_split_quad<V>(m + i, 4 * quad);
 #pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], b[j], a_low);
-        } else {
-            const I a_quad = a.template load_quad<V>(m + i, k);
+            for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_quad);
+        }
+    } else {
+        I numbers[NR];
 #pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], b[j], a_quad);
+        for (int j = 0; j < NR; ++j) numbers[j] = b.template load_quads<V>(group + j, quad);
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            if constexpr (HasTerms<A>) {
+                const I a_high = a.high.template load_quad<V>(m + i, 4 * quad);
+                const I a_low = a.low.template load_quad<V>(m + i, 4 * quad);
+#pragma GCC unroll 64
+                for (int j = 0; j < NR; ++j) high[i][j] = dot_add(high[i][j], numbers[j], a_high);
+#pragma GCC unroll 64
+                for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_low);
+            } else {
+                const I a_quad = a.template load_quad<V>(m + i, 4 * quad);
+#pragma GCC unroll 64
+                for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_quad);
+            }
         }
     }
 }
@@ -132,13 +167,8 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
         }
         for (int turn = 0; turn < kSteps; turn += kUnroll) {
 #pragma GCC unroll 64
-            for (int u = 0; u < kUnroll; ++u) {
-                const int64_t quad = block * kSteps + turn + u;
-                I numbers[NR];
-#pragma GCC unroll 64
-                for (int j = 0; j < NR; ++j) numbers[j] = b.template load_quads<V>(group + j, quad);
-                add_quads<V>(products, high, a, m, 4 * quad, numbers);
-            }
+            for (int u = 0; u < kUnroll; ++u)
+                add_quads<V>(products, high, a, m, b, group, block * kSteps + turn + u);
         }
 #pragma GCC unroll 64
         for (int j = 0; j < NR; ++j) {
@@ -175,7 +205,7 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
 [[gnu::always_inline]] inline void contract_blocks_rows(int64_t first, M rows, N n_extent, int64_t blocks,
                                                         A a, AScale a_scale, B b, Coefficient coefficient,
                                                         Offset offset, C c) {
-    int32_t a_sums[kContractBlockSums];
+    int32_t a_sums[kBlockSums];
     constexpr bool kHasOffset = !std::same_as<Offset, NoOffset>;
     constexpr int kZero = Tile.zero - B::kBias;
     if constexpr (kZero != 0 || kHasOffset) {
@@ -187,15 +217,29 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
                     kFactor * sum_block<Tile.block>(a, first + i, block * Tile.block);
         }
     }
-    const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
-        for_blocks<Tile.rows>(
-            rows, [&](auto tile_rows, int64_t i) __attribute__((always_inline)) {
-                contract_blocks_tile<Tile, tile_rows.value, groups.value>(first + i, group, count, blocks,
-                                                                          a_sums + i * blocks, a, a_scale, b,
-                                                                          coefficient, offset, c);
-            });
+    const auto contract_with = [&](auto tile_rows, auto tile_groups, auto of_a)
+        __attribute__((always_inline)) {
+        const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
+            for_blocks<tile_rows.value>(
+                rows, [&](auto here, int64_t i) __attribute__((always_inline)) {
+                    contract_blocks_tile<Tile, here.value, groups.value>(first + i, group, count, blocks,
+                                                                         a_sums + i * blocks, of_a, a_scale,
+                                                                         b, coefficient, offset, c);
+                });
+        };
+        for_groups<Tile.lanes, tile_groups.value>(n_extent, rows_of);
     };
-    for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
+    if constexpr (kSplitsRows<Tile, A>) {
+        int32_t shorts[kContractBlocksK / 2];
+        const int64_t quads = blocks * (Tile.block / 4);
+        if (split_rows(a, first, rows, quads, shorts)) [[likely]] {
+            contract_with(Int<Tile.rows>{}, Int<Tile.groups>{}, SplitRows{shorts, first, quads});
+        } else {
+            contract_with(Int<1>{}, Int<1>{}, a);
+        }
+    } else {
+        contract_with(Int<Tile.rows>{}, Int<Tile.groups>{}, a);
+    }
 }
 
 }  // namespace detail
@@ -212,9 +256,9 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
 ///
 /// `a`: rows of int8_t with stride_k an Int<1>, or row_terms of them; `a_scale`: rows; `b`: lane_quads, of
 /// which the last group is read whole; `coefficient`, `offset`: lanes or decoded, or no_offset; `c`: result.
-/// K % block == 0. Blocks of n are the outer loop, as in contract(); the sums of A are formed once, for all
-/// n. There is room for kContractBlockSums of them: rows are taken in as many parts as that needs, and K /
-/// block <= kContractBlockSums. While the parts are of `rows` or more, they cost nothing.
+/// K % block == 0, K <= kContractBlocksK. Blocks of n are the outer loop, as in contract(); the sums of A,
+/// and where shorts are multiplied its numbers as shorts, are made once for all n, of as many rows as there
+/// is room for: while these parts are of `rows` or more, they cost nothing.
 template <ContractBlocksTile Tile, Extent M, Extent N, Extent K, class A, class AScale, class B,
           class Coefficient, class Offset, class C>
 requires BlocksContraction<Tile, A, AScale, B, Coefficient, Offset, C>
@@ -236,7 +280,7 @@ inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_sc
     const int64_t blocks = k_extent / Tile.block;
     constexpr bool kIsOnePart = [] {
         if constexpr (kIsStatic<M> && kIsStatic<K>) {
-            return M::value * (K::value / Tile.block) <= kContractBlockSums;
+            return M::value <= detail::fitting_rows<Tile, A>(K::value / Tile.block);
         } else if constexpr (kIsStatic<M>) {
             return M::value == 1;
         }
@@ -246,7 +290,7 @@ inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_sc
         detail::contract_blocks_rows<Tile>(0, m_extent, n_extent, blocks, a, a_scale, b, coefficient, offset,
                                            c);
     } else {
-        const int64_t fitting = kContractBlockSums / (blocks > 0 ? blocks : 1);
+        const int64_t fitting = detail::fitting_rows<Tile, A>(blocks);
         const int64_t part = fitting < Tile.rows ? fitting : fitting / Tile.rows * Tile.rows;
         const int64_t end = m_extent;
         for (int64_t m = 0; m < end; m += part) {

@@ -2,7 +2,7 @@
 
 #include "tessera/ntt/group.h"
 #include "tessera/ntt/pairs.h"
-#include "tessera/ntt/quads.h"
+#include "tessera/ntt/split_quads.h"
 
 // What contractions read and write: a pointer and strides, each an Int<> or an int64_t, in elements.
 
@@ -104,13 +104,22 @@ struct LaneQuads {
 
     template <AnyVector V>
     [[gnu::always_inline]] QuadsOf<V> load_quads(int64_t group, int64_t quad) const {
+        return ntt::load_quads<QuadsOf<V>>(at(group, quad));
+    }
+    template <AnyVector V>
+    [[gnu::always_inline]] SplitQuads<QuadsOf<V>> load_split_quads(int64_t group, int64_t quad) const {
+        return ntt::load_split_quads<QuadsOf<V>>(at(group, quad));
+    }
+
+private:
+    [[gnu::always_inline]] auto at(int64_t group, int64_t quad) const {
         if constexpr (BitPointer<P>) {
             constexpr int B = P::kBits;
             const uint8_t* bytes =
                 data.bytes() + (group * (stride_group * B / 8) + quad * (stride_quad * B / 8));
-            return ntt::load_quads<QuadsOf<V>>(PackedBits<B, P::kIsSigned, true>(bytes));
+            return PackedBits<B, P::kIsSigned, true>(bytes);
         } else {
-            return ntt::load_quads<QuadsOf<V>>(data + (group * stride_group + quad * stride_quad));
+            return data + (group * stride_group + quad * stride_quad);
         }
     }
 };

@@ -114,12 +114,25 @@ concept DotsShorts = requires(Shorts a) {
     { native::dot_shorts(a, a) } -> std::same_as<I>;
 };
 
+/// Machines that add the products of the bytes of a quad.
+template <class I>
+concept DotsQuads = requires(I a) {
+    { native::dot_quads(a, a, a) } -> std::same_as<I>;
+};
+
+}  // namespace native
+
+namespace detail {
+
 /// dot_add of one register.
 template <class I>
 [[gnu::always_inline]] inline I dot_quads(I sum, I a, I b) {
+    using native::Register, native::dot_shorts, native::same_bits;
     using Shorts = Register<int16_t, sizeof(I) / 2>;
     using Unsigned = Register<uint16_t, sizeof(I) / 2>;
-    if constexpr (DotsShorts<Shorts, I>) {
+    if constexpr (native::DotsQuads<I>) {
+        return native::dot_quads(sum, a, b);
+    } else if constexpr (native::DotsShorts<Shorts, I>) {
         const auto even = dot_shorts(same_bits<Shorts>(a) & int16_t{0xff}, same_bits<Shorts>(b) << 8 >> 8);
         const auto odd =
             dot_shorts(same_bits<Shorts>(same_bits<Unsigned>(a) >> 8), same_bits<Shorts>(b) >> 8);
@@ -130,14 +143,14 @@ template <class I>
     }
 }
 
-}  // namespace native
+}  // namespace detail
 
 /// sum + a * b over the four numbers of each quad, those of `a` unsigned, those of `b` signed. Exact where
 /// the result is an int32_t: nothing saturates on the way.
 template <AnyVector V>
 requires std::same_as<Element<V>, int32_t>
 [[gnu::always_inline]] inline V dot_add(V sum, QuadsOf<V> a, QuadsOf<V> b) {
-    return detail::map<V>([](auto s, auto x, auto y) { return native::dot_quads(s, x, y); }, sum, a, b);
+    return detail::map<V>([](auto s, auto x, auto y) { return detail::dot_quads(s, x, y); }, sum, a, b);
 }
 
 }  // namespace tessera::ntt

@@ -106,10 +106,19 @@ void permute_shorts(Source source, Index index);
 template <class Shorts>
 void dot_shorts(Shorts a, Shorts b);
 
+/// Lane i of 32 bits is that of `sum` plus the products of the unsigned bytes of a with the signed ones of b.
+/// Declared only.
+template <class I, class Quads>
+void dot_quads(I sum, Quads a, Quads b);
+
 /// The unsigned numbers of B bits from p on, one in each byte of an R. Reads as many bits as they have.
 /// Declared only.
 template <class R, class B>
 void spread_quads(const uint8_t* p, B bits, R like);
+
+/// The same numbers as shorts: those of even places, and in `odd` the others. Declared only.
+template <class R, class B>
+void load_split(const uint8_t* p, B bits, R& odd);
 
 }  // namespace native
 }  // namespace tessera::ntt

@@ -1,0 +1,128 @@
+#pragma once
+
+#include "tessera/ntt/quads.h"
+
+// Quads for machines that multiply shorts but not bytes (VPMADDWD and no VPDPBUSD): the numbers of even k
+// and those of odd k as shorts, two in each lane. One factor is of unsigned bytes as before; the other may be
+// any shorts, so numbers of two bytes cost what numbers of one do.
+//
+//     quad        k + 3      k + 2      k + 1      k        bytes
+//     even              k + 2                 k             shorts
+//     odd               k + 3                 k + 1
+
+namespace tessera::ntt {
+
+template <AnyVector Q>
+struct SplitQuads {
+    Q even, odd;
+};
+
+namespace detail {
+
+template <AnyVector Q>
+struct SplitsQuads {
+    using R = decltype(Q::bits);
+    static constexpr bool kValue =
+        native::DotsShorts<native::Register<int16_t, sizeof(R) / 2>, R> && !native::DotsQuads<R>;
+};
+template <AnyVector Q>
+requires(Q::kIsPair) struct SplitsQuads<Q> : SplitsQuads<typename Q::Half> {
+};
+
+/// Whether dot_add of quads is made of products of shorts.
+template <AnyVector Q>
+inline constexpr bool kSplitsQuads = SplitsQuads<Q>::kValue;
+
+template <class R>
+using ShortsIn = native::Register<int16_t, sizeof(R) / 2>;
+template <class R>
+using UnsignedShortsIn = native::Register<uint16_t, sizeof(R) / 2>;
+
+template <AnyVector Q>
+[[gnu::always_inline]] inline SplitQuads<Q> split_unsigned(Q quads) {
+    return {map<Q>([](auto x) { return x & 0x00ff00ff; }, quads),
+            map<Q>(
+                [](auto x) {
+                    return native::same_bits<decltype(x)>(
+                        native::same_bits<UnsignedShortsIn<decltype(x)>>(x) >> 8);
+                },
+                quads)};
+}
+template <AnyVector Q>
+[[gnu::always_inline]] inline SplitQuads<Q> split_signed(Q quads) {
+    return {
+        map<Q>(
+            [](auto x) {
+                return native::same_bits<decltype(x)>(native::same_bits<ShortsIn<decltype(x)>>(x) << 8 >> 8);
+            },
+            quads),
+        map<Q>(
+            [](auto x) {
+                return native::same_bits<decltype(x)>(native::same_bits<ShortsIn<decltype(x)>>(x) >> 8);
+            },
+            quads)};
+}
+
+/// a * Radix + b, short by short.
+template <int Radix, AnyVector Q>
+[[gnu::always_inline]] inline Q scaled_sum(Q a, Q b) {
+    return map<Q>(
+        [](auto x, auto y) {
+            using Shorts = ShortsIn<decltype(x)>;
+            return native::same_bits<decltype(x)>(native::same_bits<Shorts>(x) * int16_t{Radix} +
+                                                  native::same_bits<Shorts>(y));
+        },
+        a, b);
+}
+
+/// Machines that bring the even and the odd ones of numbers of B bits into the shorts of registers R.
+template <class R, int B>
+concept LoadsSplitBits = requires(const uint8_t* p, R& odd) {
+    { native::load_split(p, std::integral_constant<int, B>{}, odd) } -> std::same_as<R>;
+};
+
+}  // namespace detail
+
+/// The quads of load_quads, split.
+template <AnyVector Q, QuadPointer P>
+requires std::same_as<Element<Q>, int32_t>
+[[gnu::always_inline]] inline SplitQuads<Q> load_split_quads(P p) {
+    if constexpr (Q::kIsPair) {
+        using Half = typename Q::Half;
+        const auto low = load_split_quads<Half>(p), high = load_split_quads<Half>(p + 4 * lanes_v<Half>);
+        return {Q{low.even, high.even}, Q{low.odd, high.odd}};
+    } else if constexpr (BitPointer<P>) {
+        using R = decltype(Q::bits);
+        if constexpr (detail::LoadsSplitBits<R, P::kBits>) {
+            SplitQuads<Q> split;
+            split.even.bits =
+                native::load_split(p.bytes(), std::integral_constant<int, P::kBits>{}, split.odd.bits);
+            if constexpr (constexpr int kBias = quad_bias<P> * 0x00010001; kBias != 0) {
+                split.even = split.even ^ kBias;
+                split.odd = split.odd ^ kBias;
+            }
+            return split;
+        } else {
+            return detail::split_unsigned(load_quads<Q>(p));
+        }
+    } else {
+        return detail::split_unsigned(load_quads<Q>(p));
+    }
+}
+
+/// sum + a * b over the four numbers of each quad. Exact where those of `a` are bytes and the result is an
+/// int32_t.
+template <AnyVector V>
+requires std::same_as<Element<V>, int32_t>
+[[gnu::always_inline]] inline V dot_add(V sum, SplitQuads<V> a, SplitQuads<V> b) {
+    return detail::map<V>(
+        [](auto s, auto a_even, auto b_even, auto a_odd, auto b_odd) {
+            using Shorts = detail::ShortsIn<decltype(s)>;
+            return s +
+                   (native::dot_shorts(native::same_bits<Shorts>(a_even), native::same_bits<Shorts>(b_even)) +
+                    native::dot_shorts(native::same_bits<Shorts>(a_odd), native::same_bits<Shorts>(b_odd)));
+        },
+        sum, a.even, b.even, a.odd, b.odd);
+}
+
+}  // namespace tessera::ntt
