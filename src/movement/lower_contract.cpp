@@ -73,12 +73,26 @@ KLanes k_lanes_of(const LeafScope& scope, const Roles& roles) {
     return {count, dot > 1};
 }
 
+/// @throws Error if A is widened and its tile of k is more than there is room for.
+void expect_room_for_rows(const LeafScope& scope, const Roles& roles, const KLanes& k_lanes) {
+    const ElementType type =
+        scope.node.definition()->tensors[static_cast<size_t>(roles.product.a.tensor)].type;
+    if (k_lanes.dot || (type != ElementType::kF16 && type != ElementType::kBF16)) return;
+    const int64_t k = scope.ranges[static_cast<size_t>(roles.k)].largest;
+    if (k > kLargestWideK)
+        throw Error(scope.node.name, scope.leaf.micro_kernel,
+                    fmt::format("its tile of k is {}, expected at most {} where {} is widened", k,
+                                kLargestWideK, name(type)),
+                    "tile k");
+}
+
 }  // namespace
 
 Body lower_contract(const LeafScope& scope) {
     const Roles roles = roles_of(scope);
     const int64_t lanes = lanes_parameter(scope);
     const KLanes k_lanes = k_lanes_of(scope, roles);
+    expect_room_for_rows(scope, roles, k_lanes);
     ProductTile tile = surrounding(scope, roles);
     std::vector<Index> at = tile.loops.values();
     refuse_reads_outside(scope, factors_read(roles), at);

@@ -1,6 +1,8 @@
 #include "tessera/ntt/contract.h"
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -153,6 +155,31 @@ TEST(Contract, CuttingKChangesNoBit) {
     contract<kNext>(m, n, k - 13, rows(a.data() + 13, k, 1), lanes(b.data() + 13 * n, 8, n),
                     result(cut.data(), n, 8));
     for (int64_t i = 0; i < m * n; ++i) EXPECT_TRUE(same(whole[i], cut[i])) << i;
+}
+
+// More of A than there is room for when it is widened: parts of several tiles, and of less than one.
+TEST(Contract, NarrowRowsInParts) {
+    static constexpr ContractTile kTile{.lanes = 4, .rows = 3, .groups = 1};
+    const int64_t n = 5;
+    for (const auto& [m, k] : {std::pair<int64_t, int64_t>{11, kContractWideK / 4},
+                               {5, kContractWideK / 2},
+                               {2, kContractWideK},
+                               {4, 0}}) {
+        Random random(static_cast<uint64_t>(m));
+        const auto a = random.numbers(m * k), b = random.numbers(k * n);
+        std::vector<f16> narrow_a;
+        std::vector<float> rounded_a;
+        for (const float x : a) {
+            narrow_a.push_back(narrow<f16>(x));
+            rounded_a.push_back(widen(narrow_a.back()));
+        }
+        Guarded<float> found(m * n), expected(m * n);
+        const auto b_lanes = lanes(b.data(), 4, n);
+        contract<kTile>(m, n, k, rows(narrow_a.data(), k, Int<1>{}), b_lanes, result(found.data(), n, 4));
+        contract<kTile>(m, n, k, rows(rounded_a.data(), k, Int<1>{}), b_lanes, result(expected.data(), n, 4));
+        ASSERT_TRUE(found.guards_are_intact());
+        for (int64_t i = 0; i < m * n; ++i) ASSERT_TRUE(same(found[i], expected[i])) << k << ": " << i;
+    }
 }
 
 // A transposed A and an epilogue of one's own.

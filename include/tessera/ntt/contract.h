@@ -3,6 +3,7 @@
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/blocks.h"
 #include "tessera/ntt/operands.h"
+#include "tessera/ntt/wide_rows.h"
 
 namespace tessera::ntt {
 
@@ -139,7 +140,25 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
     }
 }
 
+/// Rows [first, first + rows) of C.
+template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
+[[gnu::always_inline]] inline void contract_rows(int64_t first, M rows, N n_extent, K k_extent, A a, B b,
+                                                 C c) {
+    const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
+        for_blocks<Tile.rows>(
+            rows, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
+                contract_block<Tile, block_rows.value, groups.value>(first + i, group, count, k_extent, a, b,
+                                                                     c);
+            });
+    };
+    for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
+}
+
 }  // namespace detail
+
+/// The largest K of rows of f16 or bf16, unless pairs are added by dot_add: as many numbers of A are kept as
+/// F32 on the stack (128 KiB), beside which a panel of B fits a second cache of 512.
+inline constexpr int64_t kContractWideK = 32768;
 
 /// What contract takes: pairs of A too if these are to be added by dot_add.
 template <ContractTile Tile, class A, class B, class C, class V = Vector<float, Tile.lanes>>
@@ -151,19 +170,32 @@ concept Contraction = ResultOperand<C, V> &&
 /// fused multiply-add after the other, so the result depends neither on the tile nor on how K is cut into
 /// accumulating calls (of pairs: at even k). With `dot` each pair is added by dot_add, the odd k before the
 /// even one. Blocks of n are the outer loop: a panel of B (K x groups x L) stays in the nearest cache while
-/// the rows of A pass. Nothing of C beyond N is touched, nor of B unless `b_padded`.
+/// the rows of A pass. Nothing of C beyond N is touched, nor of B unless `b_padded`. Rows of f16 and bf16 are
+/// widened once for all n, as many at a time as there is room for: while these are `rows` or more, that costs
+/// nothing.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
 requires Contraction<Tile, A, B, C>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     static_assert(Tile.rows >= 1 && Tile.groups >= 1 && Tile.k_unroll >= 1);
+    const auto m = StoredExtent<M>(m_extent);
     const auto k = StoredExtent<K>(k_extent);
-    const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
-        for_blocks<Tile.rows>(
-            StoredExtent<M>(m_extent), [&](auto rows, int64_t m) __attribute__((always_inline)) {
-                detail::contract_block<Tile, rows.value, groups.value>(m, group, count, k, a, b, c);
-            });
-    };
-    for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
+    if constexpr (detail::kIsNarrow<A> && !Tile.dot) {
+        float wide[kContractWideK];
+        if constexpr (std::same_as<M, Int<1>>) {
+            detail::widen_rows(a, 0, 1, k, wide);
+            detail::contract_rows<Tile>(0, m, n_extent, k, detail::WideRows{wide, 0, k}, b, c);
+        } else {
+            const int64_t fitting = kContractWideK / (k > 0 ? int64_t{k} : 1);
+            const int64_t part = fitting < Tile.rows ? fitting : fitting / Tile.rows * Tile.rows;
+            for (int64_t first = 0; first < m; first += part) {
+                const int64_t rest = m - first, rows = rest < part ? rest : part;
+                detail::widen_rows(a, first, rows, k, wide);
+                detail::contract_rows<Tile>(first, rows, n_extent, k, detail::WideRows{wide, first, k}, b, c);
+            }
+        }
+    } else {
+        detail::contract_rows<Tile>(0, m, n_extent, k, a, b, c);
+    }
 }
 
 }  // namespace tessera::ntt
