@@ -1,12 +1,28 @@
 # Targets that have the headers below compiled once for all files of a kind, with TESSERA_PRECOMPILE. Every file gets them
-# whether it includes them or not, so the preset release goes without and finds what a file of src/ forgot; a test
-# includes <gtest/gtest.h> anyway.
+# whether it includes them or not: tests/scripts/source_rules.py finds what a file of src/ forgot; a test includes
+# <gtest/gtest.h> anyway.
 #
 # tessera_precompile(tessera_ir tessera_precompiled_library)
 function(tessera_precompile target owner)
     if(TESSERA_PRECOMPILE)
         target_precompile_headers(${target} REUSE_FROM ${owner})
     endif()
+endfunction()
+
+# tessera_precompile_header(tessera CLI/CLI.hpp): for the files of one target that include it, with the target's own flags.
+function(tessera_precompile_header target header)
+    if(NOT TESSERA_PRECOMPILE)
+        return()
+    endif()
+    target_precompile_headers(${target} PRIVATE <${header}>)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.cpp$")
+    foreach(source IN LISTS sources)
+        file(STRINGS ${source} includes REGEX "^#include <${header}>")
+        if(NOT includes)
+            set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+        endif()
+    endforeach()
 endfunction()
 
 # Under the sanitizers, of what tests themselves do only the addresses: in libraries, undefined behaviour is watched too.

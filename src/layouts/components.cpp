@@ -1,5 +1,7 @@
 #include "layouts/components.h"
 
+#include <algorithm>
+
 #include "rules/vectorize/pack.h"
 
 namespace tessera::layouts {
