@@ -32,7 +32,25 @@ function(tessera_test_library name)
     set_property(GLOBAL APPEND PROPERTY TESSERA_SHARED_TEST_FILES ${ARGN})
 endfunction()
 
-# tessera_tests(ir DEPENDS ir ops): every tests/ir/*_test.cpp in one program, run by CTest case by case.
+# tessera_discover_suites(ir_tests ir. "Slow.*" unit): a test of CTest for each suite that the program has when it is built.
+function(tessera_discover_suites target prefix excluded label)
+    set(tests ${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake)
+    add_custom_command(TARGET ${target} POST_BUILD VERBATIM BYPRODUCTS ${tests}
+                       COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${target}> -D PREFIX=${prefix}
+                               -D EXCLUDED=${excluded} -D LABEL=${label} -D RESULT=${tests}
+                               -P ${CMAKE_SOURCE_DIR}/cmake/DiscoverSuites.cmake)
+    file(CONFIGURE OUTPUT ${target}_include.cmake @ONLY CONTENT [[
+if(EXISTS "@tests@")
+    include("@tests@")
+else()
+    add_test(@target@_NOT_BUILT @target@_NOT_BUILT)
+endif()
+]])
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${target}_include.cmake)
+endfunction()
+
+# tessera_tests(ir DEPENDS ir ops): every tests/ir/*_test.cpp in one program, run by CTest suite by suite if it is labelled
+# unit, else case by case.
 # OPTIMISED names cases that take too long under the sanitizers; they are labelled so instead of unit.
 # TOGETHER names suites that make in SetUpTestSuite what takes longer than their cases: each is one test of CTest.
 function(tessera_tests name)
@@ -70,9 +88,13 @@ function(tessera_tests name)
                                                          FAIL_REGULAR_EXPRESSION "Running 0 tests")
         list(APPEND apart ${suite}.*)
     endforeach()
+    list(JOIN apart ":" apart)
+    if(ARG_LABELS STREQUAL unit)
+        tessera_discover_suites(${name}_tests ${name}. "${apart}" unit)
+        return()
+    endif()
     set(filter "")
     if(apart)
-        list(JOIN apart ":" apart)
         set(filter TEST_FILTER -${apart})
     endif()
     gtest_discover_tests(${name}_tests TEST_PREFIX ${name}. ${filter} DISCOVERY_TIMEOUT 60
