@@ -3,7 +3,8 @@
 // sum of K products.
 
 #include <cmath>
-#include <memory>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -15,13 +16,50 @@
 namespace tessera::ntt {
 namespace {
 
+// What compares is no template: there are 27 pairs of types and lanes, and for each its expectations would
+// take as long to compile as its contractions.
+
+struct Sizes {
+    int64_t m, n, k;
+    std::string text() const {
+        return "M " + std::to_string(m) + " N " + std::to_string(n) + " K " + std::to_string(k);
+    }
+};
+
+/// X[i, k] at i/lanes*stride_group + i%lanes + k*stride_k.
+struct Matrix {
+    std::vector<double> numbers;
+    int64_t lanes, stride_group, stride_k;
+
+    double at(int64_t i, int64_t k) const {
+        return numbers[static_cast<size_t>(i / lanes * stride_group + i % lanes + k * stride_k)];
+    }
+};
+
+/// C[m, n] of row-major C against sum_k A[m, k] * B[n, k].
+void expect_product(const Guarded<float>& c, const Sizes& sizes, const Matrix& a, const Matrix& b) {
+    ASSERT_TRUE(c.guards_are_intact());
+    for (int64_t m = 0; m < sizes.m; ++m) {
+        for (int64_t n = 0; n < sizes.n; ++n) {
+            double exact = 0, size = 0;
+            for (int64_t k = 0; k < sizes.k; ++k) {
+                exact += a.at(m, k) * b.at(n, k);
+                size += std::fabs(a.at(m, k) * b.at(n, k));
+            }
+            ASSERT_LE(std::fabs(c[m * sizes.n + n] - exact),
+                      static_cast<double>(2 * sizes.k + 1) * 0x1p-24 * size)
+                << "m " << m << " n " << n;
+        }
+    }
+}
+
 /// `n` numbers of what P points to, in a buffer of the exact size: AddressSanitizer guards the end.
 template <class P>
 class Numbers {
 public:
     using Stored = std::conditional_t<BitPointer<P>, uint8_t, std::remove_cv_t<detail::Pointee<P>>>;
 
-    Numbers(int64_t n, uint64_t seed) : data_(size(n)) {
+    [[gnu::noinline]] Numbers(int64_t n, uint64_t seed) : data_(size(n)) {
         Random random(seed);
         for (size_t i = 0; i < data_.size(); ++i) {
             if constexpr (BitPointer<P>)
@@ -31,9 +69,15 @@ public:
             else
                 set_element(data_.data(), static_cast<int64_t>(i), random.next());
         }
+        for (int64_t i = 0; i < n; ++i) values_.push_back(element(pointer(), i));
     }
     P pointer() const { return P(data_.data()); }
-    double operator[](int64_t i) const { return element(pointer(), i); }
+    double operator[](int64_t i) const { return values_[static_cast<size_t>(i)]; }
+
+    Matrix rows_of(int64_t depth) const { return {values_, 1, depth, 1}; }
+    Matrix lanes_of(int64_t lanes, int64_t stride_group, int64_t stride_k) const {
+        return {values_, lanes, stride_group, stride_k};
+    }
 
 private:
     static size_t size(int64_t n) {
@@ -43,25 +87,8 @@ private:
             return static_cast<size_t>(n);
     }
     std::vector<Stored> data_;
+    std::vector<double> values_;
 };
-
-/// C[m, n] of row-major C against sum_k a(m, k) * b(n, k).
-template <class A, class B>
-void expect_product(const Guarded<float>& c, int64_t rows, int64_t columns, int64_t depth, A a, B b) {
-    ASSERT_TRUE(c.guards_are_intact());
-    for (int64_t m = 0; m < rows; ++m) {
-        for (int64_t n = 0; n < columns; ++n) {
-            double exact = 0, size = 0;
-            for (int64_t k = 0; k < depth; ++k) {
-                exact += a(m, k) * b(n, k);
-                size += std::fabs(a(m, k) * b(n, k));
-            }
-            ASSERT_LE(std::fabs(c[m * columns + n] - exact),
-                      static_cast<double>(2 * depth + 1) * 0x1p-24 * size)
-                << "m " << m << " n " << n;
-        }
-    }
-}
 
 template <class A, class B, int L>
 void check_pair() {
@@ -70,20 +97,19 @@ void check_pair() {
     for (const int64_t m : {1, 4}) {
         for (const int64_t n : {int64_t{L}, int64_t{3 * L + 5}}) {
             for (const int64_t k : {1, 19, 32}) {
-                SCOPED_TRACE("M " + std::to_string(m) + " N " + std::to_string(n) + " K " +
-                             std::to_string(k));
+                const Sizes sizes{m, n, k};
+                SCOPED_TRACE(sizes.text());
                 // Lanes along n: B is [K][N], in the end without a whole group.
                 const Numbers<A> a(m * k, 1);
                 const Numbers<B> b(n * k, 2), b_k(n * k, 3);
                 Guarded<float> c(m * n), c_k(m * n);
                 contract<kTile>(m, n, k, rows(a.pointer(), k, Int<1>{}), lanes(b.pointer(), Int<L>{}, n),
                                 result(c.data(), n, Int<L>{}));
-                const auto at_a = [&](int64_t i, int64_t kk) { return a[i * k + kk]; };
-                expect_product(c, m, n, k, at_a, [&](int64_t j, int64_t kk) { return b[kk * n + j]; });
+                expect_product(c, sizes, a.rows_of(k), b.lanes_of(L, L, n));
                 // Lanes along k: B is [N][K].
                 contract_k<kTileK>(m, n, k, k_lanes(a.pointer(), k, Int<L>{}),
                                    k_lanes(b_k.pointer(), k, Int<L>{}), elements(c_k.data(), n, Int<1>{}));
-                expect_product(c_k, m, n, k, at_a, [&](int64_t j, int64_t kk) { return b_k[j * k + kk]; });
+                expect_product(c_k, sizes, a.rows_of(k), b_k.rows_of(k));
             }
         }
     }
@@ -94,9 +120,7 @@ void check_pair() {
     Guarded<float> c(2 * kN);
     contract<kTile>(Int<2>{}, Int<kN>{}, Int<kK>{}, rows(a.pointer(), Int<kK>{}, Int<1>{}),
                     lanes(b.pointer(), Int<kK * L>{}, Int<L>{}), result(c.data(), Int<kN>{}, Int<L>{}));
-    expect_product(
-        c, 2, kN, kK, [&](int64_t i, int64_t k) { return a[i * kK + k]; },
-        [&](int64_t j, int64_t k) { return b[(j / L * kK + k) * L + j % L]; });
+    expect_product(c, {2, kN, kK}, a.rows_of(kK), b.lanes_of(L, kK * L, L));
 }
 
 template <class A, class B>
@@ -135,7 +159,13 @@ void check_decoded() {
         const Numbers<const float*> a(m * k, 1);
         const Numbers<Bits<4>> numbers(groups * k * L, 2), numbers_k(n * k, 3);
         const Numbers<const f16*> scales(groups * blocks * L, 4), scales_k(n * blocks, 5);
-        const auto at_a = [&](int64_t i, int64_t kk) { return a[i * k + kk]; };
+        Matrix weights{{}, L, k * L, L}, weights_k{{}, 1, k, 1};
+        for (int64_t i = 0; i < groups * k * L; ++i) {
+            const int64_t block = i / L / kBlock;  // of all groups: each has whole blocks
+            weights.numbers.push_back((numbers[i] - 8) * scales[block * L + i % L]);
+        }
+        for (int64_t i = 0; i < n * k; ++i)
+            weights_k.numbers.push_back((numbers_k[i] - 8) * scales_k[i / kBlock]);
 
         Guarded<float> c(m * n);
         contract<kTile>(m, n, k, rows(a.pointer(), k, Int<1>{}),
@@ -146,11 +176,7 @@ void check_decoded() {
                             return (q - 8.0f) * scale;
                         }),
                         result(c.data(), n, Int<L>{}));
-        const auto at_b = [&](int64_t j, int64_t kk) {
-            const int64_t group = j / L, block = (group * blocks + kk / kBlock) * L + j % L;
-            return (numbers[(group * k + kk) * L + j % L] - 8) * scales[block];
-        };
-        expect_product(c, m, n, k, at_a, at_b);
+        expect_product(c, {m, n, k}, a.rows_of(k), weights);
 
         Guarded<float> c_k(m * n);
         contract_k<kTileK>(m, n, k, k_lanes(a.pointer(), k, Int<L>{}),
@@ -160,10 +186,7 @@ void check_decoded() {
                                return (q - 8.0f) * element(scales_k.pointer(), block);
                            }),
                            elements(c_k.data(), n, Int<1>{}));
-        expect_product(c_k, m, n, k, at_a, [&](int64_t j, int64_t kk) {
-            const int64_t block = j * blocks + kk / kBlock;
-            return (numbers_k[j * k + kk] - 8) * scales_k[block];
-        });
+        expect_product(c_k, {m, n, k}, a.rows_of(k), weights_k);
     }
 }
 

@@ -1,8 +1,11 @@
 #include "tessera/ntt/storage.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -62,48 +65,60 @@ protected:
         return sign | (up ? high : low);
     }
 
+    static uint32_t narrowed(float x) {
+        if (!std::isnan(x)) return nearest(x);
+        // The upper bits of the payload, made quiet: the same on every machine.
+        const uint32_t kept = bits_of(x) >> (23 - Format::kMantissaBits);
+        const uint32_t payload = (1u << Format::kMantissaBits) - 1;
+        const uint32_t quiet = 1u << (Format::kMantissaBits - 1);
+        return (bits_of(x) >> 16 & 0x8000) | kInfinite | quiet | (kept & payload);
+    }
+
     template <class V>
     static void check_narrowing(const std::vector<float>& numbers) {
         constexpr int L = lanes_v<V>;
+        std::vector<uint16_t> found;
+        bool is_intact = true;
         for (size_t at = 0; at + L <= numbers.size(); at += L) {
             Guarded<uint16_t> memory(L);
             store(reinterpret_cast<Type*>(memory.data()), load<V>(numbers.data() + at));
-            ASSERT_TRUE(memory.guards_are_intact());
-            for (int i = 0; i < L; ++i) {
-                const float x = numbers[at + static_cast<size_t>(i)];
-                const uint32_t found = memory[i];
-                if (std::isnan(x)) {
-                    // The upper bits of the payload, made quiet: the same on every machine.
-                    const uint32_t kept = bits_of(x) >> (23 - Format::kMantissaBits);
-                    const uint32_t payload = (1u << Format::kMantissaBits) - 1;
-                    const uint32_t quiet = 1u << (Format::kMantissaBits - 1);
-                    ASSERT_EQ(found, (bits_of(x) >> 16 & 0x8000) | kInfinite | quiet | (kept & payload))
-                        << std::hex << bits_of(x);
-                } else {
-                    ASSERT_EQ(found, nearest(x)) << x << " " << std::hex << bits_of(x);
-                }
-            }
+            is_intact = is_intact && memory.guards_are_intact();
+            found.insert(found.end(), memory.data(), memory.data() + L);
         }
+        expect_narrowed(found, numbers, is_intact);
+    }
+    static void expect_narrowed(const std::vector<uint16_t>& found, const std::vector<float>& numbers,
+                                bool is_intact) {
+        ASSERT_TRUE(is_intact) << "something beside a number was written";
+        ASSERT_EQ(found.size(), numbers.size());
+        for (size_t i = 0; i < found.size(); ++i)
+            ASSERT_EQ(found[i], narrowed(numbers[i])) << numbers[i] << " " << std::hex << bits_of(numbers[i]);
     }
 };
 using Formats = testing::Types<Binary16, Brain16>;
 TYPED_TEST_SUITE(SixteenBits, Formats);
 
+/// `found` of every pattern.
+void expect_widened(const std::vector<float>& found, double (*value)(uint32_t)) {
+    ASSERT_EQ(found.size(), size_t{0x10000});
+    for (uint32_t pattern = 0; pattern < 0x10000; ++pattern) {
+        const double expected = value(pattern);
+        ASSERT_EQ(std::isnan(found[pattern]), std::isnan(expected)) << std::hex << pattern;
+        if (std::isnan(expected)) continue;
+        ASSERT_EQ(bits_of(found[pattern]), bits_of(static_cast<float>(expected))) << std::hex << pattern;
+    }
+}
+
 template <class T, class V>
 void check_widening(double (*value)(uint32_t)) {
     constexpr int L = lanes_v<V>;
+    std::vector<float> found(0x10000);
     for (uint32_t first = 0; first < 0x10000; first += L) {
         T memory[L];
         for (int i = 0; i < L; ++i) memory[i].bits = static_cast<uint16_t>(first + static_cast<uint32_t>(i));
-        float lanes[L];
-        store(lanes, load<V>(memory));
-        for (int i = 0; i < L; ++i) {
-            const double expected = value(memory[i].bits);
-            ASSERT_EQ(std::isnan(lanes[i]), std::isnan(expected)) << std::hex << memory[i].bits;
-            if (std::isnan(expected)) continue;
-            ASSERT_EQ(bits_of(lanes[i]), bits_of(static_cast<float>(expected))) << std::hex << memory[i].bits;
-        }
+        store(found.data() + first, load<V>(memory));
     }
+    expect_widened(found, value);
 }
 
 TYPED_TEST(SixteenBits, EveryPatternWidensExactly) {
@@ -167,14 +182,26 @@ T number(int64_t i) {
     else
         return static_cast<T>(mixed - 32760) * static_cast<T>(30011);
 }
+/// The same bits in `n` elements of `size` bytes each.
+void expect_bytes(const void* found, const void* expected, int64_t n, size_t size, const std::string& what) {
+    for (int64_t i = 0; i < n; ++i) {
+        const size_t at = static_cast<size_t>(i) * size;
+        ASSERT_EQ(
+            std::memcmp(static_cast<const char*>(found) + at, static_cast<const char*>(expected) + at, size),
+            0)
+            << what << ": element " << i << " of " << n;
+    }
+}
 template <class T>
-uint32_t pattern(T x) {
-    uint32_t bits = 0;
-    std::memcpy(&bits, &x, sizeof x);
-    return bits;
+void expect_same(const T* found, const T* expected, int64_t n, const std::string& what) {
+    expect_bytes(found, expected, n, sizeof(T), what);
+}
+std::string text_of(const char* what, int64_t n, int64_t stride) {
+    return std::string(what) + " of " + std::to_string(n) + " lanes, stride " + std::to_string(stride);
 }
 
 // Whole, partial and strided reads of every type against one element after the other, and the writes back.
+// What compares is compiled once for all types, or it would take longer to compile than the accesses.
 template <class V, class T>
 void check_access() {
     constexpr int L = lanes_v<V>;
@@ -182,50 +209,45 @@ void check_access() {
         for (int64_t n = 0; n <= L; ++n) {
             std::vector<T> source;  // of the exact size: AddressSanitizer guards the end
             for (int64_t i = 0; i < (n == 0 ? 0 : (n - 1) * stride + 1); ++i) source.push_back(number<T>(i));
-            float lanes[L];
+            float lanes[L], expected_lanes[L];
             if (stride == 1)
                 store(lanes, load_group<V>(static_cast<const T*>(source.data()), n, -3.5f));
             else
                 store(lanes, load_strided_group<V>(source.data(), stride, n, -3.5f));
-            for (int64_t i = 0; i < L; ++i) {
-                const float expected = i < n ? element(source.data(), i * stride) : -3.5f;
-                ASSERT_EQ(bits_of(lanes[i]), bits_of(expected)) << "lane " << i << " of " << n;
-            }
-            std::vector<T> target(source.size() + 2, number<T>(7));
+            for (int64_t i = 0; i < L; ++i)
+                expected_lanes[i] = i < n ? element(source.data(), i * stride) : -3.5f;
+            expect_same(lanes, expected_lanes, L, text_of("read", n, stride));
+            std::vector<T> target(source.size() + 2, number<T>(7)), expected = target;
             if (stride == 1)
                 store_group(target.data() + 1, load_first<V>(lanes, L), n);
             else
                 store_strided_group(target.data() + 1, stride, load_first<V>(lanes, L), n);
-            for (size_t i = 0; i < target.size(); ++i) {
-                const auto at = static_cast<int64_t>(i) - 1;
-                const bool is_written = at >= 0 && at % stride == 0 && at / stride < n;
-                T expected = number<T>(7);
-                if (is_written) set_element(&expected, 0, element(source.data(), at));
-                ASSERT_EQ(pattern(target[i]), pattern(expected)) << i << " n " << n << " stride " << stride;
-            }
+            for (int64_t i = 0; i < n; ++i)
+                set_element(expected.data() + 1, i * stride, element(source.data(), i * stride));
+            expect_same(target.data(), expected.data(), static_cast<int64_t>(target.size()),
+                        text_of("written", n, stride));
         }
         std::vector<T> source;
         for (int64_t i = 0; i < (L - 1) * stride + 1; ++i) source.push_back(number<T>(i));
-        float whole[L] = {}, strided[L], gathered[L];
+        float whole[L] = {}, strided[L], gathered[L], expected_lanes[L];
         if (stride == 1) store(whole, load_group<V>(source.data(), Int<L>{}));
         store(strided, load_strided_group<V>(source.data(), stride, Int<L>{}));
         using I = WithElement<V, int32_t>;
         store(gathered, gather<V>(source.data(), iota<I>() * static_cast<int32_t>(stride)));
-        std::vector<T> back(source.size()), scattered(source.size(), number<T>(7));
+        std::vector<T> back(source.size(), number<T>(7)), scattered = back, expected = back;
         if (stride == 1) store_group(back.data(), load<V>(whole), Int<L>{});
         store_strided_group(scattered.data(), stride, load<V>(strided), Int<L>{});
         for (int64_t i = 0; i < L; ++i) {
-            const float expected = element(source.data(), i * stride);
-            const auto at = static_cast<size_t>(i * stride);
-            ASSERT_EQ(bits_of(strided[i]), bits_of(expected));
-            ASSERT_EQ(bits_of(gathered[i]), bits_of(expected));
-            T rounded;
-            set_element(&rounded, 0, expected);
-            ASSERT_EQ(pattern(scattered[at]), pattern(rounded));
-            if (stride != 1) continue;
-            ASSERT_EQ(bits_of(whole[i]), bits_of(expected));
-            ASSERT_EQ(pattern(back[at]), pattern(rounded));
+            expected_lanes[i] = element(source.data(), i * stride);
+            set_element(expected.data(), i * stride, expected_lanes[i]);
         }
+        const auto size = static_cast<int64_t>(expected.size());
+        expect_same(strided, expected_lanes, L, text_of("read", L, stride));
+        expect_same(gathered, expected_lanes, L, text_of("gathered", L, stride));
+        expect_same(scattered.data(), expected.data(), size, text_of("written", L, stride));
+        if (stride != 1) continue;
+        expect_same(whole, expected_lanes, L, text_of("read", L, stride));
+        expect_same(back.data(), expected.data(), size, text_of("written whole", L, stride));
     }
 }
 
@@ -254,17 +276,13 @@ void check_integers() {
     numbers.insert(numbers.end(), {static_cast<float>(kInf), static_cast<float>(-kInf)});
     Random random(4);
     while (numbers.size() < 512) numbers.push_back(300.0f * random.next());
-    for (size_t at = 0; at < numbers.size(); at += L) {
-        T out[L];
-        store(out, load<V>(numbers.data() + at));
-        for (int i = 0; i < L; ++i) {
-            const double x = numbers[at + static_cast<size_t>(i)];
-            ASSERT_EQ(out[i], static_cast<T>(std::fmin(std::fmax(std::trunc(x), kLow), kHigh))) << x;
-        }
-    }
-    T out[L];
-    store(out, broadcast<V>(std::nanf("")));
-    for (int i = 0; i < L; ++i) EXPECT_EQ(out[i], 0);
+    std::vector<T> found(numbers.size()), expected, nans(L), zeros(L);
+    for (size_t at = 0; at < numbers.size(); at += L) store(found.data() + at, load<V>(numbers.data() + at));
+    for (const float x : numbers)
+        expected.push_back(static_cast<T>(std::fmin(std::fmax(std::trunc(double{x}), kLow), kHigh)));
+    expect_same(found.data(), expected.data(), static_cast<int64_t>(found.size()), "of a number");
+    store(nans.data(), broadcast<V>(std::nanf("")));
+    expect_same(nans.data(), zeros.data(), L, "of NaN");
 }
 
 TYPED_TEST(NumbersOfMemory, IntegersDropTheFractionAndSaturate) {
