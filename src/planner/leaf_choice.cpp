@@ -192,13 +192,14 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
     }
 }
 
-/// Integers and floats of the block are live, and B's numbers with their coefficients: fewer rows than of a
-/// contraction in floats. One row reads its weights in the order of the addresses. Then others, as above.
+/// Integers of the block are live, and B's numbers with their coefficients; the floats are needed once for
+/// each block of k, and may wait in memory: fewer rows than of a contraction in floats. One row reads its
+/// weights in the order of the addresses. Then others, as above.
 std::vector<RegisterBlock> blocks_of_integers(int64_t registers, int64_t rows) {
     if (rows == 1) return {{1, 1}, {1, 2}, {1, 4}};
-    const int64_t few = registers >= 32 ? 4 : 2;
+    const RegisterBlock other = registers >= 32 ? RegisterBlock{6, 2} : RegisterBlock{2, 2};
     std::vector<RegisterBlock> blocks;
-    for (const RegisterBlock block : {RegisterBlock{few, 2}, {few + 2, 2}, {2 * few, 1}})
+    for (const RegisterBlock block : {RegisterBlock{4, 2}, other, {registers >= 32 ? 8 : 4, 1}})
         blocks.push_back({std::min(rows, block.rows), block.columns});
     return blocks;
 }

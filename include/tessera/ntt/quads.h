@@ -124,19 +124,43 @@ concept DotsQuads = requires(I a) {
 
 namespace detail {
 
+template <class R>
+using ShortsIn = native::Register<int16_t, sizeof(R) / 2>;
+template <class R>
+using UnsignedShortsIn = native::Register<uint16_t, sizeof(R) / 2>;
+
+/// The numbers of even k of a register of quads, or those of odd k, as shorts.
+template <class R>
+[[gnu::always_inline]] inline R even_unsigned(R quads) {
+    return quads & 0x00ff00ff;
+}
+template <class R>
+[[gnu::always_inline]] inline R odd_unsigned(R quads) {
+    return native::same_bits<R>(native::same_bits<UnsignedShortsIn<R>>(quads) >> 8);
+}
+template <class R>
+[[gnu::always_inline]] inline R even_signed(R quads) {
+    return native::same_bits<R>(native::same_bits<ShortsIn<R>>(quads) << 8 >> 8);
+}
+template <class R>
+[[gnu::always_inline]] inline R odd_signed(R quads) {
+    return native::same_bits<R>(native::same_bits<ShortsIn<R>>(quads) >> 8);
+}
+
+/// The sum of the products of the two shorts in each lane.
+template <class R>
+[[gnu::always_inline]] inline R dot_shorts(R a, R b) {
+    return native::dot_shorts(native::same_bits<ShortsIn<R>>(a), native::same_bits<ShortsIn<R>>(b));
+}
+
 /// dot_add of one register.
-template <class I>
-[[gnu::always_inline]] inline I dot_quads(I sum, I a, I b) {
-    using native::Register, native::dot_shorts, native::same_bits;
-    using Shorts = Register<int16_t, sizeof(I) / 2>;
-    using Unsigned = Register<uint16_t, sizeof(I) / 2>;
-    if constexpr (native::DotsQuads<I>) {
+template <class R>
+[[gnu::always_inline]] inline R dot_quads(R sum, R a, R b) {
+    if constexpr (native::DotsQuads<R>) {
         return native::dot_quads(sum, a, b);
-    } else if constexpr (native::DotsShorts<Shorts, I>) {
-        const auto even = dot_shorts(same_bits<Shorts>(a) & int16_t{0xff}, same_bits<Shorts>(b) << 8 >> 8);
-        const auto odd =
-            dot_shorts(same_bits<Shorts>(same_bits<Unsigned>(a) >> 8), same_bits<Shorts>(b) >> 8);
-        return sum + (even + odd);
+    } else if constexpr (native::DotsShorts<ShortsIn<R>, R>) {
+        return sum +
+               (dot_shorts(even_unsigned(a), even_signed(b)) + dot_shorts(odd_unsigned(a), odd_signed(b)));
     } else {
         return sum + (((a & 0xff) * (b << 24 >> 24) + (a >> 8 & 0xff) * (b << 16 >> 24)) +
                       ((a >> 16 & 0xff) * (b << 8 >> 24) + (a >> 24 & 0xff) * (b >> 24)));

@@ -22,8 +22,7 @@ namespace detail {
 template <AnyVector Q>
 struct SplitsQuads {
     using R = decltype(Q::bits);
-    static constexpr bool kValue =
-        native::DotsShorts<native::Register<int16_t, sizeof(R) / 2>, R> && !native::DotsQuads<R>;
+    static constexpr bool kValue = native::DotsShorts<ShortsIn<R>, R> && !native::DotsQuads<R>;
 };
 template <AnyVector Q>
 requires(Q::kIsPair) struct SplitsQuads<Q> : SplitsQuads<typename Q::Half> {
@@ -33,44 +32,24 @@ requires(Q::kIsPair) struct SplitsQuads<Q> : SplitsQuads<typename Q::Half> {
 template <AnyVector Q>
 inline constexpr bool kSplitsQuads = SplitsQuads<Q>::kValue;
 
-template <class R>
-using ShortsIn = native::Register<int16_t, sizeof(R) / 2>;
-template <class R>
-using UnsignedShortsIn = native::Register<uint16_t, sizeof(R) / 2>;
-
 template <AnyVector Q>
 [[gnu::always_inline]] inline SplitQuads<Q> split_unsigned(Q quads) {
-    return {map<Q>([](auto x) { return x & 0x00ff00ff; }, quads),
-            map<Q>(
-                [](auto x) {
-                    return native::same_bits<decltype(x)>(
-                        native::same_bits<UnsignedShortsIn<decltype(x)>>(x) >> 8);
-                },
-                quads)};
+    return {map<Q>([](auto x) { return even_unsigned(x); }, quads),
+            map<Q>([](auto x) { return odd_unsigned(x); }, quads)};
 }
 template <AnyVector Q>
 [[gnu::always_inline]] inline SplitQuads<Q> split_signed(Q quads) {
-    return {
-        map<Q>(
-            [](auto x) {
-                return native::same_bits<decltype(x)>(native::same_bits<ShortsIn<decltype(x)>>(x) << 8 >> 8);
-            },
-            quads),
-        map<Q>(
-            [](auto x) {
-                return native::same_bits<decltype(x)>(native::same_bits<ShortsIn<decltype(x)>>(x) >> 8);
-            },
-            quads)};
+    return {map<Q>([](auto x) { return even_signed(x); }, quads),
+            map<Q>([](auto x) { return odd_signed(x); }, quads)};
 }
 
 /// a * Radix + b, short by short.
 template <int Radix, AnyVector Q>
 [[gnu::always_inline]] inline Q scaled_sum(Q a, Q b) {
     return map<Q>(
-        [](auto x, auto y) {
-            using Shorts = ShortsIn<decltype(x)>;
-            return native::same_bits<decltype(x)>(native::same_bits<Shorts>(x) * int16_t{Radix} +
-                                                  native::same_bits<Shorts>(y));
+        []<class R>(R x, R y) {
+            return native::same_bits<R>(native::same_bits<ShortsIn<R>>(x) * int16_t{Radix} +
+                                        native::same_bits<ShortsIn<R>>(y));
         },
         a, b);
 }
@@ -117,10 +96,7 @@ requires std::same_as<Element<V>, int32_t>
 [[gnu::always_inline]] inline V dot_add(V sum, SplitQuads<V> a, SplitQuads<V> b) {
     return detail::map<V>(
         [](auto s, auto a_even, auto b_even, auto a_odd, auto b_odd) {
-            using Shorts = detail::ShortsIn<decltype(s)>;
-            return s +
-                   (native::dot_shorts(native::same_bits<Shorts>(a_even), native::same_bits<Shorts>(b_even)) +
-                    native::dot_shorts(native::same_bits<Shorts>(a_odd), native::same_bits<Shorts>(b_odd)));
+            return s + (detail::dot_shorts(a_even, b_even) + detail::dot_shorts(a_odd, b_odd));
         },
         sum, a.even, b.even, a.odd, b.odd);
 }

@@ -35,9 +35,8 @@ template <class Q, class A>
     if constexpr (HasTerms<A>) {
         const auto high = split_signed(a.high.template load_quads<Q>(m, k));
         const auto low = split_signed(a.low.template load_quads<Q>(m, k));
-        const auto is_least = [](auto x) {
-            return native::same_bits<decltype(x)>(native::same_bits<ShortsIn<decltype(x)>>(x) ==
-                                                  int16_t{-128});
+        const auto is_least = []<class R>(R x) {
+            return native::same_bits<R>(native::same_bits<ShortsIn<R>>(x) == int16_t{-128});
         };
         fits = !any(MaskOf<Q>{map<Q>(is_least, high.even).bits | map<Q>(is_least, high.odd).bits});
         split = {scaled_sum<A::kRadix>(high.even, low.even), scaled_sum<A::kRadix>(high.odd, low.odd)};
