@@ -148,11 +148,8 @@ LeafCost CostModel::vector_loops(const Definition& definition, const Leaf& leaf,
     if (weights_.empty())
         return {.why_infinite = fmt::format("the machine has no times of loops, of which those of {} follow",
                                             leaf.micro_kernel)};
-    const auto parameters = numbers(leaf);
-    const auto lanes = parameters.find("lanes");
-    const int x = iterator_of(definition, leaf, "x");
-    const int64_t along_x = lanes == parameters.end() || x < 0 ? 1 : lanes->second;
-    return {.near_seconds = seconds_of(vector_work(definition, extents, x, along_x, layouts))};
+    return {.near_seconds =
+                seconds_of(vector_work(definition, extents, leaf, vector_lanes(machine_), layouts))};
 }
 
 double CostModel::seconds_of(const VectorWork& work) const {

@@ -6,7 +6,10 @@
 namespace tessera {
 
 /// What each thing that `loops` does takes in operations on a vector, on most processors of today: the
-/// quotients and special functions are series of multiplications and additions.
+/// quotients and special functions are series of multiplications and additions. Each fold waits for
+/// the one before, for 4 cycles of two operations, of which the processor fills half with what comes next.
+/// The wait for the end of the last one is some 60 cycles: of three additions of lanes and of what a norm
+/// does to the sum, two divisions and a root.
 inline constexpr VectorWork kTypicalOperations{.steps = 0,
                                                .flops = 1,
                                                .divisions = 8,
@@ -14,8 +17,9 @@ inline constexpr VectorWork kTypicalOperations{.steps = 0,
                                                .loads = 1,
                                                .gathers = 1,
                                                .conversions = 1,
-                                               .folds = 1,
-                                               .ends = 1};
+                                               .folds = 4,
+                                               .ends = 1,
+                                               .waits = 128};
 double typical_operations(const VectorWork& work);
 
 /// The description with a rate for each level of memory and each unit that it gives none of, and for

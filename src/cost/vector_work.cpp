@@ -1,9 +1,11 @@
 #include "cost/vector_work.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "facts/work.h"
 #include "ir/iterator_use.h"
+#include "plan/leaf_parameters.h"
 
 namespace tessera {
 namespace {
@@ -67,8 +69,9 @@ double divisions_in(const ExprPtr& expr) {
 
 class Counting {
 public:
-    Counting(const Definition& definition, int x, int64_t lanes, const std::vector<Layout>& layouts)
-        : definition_(definition), x_(x), lanes_(lanes), layouts_(layouts) {}
+    Counting(const Definition& definition, int x, int64_t lanes, const std::vector<Layout>& layouts,
+             double registers)
+        : definition_(definition), x_(x), lanes_(lanes), layouts_(layouts), registers_(registers) {}
 
     void access(VectorWork& work, int tensor, const std::vector<ExprPtr>& coordinates, double times) const {
         const TensorDecl& decl = definition_.tensors[static_cast<size_t>(tensor)];
@@ -78,9 +81,9 @@ public:
         if (how == Along::kApart) {
             work.gathers += times * static_cast<double>(lanes_);
         } else {
-            work.loads += times;
+            work.loads += times * registers_;
         }
-        if (decl.type != ElementType::kF32) work.conversions += times;
+        if (decl.type != ElementType::kF32) work.conversions += times * registers_;
     }
 
 private:
@@ -88,6 +91,7 @@ private:
     int x_;
     int64_t lanes_;
     const std::vector<Layout>& layouts_;
+    double registers_;
 };
 
 }  // namespace
@@ -114,24 +118,25 @@ VectorWork vector_work_of(const std::map<std::string, int64_t>& named) {
 }
 
 VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, int x,
-                       int64_t lanes, const std::vector<Layout>& layouts) {
+                       int64_t lanes, const std::vector<Layout>& layouts, int64_t registers) {
     VectorWork work;
     double steps = 1, results = 1;
+    const auto of_each = static_cast<double>(registers);
     for (int i = 0; i < static_cast<int>(extents.size()); ++i) {
         const int64_t extent = extents[static_cast<size_t>(i)];
         const auto trips = static_cast<double>(i == x ? (extent + lanes - 1) / lanes : extent);
         steps *= trips;
         if (!definition.iterators[static_cast<size_t>(i)].is_reduction) results *= trips;
     }
-    work.steps = steps;
-    const Counting counting(definition, x, lanes, layouts);
+    work.steps = steps * of_each;
+    const Counting counting(definition, x, lanes, layouts, of_each);
     std::vector<ExprPtr> roots = definition.body;
     for (const ExprPtr& root : roots) {
         const facts::OperationCount each = facts::count_operations(root);
         const double divisions = divisions_in(root);
-        work.flops += steps * (static_cast<double>(each.flops) - divisions);
-        work.divisions += steps * divisions;
-        work.special += steps * static_cast<double>(each.special);
+        work.flops += work.steps * (static_cast<double>(each.flops) - divisions);
+        work.divisions += work.steps * divisions;
+        work.special += work.steps * static_cast<double>(each.special);
     }
     for (const Read& read : reads_in(roots)) {
         const Role role = definition.tensors[static_cast<size_t>(read.tensor)].role;
@@ -139,17 +144,30 @@ VectorWork vector_work(const Definition& definition, const std::vector<int64_t>&
     }
     const bool is_reduction = definition.monoid != Monoid::kNone;
     if (definition.monoid == Monoid::kSoftmaxSum) {
-        work.special += steps;
-        work.flops += 3 * steps;
+        work.special += work.steps;
+        work.flops += 3 * work.steps;
     }
     if (is_reduction) {
+        const bool is_folded = x >= 0 && definition.iterators[static_cast<size_t>(x)].is_reduction;
+        if (is_folded) work.flops += results * (of_each - 1);
         work.folds = steps;
         work.ends = results;
+        work.waits = 1;
     }
     for (const int result : definition.results())
         counting.access(work, result, definition.tensors[static_cast<size_t>(result)].map,
                         is_reduction ? results : steps);
     return work;
+}
+
+VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, const Leaf& leaf,
+                       int64_t lanes_of_a_register, const std::vector<Layout>& layouts) {
+    const auto parameters = numbers(leaf);
+    const auto given = parameters.find("lanes");
+    const int x = iterator_of(definition, leaf, "x");
+    const int64_t lanes = given == parameters.end() || x < 0 ? 1 : given->second;
+    return vector_work(definition, extents, x, lanes, layouts,
+                       std::max<int64_t>(1, lanes / lanes_of_a_register));
 }
 
 }  // namespace tessera

@@ -8,6 +8,7 @@
 
 #include "ir/definition.h"
 #include "ir/tensor_type.h"
+#include "plan/nest.h"
 
 namespace tessera {
 
@@ -24,6 +25,7 @@ struct VectorWork {
     double conversions = 0;  ///< of types other than f32, read or written
     double folds = 0;        ///< into an accumulator, each after the one before
     double ends = 0;         ///< of folds: lanes to one number, and the post-expression
+    double waits = 0;        ///< for the end of the last fold, by which what comes next begins
     bool operator==(const VectorWork&) const = default;
 };
 
@@ -42,15 +44,20 @@ inline constexpr std::array kVectorWorkCounts = {
     VectorWorkCount{"conversions", &VectorWork::conversions},
     VectorWorkCount{"folds", &VectorWork::folds},
     VectorWorkCount{"ends", &VectorWork::ends},
+    VectorWorkCount{"waits", &VectorWork::waits},
 };
 /// In this order.
 std::array<double, kVectorWorkCounts.size()> counts(const VectorWork& work);
 std::map<std::string, int64_t> named(const VectorWork& work);  ///< rounded; 0 left out
 VectorWork vector_work_of(const std::map<std::string, int64_t>& named);
 
-/// Over a part with these extents of the iterators, with `lanes` lanes along iterator x (-1: scalars).
-/// `layouts`: of the tensors, as Definition::tensors; without them all are row-major.
+/// One call over a part with these extents of the iterators, with `lanes` lanes along iterator x (-1:
+/// scalars). `layouts`: of the tensors, as Definition::tensors; without them all are row-major. `registers`:
+/// that a group of lanes takes; each folds into an accumulator of its own, so their folds go on side by side.
 VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, int x,
-                       int64_t lanes, const std::vector<Layout>& layouts = {});
+                       int64_t lanes, const std::vector<Layout>& layouts = {}, int64_t registers = 1);
+/// As the leaf says, on a machine whose vector unit has so many lanes.
+VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, const Leaf& leaf,
+                       int64_t lanes_of_a_register, const std::vector<Layout>& layouts = {});
 
 }  // namespace tessera

@@ -5,9 +5,11 @@
 #include <set>
 
 #include "compiler/planner_options.h"
+#include "cost/leaf_tiles.h"
 #include "cost/vector_work.h"
 #include "kernels/micro_kernel.h"
 #include "movement/lower.h"
+#include "movement/tensor_layouts.h"
 #include "plan/constants.h"
 #include "plan/leaf_parameters.h"
 #include "planner/leaf_choice.h"
@@ -20,14 +22,30 @@ namespace {
 
 constexpr int64_t kFewRows = 12;
 
-std::map<std::string, int64_t> work_of(const Definition& definition, const Leaf& leaf) {
-    std::vector<int64_t> extents;
-    for (const Iterator& iterator : definition.iterators)
-        extents.push_back(evaluate_constant(iterator.extent, {}));
+/// Of all calls of the operators inside the loops.
+std::map<std::string, int64_t> work_of(const Graph& graph, const Plan& plan, const Machine& machine) {
+    const SpecialisationPlan& specialisation = plan.specialisations.front();
+    const ConstantSection constants = constant_section(graph, plan);
+    const LoweringInput input = lowering_input(graph, plan, specialisation, constants);
+    VectorWork sum;
+    for (const LeafTile& tile :
+         leaf_tiles(input, graph.blocks.front(), specialisation.kernels.front()).leaves) {
+        const Definition& definition = *tile.node->definition();
+        const VectorWork each = vector_work(definition, tile.extents, *tile.leaf, vector_lanes(machine),
+                                            layouts_of(graph, plan, *tile.node, specialisation));
+        double calls = 1;
+        for (size_t x = 0; x < tile.extents.size(); ++x)
+            calls *= static_cast<double>(evaluate_constant(definition.iterators[x].extent, {})) /
+                     static_cast<double>(tile.extents[x]);
+        for (const auto& [name, member] : kVectorWorkCounts) sum.*member += calls * each.*member;
+    }
+    return named(sum);
+}
+
+int64_t lanes_of(const Leaf& leaf) {
     const auto parameters = numbers(leaf);
     const auto lanes = parameters.find("lanes");
-    return named(vector_work(definition, extents, iterator_of(definition, leaf, "x"),
-                             lanes == parameters.end() ? 1 : lanes->second));
+    return lanes == parameters.end() ? 1 : lanes->second;
 }
 
 UnitKind unit_of(const Leaf& leaf) {
@@ -50,20 +68,25 @@ bool is_wanted(const Leaf& leaf, const KernelSubject& subject, const Machine& ma
     return true;
 }
 
-/// The plan of one kernel without loops, or nothing where its lanes do not fit how the weight is stored.
-std::optional<KernelCase> lowered(size_t number, const Graph& graph, Plan plan, const Leaf& leaf) {
+/// The plan of one kernel, or nothing where its lanes do not fit how the weight is stored.
+std::optional<KernelCase> lowered(const KernelSubject& subject, Plan plan, const Nest& nest,
+                                  const Machine& machine) {
+    const Graph& graph = subject.graph;
     SpecialisationPlan& specialisation = plan.specialisations.front();
-    specialisation.kernels.front().nest = {{}, {leaf}};
+    specialisation.kernels.front().nest = nest;
+    const Leaf& leaf = root(nest);
     try {
         plan = place_buffers(graph, std::move(plan));
         verify_plan(graph, plan, "measuring");
         const ConstantSection constants = constant_section(graph, plan);
-        return KernelCase{.subject = number,
-                          .micro_kernel = leaf.micro_kernel,
-                          .parameters = numbers(leaf),
-                          .program = lower(graph, plan, plan.specialisations.front(), constants),
-                          .constants_bytes = constants.bytes,
-                          .arena_bytes = plan.specialisations.front().arena_bytes};
+        const bool is_product = !subject.streamed.empty();
+        return KernelCase{
+            .micro_kernel = leaf.micro_kernel,
+            .parameters = numbers(leaf),
+            .work = is_product ? std::map<std::string, int64_t>{} : work_of(graph, plan, machine),
+            .program = lower(graph, plan, plan.specialisations.front(), constants),
+            .constants_bytes = constants.bytes,
+            .arena_bytes = plan.specialisations.front().arena_bytes};
     } catch (const Error&) {
         return std::nullopt;
     }
@@ -75,12 +98,24 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
     PlannerOptions options = planner_options(machine, 1);
     options.costs = nullptr;  // what is measured must not follow from what was
     std::vector<KernelCase> cases;
+    const auto add = [&](size_t subject, std::optional<KernelCase> found) {
+        if (!found) return false;
+        found->subject = subject;
+        found->program.specialisation = fmt::format("case_{}", cases.size());
+        cases.push_back(std::move(*found));
+        return true;
+    };
     for (size_t i = 0; i < subjects.size(); ++i) {
         const Graph& graph = subjects[i].graph;
         verify(graph, graph.name);
         options.has_all_blocks = subjects[i].is_typical;
         const Node& node = graph.blocks[0].nodes[0];
         Plan plan = default_plan(graph, options);
+        if (graph.blocks[0].nodes.size() > 1) {
+            const Nest chain = plan.specialisations.front().kernels.front().nest;
+            add(i, lowered(subjects[i], std::move(plan), chain, machine));
+            continue;
+        }
         Plan row_major = plan;
         row_major.stored.clear();
         std::set<std::pair<std::string, std::map<std::string, int64_t>>> seen;
@@ -92,18 +127,16 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
                 subjects[i].sizes.contains("m") && subjects[i].sizes.at("m") > kFewRows;
             const auto first = preferred.find(unit_of(leaf));
             if (has_many_rows && first != preferred.end() && first->second != leaf.micro_kernel) continue;
+            // Of what is no product, the first way that lowers is the one that the planner takes, or the same
+            // with more lanes.
+            if (subjects[i].streamed.empty() && !seen.empty() && lanes_of(leaf) <= vector_lanes(machine))
+                break;
             for (const Plan* stored : {&plan, &row_major}) {
-                auto found = lowered(i, graph, *stored, leaf);
-                if (!found) continue;
-                seen.insert({found->micro_kernel, found->parameters});
+                if (!add(i, lowered(subjects[i], *stored, {{}, {leaf}}, machine))) continue;
+                seen.insert({leaf.micro_kernel, numbers(leaf)});
                 preferred.emplace(unit_of(leaf), leaf.micro_kernel);
-                if (subjects[i].streamed.empty()) found->work = work_of(*node.definition(), leaf);
-                found->program.specialisation = fmt::format("case_{}", cases.size());
-                cases.push_back(std::move(*found));
                 break;
             }
-            // Of what is no product, the first way that lowers is the one that the planner takes.
-            if (subjects[i].streamed.empty() && !seen.empty()) break;
         }
     }
     return cases;

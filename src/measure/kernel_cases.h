@@ -13,7 +13,7 @@ namespace tessera {
 
 /// One micro-kernel with its parameters on a subject, lowered.
 struct KernelCase {
-    size_t subject;
+    size_t subject = 0;
     std::string micro_kernel;
     std::map<std::string, int64_t> parameters;
     std::map<std::string, int64_t> work;  ///< of `loops` on an operator that is no product
@@ -25,7 +25,8 @@ struct KernelCase {
 /// What the planner's candidates of the machine's own width lower to, each micro-kernel with each set of
 /// parameters once: a new micro-kernel or parameter is among them without being named here. With many rows
 /// only those of the micro-kernel that the planner prefers of each kind of unit, the others being slow: what
-/// a matrix unit does stands beside what the vectors do.
+/// a matrix unit does stands beside what the vectors do. Of folds also those with lanes of several registers.
+/// Chains of operators go by one row at a time.
 std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects, const Machine& machine);
 
 }  // namespace tessera

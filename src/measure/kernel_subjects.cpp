@@ -23,6 +23,7 @@ namespace {
 
 constexpr int64_t kDepth = 1024;    ///< of a product: a multiple of every format's block
 constexpr int64_t kWidth = 128;     ///< of a head
+constexpr double kEpsilon = 1e-6;   ///< of a norm
 constexpr int64_t kPositions = 64;  ///< of a tile of attention
 constexpr int64_t kManyRows = 72;   ///< of which every register block is a divisor
 
@@ -69,10 +70,10 @@ std::set<int64_t> rows_of_tiles(const WeightCase& weight, const Machine& machine
     return rows;
 }
 
-/// A graph of one operator: its values first, then the operator.
-class OneOperator {
+/// A graph of one operator, or of a chain: its values first, then the operators.
+class GraphBuilder {
 public:
-    OneOperator(KernelSubject& subject, const char* name) : graph_(subject.graph) {
+    GraphBuilder(KernelSubject& subject, const char* name) : graph_(subject.graph) {
         graph_.name = name;
         graph_.blocks.push_back({.name = "main"});
     }
@@ -100,6 +101,13 @@ public:
                              ? std::vector<ValueId>{block.add("y", definition, operands_)}
                              : block.add_all("y", definition, operands_);
     }
+    /// One of a chain, the last of which is the output.
+    void define(const char* name, const DefinitionPtr& definition, const std::vector<const char*>& operands) {
+        ops::BlockBuilder block(graph_, graph_.blocks[0], Rounding::kWeights);
+        std::vector<ValueId> values;
+        for (const char* operand : operands) values.push_back(*graph_.find(operand));
+        graph_.outputs = {block.add(name, definition, values)};
+    }
 
 private:
     Graph& graph_;
@@ -114,7 +122,7 @@ KernelSubject product(const WeightCase& weight, int64_t rows, int64_t columns, i
         .sizes = {{"m", rows}, {"n", columns}, {"k", depth}},
         .streamed = "n",
         .is_typical = weight.is_typical};
-    OneOperator graph(subject, "product");
+    GraphBuilder graph(subject, "product");
     for (int term = 0; term < weight.input.terms; ++term)
         graph.input(term == 0 ? "x" : "x_low", {rows, depth}, weight.input.element);
     if (weight.input.block > 1) graph.input("x_scale", {rows, depth / weight.input.block});
@@ -129,7 +137,7 @@ KernelSubject attention(int64_t rows, int64_t positions, ElementType cache) {
                           .types = {{"A", "f32"}, {"B", std::string(name(cache))}, {"C", "f32"}},
                           .sizes = {{"m", rows}, {"d", kWidth}, {"s", positions}},
                           .streamed = "d"};
-    OneOperator graph(subject, "attention");
+    GraphBuilder graph(subject, "attention");
     graph.input("p", {rows, positions});
     graph.constant("v", {positions, kWidth}, cache);
     graph.define(ops::define({}, fmt::format("op attend(t: {}, d: {}, s*: {})\n"
@@ -145,35 +153,35 @@ std::vector<KernelSubject> maps_and_folds() {
     std::vector<KernelSubject> subjects;
     const auto add = [&](const char* name, const auto& fill) {
         KernelSubject& subject = subjects.emplace_back();
-        OneOperator graph(subject, name);
+        GraphBuilder graph(subject, name);
         fill(graph);
         const ValueId output = subject.graph.outputs.back();
         subject.types = {{"C", std::string(tessera::name(subject.graph[output].type.element))}};
-        const Definition& definition = *subject.graph.blocks[0].nodes[0].definition();
+        const Definition& definition = *subject.graph.blocks[0].nodes.back().definition();
         for (const Iterator& iterator : definition.iterators)
             subject.sizes[iterator.name] = evaluate_constant(iterator.extent, {});
     };
     const Dim rows(kRows);
     const std::vector<int64_t> whole = {kRows, kDepth}, heads = {kRows, kHeads, kWidth};
-    add("add", [&](OneOperator& g) {
+    add("add", [&](GraphBuilder& g) {
         g.input("a", whole);
         g.input("b", whole);
         g.define(ops::add({}, rows, kDepth));
     });
     for (const ElementType type : {ElementType::kF32, ElementType::kBF16}) {
-        add("swiglu", [&](OneOperator& g) {
+        add("swiglu", [&](GraphBuilder& g) {
             g.input("gate", whole);
             g.input("up", whole);
             g.define(ops::swiglu({}, rows, kDepth, type));
         });
-        add("apply", [&](OneOperator& g) {
+        add("apply", [&](GraphBuilder& g) {
             g.input("x", whole);
             g.input("r", {kRows});
             g.input("w", {kDepth});
             g.define(ops::rms_apply({}, {rows}, kDepth, ElementType::kF32, type));
         });
     }
-    add("add_transposed", [&](OneOperator& g) {  // lanes along either iterator gather
+    add("add_transposed", [&](GraphBuilder& g) {  // lanes along either iterator gather
         constexpr int64_t kSide = 64;
         g.input("a", {kSide, kSide});
         g.input("b", {kSide, kSide});
@@ -182,16 +190,38 @@ std::vector<KernelSubject> maps_and_folds() {
                                              "out Z f32[i, j] = X + Y\n",
                                              kSide)));
     });
-    add("reduce", [&](OneOperator& g) {
+    add("reduce", [&](GraphBuilder& g) {
         g.input("x", whole);
-        g.define(ops::rms_reduce({}, {rows}, kDepth, 1e-6));
+        g.define(ops::rms_reduce({}, {rows}, kDepth, kEpsilon));
     });
-    add("reduce_heads", [&](OneOperator& g) {
+    add("reduce_heads", [&](GraphBuilder& g) {
         g.input("x", heads);
-        g.define(ops::rms_reduce({}, {rows, Dim(kHeads)}, kWidth, 1e-6));
+        g.define(ops::rms_reduce({}, {rows, Dim(kHeads)}, kWidth, kEpsilon));
+    });
+    add("norm", [&](GraphBuilder& g) {
+        g.input("x", whole);
+        g.input("w", {kDepth});
+        g.define("r", ops::rms_reduce({}, {rows}, kDepth, kEpsilon), {"x"});
+        g.define("y", ops::rms_apply({}, {rows}, kDepth, ElementType::kF32), {"x", "r", "w"});
+    });
+    const auto norm_heads = [&](GraphBuilder& g) {
+        g.input("x", heads);
+        g.input("w", {kWidth});
+        g.define("r", ops::rms_reduce({}, {rows, Dim(kHeads)}, kWidth, kEpsilon), {"x"});
+        g.define("normed", ops::rms_apply({}, {rows, Dim(kHeads)}, kWidth, ElementType::kF32),
+                 {"x", "r", "w"});
+    };
+    add("norm_heads", norm_heads);
+    add("norm_and_rope", [&](GraphBuilder& g) {
+        g.input("position", {kRows}, ElementType::kI32);
+        g.input("cos", {kPositions, kWidth / 2});
+        g.input("sin", {kPositions, kWidth / 2});
+        norm_heads(g);
+        g.define("y", ops::rope({}, {rows, kHeads, kWidth, kPositions}, ops::RopeForm::kHalves),
+                 {"position", "normed", "cos", "sin"});
     });
     for (const ops::RopeForm form : {ops::RopeForm::kHalves, ops::RopeForm::kPairs}) {
-        add("rope", [&](OneOperator& g) {
+        add("rope", [&](GraphBuilder& g) {
             g.input("position", {kRows}, ElementType::kI32);
             g.input("x", heads);
             g.input("cos", {kPositions, kWidth / 2});
@@ -199,22 +229,22 @@ std::vector<KernelSubject> maps_and_folds() {
             g.define(ops::rope({}, {rows, kHeads, kWidth, kPositions}, form));
         });
     }
-    add("select", [&](OneOperator& g) {
+    add("select", [&](GraphBuilder& g) {
         g.input("row", {kRows}, ElementType::kI32);
         g.input("x", whole);
         g.define(ops::select_rows({}, rows, rows, kDepth));
     });
     const int64_t block = ops::kInt16Blocks.block;
-    add("block_scales", [&](OneOperator& g) {
+    add("block_scales", [&](GraphBuilder& g) {
         g.input("x", {kRows, kDepth / block, block});
         g.define(ops::block_scales({}, rows, kDepth, ops::kInt16Blocks));
     });
-    add("round", [&](OneOperator& g) {
+    add("round", [&](GraphBuilder& g) {
         g.input("x", whole);
         g.input("scale", {kRows, kDepth / block});
         g.define(ops::round_to_blocks({}, rows, kDepth, ops::kInt16Blocks));
     });
-    add("round_rest", [&](OneOperator& g) {
+    add("round_rest", [&](GraphBuilder& g) {
         g.input("x", whole);
         g.input("scale", {kRows, kDepth / block});
         g.input("high", whole, ElementType::kI8);

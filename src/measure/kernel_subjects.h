@@ -10,7 +10,7 @@
 
 namespace tessera {
 
-/// One operator alone in a graph, at a size.
+/// One operator alone in a graph, or a fold and what reads it, at a size.
 struct KernelSubject {
     Graph graph;
     std::map<std::string, std::string> types;  ///< of A, B, C; of an operator that is no product: of C
@@ -25,7 +25,8 @@ struct KernelSubject {
 /// with one row, a few, and so many that every register block divides them, where a matrix unit multiplies
 /// them also with the rows of one tile and of a block of tiles; the scores of attention and the
 /// streaming softmax by types of the cache; and operators that are no products, by what they do (maps with
-/// and without special functions, at a stride and at indices, reductions of rows and of blocks). B takes half
+/// and without special functions, at a stride and at indices, reductions of rows and of blocks, norms whose
+/// products wait for their sum). B takes half
 /// of the core's own second level at most.
 std::vector<KernelSubject> kernel_subjects(const Machine& machine);
 

@@ -3,6 +3,7 @@
 #include "planner/default_planner.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/iterator_use.h"
 #include "kernels/contraction.h"
@@ -10,9 +11,11 @@
 #include "planner/divide_work.h"
 #include "planner/grouping.h"
 #include "planner/leaf_choice.h"
+#include "planner/nest_cost.h"
 #include "planner/place_buffers.h"
 #include "planner/places.h"
 #include "planner/ranked_leaves.h"
+#include "planner/row_nests.h"
 #include "planner/stored_layout.h"
 #include "support/error.h"
 
@@ -22,6 +25,9 @@ namespace {
 /// Rows of queries that share a tile of the cache: enough for the register blocks of its products, few enough
 /// for the nearest cache.
 constexpr int64_t kTileRows = 48;
+
+/// Larger tiles and groups of lanes must save more than estimates are wrong by.
+constexpr double kWorthwhile = 1.03;
 
 class SpecialisationPlanner {
 public:
@@ -125,16 +131,7 @@ private:
         if (group.softmax && group.scores) {
             if (auto nest = softmax_nest(view, group)) return nest;
         }
-        if (group.nodes.size() > 1) {
-            Nest nest;
-            const std::vector<int> shared = shared_iterators(group, view);
-            for (const int x : shared)
-                nest.loops.push_back(
-                    {group.nodes.back()->definition()->iterators[static_cast<size_t>(x)].name, 1});
-            for (const Node* node : group.nodes) nest.children.emplace_back(plain(*node));
-            if (improve(view.block(), nest, nest)) return nest;
-            return std::nullopt;
-        }
+        if (group.nodes.size() > 1) return row_nest(view, group);
         const Node& node = *group.nodes.front();
         Nest nest{{}, {plain(node)}};
         auto& leaf = std::get<Leaf>(nest.children.front());
@@ -142,10 +139,67 @@ private:
             leaf = std::move(candidate);
             if (lowers(view.block(), nest)) break;
         }
+        if (auto cost = cost_of(view.block(), nest)) widen_folds(view.block(), nest, *cost);
         block_weights(node, nest);
         if (!lowers(view.block(), nest))
             (void)lower_kernel(input_, view.block(), {view.block().name, nest});  // says why
         return nest;
+    }
+
+    /// Of a nest that lowers; nothing without a machine that says what its operators cost.
+    std::optional<NestCost> cost_of(const Block& block, const Nest& nest) const {
+        if (!options_.costs) return std::nullopt;
+        return nest_cost(input_, block, nest, options_);
+    }
+
+    /// t:1 h:8 { r; h:1 { normed; y } }: of the nests that are about as fast as any, the one that touches
+    /// least inside its loops. What one operator leaves in the innermost cache the next one finds there.
+    std::optional<Nest> row_nest(const BlockView& view, const Group& group) {
+        struct Candidate {
+            Nest nest;
+            NestCost cost;
+        };
+        std::vector<Candidate> found;
+        double least = std::numeric_limits<double>::infinity();
+        for (Nest& nest : row_nests(group.nodes, shared_iterators(group, view), out_)) {
+            if (!improve(view.block(), nest, nest)) {
+                if (found.empty()) return std::nullopt;
+                continue;
+            }
+            std::optional<NestCost> cost = cost_of(view.block(), nest);
+            if (!cost && found.empty()) return nest;
+            if (!cost) continue;
+            if (!found.empty() && cost->tile_bytes > options_.costs->capacity(0, options_.workers)) continue;
+            widen_folds(view.block(), nest, *cost);
+            least = std::min(least, cost->seconds);
+            found.push_back({std::move(nest), *cost});
+        }
+        Candidate* best = nullptr;
+        for (Candidate& each : found) {
+            if (each.cost.seconds > kWorthwhile * least) continue;
+            if (!best || each.cost.tile_bytes < best->cost.tile_bytes) best = &each;
+        }
+        return std::move(best->nest);
+    }
+
+    /// Folds with the number of registers that takes least time.
+    void widen_folds(const Block& block, Nest& nest, NestCost& cost) const {
+        for (auto& child : nest.children) {
+            auto* leaf = std::get_if<Leaf>(&child);
+            if (!leaf || leaf->micro_kernel != "loops") continue;
+            const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
+                                           [&](const Node& n) { return n.name == leaf->node; });
+            Leaf best = *leaf;
+            for (Leaf& wider : wider_folds(*node, best, options_)) {
+                *leaf = std::move(wider);
+                if (!lowers(block, nest)) continue;
+                const std::optional<NestCost> of_wider = cost_of(block, nest);
+                if (!of_wider || of_wider->seconds * kWorthwhile >= cost.seconds) continue;
+                cost = *of_wider;
+                best = *leaf;
+            }
+            *leaf = std::move(best);
+        }
     }
 
     /// Bits that one step along k reads of each row of the weight. Scales, which many steps share, count

@@ -1,6 +1,7 @@
 #include "planner/leaf_choice.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
@@ -51,6 +52,8 @@ void add_loops(std::vector<Leaf>& out, const Node& node, const PlannerOptions& o
         for (int64_t lanes = options.lanes; lanes > 1; lanes /= 2) {
             out.push_back(
                 {node.name, "loops", {{"x", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}});
+            if (lanes == options.lanes)
+                std::ranges::move(wider_folds(node, Leaf(out.back()), options), std::back_inserter(out));
         }
     }
     out.push_back({node.name, "loops", {}});
@@ -275,6 +278,27 @@ int64_t largest_extent(const Definition& definition, int x, const Specialisation
     std::vector<int64_t> dims;
     for (const DimSymbol& dim : definition.dims) dims.push_back(specialisation.bounds.at(dim.name).high);
     return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
+}
+
+/// Several sums go on side by side, so that none waits for its last addition. Their lanes must divide the
+/// iterator: what is left over would be folded in part of a group.
+std::vector<Leaf> wider_folds(const Node& node, const Leaf& leaf, const PlannerOptions& options) {
+    constexpr int64_t kMostLanes = 64;
+    const Definition& d = *node.definition();
+    const auto x = leaf.parameters.find("x"), lanes = leaf.parameters.find("lanes");
+    if (x == leaf.parameters.end() || lanes == leaf.parameters.end() ||
+        lanes->second != std::to_string(options.lanes))
+        return {};
+    const Iterator& iterator = d.iterators[static_cast<size_t>(d.iterator(x->second))];
+    const auto* extent = std::get_if<Number>(&iterator.extent->node);
+    if (!iterator.is_reduction || !extent) return {};
+    std::vector<Leaf> found;
+    for (const int64_t several : {2 * options.lanes, 4 * options.lanes}) {
+        if (several > kMostLanes || static_cast<int64_t>(extent->value) % several != 0) continue;
+        found.push_back(leaf);
+        found.back().parameters["lanes"] = std::to_string(several);
+    }
+    return found;
 }
 
 std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,

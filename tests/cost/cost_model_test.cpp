@@ -114,9 +114,23 @@ TEST(VectorWork, IsCountedFromTheDefinition) {
     EXPECT_EQ(work.steps, 8);
     EXPECT_EQ(work.folds, 8);
     EXPECT_EQ(work.ends, 2);
+    EXPECT_EQ(work.waits, 1);
     EXPECT_EQ(work.special, 0);  // ends have them
     EXPECT_EQ(work.conversions, 8);
     EXPECT_EQ(vector_work_of(named(work)), work);
+}
+
+TEST(VectorWork, LanesOfSeveralRegistersFoldSideBySide) {
+    const Definition d = parse_definition(
+        "op norm(t: 2, d*: 128)\nin X f16[t, d]\nout R f32[t] = rsqrt(sum(X * X) / 64 + 1e-6)\n", "");
+    const Leaf one{"r", "loops", {{"x", "d"}, {"lanes", "16"}}},
+        four{"r", "loops", {{"x", "d"}, {"lanes", "64"}}};
+    VectorWork expected = vector_work(d, {2, 128}, one, 16);
+    EXPECT_EQ(expected, vector_work(d, {2, 128}, 1, 16));
+    EXPECT_EQ(expected.folds, 16);
+    expected.folds = 4;
+    expected.flops += 2 * 3;  // sums of each result that become one
+    EXPECT_EQ(vector_work(d, {2, 128}, four, 16), expected);
 }
 
 TEST(VectorWork, LanesThatLieApartAreGathered) {

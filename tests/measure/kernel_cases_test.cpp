@@ -104,6 +104,27 @@ TEST_P(KernelCases, WhatIsNoProductIsTimedByItsWork) {
     EXPECT_GE(others, 12);
 }
 
+/// What makes a fold wait for itself and others for a fold is told from what they compute.
+TEST_P(KernelCases, FoldsAreTimedWithSeveralRegistersAndWithWhoWaitsForThem) {
+    std::map<size_t, std::set<int64_t>> lanes_of_folds;
+    int64_t most_waits = 0;
+    for (const KernelCase& each : cases_) {
+        const auto of = [&](const char* count) {
+            const auto found = each.work.find(count);
+            return found == each.work.end() ? int64_t{0} : found->second;
+        };
+        most_waits = std::max(most_waits, of("waits"));
+        if (of("folds") > 0 && subjects_[each.subject].graph.blocks[0].nodes.size() == 1)
+            lanes_of_folds[each.subject].insert(each.parameters.at("lanes"));
+        EXPECT_TRUE(of("waits") <= 1 || of("waits") == of("ends")) << "chains go a row at a time";
+    }
+    EXPECT_EQ(most_waits, 16);
+    const int64_t lanes = vector_lanes(machine_);
+    EXPECT_TRUE(std::any_of(lanes_of_folds.begin(), lanes_of_folds.end(), [&](const auto& found) {
+        return found.second == std::set<int64_t>{lanes, 2 * lanes, 4 * lanes};
+    }));
+}
+
 INSTANTIATE_TEST_SUITE_P(Machines, KernelCases,
                          ::testing::Values("avx512", "avx2", "generic-x86-64", "amx", "neon"),
                          [](const auto& test) {

@@ -1,0 +1,63 @@
+#include "planner/nest_cost.h"
+
+#include <algorithm>
+#include <map>
+
+#include "cost/leaf_tiles.h"
+#include "movement/tensor_layouts.h"
+#include "planner/operator_traffic.h"
+#include "planner/weighted_sizes.h"
+
+namespace tessera {
+namespace {
+
+/// Bytes of each storage that one call of an operator touches.
+void add_touched(std::map<ValueId, int64_t>& touched, const LeafTile& tile, const Storage& storage) {
+    const Definition& definition = *tile.node->definition();
+    for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
+        const TensorDecl& tensor = definition.tensors[static_cast<size_t>(t)];
+        int64_t& most = touched[storage.base(value_of(*tile.node, t))];
+        for (const auto& access : accesses(definition, t)) {
+            int64_t elements = 1;
+            for (const int x : iterators_in(access)) elements *= tile.extents[static_cast<size_t>(x)];
+            most = std::max(most, elements * bits(tensor.type) / 8);
+        }
+    }
+}
+
+}  // namespace
+
+std::optional<NestCost> nest_cost(const LoweringInput& input, const Block& block, const Nest& nest,
+                                  const PlannerOptions& options) {
+    const KernelPlan kernel{block.name, nest};
+    NestCost cost;
+    for (const WeightedSizes& point : sizes_within(input.graph, input.specialisation)) {
+        SpecialisationPlan pinned = input.specialisation;
+        for (auto& [symbol, bounds] : pinned.bounds) {
+            const int64_t size = point.symbols.at(symbol);
+            bounds = {size, size};
+        }
+        const LoweringInput at_point = lowering_input(input.graph, input.plan, pinned, input.constants);
+        const Storage storage(at_point, block);
+        std::map<ValueId, int64_t> touched;
+        for (const LeafTile& tile : leaf_tiles(at_point, block, kernel).leaves) {
+            const Definition& definition = *tile.node->definition();
+            const LeafCost leaf =
+                options.costs->leaf(definition, *tile.leaf, tile.extents,
+                                    layouts_of(input.graph, input.plan, *tile.node, pinned));
+            if (!leaf.why_infinite.empty()) return std::nullopt;
+            const std::vector<int64_t> whole = extents_at(definition, point.symbols);
+            double calls = 1;
+            for (size_t x = 0; x < whole.size(); ++x)
+                calls *= static_cast<double>(whole[x]) / static_cast<double>(tile.extents[x]);
+            cost.seconds += point.weight * calls * leaf.near_seconds;
+            add_touched(touched, tile, storage);
+        }
+        int64_t bytes = 0;
+        for (const auto& [value, of_value] : touched) bytes += of_value;
+        cost.tile_bytes = std::max(cost.tile_bytes, bytes);
+    }
+    return cost;
+}
+
+}  // namespace tessera

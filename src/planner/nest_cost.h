@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "movement/storage.h"
+#include "planner/default_planner.h"
+
+namespace tessera {
+
+/// Of one kernel by one worker, what depends on its loops and leaves.
+struct NestCost {
+    double seconds = 0;      ///< sum over the points within the specialisation's bounds, by their weights
+    int64_t tile_bytes = 0;  ///< that the operators touch inside all loops, at most
+};
+
+/// Operators inside loops cost what the calls of their parts cost (cost/cost_model.h), with all that they
+/// touch in near caches. Nothing where the machine has no rate for one of them.
+/// @pre options.costs, the kernel lowers
+std::optional<NestCost> nest_cost(const LoweringInput& input, const Block& block, const Nest& nest,
+                                  const PlannerOptions& options);
+
+}  // namespace tessera

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/nest.h"
+#include "plan/plan.h"
+
+namespace tessera {
+
+/// Nests of a chain of operators over the rows that all of them share, `shared` iterators of the last one: a
+/// row at a time first, then in tiles of ever more rows. Leaves are loops without lanes.
+///
+///     t:1 h:1 { r; normed; y }                                                        16 heads
+///     t:1 h:16 { r; normed; y }    t:1 h:16 { r; h:1 { normed; y } }
+///     t:2 h:16 { r; normed; y }    t:2 h:16 { r; t:1 h:1 { normed; y } }
+///
+/// What reads a fold of one row waits until the lanes of the sum are added, a root is drawn and a quotient
+/// taken; of several rows, the processor folds the next one meanwhile. What comes behind the last fold waits
+/// for nothing: a row at a time, it finds what it reads where it was just written. Tiles divide constant
+/// extents, so that the code of whole tiles is all.
+std::vector<Nest> row_nests(const std::vector<const Node*>& chain, const std::vector<int>& shared,
+                            const SpecialisationPlan& specialisation);
+
+}  // namespace tessera
