@@ -10,18 +10,17 @@ namespace {
 /// The wait is then shared by so many rows that it is little beside what each of them takes.
 constexpr int64_t kMostRows = 32;
 
-/// Tiles of several of these rows, ascending. All of them are best, since then there is no loop: two loops
-/// over one iterator need so many addresses that compilers keep vectors on the stack (GCC 12: a third
-/// slower).
+/// Tiles of several of these rows, ascending: powers of two, and all of a constant number.
 std::vector<int64_t> tiles_of(const Definition& root, int x, int64_t most,
                               const SpecialisationPlan& specialisation) {
     const int64_t extent = largest_extent(root, x, specialisation);
     const bool is_constant =
         std::holds_alternative<Number>(root.iterators[static_cast<size_t>(x)].extent->node);
-    if (is_constant && extent > 1 && extent <= most) return {extent};
     std::vector<int64_t> tiles;
     for (int64_t tile = 2; tile <= std::min(most, extent); tile *= 2)
         if (!is_constant || extent % tile == 0) tiles.push_back(tile);
+    const bool has_whole = extent == 1 || (!tiles.empty() && tiles.back() == extent);
+    if (is_constant && extent <= most && !has_whole) tiles.push_back(extent);
     return tiles;
 }
 

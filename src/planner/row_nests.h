@@ -12,6 +12,8 @@ namespace tessera {
 /// row at a time first, then in tiles of ever more rows. Leaves are loops without lanes.
 ///
 ///     t:1 h:1 { r; normed; y }                                                        16 heads
+///     t:1 h:2 { r; normed; y }     t:1 h:2 { r; h:1 { normed; y } }
+///     ..
 ///     t:1 h:16 { r; normed; y }    t:1 h:16 { r; h:1 { normed; y } }
 ///     t:2 h:16 { r; normed; y }    t:2 h:16 { r; t:1 h:1 { normed; y } }
 ///
