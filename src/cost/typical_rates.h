@@ -6,10 +6,9 @@
 namespace tessera {
 
 /// What each thing that `loops` does takes in operations on a vector, on most processors of today: the
-/// quotients and special functions are series of multiplications and additions. Each fold waits for
-/// the one before, for 4 cycles of two operations, of which the processor fills half with what comes next.
-/// The wait for the end of the last one is some 60 cycles: of three additions of lanes and of what a norm
-/// does to the sum, two divisions and a root.
+/// quotients and special functions are series of multiplications and additions. The wait for the end of a
+/// fold is some 60 cycles, in which two operations a cycle would be done: of three additions of lanes and of
+/// what a norm does to the sum, two divisions and a root.
 inline constexpr VectorWork kTypicalOperations{.steps = 0,
                                                .flops = 1,
                                                .divisions = 8,
@@ -17,7 +16,7 @@ inline constexpr VectorWork kTypicalOperations{.steps = 0,
                                                .loads = 1,
                                                .gathers = 1,
                                                .conversions = 1,
-                                               .folds = 4,
+                                               .folds = 1,
                                                .ends = 1,
                                                .waits = 128};
 double typical_operations(const VectorWork& work);

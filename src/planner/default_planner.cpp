@@ -26,7 +26,7 @@ namespace {
 /// for the nearest cache.
 constexpr int64_t kTileRows = 48;
 
-/// Larger tiles and groups of lanes must save more than estimates are wrong by.
+/// Larger tiles must save more than estimates are wrong by.
 constexpr double kWorthwhile = 1.02;
 
 class SpecialisationPlanner {
@@ -206,7 +206,7 @@ private:
                 *leaf = std::move(wider);
                 if (!lowers(block, nest)) continue;
                 const std::optional<NestCost> of_wider = cost_of(block, nest);
-                if (!of_wider || of_wider->seconds * kWorthwhile >= cost.seconds) continue;
+                if (!of_wider || of_wider->seconds >= cost.seconds) continue;
                 cost = *of_wider;
                 best = *leaf;
             }
