@@ -25,7 +25,7 @@ std::string StopStrings::push(std::string_view piece) {
             if (before.ends_with(string)) longest = std::max(longest, string.size());
         if (longest == 0) continue;
         found_ = true;
-        text.resize(end - longest);
+        text.erase(end - longest);
         return text;
     }
     size_t held = 0;
@@ -33,7 +33,7 @@ std::string StopStrings::push(std::string_view piece) {
         for (size_t size = std::min(string.size() - 1, text.size()); size > held; --size)
             if (text.ends_with(std::string_view(string).substr(0, size))) held = size;
     held_ = text.substr(text.size() - held);
-    text.resize(text.size() - held);
+    text.erase(text.size() - held);
     return text;
 }
 
