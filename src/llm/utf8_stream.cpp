@@ -41,7 +41,7 @@ std::string Utf8Stream::push(std::string_view bytes) {
     text += bytes;
     const size_t count = unfinished_bytes(text);
     held_ = text.substr(text.size() - count);
-    text.resize(text.size() - count);
+    text.erase(text.size() - count);
     return text;
 }
 
