@@ -6,10 +6,6 @@
 function(tessera_precompile target owner)
     if(TESSERA_PRECOMPILE)
         target_precompile_headers(${target} REUSE_FROM ${owner})
-        # Of precompiled strings GCC 12 believes lengths that none has; without, as release is built, it is right.
-        if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-            target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
-        endif()
     endif()
 endfunction()
 
