@@ -13,6 +13,7 @@ raw to bench/results/. Needs g++, cmake, ninja, pip and python3-numpy; as root i
 
 import argparse
 import datetime
+import itertools
 import json
 import os
 import platform
@@ -158,11 +159,10 @@ class Comparison:
 
     def measure_gemms(self, shape: str) -> None:
         options = self.options
-        self.result["gemms"] += [
-            {"shape": shape, "rows": rows, "type": kind, "threads": threads}
-            | run_gemm(self.gemm, threads, rows, kind, options.pairs * options.repeat, models.layer_products(shape))
-            for rows in options.prefill if rows for kind in ("bf16", "f32") for threads in options.threads
-        ]  # fmt: skip
+        for rows, kind, threads in itertools.product(filter(None, options.prefill), ("bf16", "f32"), options.threads):
+            passes = options.pairs * options.repeat
+            if times := run_gemm(self.gemm, threads, rows, kind, passes, models.layer_products(shape)):
+                self.result["gemms"].append({"shape": shape, "rows": rows, "type": kind, "threads": threads} | times)
         self.write()
 
     def write(self) -> None:

@@ -96,5 +96,6 @@ def run_peaks(limits: Path) -> dict[str, list[float]]:
     return peaks
 
 
-def run_gemm(gemm: Path, threads: int, rows: int, kind: str, passes: int, products: list[str]) -> dict:
+def run_gemm(gemm: Path, threads: int, rows: int, kind: str, passes: int, products: list[str]) -> dict | None:
+    """None where oneDNN has no such product on this machine."""
     return json.loads(output([gemm, rows, passes, threads, kind, *products])[0])
