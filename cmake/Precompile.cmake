@@ -1,6 +1,5 @@
 # Targets that have the headers below compiled once for all files of a kind, with TESSERA_PRECOMPILE. Every file gets them
-# whether it includes them or not: tests/scripts/source_rules.py finds what a file of src/ forgot; a test includes
-# <gtest/gtest.h> anyway.
+# whether it includes them or not: builds without TESSERA_PRECOMPILE find what a file forgot.
 #
 # tessera_precompile(tessera_ir tessera_precompiled_library)
 function(tessera_precompile target owner)

@@ -6,15 +6,11 @@ Usage: source_rules.py ROOT      (exit code 1 and one line per violation)
    each of those stands above it in the list (docs/design.md, section 4). cli/ stands below all of them.
 2. A header starts with #pragma once.
 3. A file is at most 400 lines long.
-4. A file of src/ includes the standard headers whose names it uses, itself or through other headers of the project. The
-   headers of cmake/Precompile.cmake are compiled into each file, so in those builds no compiler misses one.
 """
 
 import pathlib
 import re
 import sys
-
-from header_names import NAMES
 
 MAX_LINES = 400
 CODE = {".h", ".cpp", ".py", ".sh"}
@@ -22,9 +18,6 @@ FOLDERS = ("src", "include", "tests", "scripts", "bench")
 
 MODULE = re.compile(r"^tessera_module\((\w+)([^)]*)\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s+<([^>]+)>", re.MULTILINE)
-PRECOMPILED = re.compile(r"target_precompile_headers\(\s*tessera_precompiled_library\s([^)]*)\)")
-COMMENT_OR_STRING = re.compile(r'//.*|"(?:\\.|[^"\\\n])*"')
 
 
 def declared_modules(cmake):
@@ -85,55 +78,12 @@ def file_violations(root):
                 yield f"{path.relative_to(root)}: does not start with #pragma once"
 
 
-class Includes:
-    """The standard and other libraries' headers that a file gets without the precompiled ones."""
-
-    def __init__(self, root):
-        self.root = root
-        self.texts = {}
-
-    def text(self, path):
-        if path not in self.texts:
-            self.texts[path] = path.read_text(encoding="utf-8")
-        return self.texts[path]
-
-    def of(self, path, seen):
-        if path in seen:
-            return set()
-        seen.add(path)
-        found = set(SYSTEM_INCLUDE.findall(self.text(path)))
-        for target in INCLUDE.findall(self.text(path)):
-            for folder in ("src", "include"):
-                if (self.root / folder / target).exists():
-                    found |= self.of(self.root / folder / target, seen)
-        return found
-
-
-def header_violations(root):
-    """Of rule 4; header_names.py says which names a header gives."""
-    precompiled = PRECOMPILED.search((root / "cmake" / "Precompile.cmake").read_text(encoding="utf-8"))
-    for header in re.findall(r"<([^>]+)>", precompiled.group(1)):
-        if header not in NAMES:
-            yield f"cmake/Precompile.cmake: precompiles <{header}>, whose names header_names.py does not know"
-    includes = Includes(root)
-    for path in sorted([*(root / "src").rglob("*"), *(root / "include/tessera").glob("*.h")]):
-        if path.suffix not in {".h", ".cpp"}:
-            continue
-        code = COMMENT_OR_STRING.sub("", includes.text(path))
-        included = includes.of(path, set())
-        for header, names in NAMES.items():
-            used = names.search(code)
-            if used and header not in included:
-                yield f"{path.relative_to(root)}: uses {used.group()}, but includes <{header}> nowhere"
-
-
 def violations(root):
     root = pathlib.Path(root)
     modules = declared_modules((root / "src" / "CMakeLists.txt").read_text(encoding="utf-8"))
     found, closure = reachable(modules)
     found += include_violations(root, modules, closure)
     found += file_violations(root)
-    found += header_violations(root)
     return found
 
 

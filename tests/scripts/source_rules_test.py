@@ -12,9 +12,6 @@ tessera_module(ir      DEPENDS support)
 tessera_module(ops     DEPENDS ir LIBRARIES support_library)
 tessera_module(other   DEPENDS support)
 """
-PRECOMPILE = """
-target_precompile_headers(tessera_precompiled_library PRIVATE <map> <fmt/format.h>)
-"""
 
 
 class SourceRules(unittest.TestCase):
@@ -23,7 +20,6 @@ class SourceRules(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         self.write("src/CMakeLists.txt", CMAKE)
-        self.write("cmake/Precompile.cmake", PRECOMPILE)
 
     def write(self, name, text):
         path = self.root / name
@@ -71,26 +67,6 @@ class SourceRules(unittest.TestCase):
     def test_include_guard(self):
         self.write("include/tessera/a.h", "#ifndef A\n")
         self.check("include/tessera/a.h: does not start with #pragma once")
-
-    def test_header_nowhere(self):
-        self.write("src/ir/a.cpp", "#include <set>\nstd::map<int, int> m;\n")
-        self.write("include/tessera/a.h", "#pragma once\nint64_t n;\n")
-        self.check("include/tessera/a.h: uses int64_t, but includes <cstdint> nowhere",
-                   "src/ir/a.cpp: uses std::map, but includes <map> nowhere")
-
-    def test_header_through_others(self):
-        self.write("src/ir/a.cpp", '#include "ir/b.h"\nstd::map<int, int> m;\n')
-        self.write("src/ir/b.h", '#pragma once\n#include "ir/b.h"\n#include "tessera/c.h"\n')
-        self.write("include/tessera/c.h", "#pragma once\n#include <map>\n")
-        self.check()
-
-    def test_names_in_comments_and_text(self):
-        self.write("src/ir/a.cpp", '// Beside std::map,\nconst char* text = "std::map \\" std::set";\n')
-        self.check()
-
-    def test_unknown_precompiled_header(self):
-        self.write("cmake/Precompile.cmake", "target_precompile_headers(\n    tessera_precompiled_library\n    PRIVATE <regex>)\n")
-        self.check("cmake/Precompile.cmake: precompiles <regex>, whose names header_names.py does not know")
 
 
 if __name__ == "__main__":
