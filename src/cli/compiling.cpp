@@ -113,8 +113,15 @@ CompileReport retarget(const fs::path& artefact, const fs::path& out, const Comp
 }
 
 void advise_measuring(const CompileFlags& flags, const Environment& environment) {
-    if (flags.machine.empty() && host_machine(environment).memory.back().read_bandwidth.empty())
+    if (!flags.machine.empty()) return;
+    const Machine host = host_machine(environment);
+    if (host.memory.back().read_bandwidth.empty()) {
         fmt::print(stderr, "this machine has not been measured; `tessera machine --measure` does it once\n");
+    } else if (!is_up_to_date(host, environment)) {
+        fmt::print(stderr,
+                   "this machine was measured with other kernels or another compiler; `tessera machine "
+                   "--measure` does it again\n");
+    }
 }
 
 void print_report(const std::string& out, const CompileReport& report) {

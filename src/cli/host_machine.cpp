@@ -2,6 +2,7 @@
 
 #include "machine/host_cache.h"
 #include "machine/probe.h"
+#include "measure/measure_machine.h"
 
 namespace tessera::cli {
 
@@ -9,6 +10,12 @@ Machine host_machine(const Environment& environment) {
     Machine probed = probe_host();
     if (environment.cache_directory.empty()) return probed;
     return cached_host(environment.cache_directory, probed).value_or(probed);
+}
+
+bool is_up_to_date(const Machine& measured, const Environment& environment) {
+    return measured.measured_with ==
+           kernels_digest(measured, {.include_directory = environment.include_directory,
+                                     .search_path = environment.search_path});
 }
 
 }  // namespace tessera::cli

@@ -9,4 +9,8 @@ namespace tessera::cli {
 /// measures.
 Machine host_machine(const Environment& environment);
 
+/// Whether the rates of `measured` are of the kernels and the compiler that are here now.
+/// @throws Error where there is no C++ compiler
+bool is_up_to_date(const Machine& measured, const Environment& environment);
+
 }  // namespace tessera::cli

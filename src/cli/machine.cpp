@@ -56,7 +56,9 @@ Machine describe(const Options& options, const Environment& environment) {
     const bool is_partial = options.quick || options.threads > 0;
     if (!options.measure && !options.refresh) return host_machine(environment);
     if (!options.refresh && !is_partial)
-        if (const auto kept = cached_host(environment.cache(), probed)) return *kept;
+        if (const auto kept = cached_host(environment.cache(), probed);
+            kept && is_up_to_date(*kept, environment))
+            return *kept;
     const Machine measured = measure(probed, options, environment);
     // What was measured in a hurry or in part must not stand in for the whole.
     if (!is_partial) keep_host(environment.cache(), probed, measured);
@@ -82,31 +84,32 @@ int print(const Machine& machine, const std::string& out, bool json) {
 }  // namespace
 
 Verb machine_verb() {
-    return {.name = "machine",
-            .help = "describe this machine: cores, memory, compute units, compiler flags; measure its rates",
-            .examples = {"tessera machine", "tessera machine --measure --out host.toml",
-                         "tessera machine --refresh", "tessera machine --refresh --quick --threads 1",
-                         "tessera machine --json"},
-            .declare = [](CLI::App& app, const Environment& environment) -> Job {
-                const auto options = std::make_shared<Options>();
-                app.add_option("-o,--out", options->out,
-                               "write the description to this file instead of stdout")
-                    ->type_name("FILE");
-                app.add_flag(
-                    "--measure", options->measure,
-                    "measure what is not in the cache yet; what is compiled for this machine then uses it");
-                app.add_flag("--refresh", options->refresh, "measure again");
-                app.add_flag("--quick", options->quick,
-                             "few and short samples, few types of weights; the result is not kept");
-                app.add_option("--threads", options->threads,
-                               "measure with at most so many threads; the result is not kept")
-                    ->type_name("N")
-                    ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-                app.add_flag("--json", options->json, "print JSON, with the same fields, instead of TOML");
-                return [options, &environment] {
-                    return print(describe(*options, environment), options->out, options->json);
-                };
-            }};
+    return {
+        .name = "machine",
+        .help = "describe this machine: cores, memory, compute units, compiler flags; measure its rates",
+        .examples = {"tessera machine", "tessera machine --measure --out host.toml",
+                     "tessera machine --refresh", "tessera machine --refresh --quick --threads 1",
+                     "tessera machine --json"},
+        .declare = [](CLI::App& app, const Environment& environment) -> Job {
+            const auto options = std::make_shared<Options>();
+            app.add_option("-o,--out", options->out, "write the description to this file instead of stdout")
+                ->type_name("FILE");
+            app.add_flag(
+                "--measure", options->measure,
+                "measure, unless that was done with these kernels and this compiler; what is compiled for "
+                "this machine then uses it");
+            app.add_flag("--refresh", options->refresh, "measure again");
+            app.add_flag("--quick", options->quick,
+                         "few and short samples, few types of weights; the result is not kept");
+            app.add_option("--threads", options->threads,
+                           "measure with at most so many threads; the result is not kept")
+                ->type_name("N")
+                ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+            app.add_flag("--json", options->json, "print JSON, with the same fields, instead of TOML");
+            return [options, &environment] {
+                return print(describe(*options, environment), options->out, options->json);
+            };
+        }};
 }
 
 }  // namespace tessera::cli

@@ -126,9 +126,9 @@ std::vector<fs::path> ntt_headers(const fs::path& include_directory) {
     return headers;
 }
 
-std::string key_of(std::string_view code, const fs::path& compiler, const ToolchainOptions& options) {
+std::string digest_of(const fs::path& compiler, const ToolchainOptions& options) {
     Hasher hasher;
-    hasher.field(code).field(compiler.string()).field(version_of(compiler));
+    hasher.field(compiler.string()).field(version_of(compiler));
     for (const char* flag : kFlags) hasher.field(flag);
     for (const std::string& flag : options.compiler.flags) hasher.field(flag);
     for (const fs::path& header : ntt_headers(options.include_directory)) {
@@ -169,9 +169,13 @@ std::vector<std::string> arguments_for(const ToolchainOptions& options, const fs
 
 }  // namespace
 
+std::string toolchain_digest(const ToolchainOptions& options) {
+    return digest_of(find_compiler(options), options);
+}
+
 SharedObject compile_shared_object(std::string_view code, const ToolchainOptions& options) {
     const fs::path compiler = find_compiler(options);
-    const std::string key = key_of(code, compiler, options);
+    const std::string key = Hasher().field(code).field(digest_of(compiler, options)).hex();
     const fs::path& folder = options.cache_directory;
     create_folder(folder);
     const fs::path entry = folder / (key + ".so");

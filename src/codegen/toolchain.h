@@ -24,6 +24,10 @@ struct SharedObject {
     bool was_cached = false;
 };
 
+/// Digest of all that compiled code depends on besides its text: NTT's headers, compiler and flags.
+/// @throws Error as compile_shared_object where there is no compiler
+std::string toolchain_digest(const ToolchainOptions& options);
+
 /// Compiles C++20 text that includes NTT and the standard library alone. Equal text, headers, compiler and
 /// flags give the same bytes, from the cache from the second time on; processes may share the cache.
 /// @throws Error with the compiler's first complaints and the path of the kept source; without a compiler,

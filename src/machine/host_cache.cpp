@@ -15,6 +15,7 @@ constexpr size_t kDigits = 16;
 
 /// What the probe sees and measuring does not change.
 Machine identity(Machine machine) {
+    machine.measured_with.clear();
     machine.barriers.clear();
     machine.micro_kernels.clear();
     for (MemoryLevel& level : machine.memory) {

@@ -78,6 +78,7 @@ struct Machine {
     std::vector<MemoryLevel> memory;  ///< from the registers outwards; the last one is the main memory
     std::vector<ComputeUnit> units;   ///< at least one vector unit with f32 operands
     CompilerSettings compiler;
+    std::string measured_with;  ///< digest of the kernels and the compiler that were measured; may be empty
     std::vector<BarrierCost> barriers;           ///< by ascending threads; empty until measured
     std::vector<MicroKernelTime> micro_kernels;  ///< empty until measured
     bool operator==(const Machine&) const = default;

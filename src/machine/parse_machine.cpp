@@ -138,6 +138,7 @@ Machine read_fields(TomlFields fields) {
     machine.cores = fields.integer("cores", 1, kMaxCores);
     machine.cache_line_bytes = fields.integer("cache_line_bytes", 1, 4096);
     machine.compiler = read_compiler(fields.table("compiler"));
+    if (fields.has("measured_with")) machine.measured_with = fields.text("measured_with");
     for (const TomlFields& level : fields.tables("memory")) machine.memory.push_back(read_level(level));
     for (const TomlFields& unit : fields.tables("unit"))
         machine.units.push_back(read_unit(unit, machine.memory));

@@ -93,6 +93,8 @@ std::string print_machine(const Machine& machine) {
     std::string text =
         fmt::format("name = {}\nisa = {}\ncores = {}\ncache_line_bytes = {}\n", toml_string(machine.name),
                     toml_string(name(machine.isa)), machine.cores, machine.cache_line_bytes);
+    if (!machine.measured_with.empty())
+        text += fmt::format("measured_with = {}\n", toml_string(machine.measured_with));
     text += print_barriers(machine.barriers) + print_compiler(machine.compiler);
     for (const MemoryLevel& level : machine.memory) text += print_level(level);
     for (const ComputeUnit& unit : machine.units) text += print_unit(unit);

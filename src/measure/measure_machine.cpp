@@ -1,5 +1,6 @@
 #include "measure/measure_machine.h"
 
+#include "codegen/toolchain.h"
 #include "measure/bandwidth.h"
 #include "measure/barrier_cost.h"
 #include "measure/kernel_times.h"
@@ -19,7 +20,15 @@ Machine measure_machine(Machine machine, const MeasureOptions& options) {
     stage("barriers", measure_barriers);
     stage("compute units", measure_peaks);
     stage("micro-kernels", measure_micro_kernels);
+    machine.measured_with = kernels_digest(machine, options);
     return machine;
+}
+
+std::string kernels_digest(const Machine& machine, const MeasureOptions& options) {
+    return toolchain_digest({.compiler = machine.compiler,
+                             .isa = machine.isa,
+                             .include_directory = options.include_directory,
+                             .search_path = options.search_path});
 }
 
 }  // namespace tessera

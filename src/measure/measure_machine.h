@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "machine/machine.h"
 #include "measure/options.h"
 
@@ -9,5 +11,10 @@ namespace tessera {
 /// on: code for it is compiled and run.
 /// @throws Error where there is no C++ compiler or not enough memory
 Machine measure_machine(Machine machine, const MeasureOptions& options);
+
+/// What `measure_machine` would write as `measured_with`: rates of another digest are of other kernels, or of
+/// what another compiler made of them.
+/// @throws Error where there is no C++ compiler
+std::string kernels_digest(const Machine& machine, const MeasureOptions& options);
 
 }  // namespace tessera

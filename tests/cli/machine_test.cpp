@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "machine/host_cache.h"
+#include "machine/machine_text.h"
+#include "machine/probe.h"
 #include "support/subprocess.h"
 #include "support/temporary_folder.h"
 
@@ -19,9 +22,9 @@ using ::testing::Not;
 
 class MachineMeasuring : public ::testing::Test {
 protected:
-    ProcessResult tessera(std::vector<std::string> arguments) const {
+    ProcessResult tessera(std::vector<std::string> arguments, const std::string& verb = "machine") const {
         arguments.insert(arguments.begin(),
-                         {"XDG_CACHE_HOME=" + folder_.path().string(), TESSERA_PROGRAM, "machine"});
+                         {"XDG_CACHE_HOME=" + folder_.path().string(), TESSERA_PROGRAM, verb});
         return run_process({.program = "/usr/bin/env", .arguments = std::move(arguments)});
     }
     const std::filesystem::path& folder() const { return folder_.path(); }
@@ -48,6 +51,21 @@ TEST_F(MachineMeasuring, AQuickMeasurementIsPrintedAndNotKept) {
     EXPECT_THAT(text, HasSubstr("{ threads = 1, bytes_per_second = "));
     EXPECT_THAT(text, Not(HasSubstr("threads = 2")));
     EXPECT_FALSE(std::filesystem::exists(folder() / "tessera" / "machines"));
+}
+
+TEST_F(MachineMeasuring, RatesAreKeptForAsLongAsTheKernelsAreTheSame) {
+    const std::string file = folder() / "host.toml";
+    ASSERT_EQ(tessera({"--measure", "--quick", "-o", file}).exit_code, 0);
+    Machine measured = read_machine(file);
+    keep_host(folder() / "tessera", probe_host(), measured);
+    EXPECT_THAT(tessera({"--measure"}).output, HasSubstr(print_machine(measured)));
+    const auto advice = [&] { return tessera({"no-model", "-o", "no.tsr"}, "compile").errors; };
+    EXPECT_THAT(advice(), Not(HasSubstr("measured")));
+
+    measured.measured_with = "00ff";
+    keep_host(folder() / "tessera", probe_host(), measured);
+    EXPECT_THAT(advice(), HasSubstr("was measured with other kernels or another compiler"));
+    EXPECT_THAT(tessera({}).output, HasSubstr(print_machine(measured)));
 }
 
 TEST_F(MachineMeasuring, WrongUsageIsExitCodeTwo) {

@@ -111,7 +111,9 @@ TEST_F(Toolchain, EqualInputGivesEqualBytesInAnotherCache) {
 }
 
 TEST_F(Toolchain, TextHeaderFlagsAndCompilerAreAllInTheKey) {
+    std::set<std::string> digests;
     const auto is_cached = [&](const std::string& code) {
+        digests.insert(toolchain_digest(options_));
         return compile_shared_object(code, options_).was_cached;
     };
     EXPECT_FALSE(is_cached(kAnswer));
@@ -126,6 +128,7 @@ TEST_F(Toolchain, TextHeaderFlagsAndCompilerAreAllInTheKey) {
     options_.compiler.command = folder_.path() / "my-c++";
     EXPECT_FALSE(is_cached(kAnswer));
     EXPECT_TRUE(is_cached(kAnswer));
+    EXPECT_EQ(digests.size(), 5);  // all of that but the text
 }
 
 // With contraction the product would not be rounded, and the difference would be the error of that rounding.

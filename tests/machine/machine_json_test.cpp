@@ -64,6 +64,7 @@ TEST(MachineJson, HasTheFieldsOfAMeasuredMachine) {
     Machine machine = read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml");
     machine.name = "measured";
     machine.compiler.command = "/opt/g++ 12";
+    machine.measured_with = "00ff";
     double rate = 1.0 / 3;  // all its digits
     for (MemoryLevel& level : machine.memory) {
         level.latency_seconds = rate * 1e-9;

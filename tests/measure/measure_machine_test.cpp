@@ -30,6 +30,7 @@ TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
     EXPECT_EQ(stages, 5);
     EXPECT_EQ(parse_machine(print_machine(measured), "printed"), measured);
     EXPECT_EQ(measured.compiler, probed.compiler);
+    EXPECT_FALSE(measured.measured_with.empty());
     ASSERT_EQ(measured.memory.size(), probed.memory.size());
     const MemoryLevel& memory = measured.memory.back();
     ASSERT_FALSE(memory.read_bandwidth.empty());
