@@ -133,10 +133,10 @@ BENCHMARK(decode<4, 512, 512>);
 BENCHMARK(decode<8, 512, 512>);
 BENCHMARK(decode<2, 8192, 2048>);
 BENCHMARK(decode<4, 8192, 2048>);
-BENCHMARK(decode<4, 8192, 2048, 16>);
-BENCHMARK(decode<4, 8192, 2048, 64>);
+BENCHMARK(decode<4, 8192, 2048, 1024>);
+BENCHMARK(decode<4, 8192, 2048, 4096>);
 BENCHMARK(decode<8, 8192, 2048>);
-BENCHMARK(decode<8, 8192, 2048, 16>);
+BENCHMARK(decode<8, 8192, 2048, 1024>);
 
 template <int R, int G, int64_t M>
 void checkpoint_layout(benchmark::State& state) {

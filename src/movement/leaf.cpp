@@ -47,6 +47,10 @@ int64_t lanes_parameter(const LeafScope& scope) {
     return lanes;
 }
 
+int64_t prefetch_parameter(const LeafScope& scope) {
+    return number_parameter(scope, "prefetch", 0, 1 << 20);
+}
+
 LeafLoops::LeafLoops(const LeafScope& scope, const std::vector<int>& iterators) {
     const Definition& definition = *scope.node.definition();
     for (const Range& range : scope.ranges) values_.push_back(range.begin);

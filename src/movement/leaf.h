@@ -60,6 +60,9 @@ int iterator_parameter(const LeafScope& scope, const std::string& name);
 /// The positive integer of a parameter, or the default. @throws Error beyond `largest`.
 int64_t number_parameter(const LeafScope& scope, const std::string& name, int64_t otherwise, int64_t largest);
 
+/// Bytes by which a leaf fetches ahead; 0 if it does not say. @throws Error
+int64_t prefetch_parameter(const LeafScope& scope);
+
 /// The lanes of a leaf: a power of two. @throws Error
 int64_t lanes_parameter(const LeafScope& scope);
 

@@ -118,6 +118,7 @@ Body lower_contract(const LeafScope& scope) {
     ContractCall call{.lanes = lanes,
                       .rows = number_parameter(scope, "rows", 1, 32),
                       .groups = number_parameter(scope, "groups", 1, 16),
+                      .prefetch = prefetch_parameter(scope),
                       .k_lanes = k_lanes.count,
                       .dot = k_lanes.dot,
                       .a = a.start(),

@@ -88,25 +88,29 @@ private:
         line(fmt::format("{} <- {}{}", a.name, text(*a.value),
                          a.condition ? " if " + text(*a.condition) : ""));
     }
+    static std::string ahead(int64_t bytes) { return bytes == 0 ? "" : fmt::format(" prefetch {}", bytes); }
     void add(const ContractCall& c) {
         line(fmt::format("contract {}x{}x{}{}{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}{}",
                          c.rows, c.groups, c.lanes, c.k_lanes == 1 ? "" : fmt::format("x{}", c.k_lanes),
                          c.dot ? " dot" : "", c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(),
                          c.a_k.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
-                         c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : ""));
+                         c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : "") +
+             ahead(c.prefetch));
     }
     std::string terms(const BlockContractCall& c) const {
         if (c.a.size() == 1) return text(c.a.front());
         return fmt::format("{} * {} + {}", text(c.a[0]), c.radix, text(c.a[1]));
     }
     void add(const BlockContractCall& c) {
-        line(fmt::format(
-            "contract_blocks {}x{}x{} blocks of {} m={} n={} k={} a={} by {} scale={} by ({}, {} each {}) "
-            "b={} + {} coefficient={}{} c={} by ({}, {}){}",
-            c.rows, c.groups, c.lanes, c.block, c.m.text(), c.n.text(), c.k.text(), terms(c), c.a_m.text(),
-            text(c.a_scale), c.scale_m.text(), c.scale_block.text(), c.a_block, text(Factor(c.b)), c.zero,
-            text(Factor(c.coefficient)), c.offset ? " offset=" + text(Factor(*c.offset)) : "", text(c.c),
-            c.c_m.text(), c.c_group.text(), c.accumulate ? " accumulate" : ""));
+        line(fmt::format("contract_blocks {}x{}x{} blocks of {} m={} n={} k={} a={} by {} scale={} by ({}, "
+                         "{} each {}) "
+                         "b={} + {} coefficient={}{} c={} by ({}, {}){}",
+                         c.rows, c.groups, c.lanes, c.block, c.m.text(), c.n.text(), c.k.text(), terms(c),
+                         c.a_m.text(), text(c.a_scale), c.scale_m.text(), c.scale_block.text(), c.a_block,
+                         text(Factor(c.b)), c.zero, text(Factor(c.coefficient)),
+                         c.offset ? " offset=" + text(Factor(*c.offset)) : "", text(c.c), c.c_m.text(),
+                         c.c_group.text(), c.accumulate ? " accumulate" : "") +
+             ahead(c.prefetch));
     }
     void add(const TileContractCall& c) {
         line(fmt::format("contract_tiles {}x{} of {}x{}x{} m={} n={} k={} a={} by {} b={} c={} by ({}, {}){}",

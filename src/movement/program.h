@@ -124,6 +124,7 @@ using Factor = std::variant<StridedFactor, ComputedFactor>;
 /// C[m, n] (+)= sum_k A[m, k] B[n, k]; strides in elements, n in groups of `lanes`, k in groups of `k_lanes`.
 struct ContractCall {
     int64_t lanes, rows, groups;  ///< register block
+    int64_t prefetch = 0;         ///< bytes by which B is fetched ahead
     int64_t k_lanes = 1;          ///< B[n, k] of a group lie side by side, those of one n first
     bool dot = false;             ///< the products of a group of k are added by one operation
     Address a, c;
@@ -137,6 +138,7 @@ struct ContractCall {
 /// + offset * sum_k A[m, k]); B as with k_lanes = 4. Strides in elements.
 struct BlockContractCall {
     int64_t lanes, rows, groups;
+    int64_t prefetch = 0;    ///< bytes by which B is fetched ahead
     int64_t block, a_block;  ///< k that share coefficient and offset; that share a scale of A
     int64_t zero;
     std::vector<Address> a;  ///< one address, or two: A is the first * radix + the second

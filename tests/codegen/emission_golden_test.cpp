@@ -144,7 +144,7 @@ block main
 
 output y
 )",
-          {"n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n rows=4] }"},
+          {"n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4] }"},
           {{"w_q", {{}, {{0, 8}, {1, 4}}}}, {"w_d", {{}, {{0, 8}}}}, {"w_m", {{}, {{0, 8}}}}},
           {}}},
         {"contract_tiles",

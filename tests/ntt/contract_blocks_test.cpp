@@ -179,6 +179,15 @@ TEST(ContractBlocks, FourBits) {
                     .lanes = 8, .rows = 2, .groups = 1, .block = 64, .a_block = 64, .accumulate = true},
                 SignedBits<4>>();
 }
+TEST(ContractBlocks, FetchingAhead) {
+    check_sizes<ContractBlocksTile{
+                    .lanes = 8, .rows = 1, .groups = 2, .block = 32, .a_block = 32, .prefetch = 4096},
+                Bits<4>>();
+    check_sizes<
+        ContractBlocksTile{
+            .lanes = kRegisterLanes, .rows = 2, .groups = 1, .block = 16, .a_block = 32, .prefetch = 64},
+        const int8_t*>();
+}
 TEST(ContractBlocks, OtherBits) {
     check_sizes<
         ContractBlocksTile{

@@ -85,14 +85,15 @@ void check_sizes() {
 TEST(ContractPairs, F32Arithmetic) {
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 6, .groups = 2}, float>();
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 3, .accumulate = true}, f16>();
-    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .k_unroll = 2, .prefetch = 8}, float>();
+    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .k_unroll = 2, .prefetch = 512}, float>();
     check_sizes<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .b_padded = true}, bf16>();
     check_sizes<ContractTile{.lanes = 32, .rows = 2, .groups = 1}, bf16>();
 }
 TEST(ContractPairs, DotProducts) {
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 6, .groups = 2, .dot = true}, bf16>();
     check_sizes<ContractTile{.lanes = 8, .rows = 4, .groups = 3, .accumulate = true, .dot = true}, bf16>();
-    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .k_unroll = 4, .prefetch = 8, .dot = true},
+    check_sizes<ContractTile{
+                    .lanes = 16, .rows = 1, .groups = 4, .k_unroll = 4, .prefetch = 512, .dot = true},
                 bf16>();
     check_sizes<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .b_padded = true, .dot = true}, bf16>();
     check_sizes<ContractTile{.lanes = 32, .rows = 2, .groups = 1, .dot = true}, bf16>();

@@ -111,8 +111,8 @@ TEST(Contract, ManyRows) {
     check_sizes<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .accumulate = true}>();
 }
 TEST(Contract, OneRowManyGroups) {
-    check_sizes<ContractTile{.lanes = 8, .rows = 1, .groups = 8, .k_unroll = 2, .prefetch = 4}>();
-    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .b_padded = true, .prefetch = 8}>();
+    check_sizes<ContractTile{.lanes = 8, .rows = 1, .groups = 8, .k_unroll = 2, .prefetch = 256}>();
+    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .b_padded = true, .prefetch = 512}>();
 }
 TEST(Contract, OtherLanes) {
     check_sizes<ContractTile{.lanes = 1, .rows = 3, .groups = 4}>();

@@ -92,7 +92,7 @@ private:
 
 template <class A, class B, int L>
 void check_pair() {
-    static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2, .prefetch = 2};
+    static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2, .prefetch = 128};
     static constexpr ContractKTile kTileK{.lanes = L, .rows = 2, .columns = 2};
     for (const int64_t m : {1, 3}) {
         for (const int64_t n : {int64_t{L}, int64_t{3 * L + 5}}) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kLanes = 16;
 constexpr ntt::ContractTile kPrefill{.lanes = kLanes, .rows = 6, .groups = 2, .b_padded = true};
-constexpr ntt::ContractTile kDecode{.lanes = kLanes, .rows = 1, .groups = 4, .k_unroll = 2, .prefetch = 8};
+constexpr ntt::ContractTile kDecode{.lanes = kLanes, .rows = 1, .groups = 4, .k_unroll = 2, .prefetch = 512};
 
 template <class V>
 void silu_times(const float* gate, const float* up, float* out) {

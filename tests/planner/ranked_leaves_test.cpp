@@ -63,6 +63,22 @@ TEST(RankedLeaves, TheBlockThatTheTableSaysIsFastestIsTaken) {
         "4");
 }
 
+TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
+    for (const double gain : {0.7, 1.0, 1.2}) {
+        PlannerOptions measured = options({{1, {90e-6, 150e-6}}});
+        Machine machine = measured.costs->machine();
+        for (MicroKernelTime time : std::vector(machine.micro_kernels)) {
+            time.parameters["prefetch"] = 4096;
+            if (time.level == "memory") time.seconds *= gain;
+            machine.micro_kernels.push_back(time);
+        }
+        measured.costs = std::make_shared<const CostModel>(machine);
+        const Plan plan = default_plan(product(1), measured);
+        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_EQ(leaf.parameters.contains("prefetch"), gain < 1) << gain;
+    }
+}
+
 TEST(RankedLeaves, WhereTheMemoryDecidesThePreferredOneStays) {
     const std::string preferred = groups_chosen(product(1), {.machine = "unmeasured"});
     const double near = 10e-6, far = 50e-6;  // faster than the memory gives

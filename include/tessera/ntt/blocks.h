@@ -33,6 +33,19 @@ template <int Size, Extent E, class F>
     }
 }
 
+namespace detail {
+
+/// Cuts [0, extent) into parts of at most `fitting`, at least 1, and calls f(begin, size) for each, in order.
+/// All but the last are whole blocks of `Size` where so many fit.
+template <int Size, class F>
+[[gnu::always_inline]] inline void for_parts(int64_t extent, int64_t fitting, F f) {
+    const int64_t part = fitting < Size ? fitting : fitting / Size * Size;
+    for (int64_t begin = 0; begin < extent; begin += part)
+        f(begin, extent - begin < part ? extent - begin : part);
+}
+
+}  // namespace detail
+
 /// Cuts n consecutive lanes, L to a group, into blocks of at most `Groups` whole groups and a last one of the
 /// rest. Calls f(Int<groups>, first group, lanes of each) for each, in order; the lanes are an Int<L> where
 /// the groups are whole.

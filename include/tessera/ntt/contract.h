@@ -17,16 +17,11 @@ struct ContractTile {
     int k_unroll = 1;         ///< steps of k, or of pairs of k, in one turn of the loop
     bool accumulate = false;  ///< start from C instead of 0
     bool b_padded = false;    ///< the last group of B can be read whole
-    int prefetch = 0;         ///< steps by which lines of B are fetched ahead; 0: never
+    int prefetch = 0;         ///< bytes by which lines of B are fetched ahead; 0: never
     bool dot = false;         ///< add pairs of k by dot_add; B is of pairs, and so is A
 };
 
 namespace detail {
-
-template <class B>
-concept CanPrefetch = requires(const B& b, int64_t i) {
-    b.prefetch(i, i);
-};
 
 /// Whether B comes in pairs of k.
 template <ContractTile Tile, class B>
@@ -43,7 +38,7 @@ template <ContractTile Tile, class B, Extent Count>
             return count;
         }
     }();
-    if constexpr (Tile.prefetch > 0 && CanPrefetch<B>) b.prefetch(group, step + Tile.prefetch);
+    if constexpr (Tile.prefetch > 0 && CanPrefetch<B>) b.prefetch(group, step, Tile.prefetch);
     if constexpr (kIsPaired<Tile, B>) {
         return b.template load_pairs<V>(group, step, valid);
     } else {
@@ -186,12 +181,12 @@ inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
             detail::contract_rows<Tile>(0, m, n_extent, k, detail::WideRows{wide, 0, k}, b, c);
         } else {
             const int64_t fitting = kContractWideK / (k > 0 ? int64_t{k} : 1);
-            const int64_t part = fitting < Tile.rows ? fitting : fitting / Tile.rows * Tile.rows;
-            for (int64_t first = 0; first < m; first += part) {
-                const int64_t rest = m - first, rows = rest < part ? rest : part;
-                detail::widen_rows(a, first, rows, k, wide);
-                detail::contract_rows<Tile>(first, rows, n_extent, k, detail::WideRows{wide, first, k}, b, c);
-            }
+            detail::for_parts<Tile.rows>(
+                m, fitting, [&](int64_t first, int64_t rows) __attribute__((always_inline)) {
+                    detail::widen_rows(a, first, rows, k, wide);
+                    detail::contract_rows<Tile>(first, rows, n_extent, k, detail::WideRows{wide, first, k}, b,
+                                                c);
+                });
         }
     } else {
         detail::contract_rows<Tile>(0, m, n_extent, k, a, b, c);

@@ -29,6 +29,7 @@ struct ContractBlocksTile {
     int a_block;              ///< k that share a scale of A, a multiple of `block`
     int zero = 0;             ///< added to every number of B
     bool accumulate = false;  ///< start from C instead of 0
+    int prefetch = 0;         ///< bytes by which lines of B are fetched ahead; 0: never
 };
 
 /// No offset is added to the numbers of B, and none is computed.
@@ -165,6 +166,15 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
                 high[i][j] = broadcast<I>(0);
             }
         }
+        if constexpr (Tile.prefetch > 0 && CanPrefetch<B>) {
+            constexpr int kBytes = Tile.block * Tile.lanes * B::kBits / 8;
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) {
+#pragma GCC unroll 64
+                for (int line = 0; line < kBytes; line += kLineBytes)
+                    b.prefetch(group + j, block * kSteps, Tile.prefetch + line);
+            }
+        }
         for (int turn = 0; turn < kSteps; turn += kUnroll) {
 #pragma GCC unroll 64
             for (int u = 0; u < kUnroll; ++u)
@@ -199,7 +209,7 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
     }
 }
 
-/// The rows [first, first + rows), as many as have their sums of blocks on the stack.
+/// The rows [first, first + rows), as many as have all that is made of them on the stack.
 template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, class B, class Coefficient,
           class Offset, class C>
 [[gnu::always_inline]] inline void contract_blocks_rows(int64_t first, M rows, N n_extent, int64_t blocks,
@@ -290,14 +300,12 @@ inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_sc
         detail::contract_blocks_rows<Tile>(0, m_extent, n_extent, blocks, a, a_scale, b, coefficient, offset,
                                            c);
     } else {
-        const int64_t fitting = detail::fitting_rows<Tile, A>(blocks);
-        const int64_t part = fitting < Tile.rows ? fitting : fitting / Tile.rows * Tile.rows;
-        const int64_t end = m_extent;
-        for (int64_t m = 0; m < end; m += part) {
-            const int64_t rows = end - m < part ? end - m : part;
-            detail::contract_blocks_rows<Tile>(m, rows, n_extent, blocks, a, a_scale, b, coefficient, offset,
-                                               c);
-        }
+        detail::for_parts<Tile.rows>(
+            m_extent, detail::fitting_rows<Tile, A>(blocks),
+            [&](int64_t first, int64_t rows) __attribute__((always_inline)) {
+                detail::contract_blocks_rows<Tile>(first, rows, n_extent, blocks, a, a_scale, b, coefficient,
+                                                   offset, c);
+            });
     }
 }
 

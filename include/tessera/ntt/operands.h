@@ -8,6 +8,28 @@
 
 namespace tessera::ntt {
 
+namespace detail {
+
+/// What one prefetch brings. Where lines are longer some are asked for twice.
+inline constexpr int kLineBytes = 64;
+
+/// Asks for the line that lies `ahead` bytes behind p, which need not exist.
+template <class P>
+[[gnu::always_inline]] inline void prefetch(P p, int64_t ahead) {
+    if constexpr (BitPointer<P>) {
+        __builtin_prefetch(p.bytes() + ahead);
+    } else {
+        __builtin_prefetch(reinterpret_cast<const char*>(p) + ahead);
+    }
+}
+
+template <class B>
+concept CanPrefetch = requires(const B& b, int64_t i) {
+    b.prefetch(i, i, i);
+};
+
+}  // namespace detail
+
 /// A[m, k] at data + m*stride_m + k*stride_k; its elements are broadcast.
 template <NumberPointer P, class StrideM, class StrideK>
 struct Rows {
@@ -57,12 +79,8 @@ struct Lanes {
     [[gnu::always_inline]] V load(int64_t group, int64_t k, Count count) const {
         return load_group<V>(data + (group * stride_group + k * stride_k), count);
     }
-    [[gnu::always_inline]] void prefetch(int64_t group, int64_t k) const {
-        if constexpr (BitPointer<P>) {
-            __builtin_prefetch((data + (group * stride_group + k * stride_k)).bytes());
-        } else {
-            __builtin_prefetch(data + (group * stride_group + k * stride_k));
-        }
+    [[gnu::always_inline]] void prefetch(int64_t group, int64_t k, int64_t ahead) const {
+        detail::prefetch(data + (group * stride_group + k * stride_k), ahead);
     }
 };
 
@@ -85,8 +103,8 @@ struct LanePairs {
             return detail::load_pairs<PairsOf<V>>(valid);
         }
     }
-    [[gnu::always_inline]] void prefetch(int64_t group, int64_t pair) const {
-        __builtin_prefetch(data + (group * stride_group + pair * stride_pair));
+    [[gnu::always_inline]] void prefetch(int64_t group, int64_t pair, int64_t ahead) const {
+        detail::prefetch(data + (group * stride_group + pair * stride_pair), ahead);
     }
 };
 
@@ -97,6 +115,13 @@ struct LanePairs {
 template <QuadPointer P, class StrideGroup, class StrideQuad>
 struct LaneQuads {
     static constexpr int kBias = quad_bias<P>;  ///< what load_quads adds to every number
+    static constexpr int kBits = [] {           ///< of a number
+        if constexpr (BitPointer<P>) {
+            return P::kBits;
+        } else {
+            return 8;
+        }
+    }();
 
     P data;
     [[no_unique_address]] StrideGroup stride_group;
@@ -109,6 +134,9 @@ struct LaneQuads {
     template <AnyVector V>
     [[gnu::always_inline]] SplitQuads<QuadsOf<V>> load_split_quads(int64_t group, int64_t quad) const {
         return ntt::load_split_quads<QuadsOf<V>>(at(group, quad));
+    }
+    [[gnu::always_inline]] void prefetch(int64_t group, int64_t quad, int64_t ahead) const {
+        detail::prefetch(at(group, quad), ahead);
     }
 
 private:

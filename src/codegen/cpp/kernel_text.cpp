@@ -15,6 +15,10 @@ std::string fixed(const Index& value) {
 std::string extent(const Index& value) {
     return value.as_constant() == 1 ? "ntt::Int<1>{}" : value.text();
 }
+/// The member of a tile; none where nothing is fetched ahead.
+std::string prefetch_text(int64_t bytes) {
+    return bytes == 0 ? "" : fmt::format(", .prefetch = {}", bytes);
+}
 
 }  // namespace
 
@@ -156,8 +160,9 @@ void KernelText::emit(const Accumulate& fold) {
 void KernelText::emit(const ContractCall& c) {
     line(
         fmt::format("ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
-                    "= {}, .b_padded = {}{}}}>(",
-                    c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, c.dot ? ", .dot = true" : ""));
+                    "= {}, .b_padded = {}{}{}}}>(",
+                    c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, prefetch_text(c.prefetch),
+                    c.dot ? ", .dot = true" : ""));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_k)));
     factor(c.b, c.lanes, c.k_lanes == 2 ? "lane_pairs" : "lanes", "decoded");
@@ -167,8 +172,8 @@ void KernelText::emit(const ContractCall& c) {
 void KernelText::emit(const BlockContractCall& c) {
     line(fmt::format(
         "ntt::contract_blocks<ntt::ContractBlocksTile{{.lanes = {}, .rows = {}, .groups = {}, .block = {}, "
-        ".a_block = {}, .zero = {}, .accumulate = {}}}>(",
-        c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate));
+        ".a_block = {}, .zero = {}, .accumulate = {}{}}}>(",
+        c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate, prefetch_text(c.prefetch)));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     if (c.a.size() == 1) {
         line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a[0]), c.a_m.text()));
