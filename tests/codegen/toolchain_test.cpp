@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "support/error.h"
+#include "support/subprocess.h"
 #include "support/temporary_folder.h"
 
 namespace tessera {
@@ -162,6 +163,15 @@ TEST_F(Toolchain, ManyComplaintsAreCut) {
     const std::string message = error_of(code);
     EXPECT_LT(std::count(message.begin(), message.end(), '\n'), 20);
     EXPECT_TRUE(message.ends_with("...")) << message;
+}
+
+TEST_F(Toolchain, EveryCompilerTakesItsFlags) {
+    for (const char* compiler : {"g++", "clang++"}) {
+        if (!find_program(compiler, options_.search_path)) continue;
+        options_.compiler.command = compiler;
+        const Loaded loaded(compile_shared_object(kAnswer, options_), folder_.path() / compiler);
+        EXPECT_EQ(loaded.function<int (*)()>("answer")(), 42) << compiler;
+    }
 }
 
 TEST_F(Toolchain, MissingCompilerNamesThePackage) {
