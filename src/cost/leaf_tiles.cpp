@@ -66,6 +66,13 @@ private:
 
 }  // namespace
 
+double calls_of(const LeafTile& tile, const std::vector<int64_t>& extents) {
+    double calls = 1;
+    for (size_t x = 0; x < extents.size(); ++x)
+        calls *= static_cast<double>(extents[x]) / static_cast<double>(tile.extents[x]);
+    return calls;
+}
+
 KernelTiles leaf_tiles(const LoweringInput& input, const Block& block, const KernelPlan& kernel) {
     return Tiles(input, block).of(kernel);
 }

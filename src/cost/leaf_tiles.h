@@ -15,6 +15,9 @@ struct LeafTile {
     std::vector<int> divided = {};  ///< iterators that run over the parts of the workers
 };
 
+/// How often it is called until its iterators have run over these extents.
+double calls_of(const LeafTile& tile, const std::vector<int64_t>& extents);
+
 struct KernelTiles {
     std::vector<LeafTile> leaves;  ///< in the order of execution
     double share = 1;              ///< of what is divided: that of the worker with most

@@ -13,6 +13,7 @@
 #include "plan/constants.h"
 #include "plan/leaf_parameters.h"
 #include "planner/leaf_choice.h"
+#include "planner/operator_traffic.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 #include "support/error.h"
@@ -33,10 +34,7 @@ std::map<std::string, int64_t> work_of(const Graph& graph, const Plan& plan, con
         const Definition& definition = *tile.node->definition();
         const VectorWork each = vector_work(definition, tile.extents, *tile.leaf, vector_lanes(machine),
                                             layouts_of(graph, plan, *tile.node, specialisation));
-        double calls = 1;
-        for (size_t x = 0; x < tile.extents.size(); ++x)
-            calls *= static_cast<double>(evaluate_constant(definition.iterators[x].extent, {})) /
-                     static_cast<double>(tile.extents[x]);
+        const double calls = calls_of(tile, extents_at(definition, {}));
         for (const auto& [name, member] : kVectorWorkCounts) sum.*member += calls * each.*member;
     }
     return named(sum);

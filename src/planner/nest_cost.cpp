@@ -46,11 +46,8 @@ std::optional<NestCost> nest_cost(const LoweringInput& input, const Block& block
                 options.costs->leaf(definition, *tile.leaf, tile.extents,
                                     layouts_of(input.graph, input.plan, *tile.node, pinned));
             if (!leaf.why_infinite.empty()) return std::nullopt;
-            const std::vector<int64_t> whole = extents_at(definition, point.symbols);
-            double calls = 1;
-            for (size_t x = 0; x < whole.size(); ++x)
-                calls *= static_cast<double>(whole[x]) / static_cast<double>(tile.extents[x]);
-            cost.seconds += point.weight * calls * leaf.near_seconds;
+            cost.seconds +=
+                point.weight * calls_of(tile, extents_at(definition, point.symbols)) * leaf.near_seconds;
             add_touched(touched, tile, storage);
         }
         int64_t bytes = 0;
