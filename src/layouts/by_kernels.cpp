@@ -42,11 +42,11 @@ FormCost cheapest(const LoneOperator& alone, const PlannerOptions& options) {
 
 }  // namespace
 
-FormCosts by_kernels(const Graph& graph, const SpecialisationPlan& specialisation,
+FormCosts by_kernels(const Graph& graph, const Plan& initial, const SpecialisationPlan& specialisation,
                      const PlannerOptions& options) {
     TESSERA_CHECK(options.costs);
     return [&](const egraph::Operator& op, std::span<const Operand> operands) {
-        return cheapest(LoneOperator(op, operands, graph, specialisation), options);
+        return cheapest(LoneOperator(op, operands, graph, initial, specialisation), options);
     };
 }
 

@@ -31,7 +31,7 @@ public:
                                  [this](size_t level) { return machine_.memory[level].capacity_bytes; },
                                  machine_.memory.size() - 1, machine_.memory.size() - 1};
         FormCost total{.seconds = 0, .by = unit ? unit->name : vector_->name, .why_infinite = {}};
-        for (const WeightedSizes& point : sizes_within(alone.graph, alone.specialisation())) {
+        for (const WeightedSizes& point : sizes_of(alone.graph, alone.plan, alone.specialisation())) {
             const std::vector<int64_t> extents = extents_at(definition, point.symbols);
             double box = 1;
             for (const int64_t extent : extents) box *= static_cast<double>(extent);
@@ -92,10 +92,11 @@ private:
 
 }  // namespace
 
-FormCosts by_units(const Graph& graph, const SpecialisationPlan& specialisation, const Machine& machine) {
-    return [&graph, &specialisation, model = std::make_shared<const ByUnits>(machine)](
+FormCosts by_units(const Graph& graph, const Plan& initial, const SpecialisationPlan& specialisation,
+                   const Machine& machine) {
+    return [&graph, &initial, &specialisation, model = std::make_shared<const ByUnits>(machine)](
                const egraph::Operator& op, std::span<const Operand> operands) {
-        return (*model)(LoneOperator(op, operands, graph, specialisation));
+        return (*model)(LoneOperator(op, operands, graph, initial, specialisation));
     };
 }
 

@@ -1,6 +1,7 @@
 #include "layouts/lay_out.h"
 
 #include "planner/stored_layout.h"
+#include "planner/weighted_sizes.h"
 #include "support/error.h"
 
 namespace tessera::layouts {
@@ -44,8 +45,10 @@ SearchOptions compiling_options(const Graph& graph, const Plan& initial, const P
     search.units = options.units;
     search.more_forms = [&](const egraph::Operator& op) { return preferred_forms(op, graph, options); };
     for (const SpecialisationPlan& specialisation : initial.specialisations) {
-        search.costs.push_back(by_kernels(graph, specialisation, options));
-        search.copy_seconds.push_back(options.costs->barrier_seconds(options.workers));
+        search.costs.push_back(by_kernels(graph, initial, specialisation, options));
+        double steps = 0;
+        for (const WeightedSizes& sizes : sizes_of(graph, initial, specialisation)) steps += sizes.weight;
+        search.copy_seconds.push_back(steps * options.costs->barrier_seconds(options.workers));
     }
     return search;
 }
@@ -62,7 +65,7 @@ SearchOptions describing_options(const Graph& graph, const Plan& initial, const 
     SearchOptions search;
     search.units = machine.units;
     for (const SpecialisationPlan& specialisation : initial.specialisations)
-        search.costs.push_back(by_units(graph, specialisation, machine));
+        search.costs.push_back(by_units(graph, initial, specialisation, machine));
     return search;
 }
 

@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "planner/weighted_sizes.h"
+
 namespace tessera::layouts {
 
 LoneOperator::LoneOperator(const egraph::Operator& op, std::span<const Operand> operands, const Graph& whole,
-                           const SpecialisationPlan& specialisation) {
+                           const Plan& initial, const SpecialisationPlan& specialisation) {
     graph.name = "form";
     graph.symbols = whole.symbols;
-    graph.points = whole.points;
+    graph.points = points_of(whole, initial, specialisation);
     plan.graph = graph.name;
     plan.specialisations = {{.name = specialisation.name, .bounds = specialisation.bounds}};
     Node node{

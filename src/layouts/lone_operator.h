@@ -7,9 +7,10 @@
 namespace tessera::layouts {
 
 /// A graph that has one operator in one form, between tensors that are there, and its plan without kernels.
+/// Its points are those at which the specialisation of the initial plan runs.
 struct LoneOperator {
     LoneOperator(const egraph::Operator& op, std::span<const Operand> operands, const Graph& whole,
-                 const SpecialisationPlan& specialisation);
+                 const Plan& initial, const SpecialisationPlan& specialisation);
 
     const Block& block() const { return graph.blocks.front(); }
     const Node& node() const { return block().nodes.front(); }

@@ -12,7 +12,8 @@ namespace tessera {
 namespace {
 
 /// Sizes for which work is estimated: those of the point of greatest weight within the bounds, else the
-/// largest.
+/// largest. It need not be one at which this specialisation runs: what divides the work of one token divides
+/// that of a few as well, which rows of many would not.
 std::map<std::string, int64_t> typical_sizes(const LoweringInput& input) {
     std::map<std::string, int64_t> sizes;
     for (const auto& [symbol, range] : input.specialisation.bounds) sizes[symbol] = range.high;

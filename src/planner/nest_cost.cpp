@@ -31,7 +31,7 @@ std::optional<NestCost> nest_cost(const LoweringInput& input, const Block& block
                                   const PlannerOptions& options) {
     const KernelPlan kernel{block.name, nest};
     NestCost cost;
-    for (const WeightedSizes& point : sizes_within(input.graph, input.specialisation)) {
+    for (const WeightedSizes& point : sizes_of(input.graph, input.plan, input.specialisation)) {
         SpecialisationPlan pinned = input.specialisation;
         for (auto& [symbol, bounds] : pinned.bounds) {
             const int64_t size = point.symbols.at(symbol);

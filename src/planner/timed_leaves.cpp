@@ -29,7 +29,7 @@ public:
         const TrafficRates rates{[this](size_t level) { return model_.seconds_per_byte(level, workers_); },
                                  [this](size_t level) { return model_.capacity(level, workers_); },
                                  constants_, model_.machine().memory.size() - 1};
-        for (const WeightedSizes& point : sizes_within(graph, specialisation)) {
+        for (const WeightedSizes& point : sizes_of(graph, plan, specialisation)) {
             At at{point.weight, extents_at(definition_, point.symbols), {}};
             at.traffic = operator_traffic(graph, node, layouts_, at.extents, point.symbols, rates);
             points_.push_back(std::move(at));

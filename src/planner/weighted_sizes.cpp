@@ -12,12 +12,22 @@ bool holds(const SpecialisationPlan& specialisation, const Point& point) {
     });
 }
 
-std::vector<WeightedSizes> sizes_within(const Graph& graph, const SpecialisationPlan& specialisation) {
+std::vector<Point> points_of(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation) {
+    std::vector<Point> found;
+    for (const Point& point : graph.points) {
+        const auto runs = std::ranges::find_if(
+            plan.specialisations, [&](const SpecialisationPlan& each) { return holds(each, point); });
+        if (runs != plan.specialisations.end() && runs->name == specialisation.name) found.push_back(point);
+    }
+    return found;
+}
+
+std::vector<WeightedSizes> sizes_of(const Graph& graph, const Plan& plan,
+                                    const SpecialisationPlan& specialisation) {
     std::map<std::string, int64_t> largest;
     for (const auto& [symbol, bounds] : specialisation.bounds) largest[symbol] = bounds.high;
     std::vector<WeightedSizes> found;
-    for (const Point& point : graph.points) {
-        if (!holds(specialisation, point)) continue;
+    for (const Point& point : points_of(graph, plan, specialisation)) {
         WeightedSizes sizes{point.weight, largest};
         for (const auto& [symbol, value] : point.values) sizes.symbols[symbol] = value;
         found.push_back(std::move(sizes));

@@ -19,8 +19,12 @@ struct WeightedSizes {
 /// Whether the point lies within the specialisation's bounds.
 bool holds(const SpecialisationPlan& specialisation, const Point& point);
 
-/// The graph's points within the specialisation's bounds, symbols that a point does not name at their
-/// largest; the largest sizes where there is none.
-std::vector<WeightedSizes> sizes_within(const Graph& graph, const SpecialisationPlan& specialisation);
+/// The graph's points at which the specialisation runs: those within its bounds and within the bounds of none
+/// that stands before it in the plan, since the first one runs (`LoadedProgram::specialisation_for`).
+std::vector<Point> points_of(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation);
+
+/// Those points, symbols that a point does not name at their largest; the largest sizes where there is none.
+std::vector<WeightedSizes> sizes_of(const Graph& graph, const Plan& plan,
+                                    const SpecialisationPlan& specialisation);
 
 }  // namespace tessera

@@ -52,12 +52,13 @@ TEST_P(Layouts, OfAnyCostsComputeWhatTheInterpreterDoes) {
     const Plan initial = initial_plan(random.graph, options);
     layouts::SearchOptions search{.units = options.units};
     for (const SpecialisationPlan& specialisation : initial.specialisations)
-        search.costs.push_back([seed, real = layouts::by_kernels(random.graph, specialisation, options)](
-                                   const egraph::Operator& op, std::span<const layouts::Operand> operands) {
-            layouts::FormCost cost = real(op, operands);
-            cost.seconds = random_seconds(seed, op, operands);
-            return cost;
-        });
+        search.costs.push_back(
+            [seed, real = layouts::by_kernels(random.graph, initial, specialisation, options)](
+                const egraph::Operator& op, std::span<const layouts::Operand> operands) {
+                layouts::FormCost cost = real(op, operands);
+                cost.seconds = random_seconds(seed, op, operands);
+                return cost;
+            });
     const layouts::Search found = layouts::search_layouts(random.graph, initial, search);
     ASSERT_EQ(found.saturation.stop, egraph::StopReason::kSaturated);
     ASSERT_EQ(found.result.status, extraction::Status::kOptimal);

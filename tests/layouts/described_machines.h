@@ -66,7 +66,7 @@ inline Outcome search(const Graph& graph, const Machine& machine) {
     Plan initial{.graph = graph.name, .machine = machine.name};
     initial.specialisations = {{.name = "all"}};
     SearchOptions options{.units = machine.units,
-                          .costs = {by_units(graph, initial.specialisations.front(), machine)}};
+                          .costs = {by_units(graph, initial, initial.specialisations.front(), machine)}};
     Search found = search_layouts(graph, initial, options);
     EXPECT_EQ(found.saturation.stop, egraph::StopReason::kSaturated);
     EXPECT_EQ(found.result.status, extraction::Status::kOptimal);
