@@ -148,7 +148,7 @@ TEST_F(TileTimes, WhatALowerTileSavesIsNotGuessed) {
 TEST(KernelTimes, BitsOfFormats) {
     EXPECT_EQ(bits_of_type("bf16"), 16);
     EXPECT_EQ(bits_of_type("q8_0"), 8.5);
-    EXPECT_EQ(bits_of_type("q4_k"), 4.5);
+    EXPECT_EQ(bits_of_type("q4_k"), 4.625);
 }
 
 }  // namespace
