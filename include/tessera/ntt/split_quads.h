@@ -48,9 +48,9 @@ template <int Radix, AnyVector Q>
 [[gnu::always_inline]] inline Q scaled_sum(Q a, Q b) {
     return map<Q>(
         []<class R>(R x, R y) {
-            using Shorts = UnsignedShortsIn<R>;  // what is no short wraps
-            return native::same_bits<R>(native::same_bits<Shorts>(x) * uint16_t{Radix} +
-                                        native::same_bits<Shorts>(y));
+            using Unsigned = UnsignedShortsIn<R>;  // what is no short wraps
+            return native::same_bits<R>(native::same_bits<Unsigned>(x) * uint16_t{Radix} +
+                                        native::same_bits<Unsigned>(y));
         },
         a, b);
 }
