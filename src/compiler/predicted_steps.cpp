@@ -87,12 +87,12 @@ std::vector<PredictedStep> predicted_steps(const Manifest& manifest, const Graph
     const Graph whole = with_copies(graph, plan, plan.graph);
     std::vector<PredictedStep> steps;
     for (const Point& point : graph.points) {
-        const auto called = std::find_if(plan.specialisations.begin(), plan.specialisations.end(),
-                                         [&](const auto& each) { return holds(each, point); });
-        if (called == plan.specialisations.end()) continue;
+        const auto runs = specialisation_at(plan, point);
+        if (!runs) continue;
         steps.push_back({.point = point.name,
-                         .specialisation = static_cast<size_t>(called - plan.specialisations.begin()),
-                         .kernels = step_costs(whole, plan, *called, size_point(manifest, point), model)});
+                         .specialisation = *runs,
+                         .kernels = step_costs(whole, plan, plan.specialisations[*runs],
+                                               size_point(manifest, point), model)});
     }
     return steps;
 }

@@ -15,10 +15,9 @@
 namespace tessera::layouts {
 
 struct SearchOptions {
-    std::vector<ComputeUnit> units;  ///< what is packed follows from them
-    std::vector<FormCosts> costs;    ///< by specialisation
-    std::vector<double> copy_seconds =
-        {};  ///< by specialisation, weighted: of a kernel more, beside what it moves
+    std::vector<ComputeUnit> units;         ///< what is packed follows from them
+    std::vector<FormCosts> costs;           ///< by specialisation
+    std::vector<double> copy_seconds = {};  ///< by specialisation: of a kernel more, by the weights
     /// What the default planner would not do counts so many times more. Measured times have two digits.
     double margin = 1.03;
     /// Offered beside the forms that the units ask for; may be null.

@@ -12,12 +12,17 @@ bool holds(const SpecialisationPlan& specialisation, const Point& point) {
     });
 }
 
+std::optional<size_t> specialisation_at(const Plan& plan, const Point& point) {
+    for (size_t s = 0; s < plan.specialisations.size(); ++s)
+        if (holds(plan.specialisations[s], point)) return s;
+    return std::nullopt;
+}
+
 std::vector<Point> points_of(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation) {
     std::vector<Point> found;
     for (const Point& point : graph.points) {
-        const auto runs = std::ranges::find_if(
-            plan.specialisations, [&](const SpecialisationPlan& each) { return holds(each, point); });
-        if (runs != plan.specialisations.end() && runs->name == specialisation.name) found.push_back(point);
+        const auto runs = specialisation_at(plan, point);
+        if (runs && plan.specialisations[*runs].name == specialisation.name) found.push_back(point);
     }
     return found;
 }

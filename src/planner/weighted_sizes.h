@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,11 @@ struct WeightedSizes {
 /// Whether the point lies within the specialisation's bounds.
 bool holds(const SpecialisationPlan& specialisation, const Point& point);
 
-/// The graph's points at which the specialisation runs: those within its bounds and within the bounds of none
-/// that stands before it in the plan, since the first one runs (`LoadedProgram::specialisation_for`).
+/// Index of the specialisation that runs at the point, which is the first one that holds it
+/// (`LoadedProgram::specialisation_for`); nothing if none does.
+std::optional<size_t> specialisation_at(const Plan& plan, const Point& point);
+
+/// The graph's points at which the specialisation of the plan runs.
 std::vector<Point> points_of(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation);
 
 /// Those points, symbols that a point does not name at their largest; the largest sizes where there is none.
