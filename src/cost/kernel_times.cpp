@@ -28,6 +28,22 @@ double distance(int64_t a, int64_t b) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
 }
 
+/// Seconds of a block for each n and k: by its rows, by k.
+using BlockSeconds = std::map<int64_t, std::map<int64_t, double>>;
+
+/// What one of the largest blocks takes, if the rows of a call that takes `seconds` are cut so: what the
+/// others leave, where these are known.
+std::optional<double> of_largest_block(const std::map<int64_t, int64_t>& cut, const BlockSeconds& known,
+                                       int64_t k, double seconds) {
+    const auto largest = std::prev(cut.end());
+    for (auto other = cut.begin(); other != largest; ++other) {
+        const auto of_rows = known.find(other->first);
+        if (of_rows == known.end() || !of_rows->second.contains(k)) return std::nullopt;
+        seconds -= static_cast<double>(other->second) * of_rows->second.at(k);
+    }
+    return seconds > 0 ? std::optional(seconds / static_cast<double>(largest->second)) : std::nullopt;
+}
+
 }  // namespace
 
 double bits_of_type(const std::string& name) {
@@ -111,19 +127,25 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     const auto is_nearest = [&](const Entry& entry) {
         return distance(entry.width, wanted.width) == nearest.at(entry.blocks.rows);
     };
-    std::map<int64_t, std::map<int64_t, double>> by_rows;  // rows -> k -> seconds of a block for each n and k
-    std::map<int64_t, std::map<int64_t, double>> stalls;   // m -> k -> seconds for each byte
-    for (const Entry* listed : entries) {
-        const Entry& entry = *listed;
-        if (!is_nearest(entry)) continue;
-        const auto pairs = static_cast<double>(entry.n * entry.k);
-        if (const auto block = entry.blocks.only_block(entry.m)) {
-            const auto blocks = static_cast<double>(entry.m) / static_cast<double>(*block);
-            by_rows[*block][entry.k] = entry.near_seconds / blocks / pairs;
+    BlockSeconds by_rows;
+    std::map<int64_t, std::map<int64_t, double>> stalls;  // m -> k -> seconds for each byte
+    std::map<size_t, std::vector<const Entry*>> by_sizes_of_blocks;
+    for (const Entry* entry : entries) {
+        if (!is_nearest(*entry)) continue;
+        if (entry->blocks.tells_of_largest(entry->m))
+            by_sizes_of_blocks[entry->blocks.cut(entry->m).size()].push_back(entry);
+        if (entry->far_seconds) {
+            const double bytes = static_cast<double>(entry->n * entry->k) * entry->bits_of_b / 8;
+            stalls[entry->m][entry->k] = std::max(*entry->far_seconds - entry->near_seconds, 1e-15) / bytes;
         }
-        if (entry.far_seconds) {
-            const double bytes = pairs * entry.bits_of_b / 8;
-            stalls[entry.m][entry.k] = std::max(*entry.far_seconds - entry.near_seconds, 1e-15) / bytes;
+    }
+    // Calls of one size of blocks first, which the others build on.
+    for (const auto& [sizes, of_sizes] : by_sizes_of_blocks) {
+        for (const Entry* entry : of_sizes) {
+            const std::map<int64_t, int64_t> cut = entry->blocks.cut(entry->m);
+            const double each = entry->near_seconds / static_cast<double>(entry->n * entry->k);
+            if (const auto seconds = of_largest_block(cut, by_rows, entry->k, each))
+                by_rows[cut.rbegin()->first].emplace(entry->k, *seconds);
         }
     }
     if (by_rows.empty()) return std::nullopt;

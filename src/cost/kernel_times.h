@@ -28,13 +28,14 @@ struct ProductTime {
 /// The machine's table of micro-kernels as a function of the sizes.
 ///
 /// Listed are times of m rows in blocks, as NTT cuts them; so the time of a block is the call's by their
-/// number. A call of other sizes is cut into blocks as NTT would (row_blocks.h), and the time of a block of r
-/// rows, for each pair of n and k, is interpolated in the logarithms: first along k between entries of the
-/// same rows, then along r. Beyond the listed sizes it stays what it is at the last one. Columns count in
-/// whole lanes, k in whole steps of the unit. Entries are those of the same kernel and types whose other
-/// parameters agree; of equal rows the one with the nearest number of groups counts. Lanes that are not
-/// listed are as much slower as they are fewer. Where the types are not listed, those of the same A with the
-/// nearest number of bits of B stand in for them.
+/// number, and that of the largest what blocks of other sizes leave of the call's. A call of other sizes is
+/// cut into blocks as NTT would (row_blocks.h), and the time of a block of r rows, for each pair of n and k,
+/// is interpolated in the logarithms: first along k between entries of the same rows, then along r. Beyond
+/// the listed k it stays what it is at the last one. Columns count in whole lanes, k in whole steps of the
+/// unit. Entries are those of the same kernel and types whose other parameters agree; of equal rows the one
+/// with the nearest number of groups counts. Lanes that are not listed are as much slower as they are fewer.
+/// Where the types are not listed, those of the same A with the nearest number of bits of B stand in for
+/// them.
 class KernelTimes {
 public:
     explicit KernelTimes(const Machine& machine);

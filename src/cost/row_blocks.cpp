@@ -1,5 +1,6 @@
 #include "cost/row_blocks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -32,17 +33,18 @@ std::map<int64_t, int64_t> RowBlocks::cut(int64_t m) const {
     return blocks;
 }
 
-std::optional<int64_t> RowBlocks::only_block(int64_t m) const {
-    const std::map<int64_t, int64_t> blocks = cut(m);
-    if (blocks.size() != 1) return std::nullopt;
-    const int64_t block = blocks.begin()->first;
+bool RowBlocks::tells_of_largest(int64_t m) const {
+    if (tile_rows == 0) return true;
     // Several tiles of which the last one is lower would tell of no tile by itself.
-    const bool is_mixed = tile_rows > 0 && block > tile_rows && block % tile_rows != 0;
-    return is_mixed ? std::nullopt : std::optional(block);
+    const int64_t largest = cut(m).rbegin()->first;
+    return largest <= tile_rows || largest % tile_rows == 0;
 }
 
 double RowBlocks::seconds(const std::map<int64_t, double>& listed, int64_t block) const {
-    if (tile_rows == 0) return interpolate(listed, block);
+    if (tile_rows == 0) {
+        const double more = static_cast<double>(block) / static_cast<double>(listed.rbegin()->first);
+        return interpolate(listed, block) * std::max(more, 1.0);
+    }
     std::map<int64_t, double> of_height, of_a_tile;  // single tiles; one of so many whole ones
     for (const auto& [listed_rows, seconds] : listed) {
         if (listed_rows <= tile_rows) of_height[listed_rows] = seconds;

@@ -2,14 +2,14 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 
 namespace tessera {
 
 /// How a micro-kernel for products cuts the rows of a call, and what a block of some takes.
 ///
 /// On vector units a block is `rows` registers high, and of what is left NTT makes blocks in powers of two
-/// (for_blocks): its time, known for some numbers of rows, is interpolated in the logarithms.
+/// (for_blocks): its time, known for some numbers of rows, is interpolated in the logarithms. Of more rows
+/// than are known it takes as much longer.
 ///
 /// On a matrix unit (`tile_rows` > 0, include/tessera/ntt/contract_tiles.h) it is `rows` tiles high, and what
 /// is left is one block of as many tiles as it needs. All of them are whole but the last one, which is
@@ -23,8 +23,8 @@ struct RowBlocks {
 
     /// Numbers of rows of the blocks, with how many there are.
     std::map<int64_t, int64_t> cut(int64_t m) const;
-    /// Rows of the blocks, if m rows are cut into blocks of one size of which the time of the call tells.
-    std::optional<int64_t> only_block(int64_t m) const;
+    /// Whether the time of a call of m rows tells of its largest block, if those of its others are known.
+    bool tells_of_largest(int64_t m) const;
     /// Of a block, by the seconds of those listed. @pre some are listed; all seconds are positive
     double seconds(const std::map<int64_t, double>& listed, int64_t block) const;
 

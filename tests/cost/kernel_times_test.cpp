@@ -64,6 +64,34 @@ TEST(KernelTimes, CutRowsIntoBlocksAsTheKernelDoes) {
     EXPECT_NEAR(kTimes.of(call(12, 2, 16, 16, 1000))->near_seconds, 6e-6 + four, 1e-11);
 }
 
+TEST(KernelTimes, TheLargestBlockTakesWhatTheOthersLeave) {
+    Machine machine = testing::measured_machine();
+    const auto entry = [](int64_t rows, int64_t m, double seconds) {
+        return testing::kernel_time("dot", "f32", "f32", {{"rows", rows}, {"columns", 4}, {"lanes", 16}},
+                                    {{"m", m}, {"n", 64}, {"k", 1024}}, "L2", seconds);
+    };
+    const auto seconds = [&](int64_t m) {
+        return KernelTimes(machine)
+            .of({.micro_kernel = "dot",
+                 .types = {{"A", "f32"}, {"B", "f32"}, {"C", "f32"}},
+                 .parameters = {{"rows", 3}, {"columns", 4}, {"lanes", 16}},
+                 .m = m,
+                 .n = 64,
+                 .k = 1024})
+            ->near_seconds;
+    };
+    // Four rows are a block of three and one of one, whichever is listed first.
+    machine.micro_kernels = {entry(3, 4, 10e-6), entry(1, 1, 4e-6)};
+    EXPECT_NEAR(seconds(3), 6e-6, 1e-12);
+    EXPECT_NEAR(seconds(6), 12e-6, 1e-12);
+    // Where three rows are known by themselves, that counts.
+    machine.micro_kernels.push_back(entry(3, 3, 5e-6));
+    EXPECT_NEAR(seconds(3), 5e-6, 1e-12);
+    // Of one row alone: three take no less than three times as long.
+    machine.micro_kernels = {entry(1, 1, 4e-6)};
+    EXPECT_NEAR(seconds(3), 12e-6, 1e-12);
+}
+
 TEST(KernelTimes, InterpolateBlocksInTheLogarithms) {
     // A block of 1 takes 1 us, one of 12 takes 6: one of sqrt(12) rows would take sqrt(6) us. Of 3 rows, 6 to
     // the power of log 3 / log 12.
