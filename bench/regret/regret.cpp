@@ -3,9 +3,11 @@
 // every way that forms.h tries and the planner and the verifier let pass, and as the search has it. All are
 // called three times; those within twice the fastest, and the choice, are timed nine times in turns. The best
 // of many that were disturbed is one that was lucky: the choice and the fastest other are timed once more, in
-// turns of their own. Every call reads constants that were not read for long. One JSON object on stdout.
+// turns of their own, until it is certain whether the choice is good. Every call reads constants that were
+// not read for long. One JSON object on stdout.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <set>
@@ -34,8 +36,12 @@ using Json = nlohmann::ordered_json;
 constexpr double kNotRun = 10;
 /// A form that takes so much longer than the fastest is left out of the turns: seconds of what decides that.
 constexpr double kBrief = 2, kBriefSeconds = 20e-6;
-/// So many times more turns of the choice and the fastest other.
-constexpr int64_t kDuel = 3;
+/// So many times more turns of the choice and the fastest other; again until the median of their ratios is
+/// known to lie on one side of what is good, at most as often as that.
+constexpr int64_t kDuel = 3, kMostDuels = 8;
+constexpr double kGood = 1.05;
+/// Half of the 99 % confidence interval of a median, in ranks by the root of their number.
+constexpr double kDeviations = 2.58 / 2;
 /// Constants of which a step reads a few rows begin so many bytes further on at each call.
 constexpr int64_t kLeastStride = 64 * 1024;
 
@@ -155,10 +161,23 @@ private:
                 fastest_other_ = i;
         if (fastest_other_ == 0) return;
         const Sample choice = sample(0, options_.seconds), other = sample(fastest_other_, options_.seconds);
-        for (int64_t turn = 0; turn < kDuel * options_.samples; ++turn) {
-            duel_[0].push_back(choice());
-            duel_[1].push_back(other());
-        }
+        do {
+            for (int64_t turn = 0; turn < kDuel * options_.samples; ++turn) {
+                duel_[0].push_back(choice());
+                duel_[1].push_back(other());
+            }
+        } while (!is_decided() && std::ssize(duel_[0]) < kMostDuels * kDuel * options_.samples);
+    }
+
+    bool is_decided() const {
+        std::vector<double> ratios;
+        for (size_t turn = 0; turn < duel_[0].size(); ++turn)
+            ratios.push_back(duel_[0][turn] / duel_[1][turn]);
+        std::ranges::sort(ratios);
+        const auto middle = static_cast<double>(ratios.size()) / 2;
+        const auto apart = std::min(kDeviations * std::sqrt(2 * middle), middle - 1);
+        return ratios[static_cast<size_t>(middle - apart)] > kGood ||
+               ratios[static_cast<size_t>(middle + apart)] < kGood;
     }
 
     /// Of the choice by this one, the median over the turns.

@@ -1,5 +1,7 @@
 #include "codegen/cpp/buffers.h"
 
+#include <algorithm>
+
 #include "codegen/cpp/value.h"
 #include "support/error.h"
 
@@ -43,6 +45,14 @@ std::string base_text(const ProgramBuffer& b) {
     return {};
 }
 
+/// Of buffers that lie elsewhere in each repetition it is not asked where.
+bool may_share_memory(const ProgramBuffer& a, const ProgramBuffer& b) {
+    if (a.memory != b.memory) return false;
+    if (a.memory != MemoryKind::kArena) return a.position == b.position;
+    if (!(a.repetition_stride == Index(0)) || !(b.repetition_stride == Index(0))) return true;
+    return a.position < b.position + b.bytes && b.position < a.position + a.bytes;
+}
+
 }  // namespace
 
 std::string pointer_type(ElementType element, bool is_written) {
@@ -50,6 +60,14 @@ std::string pointer_type(ElementType element, bool is_written) {
         return fmt::format("{}{}*", is_written ? "" : "const ", type);
     TESSERA_CHECK(!is_written, "{}", name(element));
     return fmt::format("ntt::{}<{}>", range(element).low < 0 ? "SignedBits" : "Bits", bits(element));
+}
+
+std::string parameter_type(const ProgramBuffer& buffer, const std::vector<ProgramBuffer>& all) {
+    const bool is_alone = std::none_of(all.begin(), all.end(), [&](const ProgramBuffer& other) {
+        return &other != &buffer && may_share_memory(buffer, other);
+    });
+    return fmt::format("{} const{}", pointer_type(buffer.element, buffer.is_written),
+                       buffer.is_written && is_alone ? " __restrict" : "");
 }
 
 std::string pointer_text(const ProgramBuffer& b) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "movement/program.h"
 
@@ -8,6 +9,9 @@ namespace tessera::cpp {
 
 /// "const float*", "ntt::bf16*", "ntt::Bits<4>": how the elements of a buffer are addressed.
 std::string pointer_type(ElementType element, bool is_written);
+/// Of a parameter for a kernel's buffer: `__restrict` if it is written and none of the others may share
+/// memory with it.
+std::string parameter_type(const ProgramBuffer& buffer, const std::vector<ProgramBuffer>& all);
 /// A pointer to an element that begins with a byte, which the type of `pointer + elements` would not say of
 /// packed bits.
 std::string whole_address_text(const Address& address);

@@ -7,18 +7,9 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-// t:1 s:32@worker { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 lanes=8] }
-void all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+[[gnu::noinline]] void all_main_parts_of_attend_body([[maybe_unused]] const TesseraStep& step, float* const __restrict parts_of_largest, float* const __restrict parts_of_weights, float* const __restrict parts_of_weighted, const int32_t* const position, const float* const q, const float* const k, float* const __restrict scores, const float* const v) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;
-    [[maybe_unused]] const float* const k = reinterpret_cast<const float*>(step.constants + 0);
-    [[maybe_unused]] float* const parts_of_largest = reinterpret_cast<float*>(step.arena + 31488 + worker * 256);
-    [[maybe_unused]] float* const parts_of_weighted = reinterpret_cast<float*>(step.arena + 0 + worker * 8192);
-    [[maybe_unused]] float* const parts_of_weights = reinterpret_cast<float*>(step.arena + 33024 + worker * 256);
-    [[maybe_unused]] const int32_t* const position = static_cast<const int32_t*>(step.inputs[0]);
-    [[maybe_unused]] const float* const q = static_cast<const float*>(step.inputs[1]);
-    [[maybe_unused]] float* const scores = reinterpret_cast<float*>(step.arena + 32256 + worker * 128);
-    [[maybe_unused]] const float* const v = reinterpret_cast<const float*>(step.constants + 16384);
     for (int64_t t_tile = 0; t_tile < T; ++t_tile) {
         parts_of_largest[t_tile] = -__builtin_inff();
         parts_of_weights[t_tile] = 0.0f;
@@ -58,17 +49,24 @@ void all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const in
     }
 }
 
-// d:8@worker { attend[combine lanes=8 x=d]; y[loops lanes=8 x=d] }
-void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+// t:1 s:32@worker { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 lanes=8] }
+void all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;
-    [[maybe_unused]] float* const largest = reinterpret_cast<float*>(step.arena + 30720 + worker * 256);
-    [[maybe_unused]] const float* const parts_of_largest = reinterpret_cast<const float*>(step.arena + 31488);
-    [[maybe_unused]] const float* const parts_of_weighted = reinterpret_cast<const float*>(step.arena + 0);
-    [[maybe_unused]] const float* const parts_of_weights = reinterpret_cast<const float*>(step.arena + 33024);
-    [[maybe_unused]] float* const weighted = reinterpret_cast<float*>(step.arena + 24576 + worker * 2048);
-    [[maybe_unused]] float* const weights = reinterpret_cast<float*>(step.arena + 32256 + worker * 256);
-    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
+    [[maybe_unused]] const float* const k = reinterpret_cast<const float*>(step.constants + 0);
+    [[maybe_unused]] float* const parts_of_largest = reinterpret_cast<float*>(step.arena + 31488 + worker * 256);
+    [[maybe_unused]] float* const parts_of_weighted = reinterpret_cast<float*>(step.arena + 0 + worker * 8192);
+    [[maybe_unused]] float* const parts_of_weights = reinterpret_cast<float*>(step.arena + 33024 + worker * 256);
+    [[maybe_unused]] const int32_t* const position = static_cast<const int32_t*>(step.inputs[0]);
+    [[maybe_unused]] const float* const q = static_cast<const float*>(step.inputs[1]);
+    [[maybe_unused]] float* const scores = reinterpret_cast<float*>(step.arena + 32256 + worker * 128);
+    [[maybe_unused]] const float* const v = reinterpret_cast<const float*>(step.constants + 16384);
+    all_main_parts_of_attend_body(step, parts_of_largest, parts_of_weights, parts_of_weighted, position, q, k, scores, v);
+}
+
+[[gnu::noinline]] void all_main_y_body([[maybe_unused]] const TesseraStep& step, const float* const parts_of_largest, float* const __restrict largest, const float* const parts_of_weights, float* const __restrict weights, const float* const parts_of_weighted, float* const __restrict weighted, float* const __restrict y) {
+    [[maybe_unused]] const int64_t T = step.symbols[0];
+    [[maybe_unused]] const int64_t worker = step.worker;
     for (int64_t d_tile = worker * 8; d_tile < 32; d_tile += 24) {
         for (int64_t t = 0; t < T; ++t) {
             float max = -__builtin_inff();
@@ -99,6 +97,20 @@ void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetiti
             }
         }
     }
+}
+
+// d:8@worker { attend[combine lanes=8 x=d]; y[loops lanes=8 x=d] }
+void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t T = step.symbols[0];
+    [[maybe_unused]] const int64_t worker = step.worker;
+    [[maybe_unused]] float* const largest = reinterpret_cast<float*>(step.arena + 30720 + worker * 256);
+    [[maybe_unused]] const float* const parts_of_largest = reinterpret_cast<const float*>(step.arena + 31488);
+    [[maybe_unused]] const float* const parts_of_weighted = reinterpret_cast<const float*>(step.arena + 0);
+    [[maybe_unused]] const float* const parts_of_weights = reinterpret_cast<const float*>(step.arena + 33024);
+    [[maybe_unused]] float* const weighted = reinterpret_cast<float*>(step.arena + 24576 + worker * 2048);
+    [[maybe_unused]] float* const weights = reinterpret_cast<float*>(step.arena + 32256 + worker * 256);
+    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
+    all_main_y_body(step, parts_of_largest, largest, parts_of_weights, weights, parts_of_weighted, weighted, y);
 }
 
 }  // namespace

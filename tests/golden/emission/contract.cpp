@@ -7,13 +7,8 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-// n:16 { y[contract groups=2 k=k lanes=8 m=t n=n rows=4] }
-void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+[[gnu::noinline]] void all_main_y_body([[maybe_unused]] const TesseraStep& step, const float* const x, const float* const w, float* const __restrict y, const float* const bias) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
-    [[maybe_unused]] const float* const bias = reinterpret_cast<const float*>(step.constants + 7680);
-    [[maybe_unused]] const float* const w = reinterpret_cast<const float*>(step.constants + 0);
-    [[maybe_unused]] const float* const x = static_cast<const float*>(step.inputs[0]);
-    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
     for (int64_t n_tile = 0; n_tile < 40; n_tile += 16) {
         const int64_t n_end = ntt::min<int64_t>(n_tile + 16, 40);
         ntt::contract<ntt::ContractTile{.lanes = 8, .rows = 4, .groups = 2, .accumulate = false, .b_padded = true}>(
@@ -32,6 +27,16 @@ void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetiti
             }
         }
     }
+}
+
+// n:16 { y[contract groups=2 k=k lanes=8 m=t n=n rows=4] }
+void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t T = step.symbols[0];
+    [[maybe_unused]] const float* const bias = reinterpret_cast<const float*>(step.constants + 7680);
+    [[maybe_unused]] const float* const w = reinterpret_cast<const float*>(step.constants + 0);
+    [[maybe_unused]] const float* const x = static_cast<const float*>(step.inputs[0]);
+    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
+    all_main_y_body(step, x, w, y, bias);
 }
 
 }  // namespace

@@ -16,16 +16,8 @@ struct Factor1 {
     }
 };
 
-// n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4] }
-void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+[[gnu::noinline]] void all_main_y_body([[maybe_unused]] const TesseraStep& step, const int8_t* const x, const int8_t* const low, const float* const scales, ntt::Bits<4> const w_q, const ntt::f16* const w_d, const ntt::f16* const w_m, float* const __restrict y) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
-    [[maybe_unused]] const int8_t* const low = static_cast<const int8_t*>(step.inputs[1]);
-    [[maybe_unused]] const float* const scales = static_cast<const float*>(step.inputs[2]);
-    [[maybe_unused]] const ntt::f16* const w_d = reinterpret_cast<const ntt::f16*>(step.constants + 1280);
-    [[maybe_unused]] const ntt::f16* const w_m = reinterpret_cast<const ntt::f16*>(step.constants + 1472);
-    [[maybe_unused]] const ntt::Bits<4> w_q(step.constants + 0);
-    [[maybe_unused]] const int8_t* const x = static_cast<const int8_t*>(step.inputs[0]);
-    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
     for (int64_t n_tile = 0; n_tile < 40; n_tile += 16) {
         const int64_t n_end = ntt::min<int64_t>(n_tile + 16, 40);
         ntt::contract_blocks<ntt::ContractBlocksTile{.lanes = 8, .rows = 4, .groups = 2, .block = 32, .a_block = 32, .zero = 0, .accumulate = false, .prefetch = 512}>(
@@ -37,6 +29,19 @@ void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetiti
             ntt::decoded(Factor1{w_m + ((n_tile) / 8) * 16, 16}),
             ntt::result(y + n_tile, 40, ntt::Int<8>{}));
     }
+}
+
+// n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4] }
+void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t T = step.symbols[0];
+    [[maybe_unused]] const int8_t* const low = static_cast<const int8_t*>(step.inputs[1]);
+    [[maybe_unused]] const float* const scales = static_cast<const float*>(step.inputs[2]);
+    [[maybe_unused]] const ntt::f16* const w_d = reinterpret_cast<const ntt::f16*>(step.constants + 1280);
+    [[maybe_unused]] const ntt::f16* const w_m = reinterpret_cast<const ntt::f16*>(step.constants + 1472);
+    [[maybe_unused]] const ntt::Bits<4> w_q(step.constants + 0);
+    [[maybe_unused]] const int8_t* const x = static_cast<const int8_t*>(step.inputs[0]);
+    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
+    all_main_y_body(step, x, low, scales, w_q, w_d, w_m, y);
 }
 
 }  // namespace

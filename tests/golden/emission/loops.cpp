@@ -7,13 +7,8 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-// t:1 { norm[loops lanes=8 x=d]; y[loops lanes=8 x=d] }
-void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+[[gnu::noinline]] void all_main_y_body([[maybe_unused]] const TesseraStep& step, const float* const x, float* const __restrict norm, float* const __restrict y, const float* const w) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
-    [[maybe_unused]] float* const norm = reinterpret_cast<float*>(step.arena + 0);
-    [[maybe_unused]] const float* const w = reinterpret_cast<const float*>(step.constants + 0);
-    [[maybe_unused]] const float* const x = static_cast<const float*>(step.inputs[0]);
-    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
     for (int64_t t_tile = 0; t_tile < T; ++t_tile) {
         ntt::Vector<float, 8> sum = ntt::broadcast<ntt::Vector<float, 8>>(0.0f);
         {
@@ -34,6 +29,16 @@ void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetiti
             if (d_2 < 50) group(d_2, 50 - d_2);
         }
     }
+}
+
+// t:1 { norm[loops lanes=8 x=d]; y[loops lanes=8 x=d] }
+void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t T = step.symbols[0];
+    [[maybe_unused]] float* const norm = reinterpret_cast<float*>(step.arena + 0);
+    [[maybe_unused]] const float* const w = reinterpret_cast<const float*>(step.constants + 0);
+    [[maybe_unused]] const float* const x = static_cast<const float*>(step.inputs[0]);
+    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
+    all_main_y_body(step, x, norm, y, w);
 }
 
 }  // namespace

@@ -7,18 +7,8 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-// t:1 { s:32 { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 lanes=8] }; y[loops lanes=8 x=d] }
-void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+[[gnu::noinline]] void all_main_y_body([[maybe_unused]] const TesseraStep& step, float* const __restrict largest, float* const __restrict weights, float* const __restrict weighted, const int32_t* const position, const float* const q, const float* const k, float* const __restrict scores, const float* const v, float* const __restrict y) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
-    [[maybe_unused]] const float* const k = reinterpret_cast<const float*>(step.constants + 0);
-    [[maybe_unused]] float* const largest = reinterpret_cast<float*>(step.arena + 256);
-    [[maybe_unused]] const int32_t* const position = static_cast<const int32_t*>(step.inputs[0]);
-    [[maybe_unused]] const float* const q = static_cast<const float*>(step.inputs[1]);
-    [[maybe_unused]] float* const scores = reinterpret_cast<float*>(step.arena + 0);
-    [[maybe_unused]] const float* const v = reinterpret_cast<const float*>(step.constants + 16384);
-    [[maybe_unused]] float* const weighted = reinterpret_cast<float*>(step.arena + 128);
-    [[maybe_unused]] float* const weights = reinterpret_cast<float*>(step.arena + 320);
-    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
     for (int64_t t_tile = 0; t_tile < T; ++t_tile) {
         largest[0] = -__builtin_inff();
         weights[0] = 0.0f;
@@ -59,6 +49,21 @@ void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetiti
             ntt::store_group(y + d_2 + t_tile * 32, (ntt::load_group<ntt::Vector<float, 8>>(weighted + d_2, ntt::Int<8>{}) / weights[0]), ntt::Int<8>{});
         }
     }
+}
+
+// t:1 { s:32 { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 lanes=8] }; y[loops lanes=8 x=d] }
+void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t T = step.symbols[0];
+    [[maybe_unused]] const float* const k = reinterpret_cast<const float*>(step.constants + 0);
+    [[maybe_unused]] float* const largest = reinterpret_cast<float*>(step.arena + 256);
+    [[maybe_unused]] const int32_t* const position = static_cast<const int32_t*>(step.inputs[0]);
+    [[maybe_unused]] const float* const q = static_cast<const float*>(step.inputs[1]);
+    [[maybe_unused]] float* const scores = reinterpret_cast<float*>(step.arena + 0);
+    [[maybe_unused]] const float* const v = reinterpret_cast<const float*>(step.constants + 16384);
+    [[maybe_unused]] float* const weighted = reinterpret_cast<float*>(step.arena + 128);
+    [[maybe_unused]] float* const weights = reinterpret_cast<float*>(step.arena + 320);
+    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
+    all_main_y_body(step, largest, weights, weighted, position, q, k, scores, v, y);
 }
 
 }  // namespace
