@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -29,12 +30,13 @@ struct StepWork {
 };
 
 struct BenchSettings {
-    int64_t prefill = 512;           ///< tokens of a prompt that is computed at once; 0: none is timed
-    int64_t decode = 64;             ///< tokens that are computed one by one; 0: none are timed
-    std::vector<int64_t> depths{0};  ///< tokens in the cache before them
-    int64_t repeat = 9;              ///< times that each is timed
-    int64_t chunk = 0;               ///< most tokens of one step; 0: as many as the code takes
-    bool limits = false;             ///< times the machine, too, before each time of a model
+    int64_t prefill = 512;               ///< tokens of a prompt that is computed at once; 0: none is timed
+    int64_t decode = 64;                 ///< tokens that are computed one by one; 0: none are timed
+    std::vector<int64_t> depths{0};      ///< tokens in the cache before them
+    int64_t repeat = 9;                  ///< times that each is timed
+    int64_t chunk = 0;                   ///< most tokens of one step; 0: as many as the code takes
+    bool limits = false;                 ///< times the machine, too, before each time of a model
+    std::filesystem::path machine = {};  ///< predicts the times: a measured description; may be empty
     std::function<void(int64_t done, int64_t all)> on_progress = {};  ///< in parts of the whole; may be empty
     std::function<bool()> should_stop = {};  ///< asked between two times: true ends the bench there
 };
@@ -55,6 +57,7 @@ struct BenchCase {
     int64_t depth = 0;
     StepWork work;                   ///< of all its tokens together
     std::vector<double> seconds;     ///< of all its tokens together, for each repetition
+    double predicted_seconds = 0;    ///< likewise; 0 without `BenchSettings::machine`, infinite if not known
     std::vector<HostLimits> limits;  ///< likewise, just before; empty without `BenchSettings::limits`
 };
 
@@ -62,8 +65,8 @@ struct BenchCase {
 /// forgotten. Models, prefill and decode alternate within a repetition, so that what disturbs the machine
 /// disturbs them alike. Nothing is drawn from the logits: tokens are fixed.
 /// @return fewer repetitions than wanted, of all cases equally many or one more, if `should_stop` said so.
-/// @throws Error if a setting is outside its range, or a model does not allow depth and tokens, cannot be
-/// loaded, or needs more memory than there is.
+/// @throws Error if a setting is outside its range, nothing was measured of the machine, or a model does not
+/// allow depth and tokens, cannot be loaded, or needs more memory than there is.
 std::vector<BenchCase> bench(std::span<const ModelFile> models, const BenchSettings& settings);
 
 /// What a sorted half has above and below it; between two values in proportion, as most programs do.

@@ -4,7 +4,9 @@
 #include <numeric>
 
 #include "bench/host_probe.h"
+#include "bench/step_predictor.h"
 #include "bench/timed_model.h"
+#include "machine/machine_text.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -38,6 +40,11 @@ public:
             for (const auto& artefact : artefacts)
                 if (probe_of(artefact->manifest().workers) == nullptr)
                     probes_.push_back(std::make_unique<HostProbe>(artefact->manifest().workers));
+        if (!settings.machine.empty()) {
+            const Machine machine = read_machine(settings.machine);
+            for (const auto& artefact : artefacts)
+                predictors_.push_back(std::make_unique<StepPredictor>(*artefact, machine));
+        }
         for (const auto& artefact : artefacts)
             models_.push_back(std::make_unique<TimedModel>(artefact, features, options));
         const size_t kinds = (settings.prefill > 0 ? 1 : 0) + (settings.decode > 0 ? 1 : 0);
@@ -94,6 +101,9 @@ private:
                                   .tokens = tokens,
                                   .depth = depth,
                                   .work = models_[m]->work(kind, tokens)});
+                if (!predictors_.empty())
+                    cases_.back().predicted_seconds =
+                        models_[m]->predicted_seconds(kind, tokens, *predictors_[m]);
             }
         }
     }
@@ -106,8 +116,9 @@ private:
     }
 
     const BenchSettings& settings_;
-    std::vector<int64_t> depths_;                     ///< ascending
-    std::vector<std::unique_ptr<HostProbe>> probes_;  ///< one for each number of workers
+    std::vector<int64_t> depths_;                             ///< ascending
+    std::vector<std::unique_ptr<HostProbe>> probes_;          ///< one for each number of workers
+    std::vector<std::unique_ptr<StepPredictor>> predictors_;  ///< of each model, or none
     std::vector<std::unique_ptr<TimedModel>> models_;
     std::vector<BenchCase> cases_;
     int64_t done_ = 0;

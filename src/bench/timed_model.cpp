@@ -65,16 +65,7 @@ double TimedModel::time(BenchCase::Kind kind, int64_t tokens) {
     return seconds;
 }
 
-StepWork TimedModel::work(BenchCase::Kind kind, int64_t tokens) const {
-    const int64_t depth = model_.session().length(sequence_);
-    const int64_t step = kind == BenchCase::Kind::kPrefill ? model_.session().longest_segment() : 1;
-    StepWork all;
-    for (int64_t done = 0; done < tokens; done += step)
-        all += work_of_step(depth + done, std::min(step, tokens - done));
-    return all;
-}
-
-StepWork TimedModel::work_of_step(int64_t start, int64_t tokens) const {
+TimedModel::Step TimedModel::step(int64_t start, int64_t tokens) const {
     const Manifest& manifest = model_.artefact().manifest();
     const StepInterface interface(manifest);
     std::vector<int32_t> pages(
@@ -84,13 +75,42 @@ StepWork TimedModel::work_of_step(int64_t start, int64_t tokens) const {
     const Segment segment{std::span(tokens_).first(static_cast<size_t>(tokens)), start, pages, rows};
     const auto count =
         std::max<int64_t>(interface.limits[StepInterface::kP].low, static_cast<int64_t>(pages.size()));
-    const StepValues values = step_values(manifest, interface, {&segment, 1}, count);
+    StepValues values = step_values(manifest, interface, {&segment, 1}, count);
 
-    std::map<std::string, int64_t> symbols;
-    for (size_t i = 0; i < values.symbols.size(); ++i) symbols[manifest.symbols[i].name] = values.symbols[i];
-    InputContents inputs;
-    for (size_t i = 0; i < values.inputs.size(); ++i) inputs[manifest.inputs[i].name] = values.inputs[i];
-    return step_work(graph_, symbols, inputs);
+    Step step;
+    for (size_t i = 0; i < values.symbols.size(); ++i)
+        step.symbols[manifest.symbols[i].name] = values.symbols[i];
+    for (size_t i = 0; i < values.inputs.size(); ++i)
+        step.inputs[manifest.inputs[i].name] = std::move(values.inputs[i]);
+    return step;
+}
+
+void TimedModel::for_each_step(BenchCase::Kind kind, int64_t tokens,
+                               const std::function<void(const Step&)>& visit) const {
+    const int64_t depth = model_.session().length(sequence_);
+    const int64_t most = kind == BenchCase::Kind::kPrefill ? model_.session().longest_segment() : 1;
+    for (int64_t done = 0; done < tokens; done += most)
+        visit(step(depth + done, std::min(most, tokens - done)));
+}
+
+StepWork TimedModel::work(BenchCase::Kind kind, int64_t tokens) const {
+    StepWork all;
+    for_each_step(kind, tokens, [&](const Step& step) {
+        all += step_work(graph_, step.symbols, {step.inputs.begin(), step.inputs.end()});
+    });
+    return all;
+}
+
+double TimedModel::predicted_seconds(BenchCase::Kind kind, int64_t tokens,
+                                     const StepPredictor& predictor) const {
+    double all = 0;
+    for_each_step(kind, tokens, [&](const Step& step) {
+        SizePoint sizes{.symbols = step.symbols, .contents = {}};
+        for (const auto& [name, values] : step.inputs)
+            sizes.contents[name].assign(values.begin(), values.end());
+        all += predictor.seconds(sizes);
+    });
+    return all;
 }
 
 }  // namespace tessera

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "bench/step_predictor.h"
 #include "ir/graph.h"
 #include "llm/language_model.h"
 #include "tessera/bench.h"
@@ -28,10 +31,20 @@ public:
     double time(BenchCase::Kind kind, int64_t tokens);
     /// Of all tokens of such a run together, at the present depth.
     StepWork work(BenchCase::Kind kind, int64_t tokens) const;
+    /// Likewise, what they are predicted to take.
+    double predicted_seconds(BenchCase::Kind kind, int64_t tokens, const StepPredictor& predictor) const;
 
 private:
     void add(int64_t tokens);
-    StepWork work_of_step(int64_t start, int64_t tokens) const;
+    /// What a step of so many tokens behind others is given.
+    struct Step {
+        std::map<std::string, int64_t> symbols;
+        std::map<std::string, std::vector<int32_t>> inputs;
+    };
+    Step step(int64_t start, int64_t tokens) const;
+    /// Those of such a run at the present depth, in order.
+    void for_each_step(BenchCase::Kind kind, int64_t tokens,
+                       const std::function<void(const Step&)>& visit) const;
 
     LanguageModel model_;
     Graph graph_;

@@ -112,6 +112,9 @@ void declare_options(CLI::App& app, Options& options) {
         ->type_name("N");
     app.add_flag("--limits", settings.limits,
                  "time the machine before each time of a model: reading memory, and F32 multiply-adds");
+    app.add_option("--machine", settings.machine,
+                   "also predict the times by this description, which `tessera machine --measure` wrote")
+        ->type_name("FILE");
     app.add_option("--json", options.json,
                    "write every repetition to this file, or to stdout in place of the table (-)")
         ->type_name("FILE");
@@ -125,6 +128,7 @@ Verb bench_verb() {
             .examples = {"tessera bench OUT.tsr --limits",
                          "tessera bench OUT.tsr --prefill 512 --decode 64 --depth 0,4096 --json times.json",
                          "tessera bench a.tsr b.tsr --prefill 0 --repeat 15",
+                         "tessera bench OUT.tsr --prefill 17 --decode 0 --machine host.toml",
                          "tessera bench models/Qwen3-0.6B --threads 1,2"},
             .declare = [](CLI::App& app, const Environment& environment) -> Job {
                 const auto options = std::make_shared<Options>();

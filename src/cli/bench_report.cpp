@@ -1,5 +1,8 @@
 #include "cli/bench_report.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -31,17 +34,24 @@ std::string share(const BenchCase& one, double amount, double HostLimits::*limit
     return fmt::format("{:.1f} %", 100 * quartiles(std::move(all)).median);
 }
 
+/// Tokens a second; empty where nothing was predicted.
+std::string prediction(const BenchCase& one) {
+    if (one.predicted_seconds == 0) return {};
+    if (!std::isfinite(one.predicted_seconds)) return "  not known";
+    return fmt::format(" {:>10.2f}", static_cast<double>(one.tokens) / one.predicted_seconds);
+}
+
 std::string row(const BenchCase& one) {
     const auto tokens = static_cast<double>(one.tokens);
     const auto bytes = static_cast<double>(one.work.bytes());
     const auto flops = static_cast<double>(one.work.multiply_adds);
     const Quartiles speed = rates(one, tokens);
-    return fmt::format("  {:<20} {:>10.2f} {:>19} {:>9.2f} {:>8.2f} {:>8} {:>12.2f} {:>9.2f} {:>8}\n",
+    return fmt::format("  {:<20} {:>10.2f} {:>19} {:>9.2f} {:>8.2f} {:>8} {:>12.2f} {:>9.2f} {:>8}{}\n",
                        name_of(one), speed.median, fmt::format("{:.2f} .. {:.2f}", speed.low, speed.high),
                        bytes / tokens / kMega, rates(one, bytes).median / kGiga,
                        share(one, bytes, &HostLimits::bytes_per_second), flops / tokens / kMega,
                        rates(one, flops).median / kGiga,
-                       share(one, flops, &HostLimits::multiply_adds_per_second));
+                       share(one, flops, &HostLimits::multiply_adds_per_second), prediction(one));
 }
 
 std::string limits_line(std::span<const BenchCase> cases, size_t model) {
@@ -63,9 +73,11 @@ std::string bench_table(std::span<const BenchedModel> models, std::span<const Be
     std::string text;
     for (size_t m = 0; m < models.size(); ++m) {
         text += fmt::format("{}{}: {}\n", m == 0 ? "" : "\n", models[m].file, models[m].description);
-        text +=
-            fmt::format("  {:<20} {:>10} {:>19} {:>9} {:>8} {:>8} {:>12} {:>9} {:>8}\n", "", "tokens/s",
-                        "quartiles", "MB/token", "GB/s", "of limit", "MFLOP/token", "GFLOP/s", "of limit");
+        const bool has_predictions = std::any_of(
+            cases.begin(), cases.end(), [](const BenchCase& one) { return one.predicted_seconds != 0; });
+        text += fmt::format("  {:<20} {:>10} {:>19} {:>9} {:>8} {:>8} {:>12} {:>9} {:>8}{}\n", "", "tokens/s",
+                            "quartiles", "MB/token", "GB/s", "of limit", "MFLOP/token", "GFLOP/s", "of limit",
+                            has_predictions ? "  predicted" : "");
         for (const BenchCase& one : cases)
             if (one.model == m && !one.seconds.empty()) text += row(one);
         text += limits_line(cases, m);
@@ -96,6 +108,8 @@ std::string bench_json(std::span<const BenchedModel> models, std::span<const Ben
                                      {"cache_bytes_written", one.work.cache_bytes_written},
                                      {"seconds", one.seconds},
                                      {"limits", std::move(limits)}});
+        if (one.predicted_seconds != 0)
+            document["cases"].back()["predicted_seconds"] = one.predicted_seconds;  // null if infinite
     }
     return document.dump(1) + "\n";
 }

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/round_machine.h"
+#include "machine/machine_text.h"
 #include "support/subprocess.h"
 #include "support/temporary_folder.h"
 
@@ -122,6 +124,31 @@ TEST_F(BenchVerb, PrintsATableOfEveryModelAndWritesTheFile) {
         EXPECT_EQ(one["limits"].size(), 3U);
         for (const Json& limits : one["limits"]) EXPECT_GT(limits["bytes_per_second"], 0);
     }
+}
+
+TEST_F(BenchVerb, AMeasuredMachinePredictsTheTimes) {
+    std::ofstream(path("round.toml")) << print_machine(testing::round_machine());
+    const auto cases = [](const std::string& prefill) {
+        const ProcessResult result = bench({"--prefill", prefill, "--decode", "2", "--repeat", "1", "--chunk",
+                                            "10", "--machine", path("round.toml"), "--json", "-"});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return Json::parse(result.output)["cases"];
+    };
+    // A prompt of three whole chunks reads the weights three times.
+    const Json once = cases("10"), thrice = cases("30");
+    const double chunk = once[0]["predicted_seconds"], token = once[1]["predicted_seconds"];
+    EXPECT_GT(token, 0);
+    EXPECT_GT(thrice[0]["predicted_seconds"], 2.9 * chunk);
+    EXPECT_LT(thrice[0]["predicted_seconds"], 3.5 * chunk);
+    EXPECT_EQ(thrice[1]["predicted_seconds"], token) << "no time is looked at";
+
+    const ProcessResult table =
+        bench({"--prefill", "0", "--decode", "2", "--repeat", "1", "--machine", path("round.toml")});
+    EXPECT_THAT(table.output, HasSubstr("of limit  predicted\n"));
+    const ProcessResult described =
+        bench({"--prefill", "8", "--decode", "2", "--machine", TESSERA_SOURCE_DIR "/machines/avx2.toml"});
+    EXPECT_EQ(described.exit_code, 1);
+    EXPECT_THAT(described.errors, HasSubstr("nothing was measured of this machine"));
 }
 
 TEST_F(BenchVerb, RefusesWhatItCannotTime) {

@@ -1,0 +1,25 @@
+#include "bench/step_predictor.h"
+
+#include "plan/copies.h"
+#include "planner/weighted_sizes.h"
+#include "support/error.h"
+
+namespace tessera {
+
+StepPredictor::StepPredictor(const Artefact& artefact, const Machine& machine)
+    : plan_(parse_plan(artefact.plan(), artefact.where())),
+      graph_(with_copies(parse_graph(artefact.graph(), artefact.where()), plan_, artefact.where())),
+      model_(machine) {
+    if (!model_.is_measured())
+        throw Error(machine.name, "",
+                    "nothing was measured of this machine, so that no time can be predicted",
+                    "give the file that `tessera machine --measure` writes");
+}
+
+double StepPredictor::seconds(const SizePoint& step) const {
+    const auto runs = specialisation_at(plan_, {.name = "bench", .values = step.symbols});
+    TESSERA_CHECK(runs.has_value(), "no specialisation");
+    return total_seconds(step_costs(graph_, plan_, plan_.specialisations[*runs], step, model_));
+}
+
+}  // namespace tessera

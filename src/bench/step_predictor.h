@@ -1,0 +1,26 @@
+#pragma once
+
+#include "cost/step_cost.h"
+#include "ir/graph.h"
+#include "plan/plan.h"
+#include "runtime/artefact.h"
+
+namespace tessera {
+
+/// How long steps of an artefact take on a measured machine, by its file and nothing else.
+class StepPredictor {
+public:
+    /// @throws Error if the artefact holds no graph or plan, or nothing was measured of the machine.
+    StepPredictor(const Artefact& artefact, const Machine& machine);
+
+    /// Of one step at these sizes; infinite where the time of a kernel is not known.
+    /// @pre some specialisation of the plan runs at them
+    double seconds(const SizePoint& step) const;
+
+private:
+    Plan plan_;
+    Graph graph_;  ///< with the plan's copies
+    CostModel model_;
+};
+
+}  // namespace tessera
