@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <set>
 
@@ -44,6 +45,14 @@ constexpr double kGood = 1.05;
 constexpr double kDeviations = 2.58 / 2;
 /// Constants of which a step reads a few rows begin so many bytes further on at each call.
 constexpr int64_t kLeastStride = 64 * 1024;
+
+/// Of the times of two forms, turn by turn.
+std::vector<double> sorted_ratios(const std::vector<double>& seconds, const std::vector<double>& others) {
+    std::vector<double> ratios(others.size());
+    std::ranges::transform(seconds, others, ratios.begin(), std::divides());
+    std::ranges::sort(ratios);
+    return ratios;
+}
 
 class Regret {
 public:
@@ -170,10 +179,7 @@ private:
     }
 
     bool is_decided() const {
-        std::vector<double> ratios;
-        for (size_t turn = 0; turn < duel_[0].size(); ++turn)
-            ratios.push_back(duel_[0][turn] / duel_[1][turn]);
-        std::ranges::sort(ratios);
+        const std::vector<double> ratios = sorted_ratios(duel_[0], duel_[1]);
         const auto middle = static_cast<double>(ratios.size()) / 2;
         const auto apart = std::min(kDeviations * std::sqrt(2 * middle), middle - 1);
         return ratios[static_cast<size_t>(middle - apart)] > kGood ||
@@ -182,10 +188,7 @@ private:
 
     /// Of the choice by this one, the median over the turns.
     double ratio(size_t i) const {
-        std::vector<double> ratios;
-        for (size_t turn = 0; turn < turns_[i].size(); ++turn)
-            ratios.push_back(turns_[0][turn] / turns_[i][turn]);
-        std::ranges::sort(ratios);
+        const std::vector<double> ratios = sorted_ratios(turns_[0], turns_[i]);
         return ratios[ratios.size() / 2];
     }
 
@@ -205,7 +208,7 @@ private:
 };
 
 Json run(const Machine& machine, const MeasureOptions& options, const std::string& filter) {
-    Json json;
+    Json json = {{"good", kGood}};
     for (const Subject& subject : operators_of_a_block(machine)) {
         if (subject.instance.name.find(filter) == std::string::npos) continue;
         std::fprintf(stderr, "\r%-60s", subject.instance.name.c_str());

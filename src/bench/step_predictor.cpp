@@ -1,15 +1,18 @@
 #include "bench/step_predictor.h"
 
 #include "plan/copies.h"
+#include "planner/verify_plan.h"
 #include "planner/weighted_sizes.h"
 #include "support/error.h"
 
 namespace tessera {
 
 StepPredictor::StepPredictor(const Artefact& artefact, const Machine& machine)
-    : plan_(parse_plan(artefact.plan(), artefact.where())),
-      graph_(with_copies(parse_graph(artefact.graph(), artefact.where()), plan_, artefact.where())),
-      model_(machine) {
+    : plan_(parse_plan(artefact.plan(), artefact.where())), model_(machine) {
+    const Graph graph = parse_graph(artefact.graph(), artefact.where());
+    verify(graph, artefact.where());
+    graph_ = with_copies(graph, plan_, artefact.where());
+    verify_plan(graph_, plan_, artefact.where());
     if (!model_.is_measured())
         throw Error(machine.name, "",
                     "nothing was measured of this machine, so that no time can be predicted",

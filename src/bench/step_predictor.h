@@ -10,7 +10,8 @@ namespace tessera {
 /// How long steps of an artefact take on a measured machine, by its file and nothing else.
 class StepPredictor {
 public:
-    /// @throws Error if the artefact holds no graph or plan, or nothing was measured of the machine.
+    /// @throws Error if the artefact holds no graph or plan, or illegal ones, or nothing was measured of the
+    /// machine.
     StepPredictor(const Artefact& artefact, const Machine& machine);
 
     /// Of one step at these sizes; infinite where the time of a kernel is not known.

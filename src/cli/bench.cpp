@@ -25,6 +25,8 @@ struct Options {
     std::vector<std::filesystem::path> models;
     std::vector<int64_t> threads;
     std::string json;
+    bool costs = false;
+    std::string machine;
     BenchSettings settings;
 };
 
@@ -48,6 +50,7 @@ void open_all(const std::filesystem::path& path, const Options& options, int64_t
 
 int bench_models(const Options& options, const Environment& environment) {
     BenchSettings settings = options.settings;
+    if (options.costs) settings.machine = options.machine;
     const int64_t deepest = *std::max_element(settings.depths.begin(), settings.depths.end());
     const int64_t context = deepest + std::max(settings.prefill, settings.decode);
     std::vector<ModelFile> files;
@@ -112,9 +115,12 @@ void declare_options(CLI::App& app, Options& options) {
         ->type_name("N");
     app.add_flag("--limits", settings.limits,
                  "time the machine before each time of a model: reading memory, and F32 multiply-adds");
-    app.add_option("--machine", settings.machine,
-                   "also predict the times by this description, which `tessera machine --measure` wrote")
-        ->type_name("FILE");
+    CLI::Option* machine =
+        app.add_option("--machine", options.machine,
+                       "with --costs: the machine that they are for, as `tessera machine --measure` wrote it")
+            ->type_name("FILE");
+    app.add_flag("--costs", options.costs, "also predict the times, by what was measured of the machine")
+        ->needs(machine);
     app.add_option("--json", options.json,
                    "write every repetition to this file, or to stdout in place of the table (-)")
         ->type_name("FILE");
@@ -128,7 +134,7 @@ Verb bench_verb() {
             .examples = {"tessera bench OUT.tsr --limits",
                          "tessera bench OUT.tsr --prefill 512 --decode 64 --depth 0,4096 --json times.json",
                          "tessera bench a.tsr b.tsr --prefill 0 --repeat 15",
-                         "tessera bench OUT.tsr --prefill 17 --decode 0 --machine host.toml",
+                         "tessera bench OUT.tsr --prefill 17 --decode 0 --costs --machine host.toml",
                          "tessera bench models/Qwen3-0.6B --threads 1,2"},
             .declare = [](CLI::App& app, const Environment& environment) -> Job {
                 const auto options = std::make_shared<Options>();

@@ -79,6 +79,7 @@ KernelTimes::KernelTimes(const Machine& machine) {
         entry.m = at(time.sizes, "m", 1);
         entry.n = at(time.sizes, "n", at(time.sizes, "d", 1));
         entry.k = at(time.sizes, "k", at(time.sizes, "s", 1));
+        entry.cut = entry.blocks.cut(entry.m);
         entry.near_seconds = time.seconds;
         for (const MicroKernelTime& other : machine.micro_kernels) {
             if (other.level == far && other.name == time.name && other.types == time.types &&
@@ -132,8 +133,7 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     std::map<size_t, std::vector<const Entry*>> by_sizes_of_blocks;
     for (const Entry* entry : entries) {
         if (!is_nearest(*entry)) continue;
-        if (entry->blocks.tells_of_largest(entry->m))
-            by_sizes_of_blocks[entry->blocks.cut(entry->m).size()].push_back(entry);
+        if (entry->blocks.tells_of_largest(entry->m)) by_sizes_of_blocks[entry->cut.size()].push_back(entry);
         if (entry->far_seconds) {
             const double bytes = static_cast<double>(entry->n * entry->k) * entry->bits_of_b / 8;
             stalls[entry->m][entry->k] = std::max(*entry->far_seconds - entry->near_seconds, 1e-15) / bytes;
@@ -142,10 +142,9 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     // Calls of one size of blocks first, which the others build on.
     for (const auto& [sizes, of_sizes] : by_sizes_of_blocks) {
         for (const Entry* entry : of_sizes) {
-            const std::map<int64_t, int64_t> cut = entry->blocks.cut(entry->m);
             const double each = entry->near_seconds / static_cast<double>(entry->n * entry->k);
-            if (const auto seconds = of_largest_block(cut, by_rows, entry->k, each))
-                by_rows[cut.rbegin()->first].emplace(entry->k, *seconds);
+            if (const auto seconds = of_largest_block(entry->cut, by_rows, entry->k, each))
+                by_rows[entry->cut.rbegin()->first].emplace(entry->k, *seconds);
         }
     }
     if (by_rows.empty()) return std::nullopt;

@@ -52,6 +52,7 @@ private:
         RowBlocks blocks;
         int64_t depth = 1;  ///< k that are multiplied at once
         int64_t m = 1, n = 1, k = 1;
+        std::map<int64_t, int64_t> cut;  ///< of the m rows, by `blocks`
         double bits_of_b = 32;
         double near_seconds = 0;
         std::optional<double> far_seconds;

@@ -130,7 +130,7 @@ TEST_F(BenchVerb, AMeasuredMachinePredictsTheTimes) {
     std::ofstream(path("round.toml")) << print_machine(testing::round_machine());
     const auto cases = [](const std::string& prefill) {
         const ProcessResult result = bench({"--prefill", prefill, "--decode", "2", "--repeat", "1", "--chunk",
-                                            "10", "--machine", path("round.toml"), "--json", "-"});
+                                            "10", "--costs", "--machine", path("round.toml"), "--json", "-"});
         EXPECT_EQ(result.exit_code, 0) << result.errors;
         return Json::parse(result.output)["cases"];
     };
@@ -142,13 +142,22 @@ TEST_F(BenchVerb, AMeasuredMachinePredictsTheTimes) {
     EXPECT_LT(thrice[0]["predicted_seconds"], 3.5 * chunk);
     EXPECT_EQ(thrice[1]["predicted_seconds"], token) << "no time is looked at";
 
-    const ProcessResult table =
-        bench({"--prefill", "0", "--decode", "2", "--repeat", "1", "--machine", path("round.toml")});
+    const ProcessResult table = bench(
+        {"--prefill", "0", "--decode", "2", "--repeat", "1", "--costs", "--machine", path("round.toml")});
     EXPECT_THAT(table.output, HasSubstr("of limit  predicted\n"));
-    const ProcessResult described =
-        bench({"--prefill", "8", "--decode", "2", "--machine", TESSERA_SOURCE_DIR "/machines/avx2.toml"});
+    const ProcessResult described = bench({"--prefill", "8", "--decode", "2", "--costs", "--machine",
+                                           TESSERA_SOURCE_DIR "/machines/avx2.toml"});
     EXPECT_EQ(described.exit_code, 1);
     EXPECT_THAT(described.errors, HasSubstr("nothing was measured of this machine"));
+}
+
+TEST_F(BenchVerb, AMachineThatOtherVerbsAreToldPredictsNothing) {
+    const ProcessResult result = run_process(
+        {.program = "/usr/bin/env",
+         .arguments = {"TESSERA_MACHINE=" TESSERA_SOURCE_DIR "/machines/avx2.toml", TESSERA_PROGRAM, "bench",
+                       path("tiny.tsr"), "--prefill", "8", "--decode", "0", "--repeat", "1", "--json", "-"}});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_FALSE(Json::parse(result.output)["cases"][0].contains("predicted_seconds"));
 }
 
 TEST_F(BenchVerb, RefusesWhatItCannotTime) {

@@ -66,7 +66,9 @@ void find_shape(const std::vector<std::string>& tiles, const Kernel& kernel, Emi
 
 EmittedKernel emit_kernel(const Program& program, const ProgramBlock& block, const Kernel& kernel,
                           FactorTypes& factors) {
-    EmittedKernel emitted{function_name(program, block, kernel), kernel.comment, {}, {}, {}, {}, {}, {}};
+    EmittedKernel emitted;
+    emitted.name = function_name(program, block, kernel);
+    emitted.comment = kernel.comment;
     for (size_t s = 0; s < program.symbols.size(); ++s) {
         const Variable& symbol = program.symbols[s];
         if (symbol.bounds.low == symbol.bounds.high) continue;
