@@ -16,9 +16,11 @@ PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> wo
     options.units = machine.units;
     options.costs = std::make_shared<const CostModel>(machine);
     options.has_all_blocks = options.costs->is_measured();
-    // Half of the core's own second level: the other half is for what streams through.
+    // Half of a cache: the other half is for what streams through.
     if (const MemoryLevel* own = find_memory(machine, "L2"))
         options.resident_bytes = own->capacity_bytes / own->shared_by_cores / 2;
+    if (const size_t levels = machine.memory.size(); levels > 1)
+        options.cached_bytes = options.costs->capacity(levels - 2, options.workers) / 2;
     return options;
 }
 

@@ -229,8 +229,10 @@ private:
         return std::max<int64_t>(sum, 1);
     }
 
-    /// A product with many rows reads its weights a tile at a time that stays in the core's cache. A matrix
-    /// unit takes its rows, too, in tiles that stay there: it is faster than what is further out gives them.
+    /// A product whose rows do not all fit where they are widened reads its weights a tile at a time that
+    /// stays in a cache: for each tile all rows are widened again, for each part of the rows the tile is read
+    /// again, so that it should be large. A matrix unit is faster than what is further out gives it weights
+    /// and rows: it takes both in tiles that stay in the core's own cache.
     void block_weights(const Node& node, Nest& nest) const {
         Leaf& leaf = std::get<Leaf>(nest.children.front());
         const bool has_tiles = leaf.micro_kernel == "contract_tiles";
@@ -244,7 +246,8 @@ private:
         const int64_t step =
             std::stoll(leaf.parameters.at("lanes")) * std::stoll(leaf.parameters.at("groups"));
         const int64_t row_bits = extent("k") * bits_per_step(d, d.iterator(leaf.parameters.at("k")));
-        const int64_t fits = options_.resident_bytes * 8 / row_bits / step * step;
+        const int64_t tile_bytes = has_tiles ? options_.resident_bytes : options_.cached_bytes;
+        const int64_t fits = tile_bytes * 8 / row_bits / step * step;
         if (fits >= step && fits < extent("n")) nest.loops.push_back({leaf.parameters.at("n"), fits});
         if (!has_tiles) return;
         const int64_t rows =

@@ -20,6 +20,7 @@ struct PlannerOptions {
     int64_t line_bytes = 64;              ///< of a line of the caches
     std::vector<ComputeUnit> units;       ///< of the machine
     int64_t resident_bytes = 512 * 1024;  ///< of a weight tile that stays in the core's own cache
+    int64_t cached_bytes = 512 * 1024;    ///< of a weight tile that stays in the last cache
     int64_t workers = 1;
     /// What the others lose while they wait for the last one: about 3 us, in which a core multiplies that
     /// many weights that come from memory.

@@ -21,7 +21,11 @@ TEST_P(Differential, DefaultPlanComputesWhatTheInterpreterDoes) {
     const int64_t lanes = widths[seed % widths.size()];
     const RandomGraph random = random_graph(seed, lanes);
     verify(random.graph, "random graph");
-    PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 256};
+    PlannerOptions options{.machine = "test",
+                           .lanes = lanes,
+                           .vector_registers = 32,
+                           .resident_bytes = 256,
+                           .cached_bytes = 256};
     if (seed % 2 == 0) options.units.push_back(pair_unit(lanes));
     if (seed % 4 < 2) options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
     const Plan plan = default_plan(random.graph, options);

@@ -28,7 +28,11 @@ double random_seconds(uint64_t seed, const egraph::Operator& op, std::span<const
 }
 
 PlannerOptions options_for(uint64_t seed, int64_t lanes) {
-    PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 256};
+    PlannerOptions options{.machine = "test",
+                           .lanes = lanes,
+                           .vector_registers = 32,
+                           .resident_bytes = 256,
+                           .cached_bytes = 256};
     options.units.push_back({.name = "vector",
                              .kind = UnitKind::kVector,
                              .operands = {{"A", "f32", {{'i', lanes}}},

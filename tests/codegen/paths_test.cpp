@@ -46,7 +46,8 @@ const PlannerOptions kOptions = {.machine = "test",
                                  .lanes = kLanes,
                                  .vector_registers = 16,
                                  .units = {tile_unit({.m = 4, .n = kLanes, .k = 8})},
-                                 .resident_bytes = 2048};
+                                 .resident_bytes = 2048,
+                                 .cached_bytes = 2048};
 
 const Node& node_of(const Graph& graph, const Leaf& leaf) {
     for (const Block& block : graph.blocks)

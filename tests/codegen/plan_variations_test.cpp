@@ -31,7 +31,7 @@ TEST_P(PlanVariations, ComputeWhatTheInterpreterDoes) {
     const int64_t lanes = widths[seed % widths.size()];
     const RandomGraph graph = random_graph(seed, lanes);
     Plan start = default_plan(
-        graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 2048});
+        graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .cached_bytes = 2048});
     start.specialisations.erase(start.specialisations.begin(), start.specialisations.end() - 1);
     CompiledPlans compiled(lanes);
     std::vector<Variation> variations;

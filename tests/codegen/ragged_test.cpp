@@ -25,7 +25,7 @@ TEST_P(Ragged, EveryFamilyComputesWhatTheInterpreterDoes) {
         const Graph& graph = graphs.back().graph;
         verify(graph, "ragged graph");
         const Plan plan = default_plan(
-            graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .resident_bytes = 256});
+            graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .cached_bytes = 256});
         verify_plan(graph, plan, "default plan");
         compiled.add(graph, plan);
     }

@@ -20,7 +20,7 @@ PlannerOptions options(int64_t lanes, int64_t workers, double barrier) {
     return {.machine = "test",
             .lanes = lanes,
             .vector_registers = 32,
-            .resident_bytes = 2048,
+            .cached_bytes = 2048,
             .workers = workers,
             .iterations_of_a_barrier = barrier,
             .barriers_of_a_layer = barrier == 0 ? 1000 : 5};

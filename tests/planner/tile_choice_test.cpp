@@ -62,7 +62,8 @@ protected:
                                                .lanes = vector_lanes(machine_),
                                                .vector_registers = vector_registers(machine_),
                                                .units = machine_.units,
-                                               .resident_bytes = 16 * 1024});
+                                               .resident_bytes = 16 * 1024,
+                                               .cached_bytes = cached_bytes_});
         verify_plan(graph, plan, "default plan");
         for (const SpecialisationPlan& s : plan.specialisations)
             if (s.name == specialisation) return print(s.kernels.back().nest);
@@ -70,6 +71,7 @@ protected:
     }
 
     Machine machine_ = read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml");
+    int64_t cached_bytes_ = 1024 * 1024;
 };
 
 constexpr const char* kTiles = "contract_tiles depth=32 groups=2 k=k lanes=16 m=t n=n rows=2 tile_rows=16";
@@ -80,6 +82,13 @@ TEST_F(TileChoice, ManyRowsAreForTheMatrixUnitAndOneForTheVectors) {
     EXPECT_NE(leaf("decode").find("dot=2"), std::string::npos);
     EXPECT_EQ(leaf("prefill", "f16").find("contract_tiles"), std::string::npos);
     EXPECT_EQ(leaf("prefill", "f32").find("contract_tiles"), std::string::npos);
+}
+
+TEST_F(TileChoice, WeightsForTheVectorsStayInTheLastCache) {
+    EXPECT_EQ(leaf("prefill", "f16").find("n:"), std::string::npos) << "all of them do";
+    cached_bytes_ = 16 * 1024;
+    EXPECT_EQ(leaf("prefill", "f16").find("n:"), 0U);
+    EXPECT_EQ(leaf("decode", "f16").find("n:"), std::string::npos) << "each is read once";
 }
 
 TEST_F(TileChoice, TheShapeIsTheUnits) {
