@@ -229,10 +229,9 @@ private:
         return std::max<int64_t>(sum, 1);
     }
 
-    /// A product whose rows do not all fit where they are widened reads its weights a tile at a time that
-    /// stays in a cache: for each tile all rows are widened again, for each part of the rows the tile is read
-    /// again, so that it should be large. A matrix unit is faster than what is further out gives it weights
-    /// and rows: it takes both in tiles that stay in the core's own cache.
+    /// A product whose rows are widened in parts reads its weights a tile at a time that stays in a cache, as
+    /// large as possible: for each tile all rows are widened again. A matrix unit is faster than what is
+    /// further out gives it weights and rows: it takes both in tiles that stay in the core's own cache.
     void block_weights(const Node& node, Nest& nest) const {
         Leaf& leaf = std::get<Leaf>(nest.children.front());
         const bool has_tiles = leaf.micro_kernel == "contract_tiles";

@@ -3,6 +3,7 @@
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/blocks.h"
 #include "tessera/ntt/operands.h"
+#include "tessera/ntt/wide_panel.h"
 #include "tessera/ntt/wide_rows.h"
 
 namespace tessera::ntt {
@@ -20,6 +21,12 @@ struct ContractTile {
     int prefetch = 0;         ///< bytes by which lines of B are fetched ahead; 0: never
     bool dot = false;         ///< add pairs of k by dot_add; B is of pairs, and so is A
 };
+
+/// F32 of a panel of B that is widened on the stack: 256 KiB, of a second cache of 512.
+inline constexpr int64_t kContractPanel = 65536;
+
+/// For so many blocks of rows a panel is widened once: that saves more than it takes.
+inline constexpr int64_t kContractPanelBlocks = 4;
 
 namespace detail {
 
@@ -149,6 +156,51 @@ template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, cla
     for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
 }
 
+/// B[n, k] of NR groups for all k, as WidePanel reads it.
+template <ContractTile Tile, int NR, Extent Count, class B>
+[[gnu::always_inline]] inline void widen_panel(const B& b, int64_t group, Count count, int64_t k_extent,
+                                               float* out) {
+    const auto step = [&](int64_t k) __attribute__((always_inline)) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j)
+            store(out + (k * NR + j) * Tile.lanes, load_step<Tile>(b, group + j, k, count));
+    };
+    constexpr int kUnroll = Tile.k_unroll;  // as in contract_block
+    constexpr bool kIsPowerOfTwo = (kUnroll & (kUnroll - 1)) == 0;
+    int64_t k = 0;
+    for (; k + kUnroll <= k_extent; k += kUnroll) {
+#pragma GCC unroll 64
+        for (int u = 0; u < kUnroll; ++u) step(kIsPowerOfTwo ? k | u : k + u);
+    }
+    for (; k < k_extent; ++k) step(k);
+}
+
+/// contract of many rows, each panel of B as F32.
+template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
+inline void contract_panels(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
+    constexpr ContractTile kTile = [] {
+        ContractTile tile = Tile;
+        tile.k_unroll = 1;
+        tile.prefetch = 0;
+        return tile;
+    }();
+    alignas(64) float panel[kContractPanel];
+    const auto with_panel = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
+        widen_panel<Tile, groups.value>(b, group, count, k_extent, panel);
+        const WidePanel<groups.value, Tile.lanes> wide{panel, group};
+        for_blocks<Tile.rows>(
+            m_extent, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
+                contract_block<kTile, block_rows.value, groups.value>(i, group, count, k_extent, a, wide, c);
+            });
+    };
+    for_groups<Tile.lanes, Tile.groups>(n_extent, with_panel);
+}
+
+/// Whether contract_panels is for these operands: A can be read as often as there are panels.
+template <ContractTile Tile, class A, class B>
+inline constexpr bool kHasPanels =
+    Tile.rows > 1 && !Tile.dot && !kIsNarrow<A> && !kIsWide<B> && !kIsPaired<Tile, B>;
+
 }  // namespace detail
 
 /// The largest K of rows of f16 or bf16, unless pairs are added by dot_add: as many numbers of A are kept as
@@ -167,13 +219,17 @@ concept Contraction = ResultOperand<C, V> &&
 /// even one. Blocks of n are the outer loop: a panel of B (K x groups x L) stays in the nearest cache while
 /// the rows of A pass. Nothing of C beyond N is touched, nor of B unless `b_padded`. Rows of f16 and bf16 are
 /// widened once for all n, as many at a time as there is room for: while these are `rows` or more, that costs
-/// nothing.
+/// nothing. For many rows of f32 it is B that is widened or decoded once for all of them.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
 requires Contraction<Tile, A, B, C>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     static_assert(Tile.rows >= 1 && Tile.groups >= 1 && Tile.k_unroll >= 1);
     const auto m = StoredExtent<M>(m_extent);
     const auto k = StoredExtent<K>(k_extent);
+    if constexpr (detail::kHasPanels<Tile, A, B>) {
+        if (m >= kContractPanelBlocks * Tile.rows && k * Tile.groups * Tile.lanes <= kContractPanel)
+            return detail::contract_panels<Tile>(m, n_extent, k, a, b, c);
+    }
     if constexpr (detail::kIsNarrow<A> && !Tile.dot) {
         float wide[kContractWideK];
         if constexpr (std::same_as<M, Int<1>>) {

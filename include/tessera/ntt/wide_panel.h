@@ -1,0 +1,29 @@
+#pragma once
+
+#include "tessera/ntt/group.h"
+#include "tessera/ntt/operands.h"
+
+// A panel of B as F32, made once for many rows of A: numbers of 16 bits are widened, and encoded ones
+// decoded, once for all blocks of rows and not again for each.
+
+namespace tessera::ntt::detail {
+
+/// Groups [first, first + NR) of L lanes, those of all groups at one k beside each other.
+template <int NR, int L>
+struct WidePanel {
+    const float* data;
+    int64_t first;
+
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] V load(int64_t group, int64_t k, Count) const {
+        return ntt::load<V>(data + (k * NR + (group - first)) * L);
+    }
+};
+
+/// Whether B lies in memory as F32.
+template <class B>
+inline constexpr bool kIsWide = false;
+template <NumberPointer P, class StrideGroup, class StrideK>
+inline constexpr bool kIsWide<Lanes<P, StrideGroup, StrideK>> = std::same_as<Pointee<P>, float>;
+
+}  // namespace tessera::ntt::detail

@@ -1,0 +1,71 @@
+// Many rows, for which contract widens panels of B: each sum is formed in the order of k whatever is widened
+// when, so that every row is, to the last bit, what it is by itself.
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "ntt/buffers.h"
+#include "tessera/ntt/contract.h"
+
+namespace tessera::ntt {
+namespace {
+
+constexpr int kL = kRegisterLanes;
+constexpr int64_t kDepth = 75, kColumns = 5 * kL + 3;  // a group that is not whole
+
+template <class T>
+std::vector<T> numbers(int64_t count, uint64_t seed) {
+    Random random(seed);
+    std::vector<T> all(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) set_element(all.data(), i, random.next());
+    return all;
+}
+
+template <ContractTile Tile, class B>
+void check(int64_t m, int64_t k, const B& b) {
+    SCOPED_TRACE(m);
+    const auto a = numbers<float>(m * k, 1);
+    Random random(3);
+    Guarded<float> many(random.numbers(m * kColumns));
+    Guarded<float> alone = many;
+    contract<Tile>(m, kColumns, k, rows(a.data(), k, Int<1>{}), b, result(many.data(), kColumns, Int<kL>{}));
+    for (int64_t row = 0; row < m; ++row)
+        contract<Tile>(1, kColumns, k, rows(a.data() + row * k, k, Int<1>{}), b,
+                       result(alone.data() + row * kColumns, kColumns, Int<kL>{}));
+    ASSERT_TRUE(many.guards_are_intact());
+    for (int64_t i = 0; i < m * kColumns; ++i) ASSERT_TRUE(same(many[i], alone[i])) << i;
+}
+
+template <ContractTile Tile, class B>
+void check_type() {
+    constexpr int64_t kFewest = kContractPanelBlocks * Tile.rows;
+    constexpr int64_t kDeepest = kContractPanel / (Tile.groups * Tile.lanes);
+    const auto b = numbers<B>(kColumns * (kDeepest + 1), 2);
+    const auto b_lanes = lanes(b.data(), Int<kL>{}, kColumns);
+    for (const int64_t m : {kFewest - 1, kFewest, kFewest + 5})
+        for (const int64_t k : {int64_t{0}, int64_t{1}, kDepth}) check<Tile>(m, k, b_lanes);
+    check<Tile>(kFewest, kDeepest, b_lanes);
+    check<Tile>(kFewest, kDeepest + 1, b_lanes);
+}
+
+TEST(ContractPanels, EveryRowIsAsByItself) {
+    check_type<ContractTile{.lanes = kL, .rows = 6, .groups = 2}, bf16>();
+    check_type<ContractTile{.lanes = kL, .rows = 4, .groups = 3, .accumulate = true}, f16>();
+}
+
+// A scale for 32 k, which is read once in a turn of so many steps.
+TEST(ContractPanels, WhatIsDecoded) {
+    using V = Vector<float, kL>;
+    constexpr int64_t kGroups = ceil_div(kColumns, int64_t{kL}), kScales = ceil_div(kDepth, int64_t{32});
+    const auto weights = numbers<bf16>(kGroups * kDepth * kL, 2);
+    const auto scales = numbers<float>(kGroups * kScales * kL, 3);
+    const auto b = decoded([&](int64_t group, int64_t k, auto count) {
+        const V scale = load_group<V>(scales.data() + (group * kScales + k / 32) * kL, count);
+        return load_group<V>(weights.data() + (group * kDepth + k) * kL, count) * scale;
+    });
+    check<ContractTile{.lanes = kL, .rows = 4, .groups = 2, .k_unroll = 32}>(37, kDepth, b);
+}
+
+}  // namespace
+}  // namespace tessera::ntt
