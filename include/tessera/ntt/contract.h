@@ -89,6 +89,22 @@ template <bool Dot, int Depth, int MR, int NR, class V, class A>
     }
 }
 
+/// step(at) for at < steps in order, Unroll of them in one turn of the loop.
+template <int Unroll, class F>
+[[gnu::always_inline]] inline void for_steps(int64_t steps, F step) {
+    int64_t at = 0;
+    if constexpr (Unroll > 1) {
+        // In at | u the compiler sees that (at | u) / 32 is at / 32, and an operand that decodes reads what
+        // it has for 32 steps once in a turn.
+        constexpr bool kIsPowerOfTwo = (Unroll & (Unroll - 1)) == 0;
+        for (; at + Unroll <= steps; at += Unroll) {
+#pragma GCC unroll 64
+            for (int u = 0; u < Unroll; ++u) step(kIsPowerOfTwo ? at | u : at + u);
+        }
+    }
+    for (; at < steps; ++at) step(at);
+}
+
 /// One block: MR rows, NR groups, all of K, each sum in the order of k.
 template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, class B, class C>
 [[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, K k_extent, A a, B b,
@@ -118,19 +134,9 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
             add_products(sum, a, m, at, b_group);
         }
     };
-    constexpr int kUnroll = Tile.k_unroll;
     const int64_t steps = k_extent / kDepth;
-    int64_t at = 0;
-    if constexpr (kUnroll > 1) {
-        // In at | u the compiler sees that (at | u) / 32 is at / 32, and an operand that decodes reads what
-        // it has for 32 steps once in a turn.
-        constexpr bool kIsPowerOfTwo = (kUnroll & (kUnroll - 1)) == 0;
-        for (; at + kUnroll <= steps; at += kUnroll) {
-#pragma GCC unroll 64
-            for (int u = 0; u < kUnroll; ++u) step(kIsPowerOfTwo ? at | u : at + u, Int<kDepth>{});
-        }
-    }
-    for (; at < steps; ++at) step(at, Int<kDepth>{});
+    for_steps<Tile.k_unroll>(
+        steps, [&](int64_t at) __attribute__((always_inline)) { step(at, Int<kDepth>{}); });
     if constexpr (kDepth == 2) {
         if (k_extent % 2 != 0) step(steps, Int<1>{});
     }
@@ -160,19 +166,12 @@ template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, cla
 template <ContractTile Tile, int NR, Extent Count, class B>
 [[gnu::always_inline]] inline void widen_panel(const B& b, int64_t group, Count count, int64_t k_extent,
                                                float* out) {
-    const auto step = [&](int64_t k) __attribute__((always_inline)) {
+    for_steps<Tile.k_unroll>(
+        k_extent, [&](int64_t k) __attribute__((always_inline)) {
 #pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j)
-            store(out + (k * NR + j) * Tile.lanes, load_step<Tile>(b, group + j, k, count));
-    };
-    constexpr int kUnroll = Tile.k_unroll;  // as in contract_block
-    constexpr bool kIsPowerOfTwo = (kUnroll & (kUnroll - 1)) == 0;
-    int64_t k = 0;
-    for (; k + kUnroll <= k_extent; k += kUnroll) {
-#pragma GCC unroll 64
-        for (int u = 0; u < kUnroll; ++u) step(kIsPowerOfTwo ? k | u : k + u);
-    }
-    for (; k < k_extent; ++k) step(k);
+            for (int j = 0; j < NR; ++j)
+                store(out + (k * NR + j) * Tile.lanes, load_step<Tile>(b, group + j, k, count));
+        });
 }
 
 /// contract of many rows, each panel of B as F32.
