@@ -34,12 +34,14 @@ struct WeightCase {
     bool is_typical;
 };
 
-/// Activations as the policies round them: dot products need some, integers others.
+/// Activations as the policies round them: dot products need some, integers others. Those of 16 bits as F32,
+/// too, which the algebra may make of them (rules/algebra/products.cpp).
 std::vector<WeightCase> weights() {
     using enum ops::WeightFormat;
-    const ops::Activation f32, bf16{ElementType::kBF16};
+    const ops::Activation f32, f16{ElementType::kF16}, bf16{ElementType::kBF16};
     std::vector<WeightCase> cases = {{kF32, f32, "f32", true},
                                      {kF16, f32, "f32", true},
+                                     {kF16, f16, "f16", true},
                                      {kBF16, f32, "f32", true},
                                      {kBF16, bf16, "bf16", true}};
     for (const ops::WeightFormat format : {kQ8_0, kQ4_0, kQ4_K, kQ6_K, kQ4_1, kQ5_0, kQ5_1, kQ5_K}) {

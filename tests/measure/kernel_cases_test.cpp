@@ -71,6 +71,18 @@ TEST_P(KernelCases, CommonTypesAreTimedWithSeveralRegisterBlocks) {
         for (const int64_t rows : {1, 72}) EXPECT_GE((blocks[{type, rows}].size()), 2U) << type << rows;
 }
 
+/// Rows of 16 bits can be compared with the same as F32.
+TEST_P(KernelCases, ManyRowsAreTimedAsTheyAreAndAsF32) {
+    std::map<std::string, std::set<std::string>> by_weight;
+    for (const KernelCase& each : cases_) {
+        const KernelSubject& subject = subjects_[each.subject];
+        if (subject.streamed == "n" && subject.sizes.at("m") == 72)
+            by_weight[subject.types.at("B")].insert(subject.types.at("A"));
+    }
+    for (const char* type : {"f16", "bf16"})
+        EXPECT_EQ(by_weight[type], (std::set<std::string>{"f32", type})) << type;
+}
+
 /// What the matrix unit takes can be compared with what the vectors take, and what its tiles take is known of
 /// a lower one, of a whole one, and of a block.
 TEST_P(KernelCases, ProductsOfAMatrixUnitStandBesideThoseOfVectors) {

@@ -72,6 +72,21 @@ AttributePattern labels_behind(const std::string& name) {
     });
 }
 
+constexpr const char* kRowsOf16Bits = R"(graph "rows_of_16_bits"
+symbol T in 1..6
+input x: bf16[T, 5]
+constant w: f16[4, 5] from "w"
+value y: f32[4, T]
+block body
+  node y(x, w) -> y
+    op product(n: 4, t: T, k*: 5)
+    dim T in 1..6
+    in X bf16[t, k]
+    in W f16[n, k]
+    out Y f32[n, t] = sum(X * W) * 0.5
+output y
+)";
+
 }  // namespace
 
 egraph::FamilyPtr products(Symbols symbols) {
@@ -92,8 +107,18 @@ std::vector<RuleEntry> product_rules(const Families& families) {
     const auto t = [&](Pattern x) {
         return apply(families.transpose, {{"perm", bound("p")}}, {std::move(x)});
     };
-    const Pattern x = hole("x"), z = hole("z");
+    // Of weights and of a cache it would be a copy: these are widened panel by panel as they are read.
+    const auto is_narrow_rows = [](const egraph::ClassFacts& facts) {
+        const ElementType element = facts.types.front().element;
+        return !facts.is_constant && (element == ElementType::kF16 || element == ElementType::kBF16);
+    };
+    const auto is_constant = [](const egraph::ClassFacts& facts) { return facts.is_constant; };
+    const Pattern x = hole("x"), z = hole("z"), rows_of_16_bits = hole("x", is_narrow_rows),
+                  weights = hole("z", is_constant);
     const auto a = bound("a"), b = bound("b");
+    const Pattern rows_as_f32 =
+        apply(families.unary, {{"body", Attribute(bare_read())}, {"result", Attribute(std::string("f32"))}},
+              {rows_of_16_bits});
     const Attribute scaled = Formula{tessera::apply(Function::kMul, {folded(), real(0.5)})};
     // Y[h, t, n] = 0.5 sum over k of X[h, t, k] Z[h, n, k], X or Z or Y being transposed.
     const auto example = [&](TensorType first, TensorType second, Permutation perm) {
@@ -123,6 +148,11 @@ std::vector<RuleEntry> product_rules(const Families& families) {
                                .to = product(labels_behind("a"), labels_behind("b"), x, z)}),
          .exactness = Exactness::kExact,
          .example = example(rows, columns, {2, 0, 1})},
+        {.rule = egraph::Rule({.name = "widen-factor",
+                               .from = product(a, b, rows_of_16_bits, weights),
+                               .to = product(a, b, rows_as_f32, weights)}),
+         .exactness = Exactness::kExact,
+         .example = Example(kRowsOf16Bits)},
         {.rule = egraph::Rule({.name = "swap-roles", .from = product(a, b, x, z), .to = product(b, a, z, x)}),
          .exactness = Exactness::kExact,
          .example = example(rows, columns, {0, 1, 2})},

@@ -1,0 +1,61 @@
+// Rows of 16 bits become F32 in front of a product where the machine is faster so, and only there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/operator_cost.h"
+#include "cost/measured_machine.h"
+#include "rules/rewrite.h"
+
+namespace tessera {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kGraph = R"(graph "narrow_rows"
+symbol T in 1..64
+point prefill weight 1: T = 48
+input x: bf16[T, 1000]
+constant w: bf16[64, 1000] from "w"
+value y: f32[T, 64]
+block body
+  node y(x, w) -> y
+    op matmul(t: T, n: 64, k*: 1000)
+    dim T in 1..64
+    in X bf16[t, k]
+    in W bf16[n, k]
+    out Y f32[t, n] = sum(X * W)
+output y
+)";
+
+/// Twelve rows take 12 us where A is BF16, and this where it is F32.
+Rewritten rewritten_where_f32_takes(double seconds) {
+    Machine machine = testing::measured_machine();
+    const std::map<std::string, int64_t> many = {{"rows", 12}, {"groups", 2}, {"lanes", 16}},
+                                         size = {{"m", 12}, {"n", 16}, {"k", 1000}};
+    machine.units[0].peaks[0].operations_per_second = 10e9;  // of what was not timed
+    for (const char* level : {"L2", "memory"}) {
+        machine.micro_kernels.push_back(
+            testing::kernel_time("contract", "bf16", "bf16", many, size, level, 12e-6));
+        machine.micro_kernels.push_back(
+            testing::kernel_time("contract", "f32", "bf16", many, size, level, seconds));
+    }
+    const Graph graph = parse_graph(kGraph, "narrow_rows");
+    return rewrite(graph, {.cost = operator_cost(graph, machine, 1)});
+}
+
+TEST(WidenFactor, HappensWhereTheMachineMultipliesF32Faster) {
+    const Rewritten result = rewritten_where_f32_takes(8e-6);
+    ASSERT_EQ(result.graph.blocks[0].nodes.size(), 2u);
+    const Node& cast = result.graph.blocks[0].nodes[0];
+    EXPECT_EQ(result.graph[cast.results[0]].type.element, ElementType::kF32);
+    EXPECT_EQ(cast.definition()->tensors.front().type, ElementType::kBF16);
+    EXPECT_THAT(print(result.blocks), HasSubstr("widen-factor"));
+}
+
+TEST(WidenFactor, DoesNotHappenForNothing) {
+    EXPECT_EQ(rewritten_where_f32_takes(12e-6).graph.blocks[0].nodes.size(), 1u);
+    EXPECT_EQ(rewritten_where_f32_takes(20e-6).graph.blocks[0].nodes.size(), 1u);
+}
+
+}  // namespace
+}  // namespace tessera
