@@ -22,6 +22,11 @@ std::vector<T> numbers(int64_t count, uint64_t seed) {
     return all;
 }
 
+/// As many k as one panel holds.
+constexpr int64_t panel_depth(const ContractTile& tile) {
+    return kContractPanel / (tile.groups * tile.lanes) / detail::kLargestBlock * detail::kLargestBlock;
+}
+
 template <ContractTile Tile, class B>
 void check(int64_t m, int64_t k, const B& b) {
     SCOPED_TRACE(m);
@@ -40,13 +45,14 @@ void check(int64_t m, int64_t k, const B& b) {
 template <ContractTile Tile, class B>
 void check_type() {
     constexpr int64_t kFewest = kContractPanelBlocks * Tile.rows;
-    constexpr int64_t kDeepest = kContractPanel / (Tile.groups * Tile.lanes);
-    const auto b = numbers<B>(kColumns * (kDeepest + 1), 2);
+    constexpr int64_t kDeepest = panel_depth(Tile);
+    const auto b = numbers<B>(kColumns * (2 * kDeepest + 1), 2);
     const auto b_lanes = lanes(b.data(), Int<kL>{}, kColumns);
     for (const int64_t m : {kFewest - 1, kFewest, kFewest + 5})
         for (const int64_t k : {int64_t{0}, int64_t{1}, kDepth}) check<Tile>(m, k, b_lanes);
     check<Tile>(kFewest, kDeepest, b_lanes);
-    check<Tile>(kFewest, kDeepest + 1, b_lanes);
+    for (const int64_t depth : {kDeepest + 1, 2 * kDeepest, 2 * kDeepest + 1})
+        check<Tile>(kFewest, depth, b_lanes);
 }
 
 TEST(ContractPanels, EveryRowIsAsByItself) {
@@ -57,14 +63,18 @@ TEST(ContractPanels, EveryRowIsAsByItself) {
 // A scale for 32 k, which is read once in a turn of so many steps.
 TEST(ContractPanels, WhatIsDecoded) {
     using V = Vector<float, kL>;
-    constexpr int64_t kGroups = ceil_div(kColumns, int64_t{kL}), kScales = ceil_div(kDepth, int64_t{32});
-    const auto weights = numbers<bf16>(kGroups * kDepth * kL, 2);
-    const auto scales = numbers<float>(kGroups * kScales * kL, 3);
-    const auto b = decoded([&](int64_t group, int64_t k, auto count) {
-        const V scale = load_group<V>(scales.data() + (group * kScales + k / 32) * kL, count);
-        return load_group<V>(weights.data() + (group * kDepth + k) * kL, count) * scale;
-    });
-    check<ContractTile{.lanes = kL, .rows = 4, .groups = 2, .k_unroll = 32}>(37, kDepth, b);
+    constexpr ContractTile kTile{.lanes = kL, .rows = 4, .groups = 2, .k_unroll = 32};
+    for (const int64_t depth : {kDepth, panel_depth(kTile) + kDepth}) {
+        constexpr int64_t kGroups = ceil_div(kColumns, int64_t{kL});
+        const int64_t scales_of_group = ceil_div(depth, int64_t{32});
+        const auto weights = numbers<bf16>(kGroups * depth * kL, 2);
+        const auto scales = numbers<float>(kGroups * scales_of_group * kL, 3);
+        const auto b = decoded([&](int64_t group, int64_t k, auto count) {
+            const V scale = load_group<V>(scales.data() + (group * scales_of_group + k / 32) * kL, count);
+            return load_group<V>(weights.data() + (group * depth + k) * kL, count) * scale;
+        });
+        check<kTile>(37, depth, b);
+    }
 }
 
 }  // namespace

@@ -30,6 +30,9 @@ inline constexpr int64_t kContractPanelBlocks = 4;
 
 namespace detail {
 
+/// Neighbouring k that share a scale, in any encoding of weights, are as many or a divisor.
+inline constexpr int64_t kLargestBlock = 256;
+
 /// Whether B comes in pairs of k.
 template <ContractTile Tile, class B>
 inline constexpr bool kIsPaired = LanePairsOperand<B, Vector<float, Tile.lanes>>;
@@ -89,20 +92,21 @@ template <bool Dot, int Depth, int MR, int NR, class V, class A>
     }
 }
 
-/// step(at) for at < steps in order, Unroll of them in one turn of the loop.
+/// step(at) for begin <= at < end in order, Unroll of them in one turn of the loop; begin is a multiple of
+/// it.
 template <int Unroll, class F>
-[[gnu::always_inline]] inline void for_steps(int64_t steps, F step) {
-    int64_t at = 0;
+[[gnu::always_inline]] inline void for_steps(int64_t begin, int64_t end, F step) {
+    int64_t at = begin;
     if constexpr (Unroll > 1) {
         // In at | u the compiler sees that (at | u) / 32 is at / 32, and an operand that decodes reads what
         // it has for 32 steps once in a turn.
         constexpr bool kIsPowerOfTwo = (Unroll & (Unroll - 1)) == 0;
-        for (; at + Unroll <= steps; at += Unroll) {
+        for (; at + Unroll <= end; at += Unroll) {
 #pragma GCC unroll 64
             for (int u = 0; u < Unroll; ++u) step(kIsPowerOfTwo ? at | u : at + u);
         }
     }
-    for (; at < steps; ++at) step(at);
+    for (; at < end; ++at) step(at);
 }
 
 /// One block: MR rows, NR groups, all of K, each sum in the order of k.
@@ -136,7 +140,7 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
     };
     const int64_t steps = k_extent / kDepth;
     for_steps<Tile.k_unroll>(
-        steps, [&](int64_t at) __attribute__((always_inline)) { step(at, Int<kDepth>{}); });
+        0, steps, [&](int64_t at) __attribute__((always_inline)) { step(at, Int<kDepth>{}); });
     if constexpr (kDepth == 2) {
         if (k_extent % 2 != 0) step(steps, Int<1>{});
     }
@@ -162,21 +166,21 @@ template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, cla
     for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
 }
 
-/// B[n, k] of NR groups for all k, as WidePanel reads it.
+/// B[n, k] of NR groups for k in [begin, begin + depth), as WidePanel reads it.
 template <ContractTile Tile, int NR, Extent Count, class B>
-[[gnu::always_inline]] inline void widen_panel(const B& b, int64_t group, Count count, int64_t k_extent,
-                                               float* out) {
+[[gnu::always_inline]] inline void widen_panel(const B& b, int64_t group, Count count, int64_t begin,
+                                               int64_t depth, float* out) {
     for_steps<Tile.k_unroll>(
-        k_extent, [&](int64_t k) __attribute__((always_inline)) {
+        begin, begin + depth, [&](int64_t k) __attribute__((always_inline)) {
 #pragma GCC unroll 64
             for (int j = 0; j < NR; ++j)
-                store(out + (k * NR + j) * Tile.lanes, load_step<Tile>(b, group + j, k, count));
+                store(out + ((k - begin) * NR + j) * Tile.lanes, load_step<Tile>(b, group + j, k, count));
         });
 }
 
-/// contract of many rows, each panel of B as F32.
-template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
-inline void contract_panels(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
+/// C[m, n] (+)= the sum over k in [begin, begin + depth), of which each panel of B is widened for all rows.
+template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
+inline void contract_panels(M m_extent, N n_extent, int64_t begin, int64_t depth, A a, B b, C c) {
     constexpr ContractTile kTile = [] {
         ContractTile tile = Tile;
         tile.k_unroll = 1;
@@ -185,14 +189,35 @@ inline void contract_panels(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     }();
     alignas(64) float panel[kContractPanel];
     const auto with_panel = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
-        widen_panel<Tile, groups.value>(b, group, count, k_extent, panel);
+        widen_panel<Tile, groups.value>(b, group, count, begin, depth, panel);
         const WidePanel<groups.value, Tile.lanes> wide{panel, group};
         for_blocks<Tile.rows>(
             m_extent, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
-                contract_block<kTile, block_rows.value, groups.value>(i, group, count, k_extent, a, wide, c);
+                contract_block<kTile, block_rows.value, groups.value>(i, group, count, depth,
+                                                                      RowsFrom<A>{a, begin}, wide, c);
             });
     };
     for_groups<Tile.lanes, Tile.groups>(n_extent, with_panel);
+}
+
+/// contract of many rows, each panel of B as F32: as many k at a time as there is room for, in whole blocks
+/// of whatever encoding.
+template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
+[[gnu::always_inline]] inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B b,
+                                                      C c) {
+    constexpr ContractTile kMore = [] {
+        ContractTile tile = Tile;
+        tile.accumulate = true;
+        return tile;
+    }();
+    for_parts<kLargestBlock>(k_extent, kContractPanel / (Tile.groups * Tile.lanes),
+                             [&](int64_t begin, int64_t depth) {
+                                 if (begin == 0) {
+                                     contract_panels<Tile>(m_extent, n_extent, begin, depth, a, b, c);
+                                 } else {
+                                     contract_panels<kMore>(m_extent, n_extent, begin, depth, a, b, c);
+                                 }
+                             });
 }
 
 /// Whether contract_panels is for these operands: A can be read as often as there are panels.
@@ -226,8 +251,8 @@ inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     const auto m = StoredExtent<M>(m_extent);
     const auto k = StoredExtent<K>(k_extent);
     if constexpr (detail::kHasPanels<Tile, A, B>) {
-        if (m >= kContractPanelBlocks * Tile.rows && k * Tile.groups * Tile.lanes <= kContractPanel)
-            return detail::contract_panels<Tile>(m, n_extent, k, a, b, c);
+        if (k > 0 && m >= kContractPanelBlocks * Tile.rows)
+            return detail::contract_by_panels<Tile>(m, n_extent, k, a, b, c);
     }
     if constexpr (detail::kIsNarrow<A> && !Tile.dot) {
         float wide[kContractWideK];

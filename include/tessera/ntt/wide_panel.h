@@ -20,6 +20,18 @@ struct WidePanel {
     }
 };
 
+/// Rows of A from k = first on.
+template <class A>
+struct RowsFrom {
+    A a;
+    int64_t first;
+
+    template <AnyVector V>
+    [[gnu::always_inline]] V load(int64_t m, int64_t k) const {
+        return a.template load<V>(m, first + k);
+    }
+};
+
 /// Whether B lies in memory as F32.
 template <class B>
 inline constexpr bool kIsWide = false;
