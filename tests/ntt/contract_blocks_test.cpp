@@ -160,7 +160,7 @@ void check(const Case& c, bool any_byte = true) {
 template <ContractBlocksTile Tile, class P, bool HasOffset = false, int Radix = 1>
 void check_sizes(bool any_byte = true) {
     constexpr int64_t L = Tile.lanes;
-    for (const int64_t m : {1, Tile.rows, 2 * Tile.rows + 1}) {
+    for (const int64_t m : {1, Tile.rows, 2 * Tile.rows + 1, 5 * Tile.rows - 1}) {
         for (const int64_t n : {int64_t{1}, L * Tile.groups, L * (2 * Tile.groups - 1) + L / 2 + 1}) {
             for (const int64_t turns : {0, 1, 3})
                 check<Tile, P, HasOffset, Radix>({m, n, turns * Tile.a_block + (turns == 3 ? Tile.block : 0)},

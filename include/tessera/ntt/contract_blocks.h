@@ -1,7 +1,9 @@
 #pragma once
 
 #include "tessera/ntt/arithmetic.h"
+#include "tessera/ntt/block_tile.h"
 #include "tessera/ntt/blocks.h"
+#include "tessera/ntt/contract_block_panels.h"
 #include "tessera/ntt/fold.h"
 #include "tessera/ntt/operands.h"
 #include "tessera/ntt/split_rows.h"
@@ -16,25 +18,6 @@
 //     sum        int32             int32                        -> float, in the order of k
 
 namespace tessera::ntt {
-
-/// The register block of a contraction in blocks, with lanes along n. `rows` x `groups` sums of int32 and as
-/// many of float are live, with one register for each group of B and one for A: 19 registers for 4x2, 27 for
-/// 6x2, 11 for 2x2. With row_terms there are twice as many sums of int32, and two registers for A: 28 for
-/// 4x2.
-struct ContractBlocksTile {
-    int lanes;                ///< L: consecutive n in one vector
-    int rows;                 ///< m in one block of registers
-    int groups;               ///< groups of L consecutive n in one block of registers
-    int block;                ///< k that share a coefficient and an offset, a multiple of 4
-    int a_block;              ///< k that share a scale of A, a multiple of `block`
-    int zero = 0;             ///< added to every number of B
-    bool accumulate = false;  ///< start from C instead of 0
-    int prefetch = 0;         ///< bytes by which lines of B are fetched ahead; 0: never
-};
-
-/// No offset is added to the numbers of B, and none is computed.
-struct NoOffset {};
-inline constexpr NoOffset no_offset;
 
 /// The largest K of contract_blocks: what it makes of A stays on the stack (128 KiB for sums of blocks, 256
 /// KiB for shorts).
@@ -90,125 +73,6 @@ template <int Block, class A>
     }
 }
 
-/// products += B * A of one quad of k, B's numbers of `groups`; of terms, the high ones are summed apart.
-template <class V, class A, class B, class I, int MR, int NR>
-[[gnu::always_inline]] inline void add_quads(I (&products)[MR][NR], [[maybe_unused]] I (&high)[MR][NR],
-                                             const A& a, int64_t m, const B& b, int64_t group, int64_t quad) {
-    if constexpr (kIsSplit<A>) {
-        SplitQuads<I> numbers[NR];
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) numbers[j] = b.template load_split_quads<V>(group + j, quad);
-#pragma GCC unroll 64
-        for (int i = 0; i < MR; ++i) {
-            const SplitQuads<I> a_quad = a.template load_split_quad<V>(m + i, 4 * quad);
-#pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_quad);
-        }
-    } else {
-        I numbers[NR];
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) numbers[j] = b.template load_quads<V>(group + j, quad);
-#pragma GCC unroll 64
-        for (int i = 0; i < MR; ++i) {
-            if constexpr (HasTerms<A>) {
-                const I a_high = a.high.template load_quad<V>(m + i, 4 * quad);
-                const I a_low = a.low.template load_quad<V>(m + i, 4 * quad);
-#pragma GCC unroll 64
-                for (int j = 0; j < NR; ++j) high[i][j] = dot_add(high[i][j], numbers[j], a_high);
-#pragma GCC unroll 64
-                for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_low);
-            } else {
-                const I a_quad = a.template load_quad<V>(m + i, 4 * quad);
-#pragma GCC unroll 64
-                for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_quad);
-            }
-        }
-    }
-}
-
-/// One block of registers: MR rows from m on, NR groups, all blocks of k. `a_sums`: `blocks` sums of A for
-/// each row, times zero - bias where there is no offset.
-template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class AScale, class B,
-          class Coefficient, class Offset, class C>
-[[gnu::always_inline]] inline void contract_blocks_tile(int64_t m, int64_t group, Count count, int64_t blocks,
-                                                        const int32_t* a_sums, A a, AScale a_scale, B b,
-                                                        Coefficient coefficient, Offset offset, C c) {
-    using V = Vector<float, Tile.lanes>;
-    using I = QuadsOf<V>;
-    constexpr bool kHasOffset = !std::same_as<Offset, NoOffset>;
-    constexpr int kZero = Tile.zero - B::kBias;
-    constexpr int kSteps = Tile.block / 4;
-    constexpr int kUnroll = kSteps % 8 == 0 ? 8 : kSteps % 4 == 0 ? 4 : 1;
-    V sum[MR][NR];
-#pragma GCC unroll 64
-    for (int i = 0; i < MR; ++i) {
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) {
-            if constexpr (Tile.accumulate) {
-                sum[i][j] = c.template start<V>(m + i, group + j, count);
-            } else {
-                sum[i][j] = broadcast<V>(0.0f);
-            }
-        }
-    }
-
-    for (int64_t block = 0; block < blocks; ++block) {
-        const int64_t k = block * Tile.block;
-        I products[MR][NR], high[MR][NR];
-#pragma GCC unroll 64
-        for (int i = 0; i < MR; ++i) {
-            I start = broadcast<I>(0);
-            if constexpr (kZero != 0 && kHasOffset) start = broadcast<I>(kZero * a_sums[i * blocks + block]);
-            if constexpr (kZero != 0 && !kHasOffset) start = broadcast<I>(a_sums[i * blocks + block]);
-#pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j) {
-                products[i][j] = start;
-                high[i][j] = broadcast<I>(0);
-            }
-        }
-        if constexpr (Tile.prefetch > 0 && CanPrefetch<B>) {
-            constexpr int kBytes = Tile.block * Tile.lanes * B::kBits / 8;
-#pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j) {
-#pragma GCC unroll 64
-                for (int line = 0; line < kBytes; line += kLineBytes)
-                    b.prefetch(group + j, block * kSteps, Tile.prefetch + line);
-            }
-        }
-        for (int turn = 0; turn < kSteps; turn += kUnroll) {
-#pragma GCC unroll 64
-            for (int u = 0; u < kUnroll; ++u)
-                add_quads<V>(products, high, a, m, b, group, block * kSteps + turn + u);
-        }
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) {
-            const V factor = coefficient.template load<V>(group + j, k, count);
-            V shift;
-            if constexpr (kHasOffset) shift = offset.template load<V>(group + j, k, count);
-#pragma GCC unroll 64
-            for (int i = 0; i < MR; ++i) {
-                I product = products[i][j];
-                if constexpr (HasTerms<A>) product = product + high[i][j] * A::kRadix;
-                const V whole = convert<float>(product);
-                V scaled;
-                if constexpr (kHasOffset) {
-                    const auto a_sum = static_cast<float>(a_sums[i * blocks + block]);
-                    scaled = fma(factor, whole, shift * broadcast<V>(a_sum));
-                } else {
-                    scaled = factor * whole;
-                }
-                sum[i][j] = fma(a_scale.template load<V>(m + i, k / Tile.a_block), scaled, sum[i][j]);
-            }
-        }
-    }
-
-#pragma GCC unroll 64
-    for (int i = 0; i < MR; ++i) {
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) c.template finish<V>(m + i, group + j, sum[i][j], count);
-    }
-}
-
 /// The rows [first, first + rows), as many as have all that is made of them on the stack.
 template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, class B, class Coefficient,
           class Offset, class C>
@@ -229,12 +93,20 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
     }
     const auto contract_with = [&](auto tile_rows, auto tile_groups, auto of_a)
         __attribute__((always_inline)) {
+        constexpr int kRows = tile_rows.value;
+        const BlockSums of_blocks{a_sums, first, blocks};
         const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
-            for_blocks<tile_rows.value>(
+            if constexpr (kRows > 1 && kHasBlockPanels<B>) {
+                if (rows >= kBlockPanelRows * kRows)
+                    return contract_blocks_by_panels<Tile, groups.value>(first, rows, group, count, blocks,
+                                                                         of_blocks, of_a, a_scale, b,
+                                                                         coefficient, offset, c);
+            }
+            for_blocks<kRows>(
                 rows, [&](auto here, int64_t i) __attribute__((always_inline)) {
-                    contract_blocks_tile<Tile, here.value, groups.value>(first + i, group, count, blocks,
-                                                                         a_sums + i * blocks, of_a, a_scale,
-                                                                         b, coefficient, offset, c);
+                    contract_blocks_tile<Tile, here.value, groups.value>(first + i, group, count, 0, blocks,
+                                                                         of_blocks, of_a, a_scale, b,
+                                                                         coefficient, offset, c);
                 });
         };
         for_groups<Tile.lanes, tile_groups.value>(n_extent, rows_of);
@@ -268,7 +140,8 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
 /// which the last group is read whole; `coefficient`, `offset`: lanes or decoded, or no_offset; `c`: result.
 /// K % block == 0, K <= kContractBlocksK. Blocks of n are the outer loop, as in contract(); the sums of A,
 /// and where shorts are multiplied its numbers as shorts, are made once for all n, of as many rows as there
-/// is room for: while these parts are of `rows` or more, they cost nothing.
+/// is room for: while these parts are of `rows` or more, they cost nothing. Numbers of B that take long to
+/// spread are spread once for many rows.
 template <ContractBlocksTile Tile, Extent M, Extent N, Extent K, class A, class AScale, class B,
           class Coefficient, class Offset, class C>
 requires BlocksContraction<Tile, A, AScale, B, Coefficient, Offset, C>

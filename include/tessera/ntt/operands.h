@@ -206,11 +206,12 @@ concept RowPairsOperand = requires(const A& a, int64_t i) {
     { a.template load_pair<V>(i, i, Int<2>{}) } -> std::same_as<PairsOf<V>>;
 };
 
-/// Where a contraction of quads finds B: the quads of one group, with kBias added to every number.
+/// Where a contraction of quads finds B: the quads of one group, with kBias added to every number of kBits.
 template <class B, class V>
 concept LaneQuadsOperand = requires(const B& b, int64_t i) {
     { b.template load_quads<V>(i, i) } -> std::same_as<QuadsOf<V>>;
     {std::integral_constant<int, B::kBias>{}};
+    {std::integral_constant<int, B::kBits>{}};
 };
 /// And an A of signed bytes: one quad in all lanes, or one after the other.
 template <class A, class V>

@@ -1,0 +1,162 @@
+#pragma once
+
+#include "tessera/ntt/arithmetic.h"
+#include "tessera/ntt/operands.h"
+#include "tessera/ntt/split_rows.h"
+
+// One block of registers of a contraction in blocks of k (contract_blocks.h).
+
+namespace tessera::ntt {
+
+/// The register block of a contraction in blocks, with lanes along n. `rows` x `groups` sums of int32 and as
+/// many of float are live, with one register for each group of B and one for A: 19 registers for 4x2, 27 for
+/// 6x2, 11 for 2x2. With row_terms there are twice as many sums of int32, and two registers for A: 28 for
+/// 4x2.
+struct ContractBlocksTile {
+    int lanes;                ///< L: consecutive n in one vector
+    int rows;                 ///< m in one block of registers
+    int groups;               ///< groups of L consecutive n in one block of registers
+    int block;                ///< k that share a coefficient and an offset, a multiple of 4
+    int a_block;              ///< k that share a scale of A, a multiple of `block`
+    int zero = 0;             ///< added to every number of B
+    bool accumulate = false;  ///< start from C instead of 0
+    int prefetch = 0;         ///< bytes by which lines of B are fetched ahead; 0: never
+};
+
+/// No offset is added to the numbers of B, and none is computed.
+struct NoOffset {};
+inline constexpr NoOffset no_offset;
+
+namespace detail {
+
+/// products += B * A of one quad of k, B's numbers of `groups`; of terms, the high ones are summed apart.
+template <class V, class A, class B, class I, int MR, int NR>
+[[gnu::always_inline]] inline void add_quads(I (&products)[MR][NR], [[maybe_unused]] I (&high)[MR][NR],
+                                             const A& a, int64_t m, const B& b, int64_t group, int64_t quad) {
+    if constexpr (kIsSplit<A>) {
+        SplitQuads<I> numbers[NR];
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) numbers[j] = b.template load_split_quads<V>(group + j, quad);
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            const SplitQuads<I> a_quad = a.template load_split_quad<V>(m + i, 4 * quad);
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_quad);
+        }
+    } else {
+        I numbers[NR];
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) numbers[j] = b.template load_quads<V>(group + j, quad);
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            if constexpr (HasTerms<A>) {
+                const I a_high = a.high.template load_quad<V>(m + i, 4 * quad);
+                const I a_low = a.low.template load_quad<V>(m + i, 4 * quad);
+#pragma GCC unroll 64
+                for (int j = 0; j < NR; ++j) high[i][j] = dot_add(high[i][j], numbers[j], a_high);
+#pragma GCC unroll 64
+                for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_low);
+            } else {
+                const I a_quad = a.template load_quad<V>(m + i, 4 * quad);
+#pragma GCC unroll 64
+                for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_quad);
+            }
+        }
+    }
+}
+
+/// Sums of the blocks of A, times zero - bias where there is no offset.
+struct BlockSums {
+    const int32_t* data;
+    int64_t first, blocks;
+
+    [[gnu::always_inline]] int32_t operator()(int64_t m, int64_t block) const {
+        return data[(m - first) * blocks + block];
+    }
+};
+
+/// One block of registers: MR rows from m on, NR groups, the blocks [begin, end) of k.
+template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class AScale, class B,
+          class Coefficient, class Offset, class C>
+[[gnu::always_inline]] inline void contract_blocks_tile(int64_t m, int64_t group, Count count, int64_t begin,
+                                                        int64_t end, BlockSums a_sums, A a, AScale a_scale,
+                                                        B b, Coefficient coefficient, Offset offset, C c) {
+    using V = Vector<float, Tile.lanes>;
+    using I = QuadsOf<V>;
+    constexpr bool kHasOffset = !std::same_as<Offset, NoOffset>;
+    constexpr int kZero = Tile.zero - B::kBias;
+    constexpr int kSteps = Tile.block / 4;
+    constexpr int kUnroll = kSteps % 8 == 0 ? 8 : kSteps % 4 == 0 ? 4 : 1;
+    V sum[MR][NR];
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) {
+            if constexpr (Tile.accumulate) {
+                sum[i][j] = c.template start<V>(m + i, group + j, count);
+            } else {
+                sum[i][j] = broadcast<V>(0.0f);
+            }
+        }
+    }
+
+    for (int64_t block = begin; block < end; ++block) {
+        const int64_t k = block * Tile.block;
+        I products[MR][NR], high[MR][NR];
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            I start = broadcast<I>(0);
+            if constexpr (kZero != 0 && kHasOffset) start = broadcast<I>(kZero * a_sums(m + i, block));
+            if constexpr (kZero != 0 && !kHasOffset) start = broadcast<I>(a_sums(m + i, block));
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) {
+                products[i][j] = start;
+                high[i][j] = broadcast<I>(0);
+            }
+        }
+        if constexpr (Tile.prefetch > 0 && CanPrefetch<B>) {
+            constexpr int kBytes = Tile.block * Tile.lanes * B::kBits / 8;
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) {
+#pragma GCC unroll 64
+                for (int line = 0; line < kBytes; line += kLineBytes)
+                    b.prefetch(group + j, block * kSteps, Tile.prefetch + line);
+            }
+        }
+        for (int turn = 0; turn < kSteps; turn += kUnroll) {
+#pragma GCC unroll 64
+            for (int u = 0; u < kUnroll; ++u)
+                add_quads<V>(products, high, a, m, b, group, block * kSteps + turn + u);
+        }
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) {
+            const V factor = coefficient.template load<V>(group + j, k, count);
+            V shift;
+            if constexpr (kHasOffset) shift = offset.template load<V>(group + j, k, count);
+#pragma GCC unroll 64
+            for (int i = 0; i < MR; ++i) {
+                I product = products[i][j];
+                if constexpr (HasTerms<A>) product = product + high[i][j] * A::kRadix;
+                const V whole = convert<float>(product);
+                V scaled;
+                if constexpr (kHasOffset) {
+                    const auto a_sum = static_cast<float>(a_sums(m + i, block));
+                    scaled = fma(factor, whole, shift * broadcast<V>(a_sum));
+                } else {
+                    scaled = factor * whole;
+                }
+                sum[i][j] = fma(a_scale.template load<V>(m + i, k / Tile.a_block), scaled, sum[i][j]);
+            }
+        }
+    }
+
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) c.template finish<V>(m + i, group + j, sum[i][j], count);
+    }
+}
+
+}  // namespace detail
+
+}  // namespace tessera::ntt
