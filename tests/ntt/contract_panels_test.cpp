@@ -44,7 +44,7 @@ void check(int64_t m, int64_t k, const B& b) {
 
 template <ContractTile Tile, class B>
 void check_type() {
-    constexpr int64_t kFewest = kContractPanelBlocks * Tile.rows;
+    constexpr int64_t kFewest = kPanelRowBlocks * Tile.rows;
     constexpr int64_t kDeepest = panel_depth(Tile);
     const auto b = numbers<B>(kColumns * (2 * kDeepest + 1), 2);
     const auto b_lanes = lanes(b.data(), Int<kL>{}, kColumns);

@@ -16,9 +16,6 @@ inline constexpr int64_t kBlockPanelDepth = 512;
 /// Sums of the rows that pass a panel: 16 KiB.
 inline constexpr int64_t kBlockPanelSums = 4096;
 
-/// For so many blocks of rows a panel is made once: that saves more than it takes.
-inline constexpr int64_t kBlockPanelRows = 4;
-
 /// Whether B is worth it: numbers of 4 and 8 bits are spread in two or three instructions.
 template <class B>
 inline constexpr bool kHasBlockPanels = B::kBits != 4 && B::kBits != 8;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tessera/ntt/arithmetic.h"
-#include "tessera/ntt/operands.h"
+#include "tessera/ntt/register_block.h"
 #include "tessera/ntt/split_rows.h"
 
 // One block of registers of a contraction in blocks of k (contract_blocks.h).
@@ -88,17 +88,7 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
     constexpr int kSteps = Tile.block / 4;
     constexpr int kUnroll = kSteps % 8 == 0 ? 8 : kSteps % 4 == 0 ? 4 : 1;
     V sum[MR][NR];
-#pragma GCC unroll 64
-    for (int i = 0; i < MR; ++i) {
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) {
-            if constexpr (Tile.accumulate) {
-                sum[i][j] = c.template start<V>(m + i, group + j, count);
-            } else {
-                sum[i][j] = broadcast<V>(0.0f);
-            }
-        }
-    }
+    start_sums<Tile.accumulate>(sum, c, m, group, count);
 
     for (int64_t block = begin; block < end; ++block) {
         const int64_t k = block * Tile.block;
@@ -150,11 +140,7 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
         }
     }
 
-#pragma GCC unroll 64
-    for (int i = 0; i < MR; ++i) {
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) c.template finish<V>(m + i, group + j, sum[i][j], count);
-    }
+    finish_sums(sum, c, m, group, count);
 }
 
 }  // namespace detail

@@ -2,7 +2,7 @@
 
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/blocks.h"
-#include "tessera/ntt/operands.h"
+#include "tessera/ntt/register_block.h"
 #include "tessera/ntt/wide_panel.h"
 #include "tessera/ntt/wide_rows.h"
 
@@ -24,9 +24,6 @@ struct ContractTile {
 
 /// F32 of a panel of B that is widened on the stack: 256 KiB, of a second cache of 512.
 inline constexpr int64_t kContractPanel = 65536;
-
-/// For so many blocks of rows a panel is widened once: that saves more than it takes.
-inline constexpr int64_t kContractPanelBlocks = 4;
 
 namespace detail {
 
@@ -115,17 +112,7 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
                                                   C c) {
     using V = Vector<float, Tile.lanes>;
     V sum[MR][NR];
-#pragma GCC unroll 64
-    for (int i = 0; i < MR; ++i) {
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) {
-            if constexpr (Tile.accumulate) {
-                sum[i][j] = c.template start<V>(m + i, group + j, count);
-            } else {
-                sum[i][j] = broadcast<V>(0.0f);
-            }
-        }
-    }
+    start_sums<Tile.accumulate>(sum, c, m, group, count);
 
     constexpr int kDepth = kIsPaired<Tile, B> ? 2 : 1;  // of one step
     const auto step = [&](int64_t at, auto depth) __attribute__((always_inline)) {
@@ -145,11 +132,7 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
         if (k_extent % 2 != 0) step(steps, Int<1>{});
     }
 
-#pragma GCC unroll 64
-    for (int i = 0; i < MR; ++i) {
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) c.template finish<V>(m + i, group + j, sum[i][j], count);
-    }
+    finish_sums(sum, c, m, group, count);
 }
 
 /// Rows [first, first + rows) of C.
@@ -205,19 +188,14 @@ inline void contract_panels(M m_extent, N n_extent, int64_t begin, int64_t depth
 template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
 [[gnu::always_inline]] inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B b,
                                                       C c) {
-    constexpr ContractTile kMore = [] {
-        ContractTile tile = Tile;
-        tile.accumulate = true;
-        return tile;
-    }();
-    for_parts<kLargestBlock>(k_extent, kContractPanel / (Tile.groups * Tile.lanes),
-                             [&](int64_t begin, int64_t depth) {
-                                 if (begin == 0) {
-                                     contract_panels<Tile>(m_extent, n_extent, begin, depth, a, b, c);
-                                 } else {
-                                     contract_panels<kMore>(m_extent, n_extent, begin, depth, a, b, c);
-                                 }
-                             });
+    for_parts<kLargestBlock>(
+        k_extent, kContractPanel / (Tile.groups * Tile.lanes), [&](int64_t begin, int64_t depth) {
+            if (begin == 0) {
+                contract_panels<Tile>(m_extent, n_extent, begin, depth, a, b, c);
+            } else {
+                contract_panels<accumulating(Tile)>(m_extent, n_extent, begin, depth, a, b, c);
+            }
+        });
 }
 
 /// Whether contract_panels is for these operands: A can be read as often as there are panels.
@@ -251,7 +229,7 @@ inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     const auto m = StoredExtent<M>(m_extent);
     const auto k = StoredExtent<K>(k_extent);
     if constexpr (detail::kHasPanels<Tile, A, B>) {
-        if (k > 0 && m >= kContractPanelBlocks * Tile.rows)
+        if (k > 0 && m >= kPanelRowBlocks * Tile.rows)
             return detail::contract_by_panels<Tile>(m, n_extent, k, a, b, c);
     }
     if constexpr (detail::kIsNarrow<A> && !Tile.dot) {

@@ -15,15 +15,11 @@ template <ContractBlocksTile Tile, int NR, class A, class AScale, class B, class
                                                     int64_t end, BlockSums a_sums, A a, AScale a_scale, B b,
                                                     Coefficient coefficient, Offset offset,
                                                     SumPanel<NR, Tile.lanes> c) {
-    constexpr ContractBlocksTile kTile = [] {
-        ContractBlocksTile tile = Tile;
-        tile.accumulate = true;
-        return tile;
-    }();
     for_blocks<Tile.rows>(
         rows, [&](auto here, int64_t i) __attribute__((always_inline)) {
-            contract_blocks_tile<kTile, here.value, NR>(first + i, group, Int<Tile.lanes>{}, begin, end,
-                                                        a_sums, a, a_scale, b, coefficient, offset, c);
+            contract_blocks_tile<accumulating(Tile), here.value, NR>(first + i, group, Int<Tile.lanes>{},
+                                                                     begin, end, a_sums, a, a_scale, b,
+                                                                     coefficient, offset, c);
         });
 }
 
@@ -44,12 +40,9 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class A, class AScale, 
     const auto of_rows = [&](int64_t first_row, int64_t some) __attribute__((always_inline)) {
         const SumPanel<NR, L> panel{sums, first_row, group};
         for (int64_t m = first_row; m < first_row + some; ++m) {
-#pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j) {
-                V start = broadcast<V>(0.0f);
-                if constexpr (Tile.accumulate) start = c.template start<V>(m, group + j, count);
-                store(panel.at(m, group + j), start);
-            }
+            V sum[1][NR];
+            start_sums<Tile.accumulate>(sum, c, m, group, count);
+            finish_sums(sum, panel, m, group, Int<L>{});
         }
         for (int64_t begin = 0; begin < blocks; begin += kBlocks) {
             const int64_t end = begin + kBlocks < blocks ? begin + kBlocks : blocks;
@@ -69,9 +62,9 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class A, class AScale, 
             }
         }
         for (int64_t m = first_row; m < first_row + some; ++m) {
-#pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j)
-                c.template finish<V>(m, group + j, load<V>(panel.at(m, group + j)), count);
+            V sum[1][NR];
+            start_sums<true>(sum, panel, m, group, Int<L>{});
+            finish_sums(sum, c, m, group, count);
         }
     };
     for_parts<Tile.rows>(

@@ -97,7 +97,7 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
         const BlockSums of_blocks{a_sums, first, blocks};
         const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
             if constexpr (kRows > 1 && kHasBlockPanels<B>) {
-                if (rows >= kBlockPanelRows * kRows)
+                if (rows >= kPanelRowBlocks * kRows)
                     return contract_blocks_by_panels<Tile, groups.value>(first, rows, group, count, blocks,
                                                                          of_blocks, of_a, a_scale, b,
                                                                          coefficient, offset, c);

@@ -55,6 +55,11 @@ egraph::FamilyPtr family(std::string name,
                                                                  std::span<const TensorType>, Symbols),
                          Symbols symbols);
 
+/// Any product of x and z with these labels; its other attributes are bound by their names, the type of the
+/// result as `type`.
+egraph::Pattern product_of(const Families& families, egraph::AttributePattern a, egraph::AttributePattern b,
+                           egraph::Pattern x, egraph::Pattern z);
+
 egraph::FamilyPtr transposes(Symbols symbols);
 egraph::FamilyPtr elementwise_maps(Symbols symbols, size_t operands);
 egraph::FamilyPtr reductions(Symbols symbols);

@@ -93,17 +93,20 @@ egraph::FamilyPtr products(Symbols symbols) {
     return family("product", recognise, make, symbols);
 }
 
+Pattern product_of(const Families& families, AttributePattern a, AttributePattern b, Pattern x, Pattern z) {
+    return apply(families.product,
+                 {{"a", std::move(a)},
+                  {"b", std::move(b)},
+                  {"rank", bound("rank")},
+                  {"post", bound("post")},
+                  {"result", bound("type")},
+                  {"accumulator", bound("accumulator")}},
+                 {std::move(x), std::move(z)});
+}
+
 std::vector<RuleEntry> product_rules(const Families& families) {
-    const auto product = [&](const AttributePattern& a, const AttributePattern& b, Pattern x, Pattern z) {
-        return apply(families.product,
-                     {{"a", a},
-                      {"b", b},
-                      {"rank", bound("rank")},
-                      {"post", bound("post")},
-                      {"result", bound("type")},
-                      {"accumulator", bound("accumulator")}},
-                     {std::move(x), std::move(z)});
-    };
+    const auto product = [&](const AttributePattern& a, const AttributePattern& b, const Pattern& x,
+                             const Pattern& z) { return product_of(families, a, b, x, z); };
     const auto t = [&](Pattern x) {
         return apply(families.transpose, {{"perm", bound("p")}}, {std::move(x)});
     };
@@ -112,9 +115,8 @@ std::vector<RuleEntry> product_rules(const Families& families) {
         const ElementType element = facts.types.front().element;
         return !facts.is_constant && (element == ElementType::kF16 || element == ElementType::kBF16);
     };
-    const auto is_constant = [](const egraph::ClassFacts& facts) { return facts.is_constant; };
     const Pattern x = hole("x"), z = hole("z"), rows_of_16_bits = hole("x", is_narrow_rows),
-                  weights = hole("z", is_constant);
+                  weights = hole("z", &egraph::ClassFacts::is_constant);
     const auto a = bound("a"), b = bound("b");
     const Pattern rows_as_f32 =
         apply(families.unary, {{"body", Attribute(bare_read())}, {"result", Attribute(std::string("f32"))}},

@@ -125,16 +125,9 @@ output y, z
 }  // namespace
 
 std::vector<RuleEntry> sibling_rules(const Families& families) {
-    const auto is_constant = [](const egraph::ClassFacts& facts) { return facts.is_constant; };
     const auto product = [&](const std::string& constant) {
-        return apply(families.product,
-                     {{"a", bound("a")},
-                      {"b", bound("b")},
-                      {"rank", bound("rank")},
-                      {"post", bound("post")},
-                      {"result", bound("type")},
-                      {"accumulator", bound("accumulator")}},
-                     {hole("x"), hole(constant, is_constant)});
+        return product_of(families, bound("a"), bound("b"), hole("x"),
+                          hole(constant, &egraph::ClassFacts::is_constant));
     };
     const auto are_in_order = [concat = families.concat](const EGraph& graph, const Match& m) {
         const auto last = last_constant(graph, concat, m["w"]), next = leaf_of(graph, m["v"]);

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "tessera/ntt/operands.h"
+
+// What the contractions with lanes along n (contract.h, contract_blocks.h) have in common: the sums of one
+// block of registers, MR rows and NR groups of lanes.
+
+namespace tessera::ntt {
+
+/// For so many blocks of rows, or more, a panel of B is widened or decoded once: that saves more than it
+/// takes.
+inline constexpr int64_t kPanelRowBlocks = 4;
+
+namespace detail {
+
+/// The tile, starting from C.
+template <class Tile>
+constexpr Tile accumulating(Tile tile) {
+    tile.accumulate = true;
+    return tile;
+}
+
+/// What the sums begin with: C, or 0.
+template <bool Accumulate, int MR, int NR, class V, Extent Count, class C>
+[[gnu::always_inline]] inline void start_sums(V (&sum)[MR][NR], const C& c, int64_t m, int64_t group,
+                                              Count count) {
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) {
+            if constexpr (Accumulate) {
+                sum[i][j] = c.template start<V>(m + i, group + j, count);
+            } else {
+                sum[i][j] = broadcast<V>(0.0f);
+            }
+        }
+    }
+}
+
+/// C takes the sums.
+template <int MR, int NR, class V, Extent Count, class C>
+[[gnu::always_inline]] inline void finish_sums(const V (&sum)[MR][NR], const C& c, int64_t m, int64_t group,
+                                               Count count) {
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) c.template finish<V>(m + i, group + j, sum[i][j], count);
+    }
+}
+
+}  // namespace detail
+
+}  // namespace tessera::ntt
