@@ -24,6 +24,13 @@ std::string upper_case(std::string text) {
     return text;
 }
 
+/// The call as it is run: B is read directly where there are too few blocks of rows for panels.
+ProductCall without_idle_panels(ProductCall call) {
+    if (call.m < at(call.parameters, "panel_blocks", 0) * at(call.parameters, "rows", 1))
+        call.parameters.erase("panel_blocks");
+    return call;
+}
+
 double distance(int64_t a, int64_t b) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
 }
@@ -114,7 +121,8 @@ std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const ProductCall
     return found;
 }
 
-std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
+std::optional<ProductTime> KernelTimes::of(const ProductCall& planned) const {
+    const ProductCall call = without_idle_panels(planned);
     const std::vector<const Entry*> entries = comparable(call);
     if (entries.empty()) return std::nullopt;
     const Entry wanted = described(call.micro_kernel, call.types, call.parameters);

@@ -39,6 +39,9 @@ std::string streaming_softmax(const Definition& definition) {
     return definition.monoid == Monoid::kSoftmaxSum ? "" : "its monoid is not softmax_sum";
 }
 
+constexpr Parameter kPanelBlocks{
+    "panel_blocks", "blocks of rows for which B is widened or decoded once, a panel at a time", false, false};
+
 }  // namespace
 
 std::span<const MicroKernel> micro_kernels() {
@@ -59,6 +62,7 @@ std::span<const MicroKernel> micro_kernels() {
                                    {"rows", "rows in registers", false, false},
                                    {"groups", "groups of lanes in registers", false, false},
                                    {"prefetch", "bytes by which B is fetched ahead", false, false},
+                                   kPanelBlocks,
                                    {"k_lanes", "neighbouring k that lie side by side in B", false, false},
                                    {"dot", "neighbouring k whose products one operation adds", false, false}},
                     .tiles_reductions = true,
@@ -86,7 +90,8 @@ std::span<const MicroKernel> micro_kernels() {
                            {"lanes", "lanes of a vector", false, false},
                            {"rows", "rows in registers", false, false},
                            {"groups", "groups of lanes in registers", false, false},
-                           {"prefetch", "bytes by which B is fetched ahead", false, false}},
+                           {"prefetch", "bytes by which B is fetched ahead", false, false},
+                           kPanelBlocks},
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = sum_of_blocks},
@@ -115,7 +120,8 @@ std::span<const MicroKernel> micro_kernels() {
                            {"d", "iterator of the values alone", true, true},
                            {"lanes", "lanes of a vector", false, false},
                            {"rows", "rows in registers", false, false},
-                           {"groups", "groups of lanes in registers", false, false}},
+                           {"groups", "groups of lanes in registers", false, false},
+                           kPanelBlocks},
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = streaming_softmax},

@@ -25,7 +25,7 @@ constexpr int64_t kDepth = 1024;    ///< of a product: a multiple of every forma
 constexpr int64_t kWidth = 128;     ///< of a head
 constexpr double kEpsilon = 1e-6;   ///< of a norm
 constexpr int64_t kPositions = 64;  ///< of a tile of attention
-constexpr int64_t kManyRows = 72;   ///< of which every register block is a divisor
+constexpr int64_t kManyRows = 144;  ///< of which every register block is a divisor
 
 struct WeightCase {
     ops::WeightFormat format;
@@ -281,6 +281,7 @@ std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
             for (const int64_t tile : {kPositions, positions})
                 subjects.push_back(attention(rows, tile, *ops::element_of(cache)));
         }
+        subjects.push_back(attention(kManyRows, kPositions, *ops::element_of(cache)));
     }
     for (KernelSubject& subject : maps_and_folds()) subjects.push_back(std::move(subject));
     return subjects;

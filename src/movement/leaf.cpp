@@ -51,6 +51,10 @@ int64_t prefetch_parameter(const LeafScope& scope) {
     return number_parameter(scope, "prefetch", 0, 1 << 20);
 }
 
+int64_t panel_parameter(const LeafScope& scope) {
+    return number_parameter(scope, "panel_blocks", 0, 1 << 20);
+}
+
 LeafLoops::LeafLoops(const LeafScope& scope, const std::vector<int>& iterators) {
     const Definition& definition = *scope.node.definition();
     for (const Range& range : scope.ranges) values_.push_back(range.begin);

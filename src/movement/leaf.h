@@ -63,6 +63,9 @@ int64_t number_parameter(const LeafScope& scope, const std::string& name, int64_
 /// Bytes by which a leaf fetches ahead; 0 if it does not say. @throws Error
 int64_t prefetch_parameter(const LeafScope& scope);
 
+/// Blocks of rows for which a leaf widens or decodes B by panels; 0 if it does not say. @throws Error
+int64_t panel_parameter(const LeafScope& scope);
+
 /// The lanes of a leaf: a power of two. @throws Error
 int64_t lanes_parameter(const LeafScope& scope);
 

@@ -101,6 +101,7 @@ Body lower_contract_blocks(const LeafScope& scope) {
                            .rows = rows,
                            .groups = number_parameter(scope, "groups", 1, 16),
                            .prefetch = prefetch_parameter(scope),
+                           .panel_blocks = panel_parameter(scope),
                            .block = product.block,
                            .a_block = product.a_block,
                            .zero = product.zero,

@@ -86,6 +86,17 @@ void expect_room_for_rows(const LeafScope& scope, const Roles& roles, const KLan
                     "tile k");
 }
 
+/// @throws Error if panels are asked for where NTT has none.
+void expect_panels_possible(const LeafScope& scope, const Roles& roles, const KLanes& k_lanes) {
+    if (panel_parameter(scope) == 0) return;
+    const TensorDecl& a = scope.node.definition()->tensors[static_cast<size_t>(roles.product.a.tensor)];
+    if (k_lanes.count == 1 && a.type == ElementType::kF32) return;
+    const std::string why = k_lanes.count > 1 ? "B is read in groups of k_lanes"
+                                              : fmt::format("{} is of {}", a.name, name(a.type));
+    throw Error(scope.node.name, "panel_blocks", why + "; panels are for rows of f32 and single k",
+                "leave panel_blocks out");
+}
+
 }  // namespace
 
 Body lower_contract(const LeafScope& scope) {
@@ -93,6 +104,7 @@ Body lower_contract(const LeafScope& scope) {
     const int64_t lanes = lanes_parameter(scope);
     const KLanes k_lanes = k_lanes_of(scope, roles);
     expect_room_for_rows(scope, roles, k_lanes);
+    expect_panels_possible(scope, roles, k_lanes);
     ProductTile tile = surrounding(scope, roles);
     std::vector<Index> at = tile.loops.values();
     refuse_reads_outside(scope, factors_read(roles), at);
@@ -119,6 +131,7 @@ Body lower_contract(const LeafScope& scope) {
                       .rows = number_parameter(scope, "rows", 1, 32),
                       .groups = number_parameter(scope, "groups", 1, 16),
                       .prefetch = prefetch_parameter(scope),
+                      .panel_blocks = panel_parameter(scope),
                       .k_lanes = k_lanes.count,
                       .dot = k_lanes.dot,
                       .a = a.start(),

@@ -89,13 +89,16 @@ private:
                          a.condition ? " if " + text(*a.condition) : ""));
     }
     static std::string ahead(int64_t bytes) { return bytes == 0 ? "" : fmt::format(" prefetch {}", bytes); }
+    static std::string panels(int64_t blocks) {
+        return blocks == 0 ? "" : fmt::format(" panels for {} blocks", blocks);
+    }
     void add(const ContractCall& c) {
         line(fmt::format("contract {}x{}x{}{}{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}{}",
                          c.rows, c.groups, c.lanes, c.k_lanes == 1 ? "" : fmt::format("x{}", c.k_lanes),
                          c.dot ? " dot" : "", c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(),
                          c.a_k.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
                          c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : "") +
-             ahead(c.prefetch));
+             ahead(c.prefetch) + panels(c.panel_blocks));
     }
     std::string terms(const BlockContractCall& c) const {
         if (c.a.size() == 1) return text(c.a.front());
@@ -110,7 +113,7 @@ private:
                          text(Factor(c.b)), c.zero, text(Factor(c.coefficient)),
                          c.offset ? " offset=" + text(Factor(*c.offset)) : "", text(c.c), c.c_m.text(),
                          c.c_group.text(), c.accumulate ? " accumulate" : "") +
-             ahead(c.prefetch));
+             ahead(c.prefetch) + panels(c.panel_blocks));
     }
     void add(const TileContractCall& c) {
         line(fmt::format("contract_tiles {}x{} of {}x{}x{} m={} n={} k={} a={} by {} b={} c={} by ({}, {}){}",
@@ -125,11 +128,12 @@ private:
                          c.accumulate ? " accumulate" : ""));
     }
     void add(const StreamCall& c) {
-        line(fmt::format(
-            "stream {}x{}x{} m={} s={} d={} scores={} by {} v={} max={} sum={} "
-            "result={} by ({}, {})",
-            c.rows, c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores, c.scores_stride,
-            text(c.v), text(c.max), text(c.sum), text(c.result), c.result_m.text(), c.result_group.text()));
+        line(fmt::format("stream {}x{}x{} m={} s={} d={} scores={} by {} v={} max={} sum={} "
+                         "result={} by ({}, {})",
+                         c.rows, c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores,
+                         c.scores_stride, text(c.v), text(c.max), text(c.sum), text(c.result),
+                         c.result_m.text(), c.result_group.text()) +
+             panels(c.panel_blocks));
     }
     void add(const LocalTile& tile) { line(fmt::format("tile {} x {}", tile.name, tile.elements)); }
     void add(const Fill& fill) {

@@ -125,6 +125,7 @@ using Factor = std::variant<StridedFactor, ComputedFactor>;
 struct ContractCall {
     int64_t lanes, rows, groups;  ///< register block
     int64_t prefetch = 0;         ///< bytes by which B is fetched ahead
+    int64_t panel_blocks = 0;     ///< blocks of rows for which B is widened by panels; 0: never
     int64_t k_lanes = 1;          ///< B[n, k] of a group lie side by side, those of one n first
     bool dot = false;             ///< the products of a group of k are added by one operation
     Address a, c;
@@ -138,8 +139,9 @@ struct ContractCall {
 /// + offset * sum_k A[m, k]); B as with k_lanes = 4. Strides in elements.
 struct BlockContractCall {
     int64_t lanes, rows, groups;
-    int64_t prefetch = 0;    ///< bytes by which B is fetched ahead
-    int64_t block, a_block;  ///< k that share coefficient and offset; that share a scale of A
+    int64_t prefetch = 0;      ///< bytes by which B is fetched ahead
+    int64_t panel_blocks = 0;  ///< blocks of rows for which B is spread by panels; 0: never
+    int64_t block, a_block;    ///< k that share coefficient and offset; that share a scale of A
     int64_t zero;
     std::vector<Address> a;  ///< one address, or two: A is the first * radix + the second
     int64_t radix;
@@ -175,7 +177,8 @@ struct DotCall {
 /// `lanes`).
 struct StreamCall {
     int64_t lanes, rows, groups;
-    std::string scores;  ///< local tile, masked entries -inf
+    int64_t panel_blocks = 0;  ///< blocks of rows for which the values are widened by panels; 0: never
+    std::string scores;        ///< local tile, masked entries -inf
     int64_t scores_stride;
     Factor v;                  ///< outer: groups of d; inner: s
     Address max, sum, result;  ///< maxima and sums of the rows lie side by side

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
@@ -72,6 +73,9 @@ constexpr int64_t kFewRows = 4;
 /// lose.
 constexpr int64_t kPrefetch = 4096;
 
+/// For so many blocks of rows, or more, it can save more than it takes to widen or decode a panel of B once.
+constexpr int64_t kPanelBlocks = 4;
+
 /// First the block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and
 /// one element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit
 /// with them. One row: enough sums in flight to hide the latency of the additions. Then others that fit the
@@ -104,6 +108,13 @@ std::vector<RegisterBlock> offered(std::vector<RegisterBlock> blocks, const Plan
     return blocks;
 }
 
+/// The leaf for a register block of so many rows, B by panels, where a product has rows enough for that.
+std::optional<Leaf> by_panels(Leaf leaf, int64_t block_rows, int64_t rows) {
+    if (rows < kPanelBlocks * block_rows) return std::nullopt;
+    leaf.parameters["panel_blocks"] = std::to_string(kPanelBlocks);
+    return leaf;
+}
+
 /// Pages, which are short runs of memory.
 bool is_found_by_index(const Read& operand) {
     return std::any_of(operand.coordinates.begin(), operand.coordinates.end(), is_indirect);
@@ -128,6 +139,11 @@ struct Product {
 
     ElementType type(const Read& factor) const {
         return definition.tensors[static_cast<size_t>(factor.tensor)].type;
+    }
+    /// B has to be widened or decoded, and A is read as it is however often.
+    bool has_panels() const {
+        const Read* b = roles.b_operand();
+        return along_n && type(roles.a) == ElementType::kF32 && !(b && type(*b) == ElementType::kF32);
     }
 };
 
@@ -180,6 +196,9 @@ void add_blocks(std::vector<Leaf>& out, Leaf leaf, const Product& product, int64
             std::to_string(product.along_n ? std::min(block.columns, groups) : block.columns);
         set_prefetch(leaf, block);
         if (product.along_n) add_with_k_lanes(out, leaf, product, is_first, options);
+        if (product.has_panels())
+            if (auto with_panels = by_panels(leaf, block.rows, product.rows))
+                out.push_back(std::move(*with_panels));
         out.push_back(leaf);
         is_first = false;
     }
@@ -226,6 +245,9 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
     for (const BlockContraction& roles : block_contractions_of(d)) {
         const int m = longest(roles.m, d, specialisation);
         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
+        // 4 and 8 bits take two or three instructions.
+        const int64_t bits_of_b = bits(d.tensors[static_cast<size_t>(roles.b.tensor)].type);
+        const bool spreads_slowly = bits_of_b != 4 && bits_of_b != 8;
         for (const RegisterBlock& block :
              offered(blocks_of_integers(options.vector_registers, rows), options)) {
             for (const int n : roles.n) {
@@ -238,7 +260,10 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
                            {"groups", std::to_string(block.columns)}}};
                 if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
                 set_prefetch(leaf, block);
+                const auto with_panels = by_panels(leaf, block.rows, rows);
+                if (with_panels && spreads_slowly) out.push_back(*with_panels);
                 out.push_back(std::move(leaf));
+                if (with_panels && !spreads_slowly) out.push_back(*with_panels);
             }
         }
     }
@@ -257,6 +282,9 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
     const auto results = d.results();
     const auto& once = d.tensors[static_cast<size_t>(results[0])].map;
     const std::vector<Read> values = reads_in({d.body[1]});
+    const bool is_widened = std::any_of(values.begin(), values.end(), [&](const Read& read) {
+        return d.tensors[static_cast<size_t>(read.tensor)].type != ElementType::kF32;
+    });
     for (int64_t lanes = options.lanes; lanes >= 1; lanes /= 2) {
         for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x) {
             if (d.iterators[static_cast<size_t>(x)].is_reduction || uses(once, x)) continue;
@@ -274,12 +302,15 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
             });
             rows.push_back(-1);
             for (const int m : rows) {
-                const RegisterBlock block = block_of_values(options.vector_registers,
-                                                            m < 0 ? 1 : largest_extent(d, m, specialisation));
+                const int64_t most = m < 0 ? 1 : largest_extent(d, m, specialisation);
+                const RegisterBlock block = block_of_values(options.vector_registers, most);
                 if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
                 leaf.parameters["rows"] = std::to_string(block.rows);
                 leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
                 out.push_back(leaf);
+                if (is_widened)
+                    if (auto with_panels = by_panels(leaf, block.rows, most))
+                        out.push_back(std::move(*with_panels));
                 leaf.parameters.erase("m");
             }
         }

@@ -92,6 +92,20 @@ TEST(KernelTimes, TheLargestBlockTakesWhatTheOthersLeave) {
     EXPECT_NEAR(seconds(3), 12e-6, 1e-12);
 }
 
+TEST(KernelTimes, PanelsCountWhereThereAreBlocksEnoughForThem) {
+    Machine machine = testing::measured_machine();
+    const std::map<std::string, int64_t> panels = {
+        {"rows", 12}, {"groups", 2}, {"lanes", 16}, {"panel_blocks", 4}};
+    machine.micro_kernels.push_back(testing::kernel_time("contract", "f32", "f32", panels,
+                                                         {{"m", 96}, {"n", 16}, {"k", 1000}}, "L2", 24e-6));
+    const KernelTimes times(machine);
+    for (const auto& [rows, seconds] : {std::pair{48, 12e-6}, {96, 24e-6}, {36, 18e-6}}) {
+        ProductCall product = call(12, 2, rows, 16, 1000);
+        product.parameters = panels;
+        EXPECT_NEAR(times.of(product)->near_seconds, seconds, 1e-11) << rows;
+    }
+}
+
 TEST(KernelTimes, InterpolateBlocksInTheLogarithms) {
     // A block of 1 takes 1 us, one of 12 takes 6: one of sqrt(12) rows would take sqrt(6) us. Of 3 rows, 6 to
     // the power of log 3 / log 12.

@@ -189,15 +189,22 @@ TEST(ContractBlocks, FetchingAhead) {
         const int8_t*>();
 }
 TEST(ContractBlocks, OtherBits) {
+    check_sizes<ContractBlocksTile{.lanes = kRegisterLanes,
+                                   .rows = 3,
+                                   .groups = 2,
+                                   .block = 16,
+                                   .a_block = 256,
+                                   .zero = -32,
+                                   .panel_blocks = 4},
+                Bits<6>>();
     check_sizes<
         ContractBlocksTile{
-            .lanes = kRegisterLanes, .rows = 3, .groups = 2, .block = 16, .a_block = 256, .zero = -32},
-        Bits<6>>();
-    check_sizes<ContractBlocksTile{.lanes = 4, .rows = 2, .groups = 3, .block = 12, .a_block = 24, .zero = 5},
-                Bits<3>, true>();
-    check_sizes<ContractBlocksTile{
-                    .lanes = 32, .rows = 2, .groups = 1, .block = 12, .a_block = 12, .zero = 16},
-                SignedBits<5>>();
+            .lanes = 4, .rows = 2, .groups = 3, .block = 12, .a_block = 24, .zero = 5, .panel_blocks = 2},
+        Bits<3>, true>();
+    check_sizes<
+        ContractBlocksTile{
+            .lanes = 32, .rows = 2, .groups = 1, .block = 12, .a_block = 12, .zero = 16, .panel_blocks = 4},
+        SignedBits<5>>();
 }
 TEST(ContractBlocks, Bytes) {
     check_sizes<ContractBlocksTile{
@@ -206,17 +213,26 @@ TEST(ContractBlocks, Bytes) {
     check_sizes<ContractBlocksTile{
                     .lanes = kRegisterLanes, .rows = 1, .groups = 2, .block = 32, .a_block = 64, .zero = 128},
                 const int8_t*>();
-    check_sizes<
-        ContractBlocksTile{
-            .lanes = 1, .rows = 2, .groups = 2, .block = 4, .a_block = 4, .zero = -77, .accumulate = true},
-        const uint8_t*, true>();
+    check_sizes<ContractBlocksTile{.lanes = 1,
+                                   .rows = 2,
+                                   .groups = 2,
+                                   .block = 4,
+                                   .a_block = 4,
+                                   .zero = -77,
+                                   .accumulate = true,
+                                   .panel_blocks = 3},
+                const uint8_t*, true>();
 }
 
 // Numbers of 16 bits as two bytes.
 TEST(ContractBlocks, Terms) {
     for (const bool any_byte : {false, true}) {
-        check_sizes<ContractBlocksTile{
-                        .lanes = kRegisterLanes, .rows = 4, .groups = 2, .block = 32, .a_block = 32},
+        check_sizes<ContractBlocksTile{.lanes = kRegisterLanes,
+                                       .rows = 4,
+                                       .groups = 2,
+                                       .block = 32,
+                                       .a_block = 32,
+                                       .panel_blocks = 4},
                     const int8_t*, false, 256>(any_byte);
         check_sizes<ContractBlocksTile{
                         .lanes = 16, .rows = 1, .groups = 1, .block = 16, .a_block = 32, .zero = -32},

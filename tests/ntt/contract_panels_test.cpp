@@ -44,7 +44,7 @@ void check(int64_t m, int64_t k, const B& b) {
 
 template <ContractTile Tile, class B>
 void check_type() {
-    constexpr int64_t kFewest = kPanelRowBlocks * Tile.rows;
+    constexpr int64_t kFewest = Tile.panel_blocks * Tile.rows;
     constexpr int64_t kDeepest = panel_depth(Tile);
     const auto b = numbers<B>(kColumns * (2 * kDeepest + 1), 2);
     const auto b_lanes = lanes(b.data(), Int<kL>{}, kColumns);
@@ -56,14 +56,15 @@ void check_type() {
 }
 
 TEST(ContractPanels, EveryRowIsAsByItself) {
-    check_type<ContractTile{.lanes = kL, .rows = 6, .groups = 2}, bf16>();
-    check_type<ContractTile{.lanes = kL, .rows = 4, .groups = 3, .accumulate = true}, f16>();
+    check_type<ContractTile{.lanes = kL, .rows = 6, .groups = 2, .panel_blocks = 4}, bf16>();
+    check_type<ContractTile{.lanes = kL, .rows = 4, .groups = 3, .accumulate = true, .panel_blocks = 2},
+               f16>();
 }
 
 // A scale for 32 k, which is read once in a turn of so many steps.
 TEST(ContractPanels, WhatIsDecoded) {
     using V = Vector<float, kL>;
-    constexpr ContractTile kTile{.lanes = kL, .rows = 4, .groups = 2, .k_unroll = 32};
+    constexpr ContractTile kTile{.lanes = kL, .rows = 4, .groups = 2, .k_unroll = 32, .panel_blocks = 4};
     for (const int64_t depth : {kDepth, panel_depth(kTile) + kDepth}) {
         constexpr int64_t kGroups = ceil_div(kColumns, int64_t{kL});
         const int64_t scales_of_group = ceil_div(depth, int64_t{32});

@@ -79,6 +79,31 @@ TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
     }
 }
 
+TEST(RankedLeaves, PanelsAreTakenWhereTheyWereFaster) {
+    std::string text = print(product(64));
+    text.replace(text.find("w: f32"), 6, "w: bf16");
+    text.replace(text.find("W f32"), 5, "W bf16");
+    const Graph graph = parse_graph(text, "g");
+    for (const double gain : {0.7, 1.2}) {
+        Machine machine = testing::measured_machine();
+        machine.micro_kernels.clear();
+        std::map<std::string, int64_t> parameters = {{"rows", 12}, {"groups", 2}, {"lanes", 16}};
+        const std::map<std::string, int64_t> sizes = {{"m", 144}, {"n", 256}, {"k", 1024}};
+        const auto add = [&](double seconds) {
+            for (const char* level : {"L2", "memory"})
+                machine.micro_kernels.push_back(
+                    testing::kernel_time("contract", "f32", "bf16", parameters, sizes, level, seconds));
+        };
+        add(1e-3);
+        parameters["panel_blocks"] = 4;
+        add(gain * 1e-3);
+        const Plan plan =
+            default_plan(graph, {.machine = "doctored", .costs = std::make_shared<const CostModel>(machine)});
+        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_EQ(leaf.parameters.contains("panel_blocks"), gain < 1) << gain;
+    }
+}
+
 TEST(RankedLeaves, WhereTheMemoryDecidesThePreferredOneStays) {
     const std::string preferred = groups_chosen(product(1), {.machine = "unmeasured"});
     const double near = 10e-6, far = 50e-6;  // faster than the memory gives

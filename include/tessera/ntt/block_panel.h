@@ -16,10 +16,6 @@ inline constexpr int64_t kBlockPanelDepth = 512;
 /// Sums of the rows that pass a panel: 16 KiB.
 inline constexpr int64_t kBlockPanelSums = 4096;
 
-/// Whether B is worth it: numbers of 4 and 8 bits are spread in two or three instructions.
-template <class B>
-inline constexpr bool kHasBlockPanels = B::kBits != 4 && B::kBits != 8;
-
 /// Groups [first, first + NR) of L lanes from a quad on, those of all groups at one quad beside each other;
 /// where they are split, the even numbers of a group before its odd ones.
 template <int NR, int L, int Bias>

@@ -20,6 +20,7 @@ struct ContractTile {
     bool b_padded = false;    ///< the last group of B can be read whole
     int prefetch = 0;         ///< bytes by which lines of B are fetched ahead; 0: never
     bool dot = false;         ///< add pairs of k by dot_add; B is of pairs, and so is A
+    int panel_blocks = 0;     ///< for so many blocks of rows, or more, B is widened by panels; 0: never
 };
 
 /// F32 of a panel of B that is widened on the stack: 256 KiB, of a second cache of 512.
@@ -198,11 +199,6 @@ template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
         });
 }
 
-/// Whether contract_panels is for these operands: A can be read as often as there are panels.
-template <ContractTile Tile, class A, class B>
-inline constexpr bool kHasPanels =
-    Tile.rows > 1 && !Tile.dot && !kIsNarrow<A> && !kIsWide<B> && !kIsPaired<Tile, B>;
-
 }  // namespace detail
 
 /// The largest K of rows of f16 or bf16, unless pairs are added by dot_add: as many numbers of A are kept as
@@ -221,15 +217,17 @@ concept Contraction = ResultOperand<C, V> &&
 /// even one. Blocks of n are the outer loop: a panel of B (K x groups x L) stays in the nearest cache while
 /// the rows of A pass. Nothing of C beyond N is touched, nor of B unless `b_padded`. Rows of f16 and bf16 are
 /// widened once for all n, as many at a time as there is room for: while these are `rows` or more, that costs
-/// nothing. For many rows of f32 it is B that is widened or decoded once for all of them.
+/// nothing. With `panel_blocks`, for that many blocks of rows of f32, it is B that is widened or decoded, a
+/// panel once for all of them.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
 requires Contraction<Tile, A, B, C>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     static_assert(Tile.rows >= 1 && Tile.groups >= 1 && Tile.k_unroll >= 1);
     const auto m = StoredExtent<M>(m_extent);
     const auto k = StoredExtent<K>(k_extent);
-    if constexpr (detail::kHasPanels<Tile, A, B>) {
-        if (k > 0 && m >= kPanelRowBlocks * Tile.rows)
+    if constexpr (Tile.panel_blocks > 0) {
+        static_assert(!Tile.dot && !detail::kIsNarrow<A> && !detail::kIsPaired<Tile, B>);
+        if (k > 0 && m >= int64_t{Tile.panel_blocks} * Tile.rows)
             return detail::contract_by_panels<Tile>(m, n_extent, k, a, b, c);
     }
     if constexpr (detail::kIsNarrow<A> && !Tile.dot) {

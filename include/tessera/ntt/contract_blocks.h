@@ -96,8 +96,8 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
         constexpr int kRows = tile_rows.value;
         const BlockSums of_blocks{a_sums, first, blocks};
         const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
-            if constexpr (kRows > 1 && kHasBlockPanels<B>) {
-                if (rows >= kPanelRowBlocks * kRows)
+            if constexpr (kRows == Tile.rows && Tile.panel_blocks > 0) {
+                if (rows >= int64_t{Tile.panel_blocks} * kRows)
                     return contract_blocks_by_panels<Tile, groups.value>(first, rows, group, count, blocks,
                                                                          of_blocks, of_a, a_scale, b,
                                                                          coefficient, offset, c);
@@ -140,8 +140,8 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
 /// which the last group is read whole; `coefficient`, `offset`: lanes or decoded, or no_offset; `c`: result.
 /// K % block == 0, K <= kContractBlocksK. Blocks of n are the outer loop, as in contract(); the sums of A,
 /// and where shorts are multiplied its numbers as shorts, are made once for all n, of as many rows as there
-/// is room for: while these parts are of `rows` or more, they cost nothing. Numbers of B that take long to
-/// spread are spread once for many rows.
+/// is room for: while these parts are of `rows` or more, they cost nothing. With `panel_blocks`, for that
+/// many blocks of rows, the numbers of B are spread a panel at a time, once for all of them.
 template <ContractBlocksTile Tile, Extent M, Extent N, Extent K, class A, class AScale, class B,
           class Coefficient, class Offset, class C>
 requires BlocksContraction<Tile, A, AScale, B, Coefficient, Offset, C>

@@ -5,13 +5,7 @@
 // What the contractions with lanes along n (contract.h, contract_blocks.h) have in common: the sums of one
 // block of registers, MR rows and NR groups of lanes.
 
-namespace tessera::ntt {
-
-/// For so many blocks of rows, or more, a panel of B is widened or decoded once: that saves more than it
-/// takes.
-inline constexpr int64_t kPanelRowBlocks = 4;
-
-namespace detail {
+namespace tessera::ntt::detail {
 
 /// The tile, starting from C.
 template <class Tile>
@@ -48,6 +42,4 @@ template <int MR, int NR, class V, Extent Count, class C>
     }
 }
 
-}  // namespace detail
-
-}  // namespace tessera::ntt
+}  // namespace tessera::ntt::detail

@@ -100,11 +100,6 @@ template <ContractTile Tile, Extent I, Extent S, Extent D, Extent SP, class Valu
 requires LanesOperand<Values, Vector<float, Tile.lanes>>
 inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP stride_score, Values values,
                          SoftmaxState<SI, SG> state) {
-    constexpr ContractTile kAccumulating = [] {
-        ContractTile t = Tile;
-        t.accumulate = true;
-        return t;
-    }();
     const auto stride = StoredExtent<SP>(stride_score);
     // The scales wait on the stack; only a large or unknown number of rows is cut, at a multiple of the
     // register block.
@@ -125,9 +120,9 @@ inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP s
         }
         auto value = state.value;
         value.data += first * value.stride_m;
-        contract<kAccumulating>(rows_here, d_extent, s_extent,
-                                rows(scores + first * stride, stride, Int<1>{}), values,
-                                detail::Rescaled<decltype(value)>{value, scale});
+        contract<detail::accumulating(Tile)>(rows_here, d_extent, s_extent,
+                                             rows(scores + first * stride, stride, Int<1>{}), values,
+                                             detail::Rescaled<decltype(value)>{value, scale});
     }
 }
 

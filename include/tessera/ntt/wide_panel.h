@@ -32,10 +32,4 @@ struct RowsFrom {
     }
 };
 
-/// Whether B lies in memory as F32.
-template <class B>
-inline constexpr bool kIsWide = false;
-template <NumberPointer P, class StrideGroup, class StrideK>
-inline constexpr bool kIsWide<Lanes<P, StrideGroup, StrideK>> = std::same_as<Pointee<P>, float>;
-
 }  // namespace tessera::ntt::detail

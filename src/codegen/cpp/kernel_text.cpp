@@ -15,9 +15,9 @@ std::string fixed(const Index& value) {
 std::string extent(const Index& value) {
     return value.as_constant() == 1 ? "ntt::Int<1>{}" : value.text();
 }
-/// The member of a tile; none where nothing is fetched ahead.
-std::string prefetch_text(int64_t bytes) {
-    return bytes == 0 ? "" : fmt::format(", .prefetch = {}", bytes);
+/// A member of a tile; none where it is 0.
+std::string member(const char* name, int64_t value) {
+    return value == 0 ? "" : fmt::format(", .{} = {}", name, value);
 }
 
 }  // namespace
@@ -160,9 +160,9 @@ void KernelText::emit(const Accumulate& fold) {
 void KernelText::emit(const ContractCall& c) {
     line(
         fmt::format("ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
-                    "= {}, .b_padded = {}{}{}}}>(",
-                    c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, prefetch_text(c.prefetch),
-                    c.dot ? ", .dot = true" : ""));
+                    "= {}, .b_padded = {}{}{}{}}}>(",
+                    c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, member("prefetch", c.prefetch),
+                    c.dot ? ", .dot = true" : "", member("panel_blocks", c.panel_blocks)));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_k)));
     factor(c.b, c.lanes, c.k_lanes == 2 ? "lane_pairs" : "lanes", "decoded");
@@ -172,8 +172,9 @@ void KernelText::emit(const ContractCall& c) {
 void KernelText::emit(const BlockContractCall& c) {
     line(fmt::format(
         "ntt::contract_blocks<ntt::ContractBlocksTile{{.lanes = {}, .rows = {}, .groups = {}, .block = {}, "
-        ".a_block = {}, .zero = {}, .accumulate = {}{}}}>(",
-        c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate, prefetch_text(c.prefetch)));
+        ".a_block = {}, .zero = {}, .accumulate = {}{}{}}}>(",
+        c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate, member("prefetch", c.prefetch),
+        member("panel_blocks", c.panel_blocks)));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     if (c.a.size() == 1) {
         line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a[0]), c.a_m.text()));
@@ -242,8 +243,8 @@ void KernelText::factor(const Factor& b, int64_t lanes, const char* operand, con
 }
 
 void KernelText::emit(const StreamCall& c) {
-    line(fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}}}>(",
-                     c.lanes, c.rows, c.groups));
+    line(fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}}}>(",
+                     c.lanes, c.rows, c.groups, member("panel_blocks", c.panel_blocks)));
     line(fmt::format("    {}, {}, {}, {}, {},", extent(c.m), c.s.text(), extent(c.d), c.scores,
                      fixed(Index(c.scores_stride))));
     factor(c.v, c.lanes, "lanes", "decoded");
