@@ -127,6 +127,14 @@ using I16x16 __attribute__((vector_size(32))) = short;
     return __builtin_ia32_pmaddwd128(a, b);
 }
 
+using Char32 __attribute__((vector_size(32))) = char;
+[[gnu::always_inline]] inline I32x8 dot_byte_pairs(I32x8 a, I32x8 b) {
+    return (I32x8)__builtin_ia32_pmaddubsw256((Char32)a, (Char32)b);
+}
+[[gnu::always_inline]] inline I32x4 dot_byte_pairs(I32x4 a, I32x4 b) {
+    return (I32x4)__builtin_ia32_pmaddubsw128((Char16)a, (Char16)b);
+}
+
 using U16x16 __attribute__((vector_size(32))) = uint16_t;
 
 // 16 bytes, each as a short.
@@ -157,7 +165,6 @@ using U16x16 __attribute__((vector_size(32))) = uint16_t;
 template <int B>
 requires(B == 5 || B == 6) [[gnu::always_inline]] inline I32x8
     load_split(const uint8_t* p, std::integral_constant<int, B>, I32x8& odd) {
-    using Char32 __attribute__((vector_size(32))) = char;
     using Words __attribute__((vector_size(16))) = long long;
     struct Tables {
         alignas(32) char bytes[32]{};
@@ -187,6 +194,13 @@ requires(B == 5 || B == 6) [[gnu::always_inline]] inline I32x8
     const auto pairs = (U16x16)__builtin_ia32_pshufb256(halves, bytes);
     odd = (I32x8)(pairs * to_odd >> (16 - B));
     return (I32x8)(pairs * to_even >> (16 - B));
+}
+template <int B>
+requires(B == 5 || B == 6) [[gnu::always_inline]] inline I32x8
+    spread_quads(const uint8_t* p, std::integral_constant<int, B> bits, I32x8) {
+    I32x8 odd;
+    const I32x8 even = load_split(p, bits, odd);
+    return even | odd << 8;
 }
 
 }  // namespace native

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "tessera/ntt/arithmetic.h"
+#include "tessera/ntt/blocks.h"
+#include "tessera/ntt/byte_sums.h"
 #include "tessera/ntt/register_block.h"
 #include "tessera/ntt/split_rows.h"
 
@@ -66,6 +68,35 @@ template <class V, class A, class B, class I, int MR, int NR>
     }
 }
 
+/// Whether A is read as bytes whose products are summed as shorts.
+template <class A, class B, class I>
+inline constexpr bool kMultipliesBytes = !kIsSplit<A> && !HasTerms<A> && kSumsBytes<I, B::kBits>;
+
+/// products += B * A of the quads [quad, quad + Quads) of k, summed as shorts.
+template <class V, int Quads, class A, class B, class I, int MR, int NR>
+[[gnu::always_inline]] inline void add_quads_of_bytes(I (&products)[MR][NR], const A& a, int64_t m,
+                                                      const B& b, int64_t group, int64_t quad) {
+    I shorts[MR][NR];
+#pragma GCC unroll 64
+    for (int q = 0; q < Quads; ++q) {
+        I numbers[NR];
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) numbers[j] = b.template load_quads<V>(group + j, quad + q);
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            const I a_quad = a.template load_quad<V>(m + i, 4 * (quad + q));
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j)
+                shorts[i][j] = add_byte_pairs(q == 0 ? broadcast<I>(0) : shorts[i][j], numbers[j], a_quad);
+        }
+    }
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) products[i][j] = add_shorts(products[i][j], shorts[i][j]);
+    }
+}
+
 /// Sums of the blocks of A, times zero - bias where there is no offset.
 struct BlockSums {
     const int32_t* data;
@@ -115,9 +146,17 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
             }
         }
         for (int turn = 0; turn < kSteps; turn += kUnroll) {
+            const int64_t first = block * kSteps + turn;
+            if constexpr (kMultipliesBytes<A, B, I>) {
+                constexpr int kQuads = kQuadsInShorts<B::kBits>;
+                for_blocks<kQuads>(
+                    Int<kUnroll>{}, [&](auto quads, int64_t u) __attribute__((always_inline)) {
+                        add_quads_of_bytes<V, quads.value>(products, a, m, b, group, first + u);
+                    });
+            } else {
 #pragma GCC unroll 64
-            for (int u = 0; u < kUnroll; ++u)
-                add_quads<V>(products, high, a, m, b, group, block * kSteps + turn + u);
+                for (int u = 0; u < kUnroll; ++u) add_quads<V>(products, high, a, m, b, group, first + u);
+            }
         }
 #pragma GCC unroll 64
         for (int j = 0; j < NR; ++j) {

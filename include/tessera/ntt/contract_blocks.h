@@ -36,18 +36,17 @@ namespace detail {
 inline constexpr int64_t kBlockSums = kContractBlocksK / 4;
 
 /// Whether A is multiplied as shorts.
-template <ContractBlocksTile Tile, class A>
-inline constexpr bool kSplitsRows = kSplitsQuads<Vector<int32_t, Tile.lanes>>;
-template <ContractBlocksTile Tile, class A>
+template <ContractBlocksTile Tile, class A, class B, class I = Vector<int32_t, Tile.lanes>>
+inline constexpr bool kSplitsRows = kSplitsQuads<I> && !kSumsBytes<I, B::kBits>;
+template <ContractBlocksTile Tile, class A, class B, class I>
 requires HasTerms<A>
-inline constexpr bool kSplitsRows<Tile, A> =
-    kSplitsQuads<Vector<int32_t, Tile.lanes>> && A::kRadix <= kLargestSplitRadix;
+inline constexpr bool kSplitsRows<Tile, A, B, I> = kSplitsQuads<I> && A::kRadix <= kLargestSplitRadix;
 
 /// Rows of A of which everything that is made of them has room.
-template <ContractBlocksTile Tile, class A>
+template <ContractBlocksTile Tile, class A, class B>
 constexpr int64_t fitting_rows(int64_t blocks) {
     if (blocks == 0) return kBlockSums;
-    return kSplitsRows<Tile, A> ? kContractBlocksK / (blocks * Tile.block) : kBlockSums / blocks;
+    return kSplitsRows<Tile, A, B> ? kContractBlocksK / (blocks * Tile.block) : kBlockSums / blocks;
 }
 
 /// The sum of the signed bytes A[m, k] to A[m, k + Block - 1].
@@ -111,7 +110,7 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
         };
         for_groups<Tile.lanes, tile_groups.value>(n_extent, rows_of);
     };
-    if constexpr (kSplitsRows<Tile, A>) {
+    if constexpr (kSplitsRows<Tile, A, B>) {
         int32_t shorts[kContractBlocksK / 2];
         const int64_t quads = blocks * (Tile.block / 4);
         if (split_rows(a, first, rows, quads, shorts)) [[likely]] {
@@ -163,7 +162,7 @@ inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_sc
     const int64_t blocks = k_extent / Tile.block;
     constexpr bool kIsOnePart = [] {
         if constexpr (kIsStatic<M> && kIsStatic<K>) {
-            return M::value <= detail::fitting_rows<Tile, A>(K::value / Tile.block);
+            return M::value <= detail::fitting_rows<Tile, A, B>(K::value / Tile.block);
         } else if constexpr (kIsStatic<M>) {
             return M::value == 1;
         }
@@ -174,7 +173,7 @@ inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_sc
                                            c);
     } else {
         detail::for_parts<Tile.rows>(
-            m_extent, detail::fitting_rows<Tile, A>(blocks),
+            m_extent, detail::fitting_rows<Tile, A, B>(blocks),
             [&](int64_t first, int64_t rows) __attribute__((always_inline)) {
                 detail::contract_blocks_rows<Tile>(first, rows, n_extent, blocks, a, a_scale, b, coefficient,
                                                    offset, c);

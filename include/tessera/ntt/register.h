@@ -111,6 +111,11 @@ void dot_shorts(Shorts a, Shorts b);
 template <class I, class Quads>
 void dot_quads(I sum, Quads a, Quads b);
 
+/// Short i is the product of the unsigned byte 2i of a with the signed one of b plus that of bytes 2i + 1, or
+/// the nearest short. Declared only.
+template <class Quads>
+void dot_byte_pairs(Quads a, Quads b);
+
 /// The unsigned numbers of B bits from p on, one in each byte of an R. Reads as many bits as they have.
 /// Declared only.
 template <class R, class B>
