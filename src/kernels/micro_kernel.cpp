@@ -10,6 +10,16 @@
 namespace tessera {
 namespace {
 
+constexpr Parameter kRowsOfA{"m", "iterator of A and C; none: one row", true, false};
+constexpr Parameter kColumns{"n", "iterator of B and C", true, true};
+constexpr Parameter kReduction{"k", "reduction iterator of A and B", true, true};
+constexpr Parameter kLanes{"lanes", "lanes of a vector", false, false};
+constexpr Parameter kRegisterRows{"rows", "rows in registers", false, false};
+constexpr Parameter kRegisterGroups{"groups", "groups of lanes in registers", false, false};
+constexpr Parameter kPrefetch{"prefetch", "bytes by which B is fetched ahead", false, false};
+constexpr Parameter kPanelBlocks{
+    "panel_blocks", "blocks of rows for which B is widened or decoded once, a panel at a time", false, false};
+
 std::string anything(const Definition&) {
     return {};
 }
@@ -39,29 +49,25 @@ std::string streaming_softmax(const Definition& definition) {
     return definition.monoid == Monoid::kSoftmaxSum ? "" : "its monoid is not softmax_sum";
 }
 
-constexpr Parameter kPanelBlocks{
-    "panel_blocks", "blocks of rows for which B is widened or decoded once, a panel at a time", false, false};
-
 }  // namespace
 
 std::span<const MicroKernel> micro_kernels() {
     static const std::array kernels = {
         MicroKernel{.name = "loops",
                     .summary = "plain loops over the body, with lanes along iterator x",
-                    .parameters = {{"x", "iterator of the lanes; none: scalars", true, false},
-                                   {"lanes", "lanes of a vector", false, false}},
+                    .parameters = {{"x", "iterator of the lanes; none: scalars", true, false}, kLanes},
                     .tiles_reductions = true,
                     .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16, ElementType::kI8},
                     .why_not = anything},
         MicroKernel{.name = "contract",
                     .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along n",
-                    .parameters = {{"m", "iterator of A and C; none: one row", true, false},
-                                   {"n", "iterator of B and C", true, true},
-                                   {"k", "reduction iterator of A and B", true, true},
-                                   {"lanes", "lanes of a vector", false, false},
-                                   {"rows", "rows in registers", false, false},
-                                   {"groups", "groups of lanes in registers", false, false},
-                                   {"prefetch", "bytes by which B is fetched ahead", false, false},
+                    .parameters = {kRowsOfA,
+                                   kColumns,
+                                   kReduction,
+                                   kLanes,
+                                   kRegisterRows,
+                                   kRegisterGroups,
+                                   kPrefetch,
                                    kPanelBlocks,
                                    {"k_lanes", "neighbouring k that lie side by side in B", false, false},
                                    {"dot", "neighbouring k whose products one operation adds", false, false}},
@@ -70,11 +76,11 @@ std::span<const MicroKernel> micro_kernels() {
                     .why_not = sum_of_products},
         MicroKernel{.name = "dot",
                     .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along k",
-                    .parameters = {{"m", "iterator of A and C; none: one row", true, false},
-                                   {"n", "iterator of B and C", true, true},
-                                   {"k", "reduction iterator of A and B", true, true},
-                                   {"lanes", "lanes of a vector", false, false},
-                                   {"rows", "rows in registers", false, false},
+                    .parameters = {kRowsOfA,
+                                   kColumns,
+                                   kReduction,
+                                   kLanes,
+                                   kRegisterRows,
                                    {"columns", "columns in registers", false, false}},
                     .tiles_reductions = true,
                     .results = {ElementType::kF32},
@@ -84,13 +90,7 @@ std::span<const MicroKernel> micro_kernels() {
             .summary =
                 "register-blocked C[m,n] = sum_b scale[m,b] (coefficient[n,b] sum_k A[m,k] B[n,k] + ..), "
                 "integers inside the blocks, lanes along n",
-            .parameters = {{"m", "iterator of A and C; none: one row", true, false},
-                           {"n", "iterator of B and C", true, true},
-                           {"k", "reduction iterator of A and B", true, true},
-                           {"lanes", "lanes of a vector", false, false},
-                           {"rows", "rows in registers", false, false},
-                           {"groups", "groups of lanes in registers", false, false},
-                           {"prefetch", "bytes by which B is fetched ahead", false, false},
+            .parameters = {kRowsOfA, kColumns, kReduction, kLanes, kRegisterRows, kRegisterGroups, kPrefetch,
                            kPanelBlocks},
             .tiles_reductions = true,
             .results = {ElementType::kF32},
@@ -100,9 +100,9 @@ std::span<const MicroKernel> micro_kernels() {
             .summary =
                 "C[m,n] = sum_k A[m,k] B[n,k] of bf16 in tiles of a matrix unit: A <m, k>, B <k, n, k2>, C "
                 "<m, n>",
-            .parameters = {{"m", "iterator of A and C; none: one row", true, false},
-                           {"n", "iterator of B and C", true, true},
-                           {"k", "reduction iterator of A and B", true, true},
+            .parameters = {kRowsOfA,
+                           kColumns,
+                           kReduction,
                            {"lanes", "n of a tile", false, true},
                            {"tile_rows", "m of a tile", false, true},
                            {"depth", "k of a tile", false, true},
@@ -118,17 +118,16 @@ std::span<const MicroKernel> micro_kernels() {
                 "one tile of a streaming softmax with its values, lanes along d and along the positions",
             .parameters = {{"m", "iterator of the rows; none: one row", true, false},
                            {"d", "iterator of the values alone", true, true},
-                           {"lanes", "lanes of a vector", false, false},
-                           {"rows", "rows in registers", false, false},
-                           {"groups", "groups of lanes in registers", false, false},
+                           kLanes,
+                           kRegisterRows,
+                           kRegisterGroups,
                            kPanelBlocks},
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = streaming_softmax},
         MicroKernel{.name = "combine",
                     .summary = "what the workers have folded of a reduction that is divided between them",
-                    .parameters = {{"x", "iterator of the lanes; none: scalars", true, false},
-                                   {"lanes", "lanes of a vector", false, false}},
+                    .parameters = {{"x", "iterator of the lanes; none: scalars", true, false}, kLanes},
                     .tiles_reductions = false,
                     .combines_parts = true,
                     .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16},
