@@ -68,7 +68,7 @@ TEST_P(KernelCases, CommonTypesAreTimedWithSeveralRegisterBlocks) {
             blocks[{subject.types.at("B"), subject.sizes.at("m")}].insert(each.parameters);
     }
     for (const char* type : {"f32", "f16", "bf16"})
-        for (const int64_t rows : {1, 72}) EXPECT_GE((blocks[{type, rows}].size()), 2U) << type << rows;
+        for (const int64_t rows : {1, 144}) EXPECT_GE((blocks[{type, rows}].size()), 2U) << type << rows;
 }
 
 /// Rows of 16 bits can be compared with the same as F32.
@@ -76,11 +76,29 @@ TEST_P(KernelCases, ManyRowsAreTimedAsTheyAreAndAsF32) {
     std::map<std::string, std::set<std::string>> by_weight;
     for (const KernelCase& each : cases_) {
         const KernelSubject& subject = subjects_[each.subject];
-        if (subject.streamed == "n" && subject.sizes.at("m") == 72)
+        if (subject.streamed == "n" && subject.sizes.at("m") == 144)
             by_weight[subject.types.at("B")].insert(subject.types.at("A"));
     }
     for (const char* type : {"f16", "bf16"})
         EXPECT_EQ(by_weight[type], (std::set<std::string>{"f32", type})) << type;
+}
+
+/// Weights that are widened or spread are by panels and without. Those of F32 have nothing to gain, and those
+/// of BF16 may lie in pairs.
+TEST_P(KernelCases, ManyRowsAreTimedWithPanelsAndWithout) {
+    std::map<std::pair<std::string, std::string>, std::set<bool>> with_panels;
+    for (const KernelCase& each : cases_) {
+        const KernelSubject& subject = subjects_[each.subject];
+        if (subject.streamed == "n" && subject.sizes.at("m") == 144 && each.micro_kernel != "contract_tiles")
+            with_panels[{subject.types.at("A"), subject.types.at("B")}].insert(
+                each.parameters.contains("panel_blocks"));
+    }
+    const std::set<bool> both{false, true};
+    for (const char* type : {"f16", "q8_0", "q4_k", "q6_k"})
+        EXPECT_EQ((with_panels[{"f32", type}]), both) << type;
+    for (const char* type : {"q8_0", "q4_0", "q6_k", "q5_k"})
+        EXPECT_EQ((with_panels[{"i16", type}]), both) << type;
+    EXPECT_EQ((with_panels[{"f32", "f32"}]), (std::set<bool>{false}));
 }
 
 /// What the matrix unit takes can be compared with what the vectors take, and what its tiles take is known of
@@ -94,7 +112,7 @@ TEST_P(KernelCases, ProductsOfAMatrixUnitStandBesideThoseOfVectors) {
                                                   (each.parameters.contains("dot") ? " dot" : ""));
     }
     const bool has_tiles = std::string(GetParam()) == "amx";
-    for (const int64_t rows : {4, 72}) {
+    for (const int64_t rows : {4, 144}) {
         EXPECT_EQ(by_rows[rows].contains("contract_tiles"), has_tiles) << rows;
         EXPECT_TRUE(by_rows[rows].contains("contract")) << rows;
         EXPECT_TRUE(!has_tiles || by_rows[rows].contains("contract dot")) << rows;
