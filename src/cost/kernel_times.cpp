@@ -24,13 +24,6 @@ std::string upper_case(std::string text) {
     return text;
 }
 
-/// The call as it is run: B is read directly where there are too few blocks of rows for panels.
-ProductCall without_idle_panels(ProductCall call) {
-    if (call.m < at(call.parameters, "panel_blocks", 0) * at(call.parameters, "rows", 1))
-        call.parameters.erase("panel_blocks");
-    return call;
-}
-
 double distance(int64_t a, int64_t b) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
 }
@@ -97,8 +90,7 @@ KernelTimes::KernelTimes(const Machine& machine) {
     }
 }
 
-std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const ProductCall& call) const {
-    const Entry wanted = described(call.micro_kernel, call.types, call.parameters);
+std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const Entry& wanted) const {
     const auto type = [](const Entry& entry, const char* operand) {
         const auto found = entry.types.find(operand);
         return found == entry.types.end() ? std::string_view() : std::string_view(found->second);
@@ -111,7 +103,7 @@ std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const ProductCall
     std::vector<const Entry*> found;
     std::optional<decltype(unlike(wanted))> least;
     for (const Entry& entry : entries_) {
-        if (entry.micro_kernel != call.micro_kernel) continue;
+        if (entry.micro_kernel != wanted.micro_kernel) continue;
         const auto here = unlike(entry);
         if (least && here > *least) continue;
         if (least && here < *least) found.clear();
@@ -121,11 +113,12 @@ std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const ProductCall
     return found;
 }
 
-std::optional<ProductTime> KernelTimes::of(const ProductCall& planned) const {
-    const ProductCall call = without_idle_panels(planned);
-    const std::vector<const Entry*> entries = comparable(call);
+std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
+    Entry wanted = described(call.micro_kernel, call.types, call.parameters);
+    // With too few blocks of rows for panels B is read directly.
+    if (call.m < at(wanted.mode, "panel_blocks", 0) * wanted.blocks.rows) wanted.mode.erase("panel_blocks");
+    const std::vector<const Entry*> entries = comparable(wanted);
     if (entries.empty()) return std::nullopt;
-    const Entry wanted = described(call.micro_kernel, call.types, call.parameters);
     // Of each number of rows the entries with the nearest number of groups.
     std::map<int64_t, double> nearest;
     for (const Entry* entry : entries) {

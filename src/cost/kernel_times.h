@@ -41,7 +41,7 @@ public:
     explicit KernelTimes(const Machine& machine);
 
     /// Nothing if no time of this micro-kernel is listed.
-    std::optional<ProductTime> of(const ProductCall& planned) const;
+    std::optional<ProductTime> of(const ProductCall& call) const;
 
 private:
     struct Entry {
@@ -57,7 +57,7 @@ private:
         double near_seconds = 0;
         std::optional<double> far_seconds;
     };
-    std::vector<const Entry*> comparable(const ProductCall& call) const;
+    std::vector<const Entry*> comparable(const Entry& wanted) const;
     static Entry described(const std::string& micro_kernel, const std::map<std::string, std::string>& types,
                            const std::map<std::string, int64_t>& parameters);
 

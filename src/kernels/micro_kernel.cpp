@@ -10,6 +10,7 @@
 namespace tessera {
 namespace {
 
+constexpr Parameter kIteratorOfLanes{"x", "iterator of the lanes; none: scalars", true, false};
 constexpr Parameter kRowsOfA{"m", "iterator of A and C; none: one row", true, false};
 constexpr Parameter kColumns{"n", "iterator of B and C", true, true};
 constexpr Parameter kReduction{"k", "reduction iterator of A and B", true, true};
@@ -55,7 +56,7 @@ std::span<const MicroKernel> micro_kernels() {
     static const std::array kernels = {
         MicroKernel{.name = "loops",
                     .summary = "plain loops over the body, with lanes along iterator x",
-                    .parameters = {{"x", "iterator of the lanes; none: scalars", true, false}, kLanes},
+                    .parameters = {kIteratorOfLanes, kLanes},
                     .tiles_reductions = true,
                     .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16, ElementType::kI8},
                     .why_not = anything},
@@ -127,7 +128,7 @@ std::span<const MicroKernel> micro_kernels() {
             .why_not = streaming_softmax},
         MicroKernel{.name = "combine",
                     .summary = "what the workers have folded of a reduction that is divided between them",
-                    .parameters = {{"x", "iterator of the lanes; none: scalars", true, false}, kLanes},
+                    .parameters = {kIteratorOfLanes, kLanes},
                     .tiles_reductions = false,
                     .combines_parts = true,
                     .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
@@ -109,10 +108,10 @@ std::vector<RegisterBlock> offered(std::vector<RegisterBlock> blocks, const Plan
 }
 
 /// The leaf for a register block of so many rows, B by panels, where a product has rows enough for that.
-std::optional<Leaf> by_panels(Leaf leaf, int64_t block_rows, int64_t rows) {
-    if (rows < kPanelBlocks * block_rows) return std::nullopt;
+void add_with_panels(std::vector<Leaf>& out, Leaf leaf, int64_t block_rows, int64_t rows) {
+    if (rows < kPanelBlocks * block_rows) return;
     leaf.parameters["panel_blocks"] = std::to_string(kPanelBlocks);
-    return leaf;
+    out.push_back(std::move(leaf));
 }
 
 /// Pages, which are short runs of memory.
@@ -196,9 +195,7 @@ void add_blocks(std::vector<Leaf>& out, Leaf leaf, const Product& product, int64
             std::to_string(product.along_n ? std::min(block.columns, groups) : block.columns);
         set_prefetch(leaf, block);
         if (product.along_n) add_with_k_lanes(out, leaf, product, is_first, options);
-        if (product.has_panels())
-            if (auto with_panels = by_panels(leaf, block.rows, product.rows))
-                out.push_back(std::move(*with_panels));
+        if (product.has_panels()) add_with_panels(out, leaf, block.rows, product.rows);
         out.push_back(leaf);
         is_first = false;
     }
@@ -260,10 +257,9 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
                            {"groups", std::to_string(block.columns)}}};
                 if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
                 set_prefetch(leaf, block);
-                const auto with_panels = by_panels(leaf, block.rows, rows);
-                if (with_panels && spreads_slowly) out.push_back(*with_panels);
-                out.push_back(std::move(leaf));
-                if (with_panels && !spreads_slowly) out.push_back(*with_panels);
+                if (spreads_slowly) add_with_panels(out, leaf, block.rows, rows);
+                out.push_back(leaf);
+                if (!spreads_slowly) add_with_panels(out, std::move(leaf), block.rows, rows);
             }
         }
     }
@@ -308,9 +304,7 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 leaf.parameters["rows"] = std::to_string(block.rows);
                 leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
                 out.push_back(leaf);
-                if (is_widened)
-                    if (auto with_panels = by_panels(leaf, block.rows, most))
-                        out.push_back(std::move(*with_panels));
+                if (is_widened) add_with_panels(out, leaf, block.rows, most);
                 leaf.parameters.erase("m");
             }
         }

@@ -11,21 +11,21 @@
 namespace tessera {
 namespace {
 
-Graph product(int64_t rows) {
+Graph product(int64_t rows, const char* weights = "f32") {
     return parse_graph(fmt::format(R"(graph "g"
 input x: f32[{0}, 1024]
-constant w: f32[256, 1024] from "w"
+constant w: {1}[256, 1024] from "w"
 value y: f32[{0}, 256]
 
 block main
   node y(x, w) -> y
     op matmul(t: {0}, n: 256, k*: 1024)
     in X f32[t, k]
-    in W f32[n, k]
+    in W {1}[n, k]
     out Y f32[t, n] = sum(X * W)
 output y
 )",
-                                   rows),
+                                   rows, weights),
                        "g");
 }
 
@@ -80,10 +80,7 @@ TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
 }
 
 TEST(RankedLeaves, PanelsAreTakenWhereTheyWereFaster) {
-    std::string text = print(product(64));
-    text.replace(text.find("w: f32"), 6, "w: bf16");
-    text.replace(text.find("W f32"), 5, "W bf16");
-    const Graph graph = parse_graph(text, "g");
+    const Graph graph = product(64, "bf16");
     for (const double gain : {0.7, 1.2}) {
         Machine machine = testing::measured_machine();
         machine.micro_kernels.clear();

@@ -18,9 +18,9 @@ inline constexpr int64_t kBlockPanelSums = 4096;
 
 /// Groups [first, first + NR) of L lanes from a quad on, those of all groups at one quad beside each other;
 /// where they are split, the even numbers of a group before its odd ones.
-template <int NR, int L, class B>
+template <int NR, int L, int Bias, int Bits>
 struct QuadPanel {
-    static constexpr int kBias = B::kBias, kBits = B::kBits;
+    static constexpr int kBias = Bias, kBits = Bits;
 
     const int32_t* data;
     int64_t first, first_quad;

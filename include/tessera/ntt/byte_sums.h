@@ -24,23 +24,15 @@ concept DotsBytePairs = requires(I a) {
 
 namespace detail {
 
-template <AnyVector Q>
-struct SumsBytes {
-    using R = decltype(Q::bits);
-    static constexpr bool kValue = native::DotsBytePairs<R> && !native::DotsQuads<R>;
-};
-template <AnyVector Q>
-requires(Q::kIsPair) struct SumsBytes<Q> : SumsBytes<typename Q::Half> {
-};
-
 /// Quads that a short has room for, the unsigned factor having so many bits and the signed one being any
 /// byte.
 template <int Bits>
 inline constexpr int kQuadsInShorts = 32767 / (2 * 128 * ((1 << Bits) - 1));
 
 /// Whether products of quads are summed as shorts: several at a time, or it would save nothing.
-template <AnyVector Q, int Bits>
-inline constexpr bool kSumsBytes = SumsBytes<Q>::kValue&& kQuadsInShorts<Bits> > 1;
+template <AnyVector Q, int Bits, class R = RegisterIn<Q>>
+inline constexpr bool kSumsBytes =
+    native::DotsBytePairs<R> && !native::DotsQuads<R> && (kQuadsInShorts<Bits> > 1);
 
 }  // namespace detail
 

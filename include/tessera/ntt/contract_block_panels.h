@@ -51,7 +51,7 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class A, class AScale, 
             const auto with_offset = [&](auto of_block) __attribute__((always_inline)) {
                 contract_blocks_panel<Tile, NR>(
                     first_row, some, group, begin, end, a_sums, a, a_scale,
-                    QuadPanel<NR, L, B>{quads, group, begin * (kBlock / 4)},
+                    QuadPanel<NR, L, B::kBias, B::kBits>{quads, group, begin * (kBlock / 4)},
                     FactorPanel<NR, L, kBlock>{coefficients, group, begin * kBlock}, of_block, panel);
             };
             if constexpr (std::same_as<Offset, NoOffset>) {

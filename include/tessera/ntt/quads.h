@@ -124,6 +124,17 @@ concept DotsQuads = requires(I a) {
 
 namespace detail {
 
+template <AnyVector Q>
+struct RegisterOf {
+    using Type = decltype(Q::bits);
+};
+template <AnyVector Q>
+requires(Q::kIsPair) struct RegisterOf<Q> : RegisterOf<typename Q::Half> {
+};
+/// The registers that Q is made of.
+template <AnyVector Q>
+using RegisterIn = typename RegisterOf<Q>::Type;
+
 template <class R>
 using ShortsIn = native::Register<int16_t, sizeof(R) / 2>;
 template <class R>

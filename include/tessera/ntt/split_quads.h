@@ -19,18 +19,9 @@ struct SplitQuads {
 
 namespace detail {
 
-template <AnyVector Q>
-struct SplitsQuads {
-    using R = decltype(Q::bits);
-    static constexpr bool kValue = native::DotsShorts<ShortsIn<R>, R> && !native::DotsQuads<R>;
-};
-template <AnyVector Q>
-requires(Q::kIsPair) struct SplitsQuads<Q> : SplitsQuads<typename Q::Half> {
-};
-
 /// Whether dot_add of quads is made of products of shorts.
-template <AnyVector Q>
-inline constexpr bool kSplitsQuads = SplitsQuads<Q>::kValue;
+template <AnyVector Q, class R = RegisterIn<Q>>
+inline constexpr bool kSplitsQuads = native::DotsShorts<ShortsIn<R>, R> && !native::DotsQuads<R>;
 
 template <AnyVector Q>
 [[gnu::always_inline]] inline SplitQuads<Q> split_unsigned(Q quads) {
