@@ -7,10 +7,6 @@
 
 namespace tessera {
 
-/// The largest extent of k that NTT contracts in one call where A is of 16 bits and products are added one by
-/// one: ntt::kContractWideK.
-inline constexpr int64_t kLargestWideK = 32768;
-
 /// A sum of products read as C[m, n] = sum over k of A[m, k] * B[n, k]: A is one operand, B an expression in
 /// others, such as the value of a quantised weight, `(quants - 8) * scale`.
 struct Contraction {

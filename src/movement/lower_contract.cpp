@@ -73,27 +73,13 @@ KLanes k_lanes_of(const LeafScope& scope, const Roles& roles) {
     return {count, dot > 1};
 }
 
-/// @throws Error if A is widened and its tile of k is more than there is room for.
-void expect_room_for_rows(const LeafScope& scope, const Roles& roles, const KLanes& k_lanes) {
-    const ElementType type =
-        scope.node.definition()->tensors[static_cast<size_t>(roles.product.a.tensor)].type;
-    if (k_lanes.dot || (type != ElementType::kF16 && type != ElementType::kBF16)) return;
-    const int64_t k = scope.ranges[static_cast<size_t>(roles.k)].largest;
-    if (k > kLargestWideK)
-        throw Error(scope.node.name, scope.leaf.micro_kernel,
-                    fmt::format("its tile of k is {}, expected at most {} where {} is widened", k,
-                                kLargestWideK, name(type)),
-                    "tile k");
-}
-
 /// @throws Error if panels are asked for where NTT has none.
-void expect_panels_possible(const LeafScope& scope, const Roles& roles, const KLanes& k_lanes) {
+void expect_panels_possible(const LeafScope& scope, const Roles& roles) {
     if (panel_parameter(scope) == 0) return;
     const TensorDecl& a = scope.node.definition()->tensors[static_cast<size_t>(roles.product.a.tensor)];
-    if (k_lanes.count == 1 && a.type == ElementType::kF32) return;
-    const std::string why = k_lanes.count > 1 ? "B is read in groups of k_lanes"
-                                              : fmt::format("{} is of {}", a.name, name(a.type));
-    throw Error(scope.node.name, "panel_blocks", why + "; panels are for rows of f32 and single k",
+    if (a.type == ElementType::kF32) return;
+    throw Error(scope.node.name, "panel_blocks",
+                fmt::format("{} is of {}; panels are for rows of f32", a.name, name(a.type)),
                 "leave panel_blocks out");
 }
 
@@ -103,8 +89,7 @@ Body lower_contract(const LeafScope& scope) {
     const Roles roles = roles_of(scope);
     const int64_t lanes = lanes_parameter(scope);
     const KLanes k_lanes = k_lanes_of(scope, roles);
-    expect_room_for_rows(scope, roles, k_lanes);
-    expect_panels_possible(scope, roles, k_lanes);
+    expect_panels_possible(scope, roles);
     ProductTile tile = surrounding(scope, roles);
     std::vector<Index> at = tile.loops.values();
     refuse_reads_outside(scope, factors_read(roles), at);

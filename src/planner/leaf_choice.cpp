@@ -167,6 +167,8 @@ void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Product& product,
         }
         out.push_back(std::move(by_unit));
     }
+    if (product.has_panels())
+        add_with_panels(out, leaf, std::stoll(leaf.parameters.at("rows")), product.rows);
     out.push_back(std::move(leaf));
 }
 

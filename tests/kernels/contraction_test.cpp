@@ -5,12 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tessera/ntt/contract.h"
-
 namespace tessera {
 namespace {
-
-static_assert(kLargestWideK == ntt::kContractWideK);
 
 std::string names(const Definition& d, const std::vector<int>& iterators) {
     std::string all;

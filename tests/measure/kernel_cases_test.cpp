@@ -83,8 +83,7 @@ TEST_P(KernelCases, ManyRowsAreTimedAsTheyAreAndAsF32) {
         EXPECT_EQ(by_weight[type], (std::set<std::string>{"f32", type})) << type;
 }
 
-/// Weights that are widened or spread are by panels and without. Those of F32 have nothing to gain, and those
-/// of BF16 may lie in pairs.
+/// Weights that are widened or spread are by panels and without. Those of F32 have nothing to gain.
 TEST_P(KernelCases, ManyRowsAreTimedWithPanelsAndWithout) {
     std::map<std::pair<std::string, std::string>, std::set<bool>> with_panels;
     for (const KernelCase& each : cases_) {
@@ -94,7 +93,7 @@ TEST_P(KernelCases, ManyRowsAreTimedWithPanelsAndWithout) {
                 each.parameters.contains("panel_blocks"));
     }
     const std::set<bool> both{false, true};
-    for (const char* type : {"f16", "q8_0", "q4_k", "q6_k"})
+    for (const char* type : {"f16", "bf16", "q8_0", "q4_k", "q6_k"})
         EXPECT_EQ((with_panels[{"f32", type}]), both) << type;
     for (const char* type : {"q8_0", "q4_0", "q6_k", "q5_k"})
         EXPECT_EQ((with_panels[{"i16", type}]), both) << type;

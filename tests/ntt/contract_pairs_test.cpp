@@ -87,6 +87,9 @@ TEST(ContractPairs, F32Arithmetic) {
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 3, .accumulate = true}, f16>();
     check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .k_unroll = 2, .prefetch = 512}, float>();
     check_sizes<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .b_padded = true}, bf16>();
+    check<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .b_padded = true}, bf16>({33, 19, 2051});
+    check<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 3, .accumulate = true}, f16>(
+        {33, 19, 2051});
     check_sizes<ContractTile{.lanes = 32, .rows = 2, .groups = 1}, bf16>();
 }
 TEST(ContractPairs, DotProducts) {

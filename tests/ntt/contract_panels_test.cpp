@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "ntt/buffers.h"
+#include "ntt/pair_cases.h"
 #include "tessera/ntt/contract.h"
 
 namespace tessera::ntt {
@@ -59,6 +60,15 @@ TEST(ContractPanels, EveryRowIsAsByItself) {
     check_type<ContractTile{.lanes = kL, .rows = 6, .groups = 2, .panel_blocks = 4}, bf16>();
     check_type<ContractTile{.lanes = kL, .rows = 4, .groups = 3, .accumulate = true, .panel_blocks = 2},
                f16>();
+}
+
+TEST(ContractPanels, PairsOfK) {
+    constexpr ContractTile kTile{.lanes = kL, .rows = 4, .groups = 2, .k_unroll = 2, .panel_blocks = 3};
+    for (const int64_t depth : {int64_t{0}, int64_t{1}, kDepth, kDepth + 1, panel_depth(kTile) + kDepth}) {
+        const Case c{13, kColumns, depth};
+        const auto b = pairs_of(numbers<bf16>(c.n * c.k, 4), c, kL);
+        check<kTile>(c.m, depth, lane_pairs(b.data(), ceil_div(depth, int64_t{2}) * 2 * kL, Int<2 * kL>{}));
+    }
 }
 
 // A scale for 32 k, which is read once in a turn of so many steps.

@@ -157,14 +157,22 @@ TEST(Contract, CuttingKChangesNoBit) {
     for (int64_t i = 0; i < m * n; ++i) EXPECT_TRUE(same(whole[i], cut[i])) << i;
 }
 
-// More of A than there is room for when it is widened: parts of several tiles, and of less than one.
+// More of A than there is room for when it is widened: parts of several tiles, and of less than one, and
+// parts of K.
 TEST(Contract, NarrowRowsInParts) {
     static constexpr ContractTile kTile{.lanes = 4, .rows = 3, .groups = 1};
     const int64_t n = 5;
-    for (const auto& [m, k] : {std::pair<int64_t, int64_t>{11, kContractWideK / 4},
-                               {5, kContractWideK / 2},
-                               {2, kContractWideK},
-                               {4, 0}}) {
+    const int64_t fitting = kContractWide / kContractWideRows;
+    for (const auto& [m, k] : {std::pair<int64_t, int64_t>{11, kContractWide / 4},
+                               {5, kContractWide / 2},
+                               {2, kContractWide},
+                               {1, kContractWide + 3},
+                               {kContractWideRows, fitting},
+                               {kContractWideRows + 3, fitting + 1},
+                               {kContractWideRows + 1, 2 * fitting + 7},
+                               {4, 0},
+                               {0, 7}}) {
+        SCOPED_TRACE(std::to_string(m) + " rows of " + std::to_string(k));
         Random random(static_cast<uint64_t>(m));
         const auto a = random.numbers(m * k), b = random.numbers(k * n);
         std::vector<f16> narrow_a;
@@ -173,12 +181,12 @@ TEST(Contract, NarrowRowsInParts) {
             narrow_a.push_back(narrow<f16>(x));
             rounded_a.push_back(widen(narrow_a.back()));
         }
-        Guarded<float> found(m * n), expected(m * n);
+        Guarded<float> found(random.numbers(m * n)), expected(m * n);
         const auto b_lanes = lanes(b.data(), 4, n);
         contract<kTile>(m, n, k, rows(narrow_a.data(), k, Int<1>{}), b_lanes, result(found.data(), n, 4));
         contract<kTile>(m, n, k, rows(rounded_a.data(), k, Int<1>{}), b_lanes, result(expected.data(), n, 4));
         ASSERT_TRUE(found.guards_are_intact());
-        for (int64_t i = 0; i < m * n; ++i) ASSERT_TRUE(same(found[i], expected[i])) << k << ": " << i;
+        for (int64_t i = 0; i < m * n; ++i) ASSERT_TRUE(same(found[i], expected[i])) << i;
     }
 }
 
@@ -216,6 +224,16 @@ TEST(Contract, TransposedRowsAndAnEpilogue) {
         }
     }
 }
+
+// Where K may be cut, an epilogue would run once for each part.
+template <ContractTile Tile, class T, class C>
+constexpr bool kIsTaken =
+    Contraction<Tile, Rows<const T*, int64_t, Int<1>>, Lanes<const float*, int64_t, Int<8>>, C>;
+constexpr ContractTile kPlain{.lanes = 8, .rows = 4, .groups = 2};
+constexpr ContractTile kByPanels{.lanes = 8, .rows = 4, .groups = 2, .panel_blocks = 4};
+static_assert(kIsTaken<kPlain, float, AddResidual> && kIsTaken<kByPanels, float, Result<int64_t, int64_t>>);
+static_assert(kIsTaken<kPlain, bf16, Result<int64_t, int64_t>>);
+static_assert(!kIsTaken<kPlain, bf16, AddResidual> && !kIsTaken<kByPanels, float, AddResidual>);
 
 }  // namespace
 }  // namespace tessera::ntt

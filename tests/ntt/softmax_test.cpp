@@ -151,6 +151,18 @@ TEST(Softmax, StaticExtents) {
     b.expect(p, 2);
 }
 
+// More positions in a step than a panel holds: only the first part of them scales what was there before.
+TEST(Softmax, ValuesByPanels) {
+    static constexpr ContractTile kTile{.lanes = 16, .rows = 4, .groups = 2, .panel_blocks = 2};
+    constexpr int64_t kWidth = kContractPanel / (kTile.lanes * kTile.groups) + 300;
+    const Problem p = make(9, 2 * kWidth, 37, 7);
+    Buffers<16, int64_t> b(9, 37, 37);
+    softmax_init<16>(9, 37, b.state);
+    step<kTile>(p, 9, 37, 0, kWidth, b.state);
+    step<kTile>(p, 9, 37, kWidth, 2 * kWidth, b.state);
+    b.expect(p, 2);
+}
+
 TEST(Softmax, PartsMergeInEitherOrder) {
     static constexpr ContractTile kTile{.lanes = 8, .rows = 4, .groups = 2};
     for (const int64_t cut : {0, 1, 20, 49, 50}) {

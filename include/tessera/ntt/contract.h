@@ -26,6 +26,14 @@ struct ContractTile {
 /// F32 of a panel of B that is widened on the stack: 256 KiB, of a second cache of 512.
 inline constexpr int64_t kContractPanel = 65536;
 
+/// Numbers of rows of f16 or bf16 that are kept as F32 on the stack, unless pairs are added by dot_add: 128
+/// KiB, beside which a panel of B fits a second cache of 512.
+inline constexpr int64_t kContractWide = 32768;
+
+/// For so many of these rows K is cut to where they have room together: B is read, and widened or decoded,
+/// once for all of them.
+inline constexpr int64_t kContractWideRows = 32;
+
 namespace detail {
 
 /// Neighbouring k that share a scale, in any encoding of weights, are as many or a divisor.
@@ -107,13 +115,25 @@ template <int Unroll, class F>
     for (; at < end; ++at) step(at);
 }
 
-/// One block: MR rows, NR groups, all of K, each sum in the order of k.
-template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, class B, class C>
-[[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, K k_extent, A a, B b,
-                                                  C c) {
+/// One block: MR rows, NR groups, the k of [begin, end), each sum in their order. `begin` is a multiple of
+/// kLargestBlock; what is behind 0 goes on from C.
+template <ContractTile Tile, int MR, int NR, Extent Count, class A, class B, class C>
+[[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, int64_t begin,
+                                                  int64_t end, A a, B b, C c) {
     using V = Vector<float, Tile.lanes>;
     V sum[MR][NR];
-    start_sums<Tile.accumulate>(sum, c, m, group, count);
+    const auto start = [&]() __attribute__((always_inline)) {
+        start_sums<Tile.accumulate>(sum, c, m, group, count);
+    };
+    if constexpr (ResumableResultOperand<C, V>) {
+        if (begin > 0) {
+            resume_sums(sum, c, m, group, count);
+        } else {
+            start();
+        }
+    } else {
+        start();
+    }
 
     constexpr int kDepth = kIsPaired<Tile, B> ? 2 : 1;  // of one step
     const auto step = [&](int64_t at, auto depth) __attribute__((always_inline)) {
@@ -126,45 +146,91 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent K, class A, cl
             add_products(sum, a, m, at, b_group);
         }
     };
-    const int64_t steps = k_extent / kDepth;
+    const int64_t steps = end / kDepth;
     for_steps<Tile.k_unroll>(
-        0, steps, [&](int64_t at) __attribute__((always_inline)) { step(at, Int<kDepth>{}); });
+        begin / kDepth, steps, [&](int64_t at) __attribute__((always_inline)) { step(at, Int<kDepth>{}); });
     if constexpr (kDepth == 2) {
-        if (k_extent % 2 != 0) step(steps, Int<1>{});
+        if (end % 2 != 0) step(steps, Int<1>{});
     }
 
     finish_sums(sum, c, m, group, count);
 }
 
-/// Rows [first, first + rows) of C.
-template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
-[[gnu::always_inline]] inline void contract_rows(int64_t first, M rows, N n_extent, K k_extent, A a, B b,
-                                                 C c) {
+/// Rows [first, first + rows) of C, the k of [begin, end).
+template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
+[[gnu::always_inline]] inline void contract_rows(int64_t first, M rows, N n_extent, int64_t begin,
+                                                 int64_t end, A a, B b, C c) {
     const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
         for_blocks<Tile.rows>(
             rows, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
-                contract_block<Tile, block_rows.value, groups.value>(first + i, group, count, k_extent, a, b,
-                                                                     c);
+                contract_block<Tile, block_rows.value, groups.value>(first + i, group, count, begin, end, a,
+                                                                     b, c);
             });
     };
     for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
 }
 
-/// B[n, k] of NR groups for k in [begin, begin + depth), as WidePanel reads it.
-template <ContractTile Tile, int NR, Extent Count, class B>
-[[gnu::always_inline]] inline void widen_panel(const B& b, int64_t group, Count count, int64_t begin,
-                                               int64_t depth, float* out) {
-    for_steps<Tile.k_unroll>(
-        begin, begin + depth, [&](int64_t k) __attribute__((always_inline)) {
-#pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j)
-                store(out + ((k - begin) * NR + j) * Tile.lanes, load_step<Tile>(b, group + j, k, count));
-        });
+/// contract of narrow rows: as many at a time as there is room for, with all of K if that leaves room for
+/// kContractWideRows, otherwise with as many k as do.
+template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
+[[gnu::always_inline]] inline void contract_widened(M m_extent, N n_extent, int64_t k_extent, A a, B b, C c) {
+    float wide[kContractWide];
+    const auto contract_part = [&](int64_t first, auto rows, int64_t begin, int64_t depth)
+        __attribute__((always_inline)) {
+        widen_rows(a, first, rows, begin, depth, wide);
+        contract_rows<Tile>(first, rows, n_extent, begin, begin + depth, WideRows{wide, first, begin, depth},
+                            b, c);
+    };
+    const int64_t m = m_extent;
+    const int64_t together = m < 1 ? 1 : m < kContractWideRows ? m : kContractWideRows;
+    const int64_t deepest = kContractWide / together / kLargestBlock * kLargestBlock;
+    int64_t begin = 0;
+    do {  // once if K is 0: C is 0 then
+        const int64_t rest = k_extent - begin;
+        const int64_t depth = rest < deepest ? rest : deepest;
+        if constexpr (std::same_as<M, Int<1>>) {
+            contract_part(0, m_extent, begin, depth);
+        } else {
+            for_parts<Tile.rows>(
+                m, kContractWide / (depth > 0 ? depth : 1),
+                [&](int64_t first, int64_t rows)
+                    __attribute__((always_inline)) { contract_part(first, rows, begin, depth); });
+        }
+        begin += depth;
+    } while (begin < k_extent);
 }
 
-/// C[m, n] (+)= the sum over k in [begin, begin + depth), of which each panel of B is widened for all rows.
+/// B[n, k] of NR groups for k in [begin, end), as WidePanel reads it; `begin` is even.
+template <ContractTile Tile, int NR, Extent Count, class B>
+[[gnu::always_inline]] inline void widen_panel(const B& b, int64_t group, Count count, int64_t begin,
+                                               int64_t end, float* out) {
+    const auto wide = [&](int64_t k, int j) { return out + ((k - begin) * NR + j) * Tile.lanes; };
+    if constexpr (kIsPaired<Tile, B>) {
+        const auto widen_step = [&](int64_t pair, auto depth) __attribute__((always_inline)) {
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) {
+                const auto both = load_step<Tile>(b, group + j, pair, count);
+                store(wide(2 * pair, j), widen_even(both));
+                if constexpr (depth.value == 2) store(wide(2 * pair + 1, j), widen_odd(both));
+            }
+        };
+        for_steps<Tile.k_unroll>(
+            begin / 2,
+            end / 2, [&](int64_t pair) __attribute__((always_inline)) { widen_step(pair, Int<2>{}); });
+        if (end % 2 != 0) widen_step(end / 2, Int<1>{});
+    } else {
+        for_steps<Tile.k_unroll>(
+            begin, end, [&](int64_t k) __attribute__((always_inline)) {
+#pragma GCC unroll 64
+                for (int j = 0; j < NR; ++j) store(wide(k, j), load_step<Tile>(b, group + j, k, count));
+            });
+    }
+}
+
+/// contract of many rows, each panel of B as F32: as many k at a time as there is room for, in whole blocks
+/// of whatever encoding.
 template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
-inline void contract_panels(M m_extent, N n_extent, int64_t begin, int64_t depth, A a, B b, C c) {
+inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B b, C c) {
     constexpr ContractTile kTile = [] {
         ContractTile tile = Tile;
         tile.k_unroll = 1;
@@ -172,53 +238,43 @@ inline void contract_panels(M m_extent, N n_extent, int64_t begin, int64_t depth
         return tile;
     }();
     alignas(64) float panel[kContractPanel];
-    const auto with_panel = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
-        widen_panel<Tile, groups.value>(b, group, count, begin, depth, panel);
-        const WidePanel<groups.value, Tile.lanes> wide{panel, group};
-        for_blocks<Tile.rows>(
-            m_extent, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
-                contract_block<kTile, block_rows.value, groups.value>(i, group, count, depth,
-                                                                      RowsFrom<A>{a, begin}, wide, c);
-            });
+    const auto contract_depth = [&](int64_t begin, int64_t depth) __attribute__((always_inline)) {
+        const int64_t end = begin + depth;
+        const auto with_panel = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
+            widen_panel<Tile, groups.value>(b, group, count, begin, end, panel);
+            const WidePanel<groups.value, Tile.lanes> wide{panel, group, begin};
+            for_blocks<Tile.rows>(
+                m_extent, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
+                    contract_block<kTile, block_rows.value, groups.value>(i, group, count, begin, end, a,
+                                                                          wide, c);
+                });
+        };
+        for_groups<Tile.lanes, Tile.groups>(n_extent, with_panel);
     };
-    for_groups<Tile.lanes, Tile.groups>(n_extent, with_panel);
-}
-
-/// contract of many rows, each panel of B as F32: as many k at a time as there is room for, in whole blocks
-/// of whatever encoding.
-template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
-[[gnu::always_inline]] inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B b,
-                                                      C c) {
-    for_parts<kLargestBlock>(
-        k_extent, kContractPanel / (Tile.groups * Tile.lanes), [&](int64_t begin, int64_t depth) {
-            if (begin == 0) {
-                contract_panels<Tile>(m_extent, n_extent, begin, depth, a, b, c);
-            } else {
-                contract_panels<accumulating(Tile)>(m_extent, n_extent, begin, depth, a, b, c);
-            }
-        });
+    for_parts<kLargestBlock>(k_extent, kContractPanel / (Tile.groups * Tile.lanes), contract_depth);
 }
 
 }  // namespace detail
 
-/// The largest K of rows of f16 or bf16, unless pairs are added by dot_add: as many numbers of A are kept as
-/// F32 on the stack (128 KiB), beside which a panel of B fits a second cache of 512.
-inline constexpr int64_t kContractWideK = 32768;
+/// Whether rows of A are widened for all n.
+template <ContractTile Tile, class A>
+inline constexpr bool kWidensRows = detail::kIsNarrow<A> && !Tile.dot;
 
-/// What contract takes: pairs of A too if these are to be added by dot_add.
+/// What contract takes: pairs of A too if these are to be added by dot_add; a C that holds the sums between
+/// parts of K where K may be cut.
 template <ContractTile Tile, class A, class B, class C, class V = Vector<float, Tile.lanes>>
 concept Contraction = ResultOperand<C, V> &&
-    ((Tile.dot && RowPairsOperand<A, V> && LanePairsOperand<B, V>) ||
-     (!Tile.dot && RowsOperand<A, V> && (LanesOperand<B, V> || LanePairsOperand<B, V>)));
+                      (ResumableResultOperand<C, V> || (Tile.panel_blocks == 0 && !kWidensRows<Tile, A>)) &&
+                      ((Tile.dot && RowPairsOperand<A, V> && LanePairsOperand<B, V>) ||
+                       (!Tile.dot && RowsOperand<A, V> && (LanesOperand<B, V> || LanePairsOperand<B, V>)));
 
 /// C[m, n] (+)= sum_k A[m, k] * B[n, k] for m < M, n < N, k < K; every sum is formed in the order of k by one
 /// fused multiply-add after the other, so the result depends neither on the tile nor on how K is cut into
 /// accumulating calls (of pairs: at even k). With `dot` each pair is added by dot_add, the odd k before the
 /// even one. Blocks of n are the outer loop: a panel of B (K x groups x L) stays in the nearest cache while
 /// the rows of A pass. Nothing of C beyond N is touched, nor of B unless `b_padded`. Rows of f16 and bf16 are
-/// widened once for all n, as many at a time as there is room for: while these are `rows` or more, that costs
-/// nothing. With `panel_blocks`, for that many blocks of rows of f32, it is B that is widened or decoded, a
-/// panel once for all of them.
+/// widened once for all n, as many at a time as there is room for (kContractWide). With `panel_blocks`, for
+/// that many blocks of rows of f32, it is B that is widened or decoded, a panel once for all of them.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
 requires Contraction<Tile, A, B, C>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
@@ -226,26 +282,14 @@ inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     const auto m = StoredExtent<M>(m_extent);
     const auto k = StoredExtent<K>(k_extent);
     if constexpr (Tile.panel_blocks > 0) {
-        static_assert(!Tile.dot && !detail::kIsNarrow<A> && !detail::kIsPaired<Tile, B>);
+        static_assert(!Tile.dot && !detail::kIsNarrow<A>);
         if (k > 0 && m >= int64_t{Tile.panel_blocks} * Tile.rows)
             return detail::contract_by_panels<Tile>(m, n_extent, k, a, b, c);
     }
-    if constexpr (detail::kIsNarrow<A> && !Tile.dot) {
-        float wide[kContractWideK];
-        if constexpr (std::same_as<M, Int<1>>) {
-            detail::widen_rows(a, 0, 1, k, wide);
-            detail::contract_rows<Tile>(0, m, n_extent, k, detail::WideRows{wide, 0, k}, b, c);
-        } else {
-            const int64_t fitting = kContractWideK / (k > 0 ? int64_t{k} : 1);
-            detail::for_parts<Tile.rows>(
-                m, fitting, [&](int64_t first, int64_t rows) __attribute__((always_inline)) {
-                    detail::widen_rows(a, first, rows, k, wide);
-                    detail::contract_rows<Tile>(first, rows, n_extent, k, detail::WideRows{wide, first, k}, b,
-                                                c);
-                });
-        }
+    if constexpr (kWidensRows<Tile, A>) {
+        detail::contract_widened<Tile>(m, n_extent, k, a, b, c);
     } else {
-        detail::contract_rows<Tile>(0, m, n_extent, k, a, b, c);
+        detail::contract_rows<Tile>(0, m, n_extent, 0, k, a, b, c);
     }
 }
 

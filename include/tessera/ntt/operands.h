@@ -177,6 +177,10 @@ struct Result {
         return load_group<V>(data + m * stride_m + group * stride_group, count);
     }
     template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] V resume(int64_t m, int64_t group, Count count) const {
+        return start<V>(m, group, count);
+    }
+    template <AnyVector V, Extent Count>
     [[gnu::always_inline]] void finish(int64_t m, int64_t group, V v, Count count) const {
         store_group(data + m * stride_m + group * stride_group, v, count);
     }
@@ -244,6 +248,12 @@ template <class C, class V>
 concept ResultOperand = requires(const C& c, int64_t i, V v) {
     { c.template start<V>(i, i, i) } -> std::same_as<V>;
     c.template finish<V>(i, i, v, i);
+};
+
+/// One whose sums may be formed in parts: `resume` gives what `finish` took.
+template <class C, class V>
+concept ResumableResultOperand = ResultOperand<C, V> && requires(const C& c, int64_t i) {
+    { c.template resume<V>(i, i, i) } -> std::same_as<V>;
 };
 
 template <NumberPointer P, Extent SM, Extent SK>

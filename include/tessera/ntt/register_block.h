@@ -31,6 +31,17 @@ template <bool Accumulate, int MR, int NR, class V, Extent Count, class C>
     }
 }
 
+/// What they begin with where they go on.
+template <int MR, int NR, class V, Extent Count, class C>
+[[gnu::always_inline]] inline void resume_sums(V (&sum)[MR][NR], const C& c, int64_t m, int64_t group,
+                                               Count count) {
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) sum[i][j] = c.template resume<V>(m + i, group + j, count);
+    }
+}
+
 /// C takes the sums.
 template <int MR, int NR, class V, Extent Count, class C>
 [[gnu::always_inline]] inline void finish_sums(const V (&sum)[MR][NR], const C& c, int64_t m, int64_t group,

@@ -46,6 +46,10 @@ struct Rescaled {
         return value.template start<V>(i, group, count) * scale[i];
     }
     template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] V resume(int64_t i, int64_t group, Count count) const {
+        return value.template resume<V>(i, group, count);
+    }
+    template <AnyVector V, Extent Count>
     [[gnu::always_inline]] void finish(int64_t i, int64_t group, V v, Count count) const {
         value.finish(i, group, v, count);
     }

@@ -8,27 +8,15 @@
 
 namespace tessera::ntt::detail {
 
-/// Groups [first, first + NR) of L lanes, those of all groups at one k beside each other.
+/// Groups [first, first + NR) of L lanes from k = first_k on, those of all groups at one k beside each other.
 template <int NR, int L>
 struct WidePanel {
     const float* data;
-    int64_t first;
+    int64_t first, first_k;
 
     template <AnyVector V, Extent Count>
     [[gnu::always_inline]] V load(int64_t group, int64_t k, Count) const {
-        return ntt::load<V>(data + (k * NR + (group - first)) * L);
-    }
-};
-
-/// Rows of A from k = first on.
-template <class A>
-struct RowsFrom {
-    A a;
-    int64_t first;
-
-    template <AnyVector V>
-    [[gnu::always_inline]] V load(int64_t m, int64_t k) const {
-        return a.template load<V>(m, first + k);
+        return ntt::load<V>(data + ((k - first_k) * NR + (group - first)) * L);
     }
 };
 
