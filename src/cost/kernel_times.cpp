@@ -28,6 +28,9 @@ double distance(int64_t a, int64_t b) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
 }
 
+/// Of a time with two digits: a difference that is smaller is not seen in them.
+constexpr double kLeastStall = 0.005;
+
 /// Seconds of a block for each n and k: by its rows, by k.
 using BlockSeconds = std::map<int64_t, std::map<int64_t, double>>;
 
@@ -115,8 +118,10 @@ std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const Entry& want
 
 std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     Entry wanted = described(call.micro_kernel, call.types, call.parameters);
-    // With too few blocks of rows for panels B is read directly.
-    if (call.m < at(wanted.mode, "panel_blocks", 0) * wanted.blocks.rows) wanted.mode.erase("panel_blocks");
+    // With too few blocks of rows for panels B is read directly, and fetched ahead.
+    const int64_t panel_blocks = at(wanted.mode, "panel_blocks", 0);
+    const bool is_by_panels = panel_blocks > 0 && call.m >= panel_blocks * wanted.blocks.rows;
+    wanted.mode.erase(is_by_panels ? "prefetch" : "panel_blocks");
     const std::vector<const Entry*> entries = comparable(wanted);
     if (entries.empty()) return std::nullopt;
     // Of each number of rows the entries with the nearest number of groups.
@@ -137,7 +142,8 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
         if (entry->blocks.tells_of_largest(entry->m)) by_sizes_of_blocks[entry->cut.size()].push_back(entry);
         if (entry->far_seconds) {
             const double bytes = static_cast<double>(entry->n * entry->k) * entry->bits_of_b / 8;
-            stalls[entry->m][entry->k] = std::max(*entry->far_seconds - entry->near_seconds, 1e-15) / bytes;
+            const double stall = *entry->far_seconds - entry->near_seconds;
+            stalls[entry->m][entry->k] = std::max(stall, kLeastStall * *entry->far_seconds) / bytes;
         }
     }
     // Calls of one size of blocks first, which the others build on.

@@ -44,7 +44,12 @@ Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& 
     graph.points.push_back(decode_point(std::min<int64_t>(512, limits.context)));
     if (limits.context > 512) graph.points.push_back(decode_point(std::min<int64_t>(4096, limits.context)));
     for (Point& point : graph.points) point.weight = kDecodeWeight;
-    graph.points.push_back(prefill_point(std::min({int64_t{512}, tokens, limits.context})));
+    // Few tokens, too: what a conversation adds to what is cached.
+    const int64_t most = std::min(tokens, limits.context);
+    for (const int64_t prompt : {int64_t{16}, int64_t{512}}) {
+        if (prompt < most) graph.points.push_back(prefill_point(prompt));
+    }
+    if (most <= 512) graph.points.push_back(prefill_point(most));
 
     const auto input = [&](const char* input_name, std::vector<Dim> shape) {
         graph.values.push_back({.name = input_name,

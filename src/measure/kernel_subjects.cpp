@@ -25,6 +25,7 @@ constexpr int64_t kDepth = 1024;    ///< of a product: a multiple of every forma
 constexpr int64_t kWidth = 128;     ///< of a head
 constexpr double kEpsilon = 1e-6;   ///< of a norm
 constexpr int64_t kPositions = 64;  ///< of a tile of attention
+constexpr int64_t kSomeRows = 16;   ///< which wait for the memory about as long as they compute
 constexpr int64_t kManyRows = 144;  ///< of which every register block is a divisor
 
 struct WeightCase {
@@ -266,9 +267,12 @@ std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
     };
     for (const WeightCase& weight : weights()) {
         const int64_t columns = columns_of(weight.format);
-        for (const int64_t rows : {int64_t{1}, int64_t{4}, kManyRows})
+        for (const int64_t rows : {int64_t{1}, int64_t{4}, kSomeRows, kManyRows}) {
+            if (rows == kSomeRows && !weight.is_typical) continue;
             subjects.push_back(product(weight, rows, columns, kDepth));
+        }
         for (const int64_t rows : rows_of_tiles(weight, machine)) {
+            if (rows == kSomeRows && weight.is_typical) continue;
             subjects.push_back(product(weight, rows, columns, kDepth));
             subjects.back().has_whole_tiles = true;
         }

@@ -67,10 +67,15 @@ struct RegisterBlock {
 
 constexpr int64_t kFewRows = 4;
 
-/// How far one row fetches ahead, if it does: as far as the prefetchers of a processor go at most, which is a
-/// page. Processors that stay behind a kernel that computes much gain a quarter, from 2 to 8 KiB on; others
-/// lose.
+/// How far all groups together fetch ahead, if they do: as far as the prefetchers of a processor go at most,
+/// which is a page. Processors that stay behind a kernel that computes much gain a quarter; others lose.
 constexpr int64_t kPrefetch = 4096;
+
+/// The same fetching ahead.
+RegisterBlock with_prefetch(RegisterBlock block, int64_t line_bytes) {
+    block.prefetch = kPrefetch / block.columns / line_bytes * line_bytes;
+    return block;
+}
 
 /// For so many blocks of rows, or more, it can save more than it takes to widen or decode a panel of B once.
 constexpr int64_t kPanelBlocks = 4;
@@ -79,20 +84,30 @@ constexpr int64_t kPanelBlocks = 4;
 /// one element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit
 /// with them. One row: enough sums in flight to hide the latency of the additions. Then others that fit the
 /// registers: only the machine's measurements tell which is faster.
-std::vector<RegisterBlock> register_blocks(int64_t registers, int64_t rows, bool along_n) {
+std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_t rows, bool along_n) {
+    const int64_t registers = options.vector_registers;
     const bool has_many_registers = registers >= 32;
     const int64_t several = has_many_registers ? 4 : 2;
     if (!along_n) {
         if (rows == 1) return {{1, has_many_registers ? 8 : 4}};
         return {{std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4}};
     }
-    if (rows == 1)
-        return {{1, has_many_registers ? 4 : 8}, {1, 1}, {1, 1, kPrefetch}, {1, 2}, {1, 4}, {1, 8}};
     std::vector<RegisterBlock> blocks;
+    if (rows == 1) {
+        blocks.push_back({1, has_many_registers ? 4 : 8});
+        for (const int64_t groups : {1, 2, 4, 8}) {
+            blocks.push_back({1, groups});
+            blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
+        }
+        return blocks;
+    }
     if (rows <= kFewRows) blocks.push_back({rows, several});
     for (const int64_t groups : {2, 3, 4}) {
         const int64_t fitting = (registers - 1 - groups) / groups;
-        blocks.push_back({std::min({rows, fitting, int64_t{12}}), groups});
+        const RegisterBlock block{std::min({rows, fitting, int64_t{12}}), groups};
+        blocks.push_back(block);
+        // Many rows hide most of the memory.
+        if (groups == 2 || rows <= kFewRows) blocks.push_back(with_prefetch(block, options.line_bytes));
     }
     return blocks;
 }
@@ -187,8 +202,7 @@ void add_blocks(std::vector<Leaf>& out, Leaf leaf, const Product& product, int64
     const int64_t groups = (columns + product.lanes - 1) / product.lanes;
     const Read* b = product.roles.b_operand();
     bool is_first = true;
-    for (RegisterBlock block :
-         offered(register_blocks(options.vector_registers, product.rows, product.along_n), options)) {
+    for (RegisterBlock block : offered(register_blocks(options, product.rows, product.along_n), options)) {
         if (b && product.along_n && block.rows <= kFewRows && is_first)
             block.columns = groups_of_few_rows(block, is_found_by_index(*b), options.line_bytes,
                                                product.lanes * bits(product.type(*b)));
@@ -229,13 +243,21 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
 /// Integers of the block are live, and B's numbers with their coefficients; the floats are needed once for
 /// each block of k, and may wait in memory: fewer rows than of a contraction in floats. One row reads its
 /// weights in the order of the addresses. Then others, as above.
-std::vector<RegisterBlock> blocks_of_integers(int64_t registers, int64_t rows) {
-    if (rows == 1) return {{1, 1}, {1, 1, kPrefetch}, {1, 2}, {1, 4}};
-    const RegisterBlock other = registers >= 32 ? RegisterBlock{6, 2} : RegisterBlock{2, 2};
+std::vector<RegisterBlock> blocks_of_integers(const PlannerOptions& options, int64_t rows) {
     std::vector<RegisterBlock> blocks;
-    for (const RegisterBlock block : {RegisterBlock{4, 2}, other, {registers >= 32 ? 8 : 4, 1}})
-        blocks.push_back({std::min(rows, block.rows), block.columns});
-    return blocks;
+    if (rows == 1) {
+        for (const int64_t groups : {1, 2, 4}) {
+            blocks.push_back({1, groups});
+            blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
+        }
+        return blocks;
+    }
+    const bool has_many_registers = options.vector_registers >= 32;
+    const RegisterBlock first{std::min<int64_t>(rows, 4), 2};
+    return {first,
+            with_prefetch(first, options.line_bytes),
+            {std::min<int64_t>(rows, has_many_registers ? 6 : 2), 2},
+            {std::min<int64_t>(rows, has_many_registers ? 8 : 4), 1}};
 }
 
 void add_block_contractions(std::vector<Leaf>& out, const Node& node,
@@ -247,8 +269,7 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
         // 4 and 8 bits take two or three instructions.
         const int64_t bits_of_b = bits(d.tensors[static_cast<size_t>(roles.b.tensor)].type);
         const bool spreads_slowly = bits_of_b != 4 && bits_of_b != 8;
-        for (const RegisterBlock& block :
-             offered(blocks_of_integers(options.vector_registers, rows), options)) {
+        for (const RegisterBlock& block : offered(blocks_of_integers(options, rows), options)) {
             for (const int n : roles.n) {
                 Leaf leaf{node.name,
                           "contract_blocks",

@@ -21,6 +21,29 @@ bool has_packed_values(const Graph& graph, const Node& node, const Specialisatio
            std::any_of(node.results.begin(), node.results.end(), is_packed);
 }
 
+/// Whether `a` is faster than `b` at some point, and at none slower.
+bool dominates(const TimedLeaf& a, const TimedLeaf& b) {
+    bool is_faster = false;
+    for (size_t i = 0; i < a.at_points.size(); ++i) {
+        if (a.at_points[i] > kNoise * b.at_points[i]) return false;
+        is_faster |= b.at_points[i] > kNoise * a.at_points[i];
+    }
+    return is_faster;
+}
+
+/// Candidates of about the same time in all: one after the other the first that none of the others dominates.
+void append_by_preference(std::vector<TimedLeaf> alike, std::vector<Leaf>& out) {
+    while (!alike.empty()) {
+        auto next = std::find_if(alike.begin(), alike.end(), [&](const TimedLeaf& timed) {
+            return std::none_of(alike.begin(), alike.end(),
+                                [&](const TimedLeaf& other) { return dominates(other, timed); });
+        });
+        if (next == alike.end()) next = alike.begin();
+        out.push_back(std::move(next->leaf));
+        alike.erase(next);
+    }
+}
+
 }  // namespace
 
 std::vector<Leaf> ranked_leaves(const Graph& graph, const Plan& plan, const Node& node,
@@ -47,11 +70,13 @@ std::vector<Leaf> ranked_leaves(const Graph& graph, const Plan& plan, const Node
         double least = std::numeric_limits<double>::infinity();
         for (size_t i = 0; i < count; ++i)
             if (!is_taken[i]) least = std::min(least, seconds(i));
+        std::vector<TimedLeaf> alike;
         for (size_t i = 0; i < count; ++i) {
             if (is_taken[i] || seconds(i) > kNoise * least) continue;
             is_taken[i] = true;
-            ranked.push_back(candidates[i].leaf);
+            alike.push_back(candidates[i]);
         }
+        append_by_preference(std::move(alike), ranked);
     }
     for (auto rest = unranked; rest != candidates.end(); ++rest) ranked.push_back(std::move(rest->leaf));
     return ranked;

@@ -9,8 +9,9 @@ namespace tessera {
 
 struct TimedLeaf {
     Leaf leaf;
-    double seconds = 0;
-    std::string why_infinite;  ///< empty where there is a time
+    double seconds = 0;             ///< the sum over the points, by their weights
+    std::vector<double> at_points;  ///< the seconds at each
+    std::string why_infinite;       ///< empty where there is a time
 };
 
 /// The candidates of an operator that is a kernel of its own, in the order of preference, with their time by

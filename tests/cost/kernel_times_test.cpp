@@ -106,6 +106,36 @@ TEST(KernelTimes, PanelsCountWhereThereAreBlocksEnoughForThem) {
     }
 }
 
+TEST(KernelTimes, FetchingAheadCountsWherePanelsDoNot) {
+    Machine machine = testing::measured_machine();
+    std::map<std::string, int64_t> parameters = {{"rows", 12}, {"groups", 2}, {"lanes", 16}};
+    const auto add = [&](const char* mode, int64_t value, double seconds) {
+        std::map<std::string, int64_t> with_mode = parameters;
+        with_mode[mode] = value;
+        machine.micro_kernels.push_back(testing::kernel_time(
+            "contract", "f32", "f32", with_mode, {{"m", 96}, {"n", 16}, {"k", 1000}}, "L2", seconds));
+    };
+    add("panel_blocks", 4, 24e-6);
+    add("prefetch", 2048, 40e-6);
+    const KernelTimes times(machine);
+    ProductCall product = call(12, 2, 48, 16, 1000);
+    product.parameters["panel_blocks"] = 4;
+    product.parameters["prefetch"] = 2048;
+    EXPECT_NEAR(times.of(product)->near_seconds, 12e-6, 1e-11);
+    product.m = 36;
+    EXPECT_NEAR(times.of(product)->near_seconds, 15e-6, 1e-11);
+}
+
+TEST(KernelTimes, AStallThatTwoDigitsDoNotShowIsNotNothing) {
+    Machine machine = testing::measured_machine();
+    machine.micro_kernels.clear();
+    for (const char* level : {"L2", "memory"})
+        machine.micro_kernels.push_back(
+            testing::kernel_time("contract", "f32", "f32", {{"rows", 12}, {"groups", 2}, {"lanes", 16}},
+                                 {{"m", 144}, {"n", 16}, {"k", 1000}}, level, 1e-3));
+    EXPECT_NEAR(KernelTimes(machine).of(call(12, 2, 144, 16, 1000))->stall_per_byte, 5e-6 / 64e3, 1e-15);
+}
+
 TEST(KernelTimes, InterpolateBlocksInTheLogarithms) {
     // A block of 1 takes 1 us, one of 12 takes 6: one of sqrt(12) rows would take sqrt(6) us. Of 3 rows, 6 to
     // the power of log 3 / log 12.

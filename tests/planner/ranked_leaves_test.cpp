@@ -101,6 +101,49 @@ TEST(RankedLeaves, PanelsAreTakenWhereTheyWereFaster) {
     }
 }
 
+// Sixteen rows weigh too little to be seen in the sum of the points.
+TEST(RankedLeaves, OfThoseThatTakeAsLongTheOneIsTakenThatIsFasterAtSomePoint) {
+    const Graph graph = parse_graph(R"(graph "g"
+symbol T in 1..512
+point prefill_16 weight 1: T = 16
+point prefill_512 weight 1: T = 512
+input x: f32[T, 1024]
+constant w: bf16[256, 1024] from "w"
+value y: f32[T, 256]
+
+block main
+  node y(x, w) -> y
+    op matmul(t: T, n: 256, k*: 1024)
+    dim T in 1..512
+    in X f32[t, k]
+    in W bf16[n, k]
+    out Y f32[t, n] = sum(X * W)
+output y
+)",
+                                    "g");
+    for (const double gain : {0.8, 1.0}) {
+        Machine machine = testing::measured_machine();
+        machine.micro_kernels.clear();
+        const auto add = [&](int64_t rows, const std::map<std::string, int64_t>& mode, double seconds) {
+            std::map<std::string, int64_t> parameters = {{"rows", 12}, {"groups", 2}, {"lanes", 16}};
+            parameters.insert(mode.begin(), mode.end());
+            for (const char* level : {"L2", "memory"})
+                machine.micro_kernels.push_back(testing::kernel_time("contract", "f32", "bf16", parameters,
+                                                                     {{"m", rows}, {"n", 256}, {"k", 1024}},
+                                                                     level, seconds));
+        };
+        add(12, {}, 1e-4);
+        add(12, {{"prefetch", 2048}}, gain * 1e-4);
+        add(144, {{"panel_blocks", 4}}, 6e-4);
+        const Plan plan = default_plan(graph, {.machine = "doctored",
+                                               .costs = std::make_shared<const CostModel>(machine),
+                                               .has_all_blocks = true});
+        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_TRUE(leaf.parameters.contains("panel_blocks")) << gain;
+        EXPECT_EQ(leaf.parameters.contains("prefetch"), gain < 1) << gain;
+    }
+}
+
 TEST(RankedLeaves, WhereTheMemoryDecidesThePreferredOneStays) {
     const std::string preferred = groups_chosen(product(1), {.machine = "unmeasured"});
     const double near = 10e-6, far = 50e-6;  // faster than the memory gives

@@ -22,7 +22,7 @@ struct ContractBlocksTile {
     int a_block;              ///< k that share a scale of A, a multiple of `block`
     int zero = 0;             ///< added to every number of B
     bool accumulate = false;  ///< start from C instead of 0
-    int prefetch = 0;         ///< bytes by which lines of B are fetched ahead; 0: never
+    int prefetch = 0;         ///< bytes by which lines of B are fetched ahead, but not by panels; 0: never
     int panel_blocks = 0;     ///< for so many blocks of rows, or more, B is spread by panels; 0: never
 };
 

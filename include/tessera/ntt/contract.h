@@ -18,7 +18,7 @@ struct ContractTile {
     int k_unroll = 1;         ///< steps of k, or of pairs of k, in one turn of the loop
     bool accumulate = false;  ///< start from C instead of 0
     bool b_padded = false;    ///< the last group of B can be read whole
-    int prefetch = 0;         ///< bytes by which lines of B are fetched ahead; 0: never
+    int prefetch = 0;         ///< bytes by which lines of B are fetched ahead, but not by panels; 0: never
     bool dot = false;         ///< add pairs of k by dot_add; B is of pairs, and so is A
     int panel_blocks = 0;     ///< for so many blocks of rows, or more, B is widened by panels; 0: never
 };
@@ -117,22 +117,18 @@ template <int Unroll, class F>
 
 /// One block: MR rows, NR groups, the k of [begin, end), each sum in their order. `begin` is a multiple of
 /// kLargestBlock; what is behind 0 goes on from C.
-template <ContractTile Tile, int MR, int NR, Extent Count, class A, class B, class C>
-[[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, int64_t begin,
-                                                  int64_t end, A a, B b, C c) {
+template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent End, class A, class B,
+          class C>
+[[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, Begin begin, End end,
+                                                  A a, B b, C c) {
     using V = Vector<float, Tile.lanes>;
     V sum[MR][NR];
-    const auto start = [&]() __attribute__((always_inline)) {
+    if constexpr (std::same_as<Begin, Int<0>>) {
         start_sums<Tile.accumulate>(sum, c, m, group, count);
-    };
-    if constexpr (ResumableResultOperand<C, V>) {
-        if (begin > 0) {
-            resume_sums(sum, c, m, group, count);
-        } else {
-            start();
-        }
+    } else if (begin == 0) {
+        start_sums<Tile.accumulate>(sum, c, m, group, count);
     } else {
-        start();
+        resume_sums(sum, c, m, group, count);
     }
 
     constexpr int kDepth = kIsPaired<Tile, B> ? 2 : 1;  // of one step
@@ -157,9 +153,9 @@ template <ContractTile Tile, int MR, int NR, Extent Count, class A, class B, cla
 }
 
 /// Rows [first, first + rows) of C, the k of [begin, end).
-template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
-[[gnu::always_inline]] inline void contract_rows(int64_t first, M rows, N n_extent, int64_t begin,
-                                                 int64_t end, A a, B b, C c) {
+template <ContractTile Tile, Extent M, Extent N, Extent Begin, Extent End, class A, class B, class C>
+[[gnu::always_inline]] inline void contract_rows(int64_t first, M rows, N n_extent, Begin begin, End end, A a,
+                                                 B b, C c) {
     const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
         for_blocks<Tile.rows>(
             rows, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
@@ -170,34 +166,48 @@ template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
     for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
 }
 
+/// Of `rows` narrow rows, those that have room with as many k as others leave.
+template <Extent M>
+constexpr int64_t rows_together(M rows) {
+    return rows < 1 ? 1 : rows < kContractWideRows ? int64_t{rows} : kContractWideRows;
+}
+
 /// contract of narrow rows: as many at a time as there is room for, with all of K if that leaves room for
 /// kContractWideRows, otherwise with as many k as do.
-template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
-[[gnu::always_inline]] inline void contract_widened(M m_extent, N n_extent, int64_t k_extent, A a, B b, C c) {
+template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
+[[gnu::always_inline]] inline void contract_widened(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     float wide[kContractWide];
-    const auto contract_part = [&](int64_t first, auto rows, int64_t begin, int64_t depth)
-        __attribute__((always_inline)) {
-        widen_rows(a, first, rows, begin, depth, wide);
-        contract_rows<Tile>(first, rows, n_extent, begin, begin + depth, WideRows{wide, first, begin, depth},
-                            b, c);
-    };
-    const int64_t m = m_extent;
-    const int64_t together = m < 1 ? 1 : m < kContractWideRows ? m : kContractWideRows;
-    const int64_t deepest = kContractWide / together / kLargestBlock * kLargestBlock;
-    int64_t begin = 0;
-    do {  // once if K is 0: C is 0 then
-        const int64_t rest = k_extent - begin;
-        const int64_t depth = rest < deepest ? rest : deepest;
+    const auto contract_depth = [&](auto begin, auto end) __attribute__((always_inline)) {
+        const int64_t depth = end - begin;
+        const auto contract_part = [&](int64_t first, auto rows) __attribute__((always_inline)) {
+            widen_rows(a, first, rows, begin, depth, wide);
+            contract_rows<Tile>(first, rows, n_extent, begin, end, WideRows{wide, first, begin, depth}, b, c);
+        };
         if constexpr (std::same_as<M, Int<1>>) {
-            contract_part(0, m_extent, begin, depth);
+            contract_part(0, m_extent);
         } else {
-            for_parts<Tile.rows>(
-                m, kContractWide / (depth > 0 ? depth : 1),
-                [&](int64_t first, int64_t rows)
-                    __attribute__((always_inline)) { contract_part(first, rows, begin, depth); });
+            for_parts<Tile.rows>(m_extent, kContractWide / (depth > 0 ? depth : 1), contract_part);
         }
-        begin += depth;
-    } while (begin < k_extent);
+    };
+    constexpr bool kHasRoom = [] {
+        if constexpr (kIsStatic<K>) {
+            if constexpr (kIsStatic<M>) return K::value * rows_together(M{}) <= kContractWide;
+            return K::value * kContractWideRows <= kContractWide;
+        }
+        return false;
+    }();
+    if constexpr (kHasRoom) {
+        contract_depth(Int<0>{}, k_extent);
+    } else {
+        const int64_t k = k_extent;
+        const int64_t fitting = kContractWide / rows_together(m_extent) / kLargestBlock * kLargestBlock;
+        int64_t begin = 0;
+        do {  // once if K is 0: C is 0 then
+            const int64_t end = k - begin < fitting ? k : begin + fitting;
+            contract_depth(begin, end);
+            begin = end;
+        } while (begin < k);
+    }
 }
 
 /// B[n, k] of NR groups for k in [begin, end), as WidePanel reads it; `begin` is even.
@@ -231,17 +241,22 @@ template <ContractTile Tile, int NR, Extent Count, class B>
 /// of whatever encoding.
 template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
 inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B b, C c) {
+    constexpr ContractTile kWidening = [] {
+        ContractTile tile = Tile;
+        tile.prefetch = 0;
+        return tile;
+    }();
     constexpr ContractTile kTile = [] {
         ContractTile tile = Tile;
-        tile.k_unroll = 1;
         tile.prefetch = 0;
+        tile.k_unroll = 1;
         return tile;
     }();
     alignas(64) float panel[kContractPanel];
     const auto contract_depth = [&](int64_t begin, int64_t depth) __attribute__((always_inline)) {
         const int64_t end = begin + depth;
         const auto with_panel = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
-            widen_panel<Tile, groups.value>(b, group, count, begin, end, panel);
+            widen_panel<kWidening, groups.value>(b, group, count, begin, end, panel);
             const WidePanel<groups.value, Tile.lanes> wide{panel, group, begin};
             for_blocks<Tile.rows>(
                 m_extent, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
@@ -289,7 +304,7 @@ inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     if constexpr (kWidensRows<Tile, A>) {
         detail::contract_widened<Tile>(m, n_extent, k, a, b, c);
     } else {
-        detail::contract_rows<Tile>(0, m, n_extent, 0, k, a, b, c);
+        detail::contract_rows<Tile>(0, m, n_extent, Int<0>{}, k, a, b, c);
     }
 }
 
