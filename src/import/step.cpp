@@ -1,6 +1,7 @@
 #include "import/step.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ops/cache_update.h"
 
@@ -46,10 +47,8 @@ Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& 
     for (Point& point : graph.points) point.weight = kDecodeWeight;
     // Few tokens, too: what a conversation adds to what is cached.
     const int64_t most = std::min(tokens, limits.context);
-    for (const int64_t prompt : {int64_t{16}, int64_t{512}}) {
-        if (prompt < most) graph.points.push_back(prefill_point(prompt));
-    }
-    if (most <= 512) graph.points.push_back(prefill_point(most));
+    for (const int64_t prompt : std::set{std::min<int64_t>(16, most), std::min<int64_t>(512, most)})
+        graph.points.push_back(prefill_point(prompt));
 
     const auto input = [&](const char* input_name, std::vector<Dim> shape) {
         graph.values.push_back({.name = input_name,

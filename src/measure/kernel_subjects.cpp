@@ -267,12 +267,11 @@ std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
     };
     for (const WeightCase& weight : weights()) {
         const int64_t columns = columns_of(weight.format);
-        for (const int64_t rows : {int64_t{1}, int64_t{4}, kSomeRows, kManyRows}) {
-            if (rows == kSomeRows && !weight.is_typical) continue;
-            subjects.push_back(product(weight, rows, columns, kDepth));
-        }
+        std::set<int64_t> of_every_unit = {1, 4, kManyRows};
+        if (weight.is_typical) of_every_unit.insert(kSomeRows);
+        for (const int64_t rows : of_every_unit) subjects.push_back(product(weight, rows, columns, kDepth));
         for (const int64_t rows : rows_of_tiles(weight, machine)) {
-            if (rows == kSomeRows && weight.is_typical) continue;
+            if (of_every_unit.contains(rows)) continue;
             subjects.push_back(product(weight, rows, columns, kDepth));
             subjects.back().has_whole_tiles = true;
         }

@@ -241,14 +241,8 @@ template <ContractTile Tile, int NR, Extent Count, class B>
 /// of whatever encoding.
 template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
 inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B b, C c) {
-    constexpr ContractTile kWidening = [] {
-        ContractTile tile = Tile;
-        tile.prefetch = 0;
-        return tile;
-    }();
     constexpr ContractTile kTile = [] {
-        ContractTile tile = Tile;
-        tile.prefetch = 0;
+        ContractTile tile = without_prefetch(Tile);
         tile.k_unroll = 1;
         return tile;
     }();
@@ -256,7 +250,7 @@ inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B 
     const auto contract_depth = [&](int64_t begin, int64_t depth) __attribute__((always_inline)) {
         const int64_t end = begin + depth;
         const auto with_panel = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
-            widen_panel<kWidening, groups.value>(b, group, count, begin, end, panel);
+            widen_panel<without_prefetch(Tile), groups.value>(b, group, count, begin, end, panel);
             const WidePanel<groups.value, Tile.lanes> wide{panel, group, begin};
             for_blocks<Tile.rows>(
                 m_extent, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {

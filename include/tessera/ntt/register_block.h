@@ -14,6 +14,13 @@ constexpr Tile accumulating(Tile tile) {
     return tile;
 }
 
+/// The tile, reading B as it comes.
+template <class Tile>
+constexpr Tile without_prefetch(Tile tile) {
+    tile.prefetch = 0;
+    return tile;
+}
+
 /// What the sums begin with: C, or 0.
 template <bool Accumulate, int MR, int NR, class V, Extent Count, class C>
 [[gnu::always_inline]] inline void start_sums(V (&sum)[MR][NR], const C& c, int64_t m, int64_t group,
