@@ -11,6 +11,7 @@
 #include "cli/announce_memory.h"
 #include "cli/bench_report.h"
 #include "cli/interrupt.h"
+#include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
 #include "runtime/artefact.h"
@@ -100,18 +101,16 @@ void declare_options(CLI::App& app, Options& options) {
             ->type_name("N,...");
     };
     number("--prefill", settings.prefill, "tokens of a prompt that is computed at once; 0: none",
-           CLI::NonNegativeNumber);
-    number("--decode", settings.decode, "tokens that are computed one by one; 0: none",
-           CLI::NonNegativeNumber);
+           count_or_zero());
+    number("--decode", settings.decode, "tokens that are computed one by one; 0: none", count_or_zero());
     list("--depth", settings.depths,
-         "tokens in the cache before them, whose keys and values are made up (default 0)",
-         CLI::NonNegativeNumber);
+         "tokens in the cache before them, whose keys and values are made up (default 0)", count_or_zero());
     list("--threads", options.threads,
          "compile a model for these numbers of workers, one after the other; an artefact has its own",
-         CLI::PositiveNumber);
-    number("--repeat", settings.repeat, "times that each is timed", CLI::PositiveNumber);
+         positive_count());
+    number("--repeat", settings.repeat, "times that each is timed", positive_count());
     app.add_option("--chunk", settings.chunk, "most tokens of one step (default: as many as the code takes)")
-        ->check(CLI::PositiveNumber)
+        ->check(positive_count())
         ->type_name("N");
     app.add_flag("--limits", settings.limits,
                  "time the machine before each time of a model: reading memory, and F32 multiply-adds");

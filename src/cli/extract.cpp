@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/interrupt.h"
+#include "cli/number_checks.h"
 #include "cli/verb.h"
 #include "extraction/read_problem.h"
 #include "support/atomic_file.h"
@@ -104,11 +105,11 @@ Job declare(CLI::App& app, const Environment& environment) {
         ->required();
     app.add_option("--search-effort", options->search_effort,
                    "conflicts of the SAT solver; the same number gives the same choice; 0: greedy only")
-        ->check(CLI::NonNegativeNumber)
+        ->check(count_or_zero())
         ->capture_default_str()
         ->type_name("N");
     app.add_option("--time", options->seconds, "seconds after which the best choice so far is taken")
-        ->check(CLI::PositiveNumber)
+        ->check(positive_number())
         ->type_name("S");
     app.add_flag("--json", options->as_json, "the result as JSON");
     app.add_option("--out", options->out, "writes the chosen node of each class as JSON")->type_name("FILE");

@@ -4,6 +4,7 @@
 
 #include "cli/announce_memory.h"
 #include "cli/every_logit.h"
+#include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
 #include "llm/token_ids_file.h"
@@ -54,7 +55,7 @@ Verb logits_verb() {
             app.add_option(
                    "--chunk", options->chunk,
                    "most ids of one step; 1 computes them one by one (default: as many as the code takes)")
-                ->check(CLI::PositiveNumber)
+                ->check(positive_count())
                 ->type_name("N");
             return [options, &environment] { return write_logits(*options, environment); };
         }};

@@ -10,6 +10,7 @@
 
 #include "cli/announce_memory.h"
 #include "cli/interrupt.h"
+#include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/standard_input.h"
 #include "cli/verb.h"
@@ -148,11 +149,11 @@ void declare_limits(CLI::App& app, Options& options) {
     app.add_option(
            "-n,--tokens", options.tokens,
            fmt::format("most tokens to generate (default {}, or what the context leaves)", kDefaultTokens))
-        ->check(CLI::PositiveNumber)
+        ->check(positive_count())
         ->type_name("N");
     app.add_option("--context", options.context,
                    "most tokens of prompt and text together (default: what they need)")
-        ->check(CLI::PositiveNumber)
+        ->check(positive_count())
         ->type_name("N");
     app.add_option("--stop", options.stop, "end before this text; may be repeated")
         ->allow_extra_args(false)
@@ -164,13 +165,13 @@ void declare_sampling(CLI::App& app, SamplingOptions& sampling) {
         app.add_option("--temperature", sampling.temperature,
                        "draw tokens by their probability at this temperature (default 0: always the most "
                        "probable)")
-            ->check(CLI::NonNegativeNumber)
+            ->check(number_or_zero())
             ->type_name("T");
     const auto of_drawing = [&](const char* flag, auto& value, const char* help) {
         return app.add_option(flag, value, help)->needs(temperature);
     };
     of_drawing("--top-k", sampling.top_k, "draw from the K most probable only (default 0: from all)")
-        ->check(CLI::NonNegativeNumber)
+        ->check(count_or_zero())
         ->type_name("K");
     of_drawing("--top-p", sampling.top_p,
                "draw from the fewest that together have the probability P only (default 1)")
@@ -183,13 +184,13 @@ void declare_sampling(CLI::App& app, SamplingOptions& sampling) {
     of_drawing("--seed", sampling.seed, "another seed, another text (default 0)")->type_name("N");
     auto* penalty = app.add_option("--repeat-penalty", sampling.repetition_penalty,
                                    "make tokens that have occurred less probable; 1.1 is usual (default 1)")
-                        ->check(CLI::PositiveNumber)
+                        ->check(positive_number())
                         ->type_name("X");
     app.add_option("--repeat-window", sampling.repetition_window,
                    fmt::format("they have occurred if they are among the last N (default {})",
                                sampling.repetition_window))
         ->needs(penalty)
-        ->check(CLI::NonNegativeNumber)
+        ->check(count_or_zero())
         ->type_name("N");
 }
 

@@ -11,6 +11,7 @@
 
 #include "cli/announce_memory.h"
 #include "cli/every_logit.h"
+#include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
 #include "llm/compare_logits.h"
@@ -157,12 +158,12 @@ Verb verify_verb() {
             app.add_option("--tolerance", options->tolerance,
                            "largest |difference|, divided by max - min of all expected logits")
                 ->capture_default_str()
-                ->check(CLI::NonNegativeNumber)
+                ->check(number_or_zero())
                 ->type_name("X");
             app.add_option(
                    "--chunk", options->chunk,
                    "most ids of one step; 1 computes them one by one (default: as many as the code takes)")
-                ->check(CLI::PositiveNumber)
+                ->check(positive_count())
                 ->type_name("N");
             return [options, &environment] { return verify(*options, environment); };
         }};

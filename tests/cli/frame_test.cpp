@@ -156,6 +156,21 @@ TEST(Frame, AWrongVariableIsNamed) {
     EXPECT_THAT(own.errors, Not(HasSubstr("TESSERA_")));
 }
 
+TEST(Frame, AWrongNumberSaysWhatIsExpected) {
+    const auto errors_of = [](const std::vector<std::string>& arguments) {
+        const ProcessResult result = tessera(arguments);
+        EXPECT_EQ(result.exit_code, 2);
+        return result.errors;
+    };
+    EXPECT_EQ(errors_of({"bench", "--prefill", "4,16"}),
+              "tessera bench: --prefill: expected a whole number, 0 or more, not '4,16'\n"
+              "See `tessera bench --help`.\n");
+    EXPECT_THAT(errors_of({"bench", "--repeat", "0"}), HasSubstr("a whole number, 1 or more, not '0'"));
+    EXPECT_THAT(errors_of({"bench", "--depth", "0,-1"}), HasSubstr("a whole number, 0 or more, not '-1'"));
+    EXPECT_THAT(errors_of({"run", "--temperature", "nan"}), HasSubstr("a number, 0 or more, not 'nan'"));
+    EXPECT_THAT(errors_of({"extract", "graph.json", "--time", "0"}), HasSubstr("a number above 0, not '0'"));
+}
+
 TEST(Frame, FailedJobIsExitCodeOneWithTheVerbInFront) {
     const ProcessResult result = tessera({"machine", "--out", "/no/such/folder/host.toml"});
     EXPECT_EQ(result.exit_code, 1);
