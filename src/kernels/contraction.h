@@ -28,4 +28,8 @@ std::vector<ExprPtr> factors_of(const Definition& definition);
 /// otherwise is no contraction.
 std::vector<Contraction> contractions_of(const Definition& definition);
 
+/// Bits that one step along k reads of each row of B in the first of these ways; at least 1. Scales, which
+/// many steps share, count nothing.
+int64_t bits_per_step(const Definition& definition, int k);
+
 }  // namespace tessera

@@ -122,6 +122,7 @@ std::span<const MicroKernel> micro_kernels() {
                            kLanes,
                            kRegisterRows,
                            kRegisterGroups,
+                           kPrefetch,
                            kPanelBlocks},
             .tiles_reductions = true,
             .results = {ElementType::kF32},

@@ -105,6 +105,7 @@ Body lower_stream(const LeafScope& scope) {
     StreamCall call{.lanes = lanes,
                     .rows = number_parameter(scope, "rows", 1, 32),
                     .groups = number_parameter(scope, "groups", 1, 16),
+                    .prefetch = prefetch_parameter(scope),
                     .panel_blocks = panel_parameter(scope),
                     .scores = tile,
                     .scores_stride = stride,

@@ -133,7 +133,7 @@ private:
                          c.rows, c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores,
                          c.scores_stride, text(c.v), text(c.max), text(c.sum), text(c.result),
                          c.result_m.text(), c.result_group.text()) +
-             panels(c.panel_blocks));
+             ahead(c.prefetch) + panels(c.panel_blocks));
     }
     void add(const LocalTile& tile) { line(fmt::format("tile {} x {}", tile.name, tile.elements)); }
     void add(const Fill& fill) {

@@ -177,6 +177,7 @@ struct DotCall {
 /// `lanes`).
 struct StreamCall {
     int64_t lanes, rows, groups;
+    int64_t prefetch = 0;      ///< bytes by which the values are fetched ahead
     int64_t panel_blocks = 0;  ///< blocks of rows for which the values are widened by panels; 0: never
     std::string scores;        ///< local tile, masked entries -inf
     int64_t scores_stride;

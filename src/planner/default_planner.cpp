@@ -10,6 +10,7 @@
 #include "movement/lower.h"
 #include "planner/divide_work.h"
 #include "planner/grouping.h"
+#include "planner/leaf_alternatives.h"
 #include "planner/leaf_choice.h"
 #include "planner/nest_cost.h"
 #include "planner/place_buffers.h"
@@ -129,7 +130,11 @@ private:
     /// Nothing if the group has several operators and no nest of them lowers.
     std::optional<Nest> choose_nest(const BlockView& view, const Group& group) {
         if (group.softmax && group.scores) {
-            if (auto nest = softmax_nest(view, group)) return nest;
+            if (auto nest = softmax_nest(view, group)) {
+                if (auto cost = cost_of(view.block(), *nest))
+                    choose_registers(view.block(), *nest, *nest, *cost);
+                return nest;
+            }
         }
         if (group.nodes.size() > 1) return row_nest(view, group);
         const Node& node = *group.nodes.front();
@@ -139,7 +144,8 @@ private:
             leaf = std::move(candidate);
             if (lowers(view.block(), nest)) break;
         }
-        if (auto cost = cost_of(view.block(), nest)) widen_folds(view.block(), nest, *cost);
+        if (auto cost = cost_of(view.block(), nest); cost && leaf.micro_kernel == "loops")
+            choose_registers(view.block(), nest, nest, *cost);
         block_weights(node, nest);
         if (!lowers(view.block(), nest))
             (void)lower_kernel(input_, view.block(), {view.block().name, nest});  // says why
@@ -172,7 +178,7 @@ private:
             if (!cost && found.empty()) return nest;
             if (!cost) continue;
             if (!found.empty() && cost->tile_bytes > options_.costs->capacity(0, options_.workers)) continue;
-            widen_folds(view.block(), nest, *cost);
+            choose_registers(view.block(), nest, nest, *cost);
             least = std::min(least, cost->seconds);
             found.push_back({std::move(nest), *cost});
         }
@@ -194,39 +200,28 @@ private:
         });
     }
 
-    /// Folds with the number of registers that takes least time.
-    void widen_folds(const Block& block, Nest& nest, NestCost& cost) const {
-        for (auto& child : nest.children) {
-            auto* leaf = std::get_if<Leaf>(&child);
-            if (!leaf || leaf->micro_kernel != "loops") continue;
+    /// Folds and products with the registers that take least time, one leaf after the other.
+    void choose_registers(const Block& block, Nest& whole, Nest& part, NestCost& cost) const {
+        for (auto& child : part.children) {
+            if (auto* inner = std::get_if<Nest>(&child)) {
+                choose_registers(block, whole, *inner, cost);
+                continue;
+            }
+            Leaf& leaf = std::get<Leaf>(child);
             const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
-                                           [&](const Node& n) { return n.name == leaf->node; });
-            Leaf best = *leaf;
-            for (Leaf& wider : wider_folds(*node, best, options_)) {
-                *leaf = std::move(wider);
-                if (!lowers(block, nest)) continue;
-                const std::optional<NestCost> of_wider = cost_of(block, nest);
-                if (!of_wider || of_wider->seconds >= cost.seconds) continue;
-                cost = *of_wider;
-                best = *leaf;
+                                           [&](const Node& n) { return n.name == leaf.node; });
+            Leaf best = leaf;
+            for (Leaf& other : leaf.micro_kernel == "loops" ? wider_folds(*node, best, options_)
+                                                            : other_blocks(*node, best, out_, options_)) {
+                leaf = std::move(other);
+                if (!lowers(block, whole)) continue;
+                const std::optional<NestCost> of_other = cost_of(block, whole);
+                if (!of_other || of_other->seconds >= cost.seconds) continue;
+                cost = *of_other;
+                best = leaf;
             }
-            *leaf = std::move(best);
+            leaf = std::move(best);
         }
-    }
-
-    /// Bits that one step along k reads of each row of the weight. Scales, which many steps share, count
-    /// nothing.
-    static int64_t bits_per_step(const Definition& definition, int k) {
-        const std::vector<Contraction> ways = contractions_of(definition);
-        int64_t sum = 0;
-        for (const Read& read : ways.front().b_reads) {
-            for (const ExprPtr& component : read.coordinates) {
-                const auto* x = std::get_if<IteratorRef>(&component->node);
-                if (x && x->index == k)
-                    sum += bits(definition.tensors[static_cast<size_t>(read.tensor)].type);
-            }
-        }
-        return std::max<int64_t>(sum, 1);
     }
 
     /// A product whose rows are widened in parts reads its weights a tile at a time that stays in a cache, as

@@ -7,6 +7,7 @@
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
 #include "movement/storage.h"
+#include "planner/leaf_alternatives.h"
 #include "planner/tile_choice.h"
 #include "planner/unit_lanes.h"
 
@@ -71,6 +72,10 @@ constexpr int64_t kFewRows = 4;
 /// which is a page. Processors that stay behind a kernel that computes much gain a quarter; others lose.
 constexpr int64_t kPrefetch = 4096;
 
+/// How far one group may fetch ahead besides, into the second cache: what is read of a cache of keys or
+/// values between two tiles of the other is as much, 64 positions of 128 numbers with 16 bits.
+constexpr int64_t kFarPrefetch = 16384;
+
 /// The same fetching ahead.
 RegisterBlock with_prefetch(RegisterBlock block, int64_t line_bytes) {
     block.prefetch = kPrefetch / block.columns / line_bytes * line_bytes;
@@ -99,6 +104,7 @@ std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_
             blocks.push_back({1, groups});
             blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
         }
+        blocks.push_back({1, 1, kFarPrefetch});
         return blocks;
     }
     if (rows <= kFewRows) blocks.push_back({rows, several});
@@ -109,6 +115,7 @@ std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_
         // Many rows hide most of the memory.
         if (groups == 2 || rows <= kFewRows) blocks.push_back(with_prefetch(block, options.line_bytes));
     }
+    if (rows <= kFewRows) blocks.push_back({rows, 1, kFarPrefetch});
     return blocks;
 }
 
@@ -327,6 +334,11 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 leaf.parameters["rows"] = std::to_string(block.rows);
                 leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
                 out.push_back(leaf);
+                if (most <= kFewRows) {
+                    set_prefetch(leaf, {block.rows, block.columns, kFarPrefetch});
+                    out.push_back(leaf);
+                    set_prefetch(leaf, block);
+                }
                 if (is_widened) add_with_panels(out, leaf, block.rows, most);
                 leaf.parameters.erase("m");
             }
@@ -340,27 +352,6 @@ int64_t largest_extent(const Definition& definition, int x, const Specialisation
     std::vector<int64_t> dims;
     for (const DimSymbol& dim : definition.dims) dims.push_back(specialisation.bounds.at(dim.name).high);
     return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
-}
-
-/// Several sums go on side by side, so that none waits for its last addition. Their lanes must divide the
-/// iterator: what is left over would be folded in part of a group.
-std::vector<Leaf> wider_folds(const Node& node, const Leaf& leaf, const PlannerOptions& options) {
-    constexpr int64_t kMostLanes = 64;
-    const Definition& d = *node.definition();
-    const auto x = leaf.parameters.find("x"), lanes = leaf.parameters.find("lanes");
-    if (x == leaf.parameters.end() || lanes == leaf.parameters.end() ||
-        lanes->second != std::to_string(options.lanes))
-        return {};
-    const Iterator& iterator = d.iterators[static_cast<size_t>(d.iterator(x->second))];
-    const auto* extent = std::get_if<Number>(&iterator.extent->node);
-    if (!iterator.is_reduction || !extent) return {};
-    std::vector<Leaf> found;
-    for (const int64_t several : {2 * options.lanes, 4 * options.lanes}) {
-        if (several > kMostLanes || static_cast<int64_t>(extent->value) % several != 0) continue;
-        found.push_back(leaf);
-        found.back().parameters["lanes"] = std::to_string(several);
-    }
-    return found;
 }
 
 std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,

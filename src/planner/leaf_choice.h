@@ -16,7 +16,4 @@ int64_t largest_extent(const Definition& definition, int x, const Specialisation
 std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,
                                   const PlannerOptions& options);
 
-/// The same loops with lanes of several registers, where the leaf has those of one along a reduction.
-std::vector<Leaf> wider_folds(const Node& node, const Leaf& leaf, const PlannerOptions& options);
-
 }  // namespace tessera

@@ -6,6 +6,7 @@
 #include "cost/leaf_tiles.h"
 #include "movement/tensor_layouts.h"
 #include "planner/operator_traffic.h"
+#include "planner/timed_leaves.h"
 #include "planner/weighted_sizes.h"
 
 namespace tessera {
@@ -30,6 +31,7 @@ void add_touched(std::map<ValueId, int64_t>& touched, const LeafTile& tile, cons
 std::optional<NestCost> nest_cost(const LoweringInput& input, const Block& block, const Nest& nest,
                                   const PlannerOptions& options) {
     const KernelPlan kernel{block.name, nest};
+    const size_t constants = level_of_constants(options);
     NestCost cost;
     for (const WeightedSizes& point : sizes_of(input.graph, input.plan, input.specialisation)) {
         SpecialisationPlan pinned = input.specialisation;
@@ -46,8 +48,10 @@ std::optional<NestCost> nest_cost(const LoweringInput& input, const Block& block
                 options.costs->leaf(definition, *tile.leaf, tile.extents,
                                     layouts_of(input.graph, input.plan, *tile.node, pinned));
             if (!leaf.why_infinite.empty()) return std::nullopt;
-            cost.seconds +=
-                point.weight * calls_of(tile, extents_at(definition, point.symbols)) * leaf.near_seconds;
+            const double stall =
+                options.costs->stall_per_byte(leaf.stall_per_byte, constants, options.workers);
+            cost.seconds += point.weight * calls_of(tile, extents_at(definition, point.symbols)) *
+                            (leaf.near_seconds + leaf.streamed_bytes * stall);
             add_touched(touched, tile, storage);
         }
         int64_t bytes = 0;

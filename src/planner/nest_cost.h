@@ -15,7 +15,8 @@ struct NestCost {
 };
 
 /// Operators inside loops cost what the calls of their parts cost (cost/cost_model.h), with all that they
-/// touch in near caches. Nothing where the machine has no rate for one of them.
+/// touch in near caches, but for what products stream: that comes from where constants and states are.
+/// Nothing where the machine has no rate for one of them.
 /// @pre options.costs, the kernel lowers
 std::optional<NestCost> nest_cost(const LoweringInput& input, const Block& block, const Nest& nest,
                                   const PlannerOptions& options);

@@ -7,7 +7,6 @@
 #include "planner/weighted_sizes.h"
 
 namespace tessera {
-namespace {
 
 size_t level_of_constants(const PlannerOptions& options) {
     size_t level = options.costs->near_level();
@@ -16,6 +15,8 @@ size_t level_of_constants(const PlannerOptions& options) {
         ++level;
     return level;
 }
+
+namespace {
 
 class Timing {
 public:

@@ -14,6 +14,10 @@ struct TimedLeaf {
     std::string why_infinite;       ///< empty where there is a time
 };
 
+/// The innermost level that holds all constants, where they are found and states are, too.
+/// @pre options.costs
+size_t level_of_constants(const PlannerOptions& options);
+
 /// The candidates of an operator that is a kernel of its own, in the order of preference, with their time by
 /// the machine's measurements (cost/cost_model.h): the sum over the points within the specialisation's
 /// bounds, by their weights, or at the largest sizes where there is none. Constants and states come from the

@@ -207,21 +207,32 @@ void check_values() {
     for (int64_t i = 0; i < positions * kDepth; ++i) wide.push_back(element(values.pointer(), i));
     const auto scores = Random(9).numbers(queries * positions);
     std::vector<std::vector<float>> found;
-    const auto run = [&](auto operand) {
+    const auto run = [&](auto operand, auto ahead) {
+        constexpr ContractTile kAhead = [] {
+            ContractTile tile = kTile;
+            tile.prefetch = decltype(ahead)::value;
+            return tile;
+        }();
         std::vector<float> weights = scores, m(3), l(3), a(static_cast<size_t>(queries * kDepth));
         const auto state = softmax_state(m.data(), l.data(), a.data(), Int<kDepth>{}, Int<L>{});
         softmax_init<L>(queries, Int<kDepth>{}, state);
-        softmax_step<kTile>(queries, positions, Int<kDepth>{}, weights.data(), positions, operand, state);
+        softmax_step<kAhead>(queries, positions, Int<kDepth>{}, weights.data(), positions, operand, state);
         found.push_back(a);
     };
-    run(lanes(wide.data(), Int<L>{}, Int<kDepth>{}));
-    run(lanes(values.pointer(), Int<L>{}, Int<kDepth>{}));
+    run(lanes(wide.data(), Int<L>{}, Int<kDepth>{}), Int<0>{});
+    run(lanes(values.pointer(), Int<L>{}, Int<kDepth>{}), Int<64>{});
     run(decoded([&](int64_t group, int64_t k, auto count) {
-        return load_group<Vector<float, L>>(values.pointer() + (k * kDepth + group * L), count);
-    }));
+            return load_group<Vector<float, L>>(values.pointer() + (k * kDepth + group * L), count);
+        }),
+        Int<0>{});
+    // Fetched ahead, beyond the last of them too.
+    const auto at =
+        lanes_at([&](int64_t group, int64_t k) { return values.pointer() + (k * kDepth + group * L); });
+    run(at, Int<64>{});
+    run(at, Int<16384>{});
     EXPECT_NE(found[0], std::vector<float>(found[0].size()));
     EXPECT_EQ(found[0], found[1]);
-    EXPECT_EQ(found[0], found[2]);
+    for (size_t i = 2; i < found.size(); ++i) EXPECT_EQ(found[0], found[i]) << i;
 }
 
 TEST(ContractTypes, ValuesOfAttention) {

@@ -97,22 +97,25 @@ template <class V, int Quads, class A, class B, class I, int MR, int NR>
     }
 }
 
-/// Sums of the blocks of A, times zero - bias where there is no offset.
+/// Sums of the blocks of A: as floats where they are multiplied by offsets, which spares a conversion for
+/// every block of columns; where there are none, integers times zero - bias.
+template <class Sum>
 struct BlockSums {
-    const int32_t* data;
+    const Sum* data;
     int64_t first, blocks;
 
-    [[gnu::always_inline]] int32_t operator()(int64_t m, int64_t block) const {
+    [[gnu::always_inline]] Sum operator()(int64_t m, int64_t block) const {
         return data[(m - first) * blocks + block];
     }
 };
 
 /// One block of registers: MR rows from m on, NR groups, the blocks [begin, end) of k.
 template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class AScale, class B,
-          class Coefficient, class Offset, class C>
+          class Coefficient, class Offset, class C, class Sum>
 [[gnu::always_inline]] inline void contract_blocks_tile(int64_t m, int64_t group, Count count, int64_t begin,
-                                                        int64_t end, BlockSums a_sums, A a, AScale a_scale,
-                                                        B b, Coefficient coefficient, Offset offset, C c) {
+                                                        int64_t end, BlockSums<Sum> a_sums, A a,
+                                                        AScale a_scale, B b, Coefficient coefficient,
+                                                        Offset offset, C c) {
     using V = Vector<float, Tile.lanes>;
     using I = QuadsOf<V>;
     constexpr bool kHasOffset = !std::same_as<Offset, NoOffset>;
@@ -128,7 +131,8 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
 #pragma GCC unroll 64
         for (int i = 0; i < MR; ++i) {
             I start = broadcast<I>(0);
-            if constexpr (kZero != 0 && kHasOffset) start = broadcast<I>(kZero * a_sums(m + i, block));
+            if constexpr (kZero != 0 && kHasOffset)
+                start = broadcast<I>(kZero * static_cast<int32_t>(a_sums(m + i, block)));
             if constexpr (kZero != 0 && !kHasOffset) start = broadcast<I>(a_sums(m + i, block));
 #pragma GCC unroll 64
             for (int j = 0; j < NR; ++j) {
@@ -170,8 +174,7 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
                 const V whole = convert<float>(product);
                 V scaled;
                 if constexpr (kHasOffset) {
-                    const auto a_sum = static_cast<float>(a_sums(m + i, block));
-                    scaled = fma(factor, whole, shift * broadcast<V>(a_sum));
+                    scaled = fma(factor, whole, shift * broadcast<V>(a_sums(m + i, block)));
                 } else {
                     scaled = factor * whole;
                 }

@@ -10,10 +10,11 @@ namespace tessera::ntt::detail {
 
 /// The rows [first, first + rows) and the blocks [begin, end), B from a panel. By itself, for this code is
 /// the same whatever B is decoded from.
-template <ContractBlocksTile Tile, int NR, class A, class AScale, class B, class Coefficient, class Offset>
+template <ContractBlocksTile Tile, int NR, class A, class AScale, class B, class Coefficient, class Offset,
+          class Sum>
 [[gnu::noinline]] inline void contract_blocks_panel(int64_t first, int64_t rows, int64_t group, int64_t begin,
-                                                    int64_t end, BlockSums a_sums, A a, AScale a_scale, B b,
-                                                    Coefficient coefficient, Offset offset,
+                                                    int64_t end, BlockSums<Sum> a_sums, A a, AScale a_scale,
+                                                    B b, Coefficient coefficient, Offset offset,
                                                     SumPanel<NR, Tile.lanes> c) {
     for_blocks<Tile.rows>(
         rows, [&](auto here, int64_t i) __attribute__((always_inline)) {
@@ -25,12 +26,10 @@ template <ContractBlocksTile Tile, int NR, class A, class AScale, class B, class
 
 /// NR groups of the rows [first, first + rows), B by panels.
 template <ContractBlocksTile Tile, int NR, Extent Count, class A, class AScale, class B, class Coefficient,
-          class Offset, class C>
-[[gnu::always_inline]] inline void contract_blocks_by_panels(int64_t first, int64_t rows, int64_t group,
-                                                             Count count, int64_t blocks, BlockSums a_sums,
-                                                             const A& a, AScale a_scale, const B& b,
-                                                             const Coefficient& coefficient,
-                                                             const Offset& offset, C c) {
+          class Offset, class C, class Sum>
+[[gnu::always_inline]] inline void contract_blocks_by_panels(
+    int64_t first, int64_t rows, int64_t group, Count count, int64_t blocks, BlockSums<Sum> a_sums,
+    const A& a, AScale a_scale, const B& b, const Coefficient& coefficient, const Offset& offset, C c) {
     using V = Vector<float, Tile.lanes>;
     constexpr int L = Tile.lanes, kBlock = Tile.block;
     constexpr int64_t kBlocks = kBlock < kBlockPanelDepth ? kBlockPanelDepth / kBlock : 1;

@@ -42,6 +42,13 @@ template <ContractBlocksTile Tile, class A, class B, class I>
 requires HasTerms<A>
 inline constexpr bool kSplitsRows<Tile, A, B, I> = kSplitsQuads<I> && A::kRadix <= kLargestSplitRadix;
 
+/// The largest magnitude of a number of A.
+template <class A>
+inline constexpr int64_t kLargestNumber = 128;
+template <class A>
+requires HasTerms<A>
+inline constexpr int64_t kLargestNumber<A> = int64_t{128} * (A::kRadix + 1);
+
 /// Rows of A of which everything that is made of them has room.
 template <ContractBlocksTile Tile, class A, class B>
 constexpr int64_t fitting_rows(int64_t blocks) {
@@ -78,22 +85,25 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
 [[gnu::always_inline]] inline void contract_blocks_rows(int64_t first, M rows, N n_extent, int64_t blocks,
                                                         A a, AScale a_scale, B b, Coefficient coefficient,
                                                         Offset offset, C c) {
-    int32_t a_sums[kBlockSums];
     constexpr bool kHasOffset = !std::same_as<Offset, NoOffset>;
     constexpr int kZero = Tile.zero - B::kBias;
+    using Sum = std::conditional_t<kHasOffset, float, int32_t>;
+    static_assert(!kHasOffset || kZero == 0 || Tile.block * kLargestNumber<A> <= 1 << 24,
+                  "a sum is a float and, as an integer, what a block starts from");
+    Sum a_sums[kBlockSums];
     if constexpr (kZero != 0 || kHasOffset) {
         // Where nothing else asks for the sums, they are what a block starts from.
         constexpr int kFactor = kHasOffset ? 1 : kZero;
         for (int64_t i = 0; i < rows; ++i) {
             for (int64_t block = 0; block < blocks; ++block)
                 a_sums[i * blocks + block] =
-                    kFactor * sum_block<Tile.block>(a, first + i, block * Tile.block);
+                    static_cast<Sum>(kFactor * sum_block<Tile.block>(a, first + i, block * Tile.block));
         }
     }
     const auto contract_with = [&](auto tile_rows, auto tile_groups, auto of_a)
         __attribute__((always_inline)) {
         constexpr int kRows = tile_rows.value;
-        const BlockSums of_blocks{a_sums, first, blocks};
+        const BlockSums<Sum> of_blocks{a_sums, first, blocks};
         const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
             if constexpr (kRows == Tile.rows && Tile.panel_blocks > 0) {
                 if (rows >= int64_t{Tile.panel_blocks} * kRows)
@@ -148,15 +158,8 @@ inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_sc
                             Coefficient coefficient, Offset offset, C c) {
     static_assert(Tile.rows >= 1 && Tile.groups >= 1);
     static_assert(Tile.block > 0 && Tile.block % 4 == 0 && Tile.a_block % Tile.block == 0);
-    // The largest product: a byte of A is at most 128 in magnitude, one of B plus its start at most so much.
-    constexpr int64_t kLargestA = [] {
-        if constexpr (detail::HasTerms<A>) {
-            return int64_t{128} * (A::kRadix + 1);
-        } else {
-            return int64_t{128};
-        }
-    }();
-    static_assert(int64_t{Tile.block} * kLargestA *
+    // A number of B plus its start is at most so much.
+    static_assert(int64_t{Tile.block} * detail::kLargestNumber<A> *
                       (255 + (Tile.zero < 0 ? -Tile.zero : Tile.zero) + B::kBias) <=
                   INT32_MAX);
     const int64_t blocks = k_extent / Tile.block;

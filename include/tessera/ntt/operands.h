@@ -13,13 +13,23 @@ namespace detail {
 /// What one prefetch brings. Where lines are longer some are asked for twice.
 inline constexpr int kLineBytes = 64;
 
+/// What is fetched from so far ahead would be gone from the nearest cache when its turn comes, and holds one
+/// of its few places for lines on their way: it goes to the second cache.
+inline constexpr int64_t kFarAhead = 16384;
+
 /// Asks for the line that lies `ahead` bytes behind p, which need not exist.
 template <class P>
 [[gnu::always_inline]] inline void prefetch(P p, int64_t ahead) {
+    const char* line;
     if constexpr (BitPointer<P>) {
-        __builtin_prefetch(p.bytes() + ahead);
+        line = reinterpret_cast<const char*>(p.bytes()) + ahead;
     } else {
-        __builtin_prefetch(reinterpret_cast<const char*>(p) + ahead);
+        line = reinterpret_cast<const char*>(p) + ahead;
+    }
+    if (ahead >= kFarAhead) {
+        __builtin_prefetch(line, 0, 2);
+    } else {
+        __builtin_prefetch(line);
     }
 }
 
@@ -164,6 +174,20 @@ struct Decoded {
     }
 };
 
+/// B wherever it lies: address(group, k) points to the lanes n = group*L + i, which lie beside each other.
+template <class F>
+struct LanesAt {
+    F address;
+
+    template <AnyVector V, Extent Count>
+    [[gnu::always_inline]] V load(int64_t group, int64_t k, Count count) const {
+        return load_group<V>(address(group, k), count);
+    }
+    [[gnu::always_inline]] void prefetch(int64_t group, int64_t k, int64_t ahead) const {
+        detail::prefetch(address(group, k), ahead);
+    }
+};
+
 /// C[m, n] at data + m*stride_m + n/L*stride_group + n%L. Row-major is (N, L), packed `[N/L][M][L]` is (L,
 /// M*L).
 template <class StrideM, class StrideGroup>
@@ -282,6 +306,10 @@ constexpr LaneQuads<P, StoredExtent<SG>, StoredExtent<SQ>> lane_quads(P data, SG
 template <class F>
 constexpr Decoded<F> decoded(F function) {
     return {function};
+}
+template <class F>
+constexpr LanesAt<F> lanes_at(F address) {
+    return {address};
 }
 template <Extent SM, Extent SG>
 constexpr Result<StoredExtent<SM>, StoredExtent<SG>> result(float* data, SM stride_m, SG stride_group) {

@@ -15,12 +15,28 @@ std::string fixed(const Index& value) {
 std::string extent(const Index& value) {
     return value.as_constant() == 1 ? "ntt::Int<1>{}" : value.text();
 }
+/// The lanes of the factor if they lie beside each other in memory, to be widened at most.
+const Load* lanes_in_memory(const ComputedFactor& factor, int64_t lanes) {
+    const auto* load = std::get_if<Load>(&factor.value->node);
+    return load && lanes > 1 && load->lane_stride == 1 && load->guards.empty() ? load : nullptr;
+}
+
 /// A member of a tile; none where it is 0.
 std::string member(const char* name, int64_t value) {
     return value == 0 ? "" : fmt::format(", .{} = {}", name, value);
 }
 
 }  // namespace
+
+/// How NTT calls a factor B that is strided, that a function finds, and that a function computes.
+struct KernelText::FactorForms {
+    const char* strided;
+    const char* found;  ///< null: it is computed
+    const char* computed;
+};
+const KernelText::FactorForms KernelText::kLanes{"lanes", "lanes_at", "decoded"};
+const KernelText::FactorForms KernelText::kLanePairs{"lane_pairs", nullptr, "decoded"};
+const KernelText::FactorForms KernelText::kKLanes{"k_lanes", nullptr, "decoded_k"};
 
 void KernelText::body(const Body& statements) {
     for (const Statement& s : statements) std::visit([&](const auto& node) { emit(node); }, s.node);
@@ -165,7 +181,7 @@ void KernelText::emit(const ContractCall& c) {
                     c.dot ? ", .dot = true" : "", member("panel_blocks", c.panel_blocks)));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_k)));
-    factor(c.b, c.lanes, c.k_lanes == 2 ? "lane_pairs" : "lanes", "decoded");
+    factor(c.b, c.lanes, c.k_lanes == 2 ? kLanePairs : kLanes);
     line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
 }
 
@@ -186,9 +202,9 @@ void KernelText::emit(const BlockContractCall& c) {
                      fixed(c.scale_block)));
     line(fmt::format("    ntt::lane_quads({}, {}, {}),", whole_address_text(c.b.start), c.b.outer.text(),
                      fixed(c.b.inner)));
-    factor(c.coefficient, c.lanes, "lanes", "decoded");
+    factor(c.coefficient, c.lanes, kLanes);
     if (c.offset) {
-        factor(*c.offset, c.lanes, "lanes", "decoded");
+        factor(*c.offset, c.lanes, kLanes);
     } else {
         line("    ntt::no_offset,");
     }
@@ -215,20 +231,29 @@ void KernelText::emit(const DotCall& c) {
                     c.lanes, c.rows, c.columns, c.accumulate));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     line(fmt::format("    ntt::k_lanes({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_group)));
-    factor(c.b, c.lanes, "k_lanes", "decoded_k");
+    factor(c.b, c.lanes, kKLanes);
     line(fmt::format("    ntt::elements({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_n)));
 }
 
-/// The factor B of a product: an operand of NTT, or a function that computes a group of lanes.
-void KernelText::factor(const Factor& b, int64_t lanes, const char* operand, const char* computed) {
+/// The factor B of a product: an operand of NTT, or a function that finds or computes a group of lanes.
+void KernelText::factor(const Factor& b, int64_t lanes, const FactorForms& forms) {
     if (const auto* strided = std::get_if<StridedFactor>(&b)) {
-        line(fmt::format("    ntt::{}({}, {}, {}),", operand, address_text(strided->start),
+        line(fmt::format("    ntt::{}({}, {}, {}),", forms.strided, address_text(strided->start),
                          strided->outer.text(), fixed(strided->inner)));
         return;
     }
     const auto& function = std::get<ComputedFactor>(b);
     if (const auto object = factors_.object(function, lanes)) {
-        line(fmt::format("    ntt::{}({}),", computed, *object));
+        line(fmt::format("    ntt::{}({}),", forms.computed, *object));
+        return;
+    }
+    if (const Load* found = lanes_in_memory(function, lanes); found && forms.found) {
+        line(fmt::format(
+            "    ntt::{}([&]([[maybe_unused]] const int64_t {}, [[maybe_unused]] const int64_t {}) "
+            "__attribute__((always_inline)) {{",
+            forms.found, function.outer.name, function.inner.name));
+        line(fmt::format("        return {};", address_text(found->from)));
+        line("    }),");
         return;
     }
     ValueContext inside = context_;
@@ -237,17 +262,18 @@ void KernelText::factor(const Factor& b, int64_t lanes, const char* operand, con
     line(
         fmt::format("    ntt::{}([&]([[maybe_unused]] const int64_t {}, [[maybe_unused]] const int64_t {}, "
                     "[[maybe_unused]] const auto valid) __attribute__((always_inline)) {{",
-                    computed, function.outer.name, function.inner.name));
+                    forms.computed, function.outer.name, function.inner.name));
     line(fmt::format("        return {};", factor_text(*function.value, inside)));
     line("    }),");
 }
 
 void KernelText::emit(const StreamCall& c) {
-    line(fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}}}>(",
-                     c.lanes, c.rows, c.groups, member("panel_blocks", c.panel_blocks)));
+    line(fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}{}}}>(",
+                     c.lanes, c.rows, c.groups, member("prefetch", c.prefetch),
+                     member("panel_blocks", c.panel_blocks)));
     line(fmt::format("    {}, {}, {}, {}, {},", extent(c.m), c.s.text(), extent(c.d), c.scores,
                      fixed(Index(c.scores_stride))));
-    factor(c.v, c.lanes, "lanes", "decoded");
+    factor(c.v, c.lanes, kLanes);
     line(fmt::format("    ntt::softmax_state({}, {}, {}, {}, {}));", address_text(c.max), address_text(c.sum),
                      address_text(c.result), fixed(c.result_m), fixed(c.result_group)));
 }

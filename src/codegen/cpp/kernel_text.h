@@ -35,7 +35,9 @@ private:
     void emit(const StreamCall& c);
     void emit(const LocalTile& tile);
     void emit(const Fill& fill);
-    void factor(const Factor& b, int64_t lanes, const char* operand, const char* computed);
+    struct FactorForms;
+    static const FactorForms kLanes, kLanePairs, kKLanes;
+    void factor(const Factor& b, int64_t lanes, const FactorForms& forms);
     void nested(const Body& statements);
 
     FactorTypes& factors_;
