@@ -1,6 +1,6 @@
 #include "planner/leaf_alternatives.h"
 
-#include <algorithm>
+#include <string>
 
 #include "planner/leaf_choice.h"
 
