@@ -59,6 +59,52 @@ void eight_bits(benchmark::State& state) {
     blocks<int8_t, const int8_t*, 8, kRows, kGroups, kM, kN, kK>(state);
 }
 
+// Weights as those of Q4_K: an integer for each 32 k, an F16 scale for each 256, and an offset. Numbers of A
+// with two bytes.
+template <int kRows, int kGroups, int64_t kM, bool kFolded, int64_t kN = 1024, int64_t kK = 1024>
+void super_blocks(benchmark::State& state) {
+    using V = Vector<float, L>;
+    constexpr int64_t kWhole = 256;
+    const auto a = page_buffer<int8_t>(kM * kK), a_low = page_buffer<int8_t>(kM * kK);
+    const auto a_scale = page_buffer<float>(kM * kK / kWhole);
+    const auto weights = page_buffer<uint8_t>(kN * kK / 2);
+    const auto integers = page_buffer<uint8_t>(kN * kK / kBlock),
+               minima = page_buffer<uint8_t>(kN * kK / kBlock);
+    const auto scales = page_buffer<f16>(kN * kK / kWhole);
+    const auto c = page_buffer<float>(kM * kN);
+    const auto of_block = [=](const auto* p, int64_t block) {
+        return decoded([=](int64_t group, int64_t k, auto count) {
+            return load_group<V>(p + (group * (kK / block) + k / block) * L, count);
+        });
+    };
+    const auto integer = of_block(integers.get(), kBlock), minimum = of_block(minima.get(), kBlock);
+    const auto rest = of_block(scales.get(), kWhole);
+    const auto coefficient = decoded([=](int64_t group, int64_t k, auto count) {
+        return integer.template load<V>(group, k, count) * rest.template load<V>(group, k, count);
+    });
+    const auto of_a = row_terms<32>(a.get(), a_low.get(), Int<kK>{});
+    for (auto _ : state) {
+        contract_blocks<ContractBlocksTile{.lanes = L,
+                                           .rows = kRows,
+                                           .groups = kGroups,
+                                           .block = kBlock,
+                                           .a_block = kWhole,
+                                           .panel_blocks = 4}>(
+            int64_t{kM}, Int<kN>{}, Int<kK>{}, of_a, rows(a_scale.get(), Int<kK / kWhole>{}, Int<1>{}),
+            lane_quads(Bits<4>(weights.get()), Int<kK * L>{}, Int<4 * L>{}),
+            [&] {
+                if constexpr (kFolded) {
+                    return foldable(coefficient, integer, rest, Int<kWhole>{});
+                } else {
+                    return coefficient;
+                }
+            }(),
+            minimum, result(c.get(), Int<kN>{}, Int<L>{}));
+        benchmark::ClobberMemory();
+    }
+    count(state, kM * kN * kK, kN * kK / 2);
+}
+
 template <int kRows, int kGroups, int64_t kM, int64_t kN = 1024, int64_t kK = 1024>
 void bf16_pairs(benchmark::State& state) {
     const auto a = page_buffer<bf16>(kM * kK), weights = page_buffer<bf16>(kN * kK);
@@ -91,6 +137,12 @@ BENCHMARK(eight_bits<6, 2, 64>);
 BENCHMARK(eight_bits<4, 4, 64>);
 BENCHMARK(eight_bits<8, 2, 64>);
 BENCHMARK(bf16_pairs<12, 2, 64>);
+BENCHMARK(super_blocks<4, 2, 144, false>);
+BENCHMARK(super_blocks<4, 2, 144, true>);
+BENCHMARK(super_blocks<6, 2, 144, true>);
+BENCHMARK(super_blocks<8, 2, 144, true>);
+BENCHMARK(super_blocks<4, 4, 144, true>);
+BENCHMARK(super_blocks<6, 3, 144, true>);
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "cost/kernel_types.h"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <utility>
 #include <vector>
@@ -46,6 +47,12 @@ std::string weight_name(std::vector<Operand> operands) {
     return text;
 }
 
+/// "i8", or of numbers with two bytes how many bits these have: "i16" if one is 256 times the other.
+std::string integer_name(const BlockContraction& product) {
+    return fmt::format("i{}",
+                       8 + (product.a_low ? std::bit_width(static_cast<uint64_t>(product.radix - 1)) : 0));
+}
+
 ElementType type(const Definition& definition, const Read& read) {
     return definition.tensors[static_cast<size_t>(read.tensor)].type;
 }
@@ -83,7 +90,7 @@ std::map<std::string, std::string> kernel_types(const Definition& definition, co
         if (!may_be(roles.n, n) || (k >= 0 && k != roles.k)) continue;
         std::vector<Read> reads = roles.b_reads;
         reads.push_back(roles.b);
-        return {{"A", roles.a_low ? "i16" : "i8"}, {"B", weight_name(operands_of(reads))}, {"C", c}};
+        return {{"A", integer_name(roles)}, {"B", weight_name(operands_of(reads))}, {"C", c}};
     }
     for (const Contraction& roles : contractions_of(definition)) {
         if (!may_be(roles.n, n) || !may_be(roles.k, k)) continue;

@@ -26,8 +26,13 @@ std::optional<Policy> policy_of(std::string_view name) {
 ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> readers) {
     TESSERA_CHECK(!readers.empty(), "an activation without readers");
     if (policy == Policy::kExact) return {};
-    if (std::none_of(readers.begin(), readers.end(), [](auto each) { return ops::element_of(each); }))
-        return policy == Policy::kFast ? ops::kInt8Blocks : ops::kInt16Blocks;
+    if (std::none_of(readers.begin(), readers.end(), [](auto each) { return ops::element_of(each); })) {
+        if (policy == Policy::kFast) return ops::kInt8Blocks;
+        const bool have_super_blocks = std::all_of(readers.begin(), readers.end(), [](auto each) {
+            return ops::info(each).block == ops::kInt13Blocks.block;
+        });
+        return have_super_blocks ? ops::kInt13Blocks : ops::kInt16Blocks;
+    }
     if (!are_equal(readers)) return {};
     return {ops::element_of(readers.front()).value()};
 }

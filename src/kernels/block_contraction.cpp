@@ -13,7 +13,7 @@
 namespace tessera {
 namespace {
 
-constexpr int64_t kLargestZero = 256;
+constexpr int64_t kLargestZero = 256, kLargestByte = 128;
 
 /// coefficient * (B + zero) + offset.
 struct LinearForm {
@@ -107,6 +107,19 @@ private:
     int tensor_;
 };
 
+/// The factors of a product, left to right.
+std::vector<ExprPtr> factors_in(const ExprPtr& expr) {
+    const auto* call = std::get_if<Apply>(&expr->node);
+    if (!call || call->function != Function::kMul) return {expr};
+    std::vector<ExprPtr> factors = factors_in(call->arguments[0]);
+    for (ExprPtr& factor : factors_in(call->arguments[1])) factors.push_back(std::move(factor));
+    return factors;
+}
+
+int64_t largest_magnitude(const IntegerRange& range) {
+    return std::max(std::abs(range.low), std::abs(range.high));
+}
+
 bool is_iterator(const ExprPtr& component, int x) {
     const auto* ref = std::get_if<IteratorRef>(&component->node);
     return ref && ref->index == x;
@@ -190,13 +203,14 @@ private:
                                 .block = a_block,
                                 .m = {},
                                 .n = {},
-                                .k = k};
+                                .k = k,
+                                .fold = std::nullopt};
         for (const Read& read : others) {
             const int64_t block = block_of(read, k);
             if (block > 0) result.block = std::gcd(result.block, block);
         }
         // The largest sum of a block must be an int32: a byte of B is below 256, and so is `zero`.
-        constexpr int64_t kLargestFactor = 255 + kLargestZero, kLargestByte = 128;
+        constexpr int64_t kLargestFactor = 255 + kLargestZero;
         if (result.block % kQuad != 0 ||
             result.block * kLargestByte * (terms.radix + 1) * kLargestFactor > INT32_MAX)
             return std::nullopt;
@@ -210,7 +224,41 @@ private:
             if (of_b && !of_a) result.n.push_back(x);
         }
         if (result.n.empty()) return std::nullopt;
+        result.fold = fold_of(result);
         return result;
+    }
+
+    std::optional<BlockContraction::Fold> fold_of(const BlockContraction& product) const {
+        if (!product.a_low || product.a_block == product.block) return std::nullopt;
+        BlockContraction::Fold fold{nullptr, nullptr, product.a_block};
+        int64_t largest_integer = 0;
+        for (const ExprPtr& factor : factors_in(product.coefficient)) {
+            const auto* read = std::get_if<Read>(&factor->node);
+            if (!fold.integer && read && is_small_integer(type(*read)) &&
+                block_of(*read, product.k) == product.block) {
+                fold.integer = factor;
+                largest_integer = largest_magnitude(range(type(*read)));
+                continue;
+            }
+            fold.rest = times(fold.rest, factor);
+            for (const Read& each : reads_in({factor}))
+                fold.block = std::gcd(fold.block, block_of(each, product.k));
+        }
+        if (!fold.integer || !fold.rest) return std::nullopt;
+        IntegerRange numbers = range(type(product.b));
+        numbers = {numbers.low + product.zero, numbers.high + product.zero};
+        const int64_t largest_number = largest_magnitude(numbers) * largest_integer;
+        if (largest_number > INT16_MAX) return std::nullopt;
+        const int64_t largest_product = kLargestByte * (product.radix + 1) * largest_number;
+        const auto fits = [&](int64_t block) {
+            return fold.block % block == 0 && block <= INT32_MAX / largest_product;
+        };
+        // Fewer blocks at a time where all of them could be more than an int32_t.
+        int64_t blocks = fold.block / product.block;
+        while (blocks > 0 && !fits(blocks * product.block)) --blocks;
+        if (blocks < 2) return std::nullopt;
+        fold.block = blocks * product.block;
+        return fold;
     }
 
     const Definition& definition_;

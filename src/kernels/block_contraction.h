@@ -20,7 +20,19 @@ inline constexpr int64_t kLargestBlocksK = 131072;
 ///
 /// with A = a, or a * radix + a_low, and sums over the k of the block: these are sums of integers, since the
 /// scales are pulled out of the block (docs/design.md, section 2, quantised weights).
+///
+/// Where the coefficient is an integer for each block times what more of k share, and the integers have room
+/// in B's numbers, the sums may go over `fold->block` neighbouring k:
+///
+///     fold->rest[n, c] * sum_k A[m, k] * ((B[n, k] + zero) * fold->integer[n, b])
 struct BlockContraction {
+    /// coefficient = integer * rest; such products of B and of all of them with A are shorts and int32_t.
+    struct Fold {
+        ExprPtr integer;  ///< constant over `BlockContraction::block` neighbouring k
+        ExprPtr rest;     ///< constant over `block`
+        int64_t block;    ///< a multiple of the other, divides a_block
+    };
+
     Read a;                     ///< I8
     std::optional<Read> a_low;  ///< I8
     int64_t radix;
@@ -33,6 +45,7 @@ struct BlockContraction {
     int64_t a_block, block;  ///< block divides a_block; both are multiples of kQuad
     std::vector<int> m, n;   ///< iterators of A and C; of B and C
     int k;                   ///< of A and B
+    std::optional<Fold> fold;
 };
 
 /// Every way to read a definition so; empty if it is no such sum. Casts to f32 count as nothing.

@@ -47,7 +47,9 @@ std::vector<WeightCase> weights() {
                                      {kBF16, bf16, "bf16", true}};
     for (const ops::WeightFormat format : {kQ8_0, kQ4_0, kQ4_K, kQ6_K, kQ4_1, kQ5_0, kQ5_1, kQ5_K}) {
         const bool is_common = format == kQ8_0 || format == kQ4_0 || format == kQ4_K || format == kQ6_K;
-        cases.push_back({format, ops::kInt16Blocks, "i16", is_common});
+        const bool is_super_block = ops::info(format).block == ops::kInt13Blocks.block;
+        cases.push_back({format, is_super_block ? ops::kInt13Blocks : ops::kInt16Blocks,
+                         is_super_block ? "i13" : "i16", is_common});
         if (!is_common) continue;
         cases.push_back({format, f32, "f32", false});
         cases.push_back({format, ops::kInt8Blocks, "i8", false});
@@ -126,8 +128,8 @@ KernelSubject product(const WeightCase& weight, int64_t rows, int64_t columns, i
         .streamed = "n",
         .is_typical = weight.is_typical};
     GraphBuilder graph(subject, "product");
-    for (int term = 0; term < weight.input.terms; ++term)
-        graph.input(term == 0 ? "x" : "x_low", {rows, depth}, weight.input.element);
+    graph.input("x", {rows, depth}, weight.input.element);
+    if (weight.input.radix > 1) graph.input("x_low", {rows, depth}, weight.input.element);
     if (weight.input.block > 1) graph.input("x_scale", {rows, depth / weight.input.block});
     for (const ops::WeightOperand& part : format.operands)
         graph.constant(fmt::format("w_{}", part.name), {columns, depth / part.block}, part.type);

@@ -95,13 +95,20 @@ Body lower_contract_blocks(const LeafScope& scope) {
         c.expect_stride(kLane, 1);
     }
     const FactorPositions positions{kGroup, groups_in(n, lanes), kStep, k.largest};
+    const auto computed = [&](const ExprPtr& factor) {
+        return computed_factor(scope, factor, in_blocks, positions);
+    };
     std::optional<ComputedFactor> offset;
-    if (product.offset) offset = computed_factor(scope, product.offset, in_blocks, positions);
+    if (product.offset) offset = computed(product.offset);
+    const int64_t panel_blocks = panel_parameter(scope);
+    std::optional<BlockContractCall::Fold> fold;
+    if (panel_blocks > 0 && product.fold)
+        fold = {computed(product.fold->integer), computed(product.fold->rest), product.fold->block};
     BlockContractCall call{.lanes = lanes,
                            .rows = rows,
                            .groups = number_parameter(scope, "groups", 1, 16),
                            .prefetch = prefetch_parameter(scope),
-                           .panel_blocks = panel_parameter(scope),
+                           .panel_blocks = panel_blocks,
                            .block = product.block,
                            .a_block = product.a_block,
                            .zero = product.zero,
@@ -110,7 +117,8 @@ Body lower_contract_blocks(const LeafScope& scope) {
                            .a_scale = scale.start(),
                            .c = c.start(),
                            .b = {b.start(), b.stride(kGroup), b.stride(kStep)},
-                           .coefficient = computed_factor(scope, product.coefficient, in_blocks, positions),
+                           .coefficient = computed(product.coefficient),
+                           .fold = std::move(fold),
                            .offset = std::move(offset),
                            .a_m = a.front().stride(kRow),
                            .scale_m = scale.stride(kRow),

@@ -104,13 +104,18 @@ private:
         if (c.a.size() == 1) return text(c.a.front());
         return fmt::format("{} * {} + {}", text(c.a[0]), c.radix, text(c.a[1]));
     }
+    std::string folds(const std::optional<BlockContractCall::Fold>& fold) const {
+        if (!fold) return "";
+        return fmt::format(" = {} * {} each {}", text(Factor(fold->integer)), text(Factor(fold->rest)),
+                           fold->block);
+    }
     void add(const BlockContractCall& c) {
         line(fmt::format("contract_blocks {}x{}x{} blocks of {} m={} n={} k={} a={} by {} scale={} by ({}, "
                          "{} each {}) "
-                         "b={} + {} coefficient={}{} c={} by ({}, {}){}",
+                         "b={} + {} coefficient={}{}{} c={} by ({}, {}){}",
                          c.rows, c.groups, c.lanes, c.block, c.m.text(), c.n.text(), c.k.text(), terms(c),
                          c.a_m.text(), text(c.a_scale), c.scale_m.text(), c.scale_block.text(), c.a_block,
-                         text(Factor(c.b)), c.zero, text(Factor(c.coefficient)),
+                         text(Factor(c.b)), c.zero, text(Factor(c.coefficient)), folds(c.fold),
                          c.offset ? " offset=" + text(Factor(*c.offset)) : "", text(c.c), c.c_m.text(),
                          c.c_group.text(), c.accumulate ? " accumulate" : "") +
              ahead(c.prefetch) + panels(c.panel_blocks));

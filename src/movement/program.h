@@ -138,6 +138,11 @@ struct ContractCall {
 /// C[m, n] (+)= sum over blocks of k of scale[m, block] * (coefficient * sum_k A[m, k] (B[n, k] + zero)
 /// + offset * sum_k A[m, k]); B as with k_lanes = 4. Strides in elements.
 struct BlockContractCall {
+    /// The coefficient as integer * rest, the latter shared by `block` neighbouring k.
+    struct Fold {
+        ComputedFactor integer, rest;
+        int64_t block;
+    };
     int64_t lanes, rows, groups;
     int64_t prefetch = 0;      ///< bytes by which B is fetched ahead
     int64_t panel_blocks = 0;  ///< blocks of rows for which B is spread by panels; 0: never
@@ -148,6 +153,7 @@ struct BlockContractCall {
     Address a_scale, c;
     StridedFactor b;                       ///< outer: groups of n; inner: groups of 4 k
     ComputedFactor coefficient;            ///< outer: groups of n; inner: k
+    std::optional<Fold> fold;              ///< likewise; where B may take the integers by panels
     std::optional<ComputedFactor> offset;  ///< likewise; none: 0
     Index a_m, scale_m, scale_block, c_m, c_group;
     Index m, n, k;  ///< extents

@@ -14,7 +14,7 @@ ElementType computed_type(const Activation& activation) {
 namespace {
 
 int64_t largest(const Activation& activation) {
-    return activation.terms == 1 ? 127 : 127 * kTermRadix;
+    return 127 * activation.radix;
 }
 
 /// X in units of its scale. The smallest scale is below those of all numbers that matter: it only keeps 0 / 0
@@ -43,7 +43,7 @@ out Q i8[t, k] = round({quotient}{radix})
 )",
                     fmt::arg("rows", text(rows)), fmt::arg("width", width),
                     fmt::arg("block", activation.block), fmt::arg("quotient", kQuotient),
-                    fmt::arg("radix", activation.terms == 1 ? "" : fmt::format(" / {}", kTermRadix))));
+                    fmt::arg("radix", activation.radix == 1 ? "" : fmt::format(" / {}", activation.radix))));
 }
 
 DefinitionPtr round_rest(Symbols symbols, const Dim& rows, int64_t width, const Activation& activation) {
@@ -55,7 +55,7 @@ out low i8[t, k] = round({quotient} - high * {radix})
 )",
                                        fmt::arg("rows", text(rows)), fmt::arg("width", width),
                                        fmt::arg("block", activation.block), fmt::arg("quotient", kQuotient),
-                                       fmt::arg("radix", kTermRadix)));
+                                       fmt::arg("radix", activation.radix)));
 }
 
 std::vector<ValueId> factor_operands(BlockBuilder& block, const std::string& name, ValueId x,
@@ -73,7 +73,7 @@ std::vector<ValueId> factor_operands(BlockBuilder& block, const std::string& nam
         block.add(name + "_scales", block_scales(symbols, shape[0], width, activation), {blocks});
     const ValueId numbers =
         block.add(name + "_rounded", round_to_blocks(symbols, shape[0], width, activation), {x, scales});
-    if (activation.terms == 1) return {numbers, scales};
+    if (activation.radix == 1) return {numbers, scales};
     const ValueId rest =
         block.add(name + "_rest", round_rest(symbols, shape[0], width, activation), {x, scales, numbers});
     return {numbers, rest, scales};

@@ -13,29 +13,32 @@ namespace tessera::ops {
 struct Activation {
     ElementType element = ElementType::kF32;
     int64_t block = 1;
-    int terms = 1;  ///< numbers that add up to one: 2 are the bytes `high` * 256 + `low` of one of 16 bits
+    int64_t radix = 1;  ///< not 1: each is two signed bytes, `high` * radix + `low`
     bool operator==(const Activation&) const = default;
 };
 
 /// What dot products of bytes multiply quantised weights with; 32 divides every format's block. With one
 /// byte these are the blocks of Q8_0.
 inline constexpr Activation kInt8Blocks{ElementType::kI8, 32, 1};
-inline constexpr Activation kInt16Blocks{ElementType::kI8, 32, 2};
-inline constexpr int64_t kTermRadix = 256;
+inline constexpr Activation kInt16Blocks{ElementType::kI8, 32, 256};
+
+/// The same for formats whose blocks of 256 have integers for smaller ones: products with these are integers
+/// over several of them (kernels/block_contraction.h).
+inline constexpr Activation kInt13Blocks{ElementType::kI8, 256, 32};
 
 /// The type in which an operator leaves what becomes this activation.
 ElementType computed_type(const Activation& activation);
 
-/// scale[t, b] = max |X[t, b, j]| over the numbers j of a block, / 127, and / 256 if there are two terms.
+/// scale[t, b] = max |X[t, b, j]| over the numbers j of a block, / 127 and / radix.
 /// Operand: X[rows, width / block, block] in F32.
 DefinitionPtr block_scales(Symbols symbols, const Dim& rows, int64_t width, const Activation& activation);
 
-/// Q[t, k] = X[t, k] / scale[t, k div block] in I8, rounded to the nearest, / 256 if there are two terms; 0
-/// in a block of zeros. Operands: X[rows, width] and scale[rows, width / block] in F32.
+/// Q[t, k] = X[t, k] / scale[t, k div block] / radix in I8, rounded to the nearest; 0 in a block of zeros.
+/// Operands: X[rows, width] and scale[rows, width / block] in F32.
 DefinitionPtr round_to_blocks(Symbols symbols, const Dim& rows, int64_t width, const Activation& activation);
 
-/// What `round_to_blocks` leaves: low[t, k] = X[t, k] / scale[t, k div block] - 256 high[t, k], rounded to
-/// the nearest. Operands: X, scale, and high[rows, width] in I8.
+/// What `round_to_blocks` leaves: low[t, k] = X[t, k] / scale[t, k div block] - radix high[t, k], rounded
+/// to the nearest. Operands: X, scale, and high[rows, width] in I8.
 DefinitionPtr round_rest(Symbols symbols, const Dim& rows, int64_t width, const Activation& activation);
 
 /// The operands that a product takes for `x`, [rows, width] of the computed type: x itself, or its numbers,

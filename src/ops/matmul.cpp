@@ -8,9 +8,9 @@ DefinitionPtr matmul(Symbols symbols, const MatmulShape& shape, WeightFormat wei
                      std::optional<ElementType> bias, Activation input) {
     const WeightText w = weight_text(weight, "W", "n", "k", shape.inputs);
     std::string more, x = "X";
-    if (input.terms == 2) {
+    if (input.radix > 1) {
         more += fmt::format("in  XL {}[t, k]\n", name(input.element));
-        x = fmt::format("(X * {} + XL)", kTermRadix);
+        x = fmt::format("(X * {} + XL)", input.radix);
     }
     if (input.block > 1) {
         more += fmt::format("in  XS f32[t, k div {}]\n", input.block);

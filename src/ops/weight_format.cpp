@@ -21,10 +21,11 @@ constexpr WeightOperand kQ4_1[] = {{"q", kU4}, {"d", kF16, 32}, {"m", kF16, 32}}
 constexpr WeightOperand kQ5_0[] = {{"q", kU5}, {"d", kF16, 32}};
 constexpr WeightOperand kQ5_1[] = {{"q", kU5}, {"d", kF16, 32}, {"m", kF16, 32}};
 // Scales and minima of six bits in bytes: unpacking them took up to half the time of a product with one row.
+// Those that numbers are multiplied by are signed, which leaves such products a bit more room.
 constexpr WeightOperand kQ4_K[] = {
-    {"q", kU4}, {"s", kU8, 32}, {"m", kU8, 32}, {"d", kF16, 256}, {"dmin", kF16, 256}};
+    {"q", kU4}, {"s", kI8, 32}, {"m", kU8, 32}, {"d", kF16, 256}, {"dmin", kF16, 256}};
 constexpr WeightOperand kQ5_K[] = {
-    {"q", kU5}, {"s", kU8, 32}, {"m", kU8, 32}, {"d", kF16, 256}, {"dmin", kF16, 256}};
+    {"q", kU5}, {"s", kI8, 32}, {"m", kU8, 32}, {"d", kF16, 256}, {"dmin", kF16, 256}};
 constexpr WeightOperand kQ6_K[] = {{"q", kU6}, {"s", kI8, 16}, {"d", kF16, 256}};
 
 constexpr std::array kFormats = {

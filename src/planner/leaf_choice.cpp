@@ -267,6 +267,13 @@ std::vector<RegisterBlock> blocks_of_integers(const PlannerOptions& options, int
             {std::min<int64_t>(rows, has_many_registers ? 8 : 4), 1}};
 }
 
+/// Where B's numbers have taken the integers of its coefficients, by panels, nothing but one sum is live.
+std::vector<RegisterBlock> blocks_of_folded_integers(const PlannerOptions& options, int64_t rows) {
+    if (!options.has_all_blocks || rows == 1) return {};
+    if (options.vector_registers < 32) return {{6, 2}};
+    return {{8, 2}, {4, 4}};
+}
+
 void add_block_contractions(std::vector<Leaf>& out, const Node& node,
                             const SpecialisationPlan& specialisation, const PlannerOptions& options) {
     const Definition& d = *node.definition();
@@ -276,22 +283,29 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
         // 4 and 8 bits take two or three instructions.
         const int64_t bits_of_b = bits(d.tensors[static_cast<size_t>(roles.b.tensor)].type);
         const bool spreads_slowly = bits_of_b != 4 && bits_of_b != 8;
+        const auto leaf_of = [&](const RegisterBlock& block, int n) {
+            Leaf leaf{node.name,
+                      "contract_blocks",
+                      {{"n", iterator_name(d, n)},
+                       {"k", iterator_name(d, roles.k)},
+                       {"lanes", std::to_string(options.lanes)},
+                       {"rows", std::to_string(block.rows)},
+                       {"groups", std::to_string(block.columns)}}};
+            if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+            set_prefetch(leaf, block);
+            return leaf;
+        };
         for (const RegisterBlock& block : offered(blocks_of_integers(options, rows), options)) {
             for (const int n : roles.n) {
-                Leaf leaf{node.name,
-                          "contract_blocks",
-                          {{"n", iterator_name(d, n)},
-                           {"k", iterator_name(d, roles.k)},
-                           {"lanes", std::to_string(options.lanes)},
-                           {"rows", std::to_string(block.rows)},
-                           {"groups", std::to_string(block.columns)}}};
-                if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
-                set_prefetch(leaf, block);
+                const Leaf leaf = leaf_of(block, n);
                 if (spreads_slowly) add_with_panels(out, leaf, block.rows, rows);
                 out.push_back(leaf);
-                if (!spreads_slowly) add_with_panels(out, std::move(leaf), block.rows, rows);
+                if (!spreads_slowly) add_with_panels(out, leaf, block.rows, rows);
             }
         }
+        if (!roles.fold) continue;
+        for (const RegisterBlock& block : blocks_of_folded_integers(options, rows))
+            for (const int n : roles.n) add_with_panels(out, leaf_of(block, n), block.rows, rows);
     }
 }
 

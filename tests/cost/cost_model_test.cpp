@@ -103,6 +103,8 @@ TEST(KernelTypes, AreThoseOfTheFormat) {
     EXPECT_EQ(types(ops::WeightFormat::kQ4_K, {}), (Types{{"A", "f32"}, {"B", "q4_k"}, {"C", "f32"}}));
     EXPECT_EQ(types(ops::WeightFormat::kQ6_K, ops::kInt16Blocks),
               (Types{{"A", "i16"}, {"B", "q6_k"}, {"C", "f32"}}));
+    EXPECT_EQ(types(ops::WeightFormat::kQ6_K, ops::kInt13Blocks),
+              (Types{{"A", "i13"}, {"B", "q6_k"}, {"C", "f32"}}));
     EXPECT_EQ(types(ops::WeightFormat::kQ4_0, ops::kInt8Blocks),
               (Types{{"A", "i8"}, {"B", "q4_0"}, {"C", "f32"}}));
 }

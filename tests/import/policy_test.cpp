@@ -148,7 +148,9 @@ TEST(Policy, ActivationsFollowTheirReaders) {
     EXPECT_EQ(of({kF32, kF32}), ops::Activation{});
     EXPECT_EQ(of({kBF16, kBF16}), ops::Activation{ElementType::kBF16});
     EXPECT_EQ(of({kBF16, kF16}), ops::Activation{});
-    EXPECT_EQ(of({kQ4_K, kQ4_K, kQ6_K}), ops::kInt16Blocks);
+    EXPECT_EQ(of({kQ8_0}), ops::kInt16Blocks);
+    EXPECT_EQ(of({kQ4_K, kQ4_K, kQ6_K}), ops::kInt13Blocks);
+    EXPECT_EQ(of({kQ4_K, kQ5_0}), ops::kInt16Blocks);
     EXPECT_EQ(of({kQ4_K, kF32}), ops::Activation{});
     EXPECT_EQ(activation_of(Policy::kExact, std::vector{kQ4_K}), ops::Activation{});
     EXPECT_EQ(activation_of(Policy::kFast, std::vector{kQ4_K}), ops::kInt8Blocks);

@@ -79,6 +79,46 @@ TEST(BlockContractions, NumbersOfSixteenBitsAreTwoBytes) {
               Ways());
 }
 
+/// Of the only way to read it, the coefficient as "INTEGER * REST each BLOCK".
+std::string fold(const std::string& operands, const std::string& body, int64_t radix, int64_t a_block) {
+    const Definition d = parse_definition(
+        fmt::format("op p(m: 3, n: 5, k*: 512)\nin X i8[m, k], L i8[m, k], A f32[m, k div {}]\nin {}\n"
+                    "out C f32[m, n] = sum((X * {} + L) * A * ({}))\n",
+                    a_block, operands, radix, body),
+        "test");
+    const std::vector<BlockContraction> ways = block_contractions_of(d);
+    EXPECT_EQ(ways.size(), 1u);
+    const auto& found = ways.at(0).fold;
+    if (!found) return "none";
+    return fmt::format("{} * {} each {}", print(d, found->integer), print(d, found->rest), found->block);
+}
+
+TEST(BlockContractions, IntegersOfTheCoefficientFold) {
+    const std::string
+        q4_k = "Q u4[n, k], s i8[n, k div 32], h u8[n, k div 32], D f16[n, k div 256], E f16[n, k div 256]",
+        value = "Q * (s * D) - h * E";
+    EXPECT_EQ(fold(q4_k, value, 32, 256), "s * D each 256");
+    EXPECT_EQ(fold(q4_k, value, 32, 128), "s * D each 128");
+    EXPECT_EQ(fold(q4_k, "Q * (s * D * 0.5) - h * E", 32, 256), "s * D * 0.5 each 256");
+    // So many that the sum is an int32.
+    const std::string q6_k = "Q u6[n, k], s i8[n, k div 16], D f16[n, k div 256]";
+    EXPECT_EQ(fold(q6_k, "(Q - 32) * s * D", 32, 256), "s * D each 64");
+    EXPECT_EQ(fold(q6_k, "(Q - 32) * s * D", 16, 256), "s * D each 128");
+}
+
+TEST(BlockContractions, OtherCoefficientsDoNotFold) {
+    EXPECT_EQ(fold("Q i8[n, k], D f16[n, k div 32]", "Q * D", 32, 256), "none");  // no integer
+    EXPECT_EQ(fold("Q u4[n, k], s i8[n, k div 32]", "Q * s", 32, 256), "none");   // nothing else
+    EXPECT_EQ(fold("Q u4[n, k], s i8[n, k div 32], D f16[n, k div 32]", "Q * (s * D)", 32, 256),
+              "none");  // all of it for every block
+    EXPECT_EQ(fold("Q u4[n, k], s i8[n, k div 32], D f16[n, k div 256]", "Q * (s * D)", 32, 32),
+              "none");  // a scale of A for every block
+    EXPECT_EQ(fold("Q i8[n, k], s u8[n, k div 32], D f16[n, k div 256]", "(Q - 3) * (s * D)", 8, 256),
+              "none");  // products that are no shorts
+    EXPECT_EQ(fold("Q i8[n, k], s i8[n, k div 32], D f16[n, k div 256]", "Q * (s * D)", 240, 256),
+              "none");  // no room for the sum of two blocks
+}
+
 TEST(BlockContractions, OtherBodiesAreNone) {
     const std::string q4 = "Q u4[n, k], D f16[n, k div 32]", body = "sum(X * S * ((Q - 8) * D))";
     EXPECT_EQ(ways(q4, "max(X * S * ((Q - 8) * D))"), Ways());

@@ -12,7 +12,7 @@
 namespace tessera::ops {
 namespace {
 
-constexpr int64_t kWidth = 64;
+constexpr int64_t kWidth = 512;
 
 /// x -> numbers and scales.
 Graph rounded_graph(const Activation& form) {
@@ -36,36 +36,38 @@ class Blocks : public ::testing::TestWithParam<Activation> {};
 
 // Two rows: numbers of very different blocks, and a row that is 0 but for one number.
 TEST_P(Blocks, AreRoundedToWithinHalfOfTheirScale) {
-    const bool has_rest = GetParam().terms == 2;
-    const double largest = has_rest ? 127 * 256 : 127;
+    const auto radix = static_cast<double>(GetParam().radix);
+    const auto block = static_cast<size_t>(GetParam().block), blocks = kWidth / block;
+    const bool has_rest = radix > 1;
+    const double largest = 127 * radix;
     const Graph graph = rounded_graph(GetParam());
     verify(graph, "rounded");
     std::mt19937 random(3);
     TensorData x{{2, kWidth}, std::vector<double>(2 * kWidth)};
     for (size_t i = 0; i < kWidth; ++i)
-        x.values[i] = static_cast<float>((random() % 2001 / 1000.0 - 1) * (i < 32 ? 1e-3 : 40));
-    x.values[kWidth + 40] = -3;
+        x.values[i] = static_cast<float>((random() % 2001 / 1000.0 - 1) * (i < block ? 1e-3 : 40));
+    x.values[kWidth + block + 8] = -3;
     GraphCall call;
     call.inputs = {{"x", x}};
     const GraphResult result = interpret_graph(graph, call);
     const TensorData& scales = result.outputs.back();
-    EXPECT_EQ(scales.shape, (std::vector<int64_t>{2, 2}));
+    EXPECT_EQ(scales.shape, (std::vector<int64_t>{2, static_cast<int64_t>(blocks)}));
     std::vector<double> numbers = result.outputs[0].values;
     for (size_t i = 0; has_rest && i < numbers.size(); ++i)
-        numbers[i] = 256 * numbers[i] + result.outputs[1].values[i];
+        numbers[i] = radix * numbers[i] + result.outputs[1].values[i];
     for (size_t i = 0; i < x.values.size(); ++i) {
-        const double scale = scales.values[i / 32];
+        const double scale = scales.values[i / block];
         // A rest of 128 becomes 127.
         EXPECT_LE(std::fabs(x.values[i] - numbers[i] * scale), (has_rest ? 1.01 : 0.5001) * scale) << i;
     }
-    EXPECT_EQ(numbers[kWidth + 40], -largest);
-    EXPECT_FLOAT_EQ(static_cast<float>(scales.values[3]), static_cast<float>(3 / largest));
-    EXPECT_EQ(scales.values[2], 0);
+    EXPECT_EQ(numbers[kWidth + block + 8], -largest);
+    EXPECT_FLOAT_EQ(static_cast<float>(scales.values[blocks + 1]), static_cast<float>(3 / largest));
+    EXPECT_EQ(scales.values[blocks], 0);
     EXPECT_EQ(numbers[kWidth], 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Terms, Blocks, ::testing::Values(kInt8Blocks, kInt16Blocks),
-                         [](const auto& test) { return std::to_string(test.param.terms); });
+INSTANTIATE_TEST_SUITE_P(Radix, Blocks, ::testing::Values(kInt8Blocks, kInt16Blocks, kInt13Blocks),
+                         [](const auto& test) { return std::to_string(test.param.radix); });
 
 TEST(Activation, WidthsThatBlocksDoNotDivideAreRefused) {
     EXPECT_THROW((void)rounded_graph({ElementType::kI8, 48}), Error);

@@ -56,7 +56,7 @@ out Y f32[t, n] = sum(X * ((q - 8) * d))
     EXPECT_EQ(print(*embedding({}, Dim(2), 9, 256, WeightFormat::kQ4_K)), R"(op embedding(t: 2, k: 256)
 index id i32[t]
 in q u4[id[t], k] of [9, 256]
-in s u8[id[t], k div 32] of [9, 8]
+in s i8[id[t], k div 32] of [9, 8]
 in m u8[id[t], k div 32] of [9, 8]
 in d f16[id[t], k div 256] of [9, 1]
 in dmin f16[id[t], k div 256] of [9, 1]

@@ -32,6 +32,14 @@ namespace tessera::ntt::native {
     return __builtin_ia32_vpdpbusd_v16si(sum, a, b);
 #endif
 }
+// sum + a * b of two shorts (VPDPWSSD).
+[[gnu::always_inline]] inline I32x16 add_dot_shorts(I32x16 sum, I16x32 a, I16x32 b) {
+#ifdef __clang__
+    return __builtin_ia32_vpdpwssd512(sum, (I32x16)a, (I32x16)b);
+#else
+    return __builtin_ia32_vpdpwssd_v16si(sum, (I32x16)a, (I32x16)b);
+#endif
+}
 #endif
 
 #ifdef __AVX512VBMI__

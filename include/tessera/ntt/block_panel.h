@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tessera/ntt/operands.h"
+#include "tessera/ntt/register_block.h"
 #include "tessera/ntt/split_quads.h"
 
 // Groups of B as products of blocks take them, made once for many rows of A: numbers are spread over bytes or
@@ -66,6 +67,28 @@ struct SumPanel {
         return data + ((m - first_row) * NR + (group - first)) * L;
     }
 };
+
+/// The sums of `rows` rows begin with C, or 0.
+template <bool Accumulate, int NR, int L, Extent Count, class C>
+[[gnu::always_inline]] inline void start_panel(SumPanel<NR, L> panel, const C& c, int64_t first_row,
+                                               int64_t rows, int64_t group, Count count) {
+    for (int64_t m = first_row; m < first_row + rows; ++m) {
+        Vector<float, L> sum[1][NR];
+        start_sums<Accumulate>(sum, c, m, group, count);
+        finish_sums(sum, panel, m, group, Int<L>{});
+    }
+}
+
+/// C takes them.
+template <int NR, int L, Extent Count, class C>
+[[gnu::always_inline]] inline void finish_panel(SumPanel<NR, L> panel, const C& c, int64_t first_row,
+                                                int64_t rows, int64_t group, Count count) {
+    for (int64_t m = first_row; m < first_row + rows; ++m) {
+        Vector<float, L> sum[1][NR];
+        start_sums<true>(sum, panel, m, group, Int<L>{});
+        finish_sums(sum, c, m, group, count);
+    }
+}
 
 /// Writes the quads [begin, end) of NR groups of B.
 template <bool Split, int NR, int L, class B>

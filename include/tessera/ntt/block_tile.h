@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tessera/ntt/arithmetic.h"
+#include "tessera/ntt/block_sums.h"
 #include "tessera/ntt/blocks.h"
 #include "tessera/ntt/byte_sums.h"
 #include "tessera/ntt/register_block.h"
@@ -32,20 +33,46 @@ inline constexpr NoOffset no_offset;
 
 namespace detail {
 
+/// products += B * A of one quad of k, numbers of both as shorts.
+template <class V, class A, class B, class I, int MR, int NR>
+[[gnu::always_inline]] inline void add_split_quads(I (&products)[MR][NR], const A& a, int64_t m, const B& b,
+                                                   int64_t group, int64_t quad) {
+    SplitQuads<I> numbers[NR];
+#pragma GCC unroll 64
+    for (int j = 0; j < NR; ++j) numbers[j] = b.template load_split_quads<V>(group + j, quad);
+    if constexpr (kAddsSplitDots<I>) {
+        // All even ones, then all odd ones: no operation waits for the one before.
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            const I a_even = a.template load_even<V>(m + i, quad);
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j)
+                products[i][j] = dot_add_shorts(products[i][j], numbers[j].even, a_even);
+        }
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            const I a_odd = a.template load_odd<V>(m + i, quad);
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j)
+                products[i][j] = dot_add_shorts(products[i][j], numbers[j].odd, a_odd);
+        }
+    } else {
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+            const SplitQuads<I> a_quad{a.template load_even<V>(m + i, quad),
+                                       a.template load_odd<V>(m + i, quad)};
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_quad);
+        }
+    }
+}
+
 /// products += B * A of one quad of k, B's numbers of `groups`; of terms, the high ones are summed apart.
 template <class V, class A, class B, class I, int MR, int NR>
 [[gnu::always_inline]] inline void add_quads(I (&products)[MR][NR], [[maybe_unused]] I (&high)[MR][NR],
                                              const A& a, int64_t m, const B& b, int64_t group, int64_t quad) {
     if constexpr (kIsSplit<A>) {
-        SplitQuads<I> numbers[NR];
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) numbers[j] = b.template load_split_quads<V>(group + j, quad);
-#pragma GCC unroll 64
-        for (int i = 0; i < MR; ++i) {
-            const SplitQuads<I> a_quad = a.template load_split_quad<V>(m + i, 4 * quad);
-#pragma GCC unroll 64
-            for (int j = 0; j < NR; ++j) products[i][j] = dot_add(products[i][j], numbers[j], a_quad);
-        }
+        add_split_quads<V>(products, a, m, b, group, quad);
     } else {
         I numbers[NR];
 #pragma GCC unroll 64
@@ -96,18 +123,6 @@ template <class V, int Quads, class A, class B, class I, int MR, int NR>
         for (int j = 0; j < NR; ++j) products[i][j] = add_shorts(products[i][j], shorts[i][j]);
     }
 }
-
-/// Sums of the blocks of A: as floats where they are multiplied by offsets, which spares a conversion for
-/// every block of columns; where there are none, integers times zero - bias.
-template <class Sum>
-struct BlockSums {
-    const Sum* data;
-    int64_t first, blocks;
-
-    [[gnu::always_inline]] Sum operator()(int64_t m, int64_t block) const {
-        return data[(m - first) * blocks + block];
-    }
-};
 
 /// One block of registers: MR rows from m on, NR groups, the blocks [begin, end) of k.
 template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class AScale, class B,

@@ -30,7 +30,6 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class A, class AScale, 
 [[gnu::always_inline]] inline void contract_blocks_by_panels(
     int64_t first, int64_t rows, int64_t group, Count count, int64_t blocks, BlockSums<Sum> a_sums,
     const A& a, AScale a_scale, const B& b, const Coefficient& coefficient, const Offset& offset, C c) {
-    using V = Vector<float, Tile.lanes>;
     constexpr int L = Tile.lanes, kBlock = Tile.block;
     constexpr int64_t kBlocks = kBlock < kBlockPanelDepth ? kBlockPanelDepth / kBlock : 1;
     alignas(64) int32_t quads[kBlocks * kBlock / 4 * NR * L * (kIsSplit<A> ? 2 : 1)];
@@ -38,11 +37,7 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class A, class AScale, 
     alignas(64) float sums[kBlockPanelSums];
     const auto of_rows = [&](int64_t first_row, int64_t some) __attribute__((always_inline)) {
         const SumPanel<NR, L> panel{sums, first_row, group};
-        for (int64_t m = first_row; m < first_row + some; ++m) {
-            V sum[1][NR];
-            start_sums<Tile.accumulate>(sum, c, m, group, count);
-            finish_sums(sum, panel, m, group, Int<L>{});
-        }
+        start_panel<Tile.accumulate>(panel, c, first_row, some, group, count);
         for (int64_t begin = 0; begin < blocks; begin += kBlocks) {
             const int64_t end = begin + kBlocks < blocks ? begin + kBlocks : blocks;
             fill_quads<kIsSplit<A>, NR, L>(b, group, begin * (kBlock / 4), end * (kBlock / 4), quads);
@@ -60,11 +55,7 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class A, class AScale, 
                 with_offset(FactorPanel<NR, L, kBlock>{offsets, group, begin * kBlock});
             }
         }
-        for (int64_t m = first_row; m < first_row + some; ++m) {
-            V sum[1][NR];
-            start_sums<true>(sum, panel, m, group, Int<L>{});
-            finish_sums(sum, c, m, group, count);
-        }
+        finish_panel(panel, c, first_row, some, group, count);
     };
     for_parts<Tile.rows>(
         rows, kBlockPanelSums / (NR * L), [&](int64_t i, int64_t some) __attribute__((always_inline)) {

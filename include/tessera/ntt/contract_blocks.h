@@ -4,6 +4,7 @@
 #include "tessera/ntt/block_tile.h"
 #include "tessera/ntt/blocks.h"
 #include "tessera/ntt/contract_block_panels.h"
+#include "tessera/ntt/contract_folded.h"
 #include "tessera/ntt/fold.h"
 #include "tessera/ntt/operands.h"
 #include "tessera/ntt/split_rows.h"
@@ -19,10 +20,6 @@
 
 namespace tessera::ntt {
 
-/// The largest K of contract_blocks: what it makes of A stays on the stack (128 KiB for sums of blocks, 256
-/// KiB for shorts).
-inline constexpr int64_t kContractBlocksK = 131072;
-
 /// What contract_blocks takes.
 template <ContractBlocksTile Tile, class A, class AScale, class B, class Coefficient, class Offset, class C,
           class V = Vector<float, Tile.lanes>>
@@ -31,9 +28,6 @@ concept BlocksContraction = RowTermsOperand<A, V> && RowsOperand<AScale, V> && L
     (std::same_as<Offset, NoOffset> || LanesOperand<Offset, V>)&&ResultOperand<C, V>;
 
 namespace detail {
-
-/// Sums of blocks of A, of one row or of several.
-inline constexpr int64_t kBlockSums = kContractBlocksK / 4;
 
 /// Whether A is multiplied as shorts.
 template <ContractBlocksTile Tile, class A, class B, class I = Vector<int32_t, Tile.lanes>>
@@ -49,37 +43,31 @@ template <class A>
 requires HasTerms<A>
 inline constexpr int64_t kLargestNumber<A> = int64_t{128} * (A::kRadix + 1);
 
+/// Whether A is multiplied as shorts by panels that are made of B.
+template <ContractBlocksTile Tile, class A, class Coefficient>
+inline constexpr bool kFoldsPanels =
+    Tile.panel_blocks > 0 && kFolds<Vector<float, Tile.lanes>, A, Coefficient>;
+
 /// Rows of A of which everything that is made of them has room.
-template <ContractBlocksTile Tile, class A, class B>
+template <ContractBlocksTile Tile, class A, class B, class Coefficient>
 constexpr int64_t fitting_rows(int64_t blocks) {
     if (blocks == 0) return kBlockSums;
-    return kSplitsRows<Tile, A, B> ? kContractBlocksK / (blocks * Tile.block) : kBlockSums / blocks;
+    const int64_t sums = kBlockSums / blocks, shorts = kSplitNumbers / (blocks * Tile.block);
+    return kSplitsRows<Tile, A, B> || kFoldsPanels<Tile, A, Coefficient> ? (sums < shorts ? sums : shorts)
+                                                                         : sums;
 }
 
-/// The sum of the signed bytes A[m, k] to A[m, k + Block - 1].
-template <int Block, class A>
-[[gnu::always_inline]] inline int32_t sum_bytes(const A& a, int64_t m, int64_t k) {
-    constexpr int kQuads = Block / 4;
-    constexpr int kPowerOfTwo = kQuads & -kQuads;
-    constexpr int kLanes = kPowerOfTwo < kRegisterLanes ? kPowerOfTwo : kRegisterLanes;
-    using I = Vector<int32_t, kLanes>;
-    I sum = broadcast<I>(0);
-    for (int i = 0; i < kQuads; i += kLanes)
-        sum = dot_add(sum, broadcast<I>(four_times(1)), a.template load_quads<I>(m, k + 4 * i));
-    return fold_sum(sum);
+/// The tile for rows that are too few for panels that are folded: what is made of every block of k is live,
+/// too, so that there is room for fewer of them.
+constexpr ContractBlocksTile unfolded(ContractBlocksTile tile) {
+    const int rows = tile.groups < 8 ? 8 / tile.groups : 1;
+    tile.rows = tile.rows < rows ? tile.rows : rows;
+    tile.panel_blocks = 0;
+    return tile;
 }
 
-/// The sum of the numbers A[m, k] to A[m, k + Block - 1].
-template <int Block, class A>
-[[gnu::always_inline]] inline int32_t sum_block(const A& a, int64_t m, int64_t k) {
-    if constexpr (HasTerms<A>) {
-        return A::kRadix * sum_bytes<Block>(a.high, m, k) + sum_bytes<Block>(a.low, m, k);
-    } else {
-        return sum_bytes<Block>(a, m, k);
-    }
-}
-
-/// The rows [first, first + rows), as many as have all that is made of them on the stack.
+/// The rows [first, first + rows), as many as have all that is made of them on the stack, a float of every
+/// block of k.
 template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, class B, class Coefficient,
           class Offset, class C>
 [[gnu::always_inline]] inline void contract_blocks_rows(int64_t first, M rows, N n_extent, int64_t blocks,
@@ -91,19 +79,13 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
     static_assert(!kHasOffset || kZero == 0 || Tile.block * kLargestNumber<A> <= 1 << 24,
                   "a sum is a float and, as an integer, what a block starts from");
     Sum a_sums[kBlockSums];
-    if constexpr (kZero != 0 || kHasOffset) {
-        // Where nothing else asks for the sums, they are what a block starts from.
-        constexpr int kFactor = kHasOffset ? 1 : kZero;
-        for (int64_t i = 0; i < rows; ++i) {
-            for (int64_t block = 0; block < blocks; ++block)
-                a_sums[i * blocks + block] =
-                    static_cast<Sum>(kFactor * sum_block<Tile.block>(a, first + i, block * Tile.block));
-        }
-    }
+    // Where nothing else asks for the sums, they are what a block starts from.
+    if constexpr (kZero != 0 || kHasOffset)
+        sum_blocks<Tile.block>(a, first, rows, blocks, kHasOffset ? 1 : kZero, a_sums);
+    const BlockSums<Sum> of_blocks{a_sums, first, blocks};
     const auto contract_with = [&](auto tile_rows, auto tile_groups, auto of_a)
         __attribute__((always_inline)) {
         constexpr int kRows = tile_rows.value;
-        const BlockSums<Sum> of_blocks{a_sums, first, blocks};
         const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
             if constexpr (kRows == Tile.rows && Tile.panel_blocks > 0) {
                 if (rows >= int64_t{Tile.panel_blocks} * kRows)
@@ -121,15 +103,33 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
         for_groups<Tile.lanes, tile_groups.value>(n_extent, rows_of);
     };
     if constexpr (kSplitsRows<Tile, A, B>) {
-        int32_t shorts[kContractBlocksK / 2];
+        int32_t shorts[kSplitNumbers / 2];
         const int64_t quads = blocks * (Tile.block / 4);
-        if (split_rows(a, first, rows, quads, shorts)) [[likely]] {
-            contract_with(Int<Tile.rows>{}, Int<Tile.groups>{}, SplitRows{shorts, first, quads});
+        if (split_rows(a, first, rows, 0, quads, shorts)) [[likely]] {
+            contract_with(Int<Tile.rows>{}, Int<Tile.groups>{}, SplitRows{shorts, first, 0, quads});
         } else {
             contract_with(Int<1>{}, Int<1>{}, a);
         }
     } else {
         contract_with(Int<Tile.rows>{}, Int<Tile.groups>{}, a);
+    }
+}
+
+/// The same, where the integers of a coefficient may be multiplied into B's numbers.
+template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, class B, class Coefficient,
+          class Offset, class C>
+[[gnu::always_inline]] inline void contract_some_rows(int64_t first, M rows, N n_extent, int64_t blocks, A a,
+                                                      AScale a_scale, B b, Coefficient coefficient,
+                                                      Offset offset, C c) {
+    if constexpr (kFoldsPanels<Tile, A, Coefficient>) {
+        if (rows >= int64_t{Tile.panel_blocks} * Tile.rows && blocks > 0) {
+            contract_folded_rows<Tile>(first, rows, n_extent, blocks, a, a_scale, b, coefficient, offset, c);
+        } else {
+            contract_blocks_rows<unfolded(Tile)>(first, rows, n_extent, blocks, a, a_scale, b, coefficient,
+                                                 offset, c);
+        }
+    } else {
+        contract_blocks_rows<Tile>(first, rows, n_extent, blocks, a, a_scale, b, coefficient, offset, c);
     }
 }
 
@@ -151,6 +151,10 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
 /// and where shorts are multiplied its numbers as shorts, are made once for all n, of as many rows as there
 /// is room for: while these parts are of `rows` or more, they cost nothing. With `panel_blocks`, for that
 /// many blocks of rows, the numbers of B are spread a panel at a time, once for all of them.
+///
+/// A `foldable` coefficient's integers are multiplied into them there, where A is of terms and the machine
+/// multiplies shorts: then K % a_block == 0, and the order of the float operations is that of
+/// contract_folded.h.
 template <ContractBlocksTile Tile, Extent M, Extent N, Extent K, class A, class AScale, class B,
           class Coefficient, class Offset, class C>
 requires BlocksContraction<Tile, A, AScale, B, Coefficient, Offset, C>
@@ -165,21 +169,21 @@ inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_sc
     const int64_t blocks = k_extent / Tile.block;
     constexpr bool kIsOnePart = [] {
         if constexpr (kIsStatic<M> && kIsStatic<K>) {
-            return M::value <= detail::fitting_rows<Tile, A, B>(K::value / Tile.block);
+            return M::value <= detail::fitting_rows<Tile, A, B, Coefficient>(K::value / Tile.block);
         } else if constexpr (kIsStatic<M>) {
             return M::value == 1;
         }
         return false;
     }();
     if constexpr (kIsOnePart) {
-        detail::contract_blocks_rows<Tile>(0, m_extent, n_extent, blocks, a, a_scale, b, coefficient, offset,
-                                           c);
+        detail::contract_some_rows<Tile>(0, m_extent, n_extent, blocks, a, a_scale, b, coefficient, offset,
+                                         c);
     } else {
         detail::for_parts<Tile.rows>(
-            m_extent, detail::fitting_rows<Tile, A, B>(blocks),
+            m_extent, detail::fitting_rows<Tile, A, B, Coefficient>(blocks),
             [&](int64_t first, int64_t rows) __attribute__((always_inline)) {
-                detail::contract_blocks_rows<Tile>(first, rows, n_extent, blocks, a, a_scale, b, coefficient,
-                                                   offset, c);
+                detail::contract_some_rows<Tile>(first, rows, n_extent, blocks, a, a_scale, b, coefficient,
+                                                 offset, c);
             });
     }
 }

@@ -114,6 +114,12 @@ concept DotsShorts = requires(Shorts a) {
     { native::dot_shorts(a, a) } -> std::same_as<I>;
 };
 
+/// Machines that add them to a sum, too.
+template <class Shorts, class I>
+concept AddsDotsOfShorts = requires(I sum, Shorts a) {
+    { native::add_dot_shorts(sum, a, a) } -> std::same_as<I>;
+};
+
 /// Machines that add the products of the bytes of a quad.
 template <class I>
 concept DotsQuads = requires(I a) {

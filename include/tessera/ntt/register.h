@@ -106,6 +106,10 @@ void permute_shorts(Source source, Index index);
 template <class Shorts>
 void dot_shorts(Shorts a, Shorts b);
 
+/// The same added to `sum` by one operation. Declared only.
+template <class I, class Shorts>
+void add_dot_shorts(I sum, Shorts a, Shorts b);
+
 /// Lane i of 32 bits is that of `sum` plus the products of the unsigned bytes of a with the signed ones of b.
 /// Declared only.
 template <class I, class Quads>

@@ -21,6 +21,16 @@ constexpr Tile without_prefetch(Tile tile) {
     return tile;
 }
 
+/// All are x.
+template <int MR, int NR, class V>
+[[gnu::always_inline]] inline void fill_with(V (&sum)[MR][NR], V x) {
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) sum[i][j] = x;
+    }
+}
+
 /// What the sums begin with: C, or 0.
 template <bool Accumulate, int MR, int NR, class V, Extent Count, class C>
 [[gnu::always_inline]] inline void start_sums(V (&sum)[MR][NR], const C& c, int64_t m, int64_t group,

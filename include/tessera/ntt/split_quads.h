@@ -23,6 +23,10 @@ namespace detail {
 template <AnyVector Q, class R = RegisterIn<Q>>
 inline constexpr bool kSplitsQuads = native::DotsShorts<ShortsIn<R>, R> && !native::DotsQuads<R>;
 
+/// Whether dot products of shorts are added to a sum by one operation.
+template <AnyVector Q, class R = RegisterIn<Q>>
+inline constexpr bool kAddsSplitDots = native::AddsDotsOfShorts<ShortsIn<R>, R>;
+
 template <AnyVector Q>
 [[gnu::always_inline]] inline SplitQuads<Q> split_unsigned(Q quads) {
     return {map<Q>([](auto x) { return even_unsigned(x); }, quads),
@@ -81,8 +85,20 @@ requires std::same_as<Element<Q>, int32_t>
     }
 }
 
-/// sum + a * b over the four numbers of each quad. Exact where those of `a` are bytes and the result is an
-/// int32_t.
+/// sum + a * b over the two shorts of each lane, by one operation.
+template <AnyVector V>
+requires std::same_as<Element<V>, int32_t>
+[[gnu::always_inline]] inline V dot_add_shorts(V sum, QuadsOf<V> a, QuadsOf<V> b) {
+    return detail::map<V>(
+        []<class R>(R s, R x, R y) {
+            using Shorts = detail::ShortsIn<R>;
+            return native::add_dot_shorts(s, native::same_bits<Shorts>(x), native::same_bits<Shorts>(y));
+        },
+        sum, a, b);
+}
+
+/// sum + a * b over the four numbers of each quad. Exact where the result is an int32_t and no number of `a`
+/// is -32768.
 template <AnyVector V>
 requires std::same_as<Element<V>, int32_t>
 [[gnu::always_inline]] inline V dot_add(V sum, SplitQuads<V> a, SplitQuads<V> b) {

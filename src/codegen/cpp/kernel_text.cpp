@@ -202,7 +202,13 @@ void KernelText::emit(const BlockContractCall& c) {
                      fixed(c.scale_block)));
     line(fmt::format("    ntt::lane_quads({}, {}, {}),", whole_address_text(c.b.start), c.b.outer.text(),
                      fixed(c.b.inner)));
+    if (c.fold) line("    ntt::foldable(");
     factor(c.coefficient, c.lanes, kLanes);
+    if (c.fold) {
+        factor(c.fold->integer, c.lanes, kLanes);
+        factor(c.fold->rest, c.lanes, kLanes);
+        line(fmt::format("    ntt::Int<{}>{{}}),", c.fold->block));
+    }
     if (c.offset) {
         factor(*c.offset, c.lanes, kLanes);
     } else {

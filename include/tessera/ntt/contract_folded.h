@@ -1,0 +1,215 @@
+#pragma once
+
+#include "tessera/ntt/block_panel.h"
+#include "tessera/ntt/block_tile.h"
+#include "tessera/ntt/blocks.h"
+#include "tessera/ntt/foldable.h"
+
+// Contractions in blocks of k (contract_blocks.h) of many rows, the integers of a foldable coefficient
+// multiplied into B's numbers: a panel holds them as shorts, once for all rows. What a block of registers
+// does besides products comes once for every `Fold` of k, not once for every block.
+
+namespace tessera::ntt::detail {
+
+/// Sums of the rows that pass a panel: 128 KiB, each of which is needed once for a panel of all its k.
+inline constexpr int64_t kFoldedSums = 32768;
+
+/// (x + zero) * scale, short by short.
+template <AnyVector Q>
+[[gnu::always_inline]] inline Q folded(Q x, Q zero, Q scale) {
+    return map<Q>(
+        []<class R>(R numbers, R start, R factor) {
+            using Unsigned = UnsignedShortsIn<R>;  // what is no short wraps
+            return native::same_bits<R>(
+                (native::same_bits<Unsigned>(numbers) + native::same_bits<Unsigned>(start)) *
+                native::same_bits<Unsigned>(factor));
+        },
+        x, zero, scale);
+}
+
+/// The number in both shorts of its lane.
+template <AnyVector Q>
+[[gnu::always_inline]] inline Q twice(Q x) {
+    return (x & 0xffff) | (x << 16);
+}
+
+/// Writes NR groups of B, from block `begin` on, `blocks` of them, times their integers.
+template <ContractBlocksTile Tile, int NR, Extent Count, class B, class Scale>
+[[gnu::always_inline]] inline void fill_folded(const B& b, const Scale& scale, int64_t group, Count count,
+                                               int64_t begin, int64_t blocks, int32_t* out) {
+    constexpr int L = Tile.lanes, kQuads = Tile.block / 4;
+    using V = Vector<float, L>;
+    using Q = QuadsOf<V>;
+    const Q zero = twice(broadcast<Q>(Tile.zero - B::kBias));
+    for (int64_t block = begin; block < begin + blocks; ++block, out += kQuads * NR * 2 * L) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) {
+            const Q factor =
+                twice(convert<int32_t>(scale.template load<V>(group + j, block * Tile.block, count)));
+            int32_t* to = out + j * 2 * L;
+            for (int64_t quad = block * kQuads; quad < (block + 1) * kQuads; ++quad, to += NR * 2 * L) {
+                const auto numbers = b.template load_split_quads<V>(group + j, quad);
+                store(to, folded(numbers.even, zero, factor));
+                store(to + L, folded(numbers.odd, zero, factor));
+            }
+        }
+    }
+}
+
+/// Where sums of rows from `first_row` on are, of groups from `first` on.
+struct SumsAt {
+    float* data;
+    int64_t first_row, first, stride_m, stride_group;
+
+    [[gnu::always_inline]] float* at(int64_t m, int64_t group) const {
+        return data + ((m - first_row) * stride_m + (group - first) * stride_group);
+    }
+};
+
+/// One block of registers: MR rows from m on, NR groups, one block of A's scales from block `begin` on. With
+/// t and s the sums of the products and of A as floats, and w = 0 at first, for every `Fold` of k
+/// w = fma(rest, t, w), and then for each block of these w = fma(offset, s, w); at the end
+/// to = fma(a_scale, w, from).
+template <ContractBlocksTile Tile, int Fold, int MR, int NR, class AScale, class Panel, class Rest,
+          class Offset>
+[[gnu::always_inline]] inline void contract_folded_tile(int64_t m, int64_t group, int64_t begin,
+                                                        BlockSums<float> a_sums, SplitRows a,
+                                                        const AScale& a_scale, Panel b, Rest rest,
+                                                        Offset offset, SumsAt from, SumsAt to) {
+    using V = Vector<float, Tile.lanes>;
+    using I = QuadsOf<V>;
+    constexpr int kBlocks = Fold / Tile.block, kSteps = Fold / 4;
+    constexpr int kUnroll = kSteps % 4 == 0 ? 4 : 1;
+    const Int<Tile.lanes> all;
+    V whole[MR][NR];
+    fill_with(whole, broadcast<V>(0.0f));
+    for (int part = 0; part < Tile.a_block / Fold; ++part) {
+        const int64_t first_block = begin + part * kBlocks, first = first_block * (Tile.block / 4);
+        I products[MR][NR];
+        fill_with(products, broadcast<I>(0));
+        for (int turn = 0; turn < kSteps; turn += kUnroll) {
+#pragma GCC unroll 64
+            for (int u = 0; u < kUnroll; ++u) add_split_quads<V>(products, a, m, b, group, first + turn + u);
+        }
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) {
+            const V factor = rest.template load<V>(group + j, 4 * first, all);
+#pragma GCC unroll 64
+            for (int i = 0; i < MR; ++i)
+                whole[i][j] = fma(factor, convert<float>(products[i][j]), whole[i][j]);
+        }
+        if constexpr (!std::same_as<Offset, NoOffset>) {
+#pragma GCC unroll 64
+            for (int block = 0; block < kBlocks; ++block) {
+#pragma GCC unroll 64
+                for (int j = 0; j < NR; ++j) {
+                    const V shift =
+                        offset.template load<V>(group + j, (first_block + block) * Tile.block, all);
+#pragma GCC unroll 64
+                    for (int i = 0; i < MR; ++i)
+                        whole[i][j] =
+                            fma(shift, broadcast<V>(a_sums(m + i, first_block + block)), whole[i][j]);
+                }
+            }
+        }
+    }
+    const int64_t k = begin * Tile.block;
+#pragma GCC unroll 64
+    for (int i = 0; i < MR; ++i) {
+        const V scale = a_scale.template load<V>(m + i, k / Tile.a_block);
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) {
+            const V sum = ntt::load<V>(from.at(m + i, group + j));
+            store(to.at(m + i, group + j), fma(scale, whole[i][j], sum));
+        }
+    }
+}
+
+/// The rows [first, first + rows), B from a panel. By itself, for this code is the same whatever B is decoded
+/// from.
+template <ContractBlocksTile Tile, int Fold, int NR, class AScale, class Panel, class Rest, class Offset>
+[[gnu::noinline]] inline void contract_folded_panel(int64_t first, int64_t rows, int64_t group, int64_t begin,
+                                                    BlockSums<float> a_sums, SplitRows a, AScale a_scale,
+                                                    Panel b, Rest rest, Offset offset, SumsAt from,
+                                                    SumsAt to) {
+    for_blocks<Tile.rows>(
+        rows, [&](auto here, int64_t i) __attribute__((always_inline)) {
+            contract_folded_tile<Tile, Fold, here.value, NR>(first + i, group, begin, a_sums, a, a_scale, b,
+                                                             rest, offset, from, to);
+        });
+}
+
+/// NR groups of the rows [first, first + rows). `shorts`: of A, those for one panel after those for another.
+/// Between panels the sums of whole groups lie beside each other, too; those of another begin and end so.
+template <ContractBlocksTile Tile, int NR, Extent Count, class AScale, class B, class Coefficient,
+          class Offset, class StrideM, class StrideGroup>
+[[gnu::always_inline]] inline void contract_folded(int64_t first, int64_t rows, int64_t group, Count count,
+                                                   int64_t blocks, BlockSums<float> a_sums,
+                                                   const int32_t* shorts, AScale a_scale, const B& b,
+                                                   const Coefficient& coefficient, const Offset& offset,
+                                                   Result<StrideM, StrideGroup> c) {
+    constexpr int L = Tile.lanes, kBlock = Tile.block, kFold = Coefficient::kFold;
+    constexpr int kBlocks = Tile.a_block / kBlock, kFolds = Tile.a_block / kFold;
+    static_assert(kFold % kBlock == 0 && Tile.a_block % kFold == 0);
+    alignas(64) int32_t numbers[Tile.a_block / 2 * NR * L];
+    alignas(64) float rests[kFolds * NR * L], offsets[kBlocks * NR * L];
+    alignas(64) float sums[kFoldedSums], zeros[L] = {};
+    constexpr bool kWhole = kIsStatic<Count>;
+    const auto of_rows = [&](int64_t first_row, int64_t some) __attribute__((always_inline)) {
+        [[maybe_unused]] const SumPanel<NR, L> panel{sums, first_row, group};
+        const SumsAt between{sums, first_row, group, NR * L, L};
+        const SumsAt in_c{c.data + first_row * c.stride_m + group * c.stride_group, first_row, group,
+                          c.stride_m, c.stride_group};
+        SumsAt from = !Tile.accumulate ? SumsAt{zeros, first_row, group, 0, 0} : kWhole ? in_c : between;
+        if constexpr (Tile.accumulate && !kWhole) start_panel<true>(panel, c, first_row, some, group, count);
+        for (int64_t begin = 0; begin < blocks; begin += kBlocks) {
+            const int64_t k = begin * kBlock;
+            const SumsAt to = kWhole && begin + kBlocks == blocks ? in_c : between;
+            const SplitRows of_panel{shorts + k / 2 * rows, first, k / 4, Tile.a_block / 4};
+            fill_folded<Tile, NR>(b, coefficient.scale, group, count, begin, kBlocks, numbers);
+            fill_factors<NR, L, kFold>(coefficient.rest, group, count, k / kFold, k / kFold + kFolds, rests);
+            const auto with_offset = [&](auto of_block) __attribute__((always_inline)) {
+                contract_folded_panel<Tile, kFold, NR>(first_row, some, group, begin, a_sums, of_panel,
+                                                       a_scale, QuadPanel<NR, L, 0, 8>{numbers, group, k / 4},
+                                                       FactorPanel<NR, L, kFold>{rests, group, k}, of_block,
+                                                       from, to);
+            };
+            if constexpr (std::same_as<Offset, NoOffset>) {
+                with_offset(offset);
+            } else {
+                fill_factors<NR, L, kBlock>(offset, group, count, begin, begin + kBlocks, offsets);
+                with_offset(FactorPanel<NR, L, kBlock>{offsets, group, k});
+            }
+            from = between;
+        }
+        if constexpr (!kWhole) finish_panel(panel, c, first_row, some, group, count);
+    };
+    for_parts<Tile.rows>(
+        rows, kFoldedSums / (NR * L), [&](int64_t i, int64_t some) __attribute__((always_inline)) {
+            of_rows(first + i, some);
+        });
+}
+
+/// The rows [first, first + rows), as many as have all that is made of them on the stack.
+template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, class B, class Coefficient,
+          class Offset, class C>
+[[gnu::always_inline]] inline void contract_folded_rows(int64_t first, M rows, N n_extent, int64_t blocks,
+                                                        const A& a, AScale a_scale, const B& b,
+                                                        const Coefficient& coefficient, const Offset& offset,
+                                                        C c) {
+    float a_sums[kBlockSums];
+    if constexpr (!std::same_as<Offset, NoOffset>) sum_blocks<Tile.block>(a, first, rows, blocks, 1, a_sums);
+    // The numbers for one panel lie beside each other, as they are read.
+    constexpr int kQuads = Tile.a_block / 4;
+    int32_t shorts[kSplitNumbers / 2];
+    for (int64_t k = 0; k < blocks * Tile.block; k += Tile.a_block)
+        split_rows(a, first, rows, k / 4, kQuads, shorts + k / 2 * rows);
+    for_groups<Tile.lanes, Tile.groups>(
+        n_extent, [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
+            contract_folded<Tile, groups.value>(first, rows, group, count, blocks,
+                                                BlockSums<float>{a_sums, first, blocks}, shorts, a_scale, b,
+                                                coefficient, offset, c);
+        });
+}
+
+}  // namespace tessera::ntt::detail
