@@ -146,8 +146,12 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
             stalls[entry->m][entry->k] = std::max(stall, kLeastStall * *entry->far_seconds) / bytes;
         }
     }
-    // Calls of one size of blocks first, which the others build on.
-    for (const auto& [sizes, of_sizes] : by_sizes_of_blocks) {
+    // Calls of one size of blocks first, which the others build on. What is done once for all rows, as
+    // filling a panel is, counts in the time of a block: that of a call of about as many rows is meant.
+    for (auto& [sizes, of_sizes] : by_sizes_of_blocks) {
+        std::stable_sort(of_sizes.begin(), of_sizes.end(), [&](const Entry* a, const Entry* b) {
+            return distance(a->m, call.m) < distance(b->m, call.m);
+        });
         for (const Entry* entry : of_sizes) {
             const double each = entry->near_seconds / static_cast<double>(entry->n * entry->k);
             if (const auto seconds = of_largest_block(entry->cut, by_rows, entry->k, each))

@@ -106,6 +106,21 @@ TEST(KernelTimes, PanelsCountWhereThereAreBlocksEnoughForThem) {
     }
 }
 
+TEST(KernelTimes, CallsOfAboutAsManyRowsTellWhatABlockTakes) {
+    Machine machine = testing::measured_machine();
+    const std::map<std::string, int64_t> panels = {
+        {"rows", 4}, {"groups", 2}, {"lanes", 16}, {"panel_blocks", 4}};
+    for (const auto& [rows, seconds] : {std::pair{16, 12e-6}, {160, 80e-6}})
+        machine.micro_kernels.push_back(testing::kernel_time(
+            "contract", "f32", "f32", panels, {{"m", rows}, {"n", 16}, {"k", 1000}}, "L2", seconds));
+    const KernelTimes times(machine);
+    for (const auto& [rows, seconds] : {std::pair{16, 12e-6}, {20, 15e-6}, {160, 80e-6}, {480, 240e-6}}) {
+        ProductCall product = call(4, 2, rows, 16, 1000);
+        product.parameters = panels;
+        EXPECT_NEAR(times.of(product)->near_seconds, seconds, 1e-11) << rows;
+    }
+}
+
 TEST(KernelTimes, FetchingAheadCountsWherePanelsDoNot) {
     Machine machine = testing::measured_machine();
     std::map<std::string, int64_t> parameters = {{"rows", 12}, {"groups", 2}, {"lanes", 16}};
