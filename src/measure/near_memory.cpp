@@ -2,12 +2,8 @@
 
 #include <algorithm>
 
-#include <sys/mman.h>
-
 namespace tessera {
 namespace {
-
-constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
 
 // 1.0 as BF16, 1.875 as F16, 1.002 as F32.
 constexpr uint32_t kElements = 0x3f803f80;
@@ -17,11 +13,8 @@ constexpr uint32_t kElements = 0x3f803f80;
 NearMemory::NearMemory(PinnedThreads& threads, int64_t bytes_each) : bytes_each_(bytes_each) {
     const auto size = static_cast<size_t>(bytes_each);
     for (int64_t t = 0; t < threads.size(); ++t) {
-        buffers_.emplace_back(size + kHugePage, "measuring", "a buffer");
-        const auto start = reinterpret_cast<uintptr_t>(buffers_.back().bytes().data());
-        starts_.push_back(reinterpret_cast<char*>((start + kHugePage - 1) / kHugePage * kHugePage));
-        // Refused where the system has no huge pages; then they are small.
-        (void)::madvise(starts_.back(), size, MADV_HUGEPAGE);
+        buffers_.emplace_back(size, "measuring", "a buffer");
+        starts_.push_back(reinterpret_cast<char*>(buffers_.back().bytes().data()));
     }
     // The thread that writes a page first gets it from its own node.
     threads.seconds([&](int64_t t) { std::fill_n(reinterpret_cast<uint32_t*>(of(t)), size / 4, kElements); });

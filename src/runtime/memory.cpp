@@ -7,12 +7,19 @@
 #include <sys/mman.h>
 
 #include "support/error.h"
+#include "support/huge_pages.h"
 
 namespace tessera {
 namespace {
 
+/// A cache is read once a token, and a miss of the TLB for every 4 KiB of it costs as much as the memory does.
 void* map(size_t bytes) {
-    return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    constexpr int kProtection = PROT_READ | PROT_WRITE;
+    if (bytes < kHugePage)
+        return ::mmap(nullptr, bytes, kProtection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* address = map_aligned(bytes, kProtection);
+    if (address != MAP_FAILED) want_huge_pages(address, bytes);
+    return address;
 }
 
 }  // namespace

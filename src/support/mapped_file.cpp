@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "support/error.h"
+#include "support/huge_pages.h"
 
 namespace tessera {
 namespace {
@@ -23,34 +24,23 @@ struct Descriptor {
     }
 };
 
-/// Larger than the pages of every level on the machines that are known; a smaller file is not worth aligning.
-constexpr size_t kHugePage = size_t{2} << 20;
-
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view action) {
     throw Error(path.string(), "", fmt::format("cannot {} the file: {}", action, std::strerror(errno)));
 }
 
-/// Maps at a multiple of kHugePage: a file's page of that size is then one entry of the page table, where the
-/// file system keeps such pages. Reading weights once a token, misses of the TLB cost a tenth of the time.
-/// MAP_FAILED and errno as mmap.
+/// Reading weights once a token, misses of the TLB cost a tenth of the time where the file system keeps huge
+/// pages and the file is not mapped for them. MAP_FAILED and errno as mmap.
 void* map_in_huge_pages(int descriptor, size_t size) {
-    const size_t reserved = size + kHugePage;
-    void* address = ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* address = map_aligned(size, PROT_NONE);
     if (address == MAP_FAILED) return address;
-    auto* const begin = static_cast<std::byte*>(address);
-    const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage) % kHugePage;
-    void* mapped = ::mmap(begin + before, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
+    void* mapped = ::mmap(address, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
     if (mapped == MAP_FAILED) {
         const int reason = errno;
-        ::munmap(address, reserved);
+        ::munmap(address, size);
         errno = reason;
         return mapped;
     }
-    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-    const size_t end = before + (size + page - 1) / page * page;
-    if (before > 0) ::munmap(begin, before);
-    if (end < reserved) ::munmap(begin + end, reserved - end);
-    (void)::madvise(mapped, size, MADV_HUGEPAGE);  // a hint: without it the pages are small
+    want_huge_pages(mapped, size);
     return mapped;
 }
 
