@@ -47,7 +47,7 @@ std::string weight_name(std::vector<Operand> operands) {
     return text;
 }
 
-/// "i8", or of numbers with two bytes how many bits these have: "i16" if one is 256 times the other.
+/// "i8", or of numbers with two bytes how many bits these have: "i15" if one is 128 times the other.
 std::string integer_name(const BlockContraction& product) {
     return fmt::format("i{}",
                        8 + (product.a_low ? std::bit_width(static_cast<uint64_t>(product.radix - 1)) : 0));

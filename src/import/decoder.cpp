@@ -126,7 +126,7 @@ private:
     ops::Activation input_of(std::initializer_list<LayerTensor> readers) const {
         std::vector<ops::WeightFormat> formats;
         for (const LayerTensor reader : readers) formats.push_back(format(reader).value());
-        return activation_of(step_.spec.policy, formats);
+        return activation_of(step_.spec.policy, formats, shape_of(*readers.begin(), step_.spec.size).back());
     }
 
     std::vector<ValueId> weight(LayerTensor tensor) {
@@ -253,7 +253,7 @@ void add_head(Step& step, ValueId x, const std::vector<ValueId>& embedding) {
     const ValueId selected =
         builder.add("selected", ops::select_rows(step.graph.symbols, rows, step.rows, spec.size.hidden),
                     {step.inputs.rows, x});
-    const ops::Activation form = activation_of(spec.policy, std::span(&format, 1));
+    const ops::Activation form = activation_of(spec.policy, std::span(&format, 1), spec.size.hidden);
     const ValueId normed = builder.add("final_normed", ops::rms_norm(spec.epsilon), joined({selected}, norm),
                                        normed_type(step, selected, computed_type(form)));
     const ValueId logits =

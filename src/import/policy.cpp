@@ -23,7 +23,7 @@ std::optional<Policy> policy_of(std::string_view name) {
     return std::nullopt;
 }
 
-ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> readers) {
+ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> readers, int64_t width) {
     TESSERA_CHECK(!readers.empty(), "an activation without readers");
     if (policy == Policy::kExact) return {};
     if (std::none_of(readers.begin(), readers.end(), [](auto each) { return ops::element_of(each); })) {
@@ -31,7 +31,7 @@ ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> 
         const bool have_super_blocks = std::all_of(readers.begin(), readers.end(), [](auto each) {
             return ops::info(each).block == ops::kInt13Blocks.block;
         });
-        return have_super_blocks ? ops::kInt13Blocks : ops::kInt16Blocks;
+        return ops::fitted(have_super_blocks ? ops::kInt13Blocks : ops::kInt15Blocks, width);
     }
     if (!are_equal(readers)) return {};
     return {ops::element_of(readers.front()).value()};

@@ -19,10 +19,10 @@ enum class Policy : uint8_t {
 std::string_view name(Policy policy);  ///< "default", "exact", "fast"
 std::optional<Policy> policy_of(std::string_view name);
 
-/// What an activation becomes that only these weights are multiplied with. Where the policy allows it: their
-/// type if all have one float type; blocks of integers if all are quantised, of 8 bits under `fast`, of 13 if
-/// all have blocks of 256, else of 16; else F32.
-ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> readers);
+/// What an activation of `width` numbers becomes that only these weights are multiplied with. Where the
+/// policy allows it: their type if all have one float type; blocks of integers if all are quantised, of 8
+/// bits under `fast`, of 13 if all have blocks of 256, else of 15; else F32.
+ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> readers, int64_t width);
 
 /// The type of a cache where none is asked for: F32 under `exact`, else that of the weights that make the
 /// keys and values, `makers`; F16 where one is quantised, F32 where float types differ.

@@ -231,7 +231,7 @@ private:
     std::optional<BlockContraction::Fold> fold_of(const BlockContraction& product) const {
         if (!product.a_low || product.a_block == product.block) return std::nullopt;
         BlockContraction::Fold fold{nullptr, nullptr, product.a_block};
-        int64_t largest_integer = 0;
+        int64_t largest_integer = 1;
         for (const ExprPtr& factor : factors_in(product.coefficient)) {
             const auto* read = std::get_if<Read>(&factor->node);
             if (!fold.integer && read && is_small_integer(type(*read)) &&
@@ -244,7 +244,16 @@ private:
             for (const Read& each : reads_in({factor}))
                 fold.block = std::gcd(fold.block, block_of(each, product.k));
         }
-        if (!fold.integer || !fold.rest) return std::nullopt;
+        if (fold.integer && fold.rest) {
+            if (auto found = with_room(fold, product, largest_integer)) return found;
+        }
+        return with_room({nullptr, product.coefficient, product.block}, product, 1);
+    }
+
+    /// The same over so few blocks that no sum is more than an int32.
+    std::optional<BlockContraction::Fold> with_room(BlockContraction::Fold fold,
+                                                    const BlockContraction& product,
+                                                    int64_t largest_integer) const {
         IntegerRange numbers = range(type(product.b));
         numbers = {numbers.low + product.zero, numbers.high + product.zero};
         const int64_t largest_number = largest_magnitude(numbers) * largest_integer;
@@ -253,10 +262,9 @@ private:
         const auto fits = [&](int64_t block) {
             return fold.block % block == 0 && block <= INT32_MAX / largest_product;
         };
-        // Fewer blocks at a time where all of them could be more than an int32_t.
         int64_t blocks = fold.block / product.block;
         while (blocks > 0 && !fits(blocks * product.block)) --blocks;
-        if (blocks < 2) return std::nullopt;
+        if (blocks == 0) return std::nullopt;
         fold.block = blocks * product.block;
         return fold;
     }

@@ -21,14 +21,15 @@ inline constexpr int64_t kLargestBlocksK = 131072;
 /// with A = a, or a * radix + a_low, and sums over the k of the block: these are sums of integers, since the
 /// scales are pulled out of the block (docs/design.md, section 2, quantised weights).
 ///
-/// Where the coefficient is an integer for each block times what more of k share, and the integers have room
-/// in B's numbers, the sums may go over `fold->block` neighbouring k:
+/// Where one scale of A serves several blocks, and integers of the coefficient, if it has some for each block
+/// times what more of k share, have room in B's numbers, the sums may go over `fold->block` neighbouring k:
 ///
-///     fold->rest[n, c] * sum_k A[m, k] * ((B[n, k] + zero) * fold->integer[n, b])
+///     scale[m, c] * sum over them: fold->rest[n, b] * sum_k A[m, k] * ((B[n, k] + zero) * fold->integer[n,
+///     b])
 struct BlockContraction {
     /// coefficient = integer * rest; such products of B and of all of them with A are shorts and int32_t.
     struct Fold {
-        ExprPtr integer;  ///< constant over `BlockContraction::block` neighbouring k
+        ExprPtr integer;  ///< constant over `BlockContraction::block` neighbouring k; null: 1
         ExprPtr rest;     ///< constant over `block`
         int64_t block;    ///< a multiple of the other, divides a_block
     };

@@ -48,8 +48,8 @@ std::vector<WeightCase> weights() {
     for (const ops::WeightFormat format : {kQ8_0, kQ4_0, kQ4_K, kQ6_K, kQ4_1, kQ5_0, kQ5_1, kQ5_K}) {
         const bool is_common = format == kQ8_0 || format == kQ4_0 || format == kQ4_K || format == kQ6_K;
         const bool is_super_block = ops::info(format).block == ops::kInt13Blocks.block;
-        cases.push_back({format, is_super_block ? ops::kInt13Blocks : ops::kInt16Blocks,
-                         is_super_block ? "i13" : "i16", is_common});
+        cases.push_back({format, is_super_block ? ops::kInt13Blocks : ops::kInt15Blocks,
+                         is_super_block ? "i13" : "i15", is_common});
         if (!is_common) continue;
         cases.push_back({format, f32, "f32", false});
         cases.push_back({format, ops::kInt8Blocks, "i8", false});
@@ -239,21 +239,21 @@ std::vector<KernelSubject> maps_and_folds() {
         g.input("x", whole);
         g.define(ops::select_rows({}, rows, rows, kDepth));
     });
-    const int64_t block = ops::kInt16Blocks.block;
+    const int64_t block = ops::kInt15Blocks.block;
     add("block_scales", [&](GraphBuilder& g) {
         g.input("x", {kRows, kDepth / block, block});
-        g.define(ops::block_scales({}, rows, kDepth, ops::kInt16Blocks));
+        g.define(ops::block_scales({}, rows, kDepth, ops::kInt15Blocks));
     });
     add("round", [&](GraphBuilder& g) {
         g.input("x", whole);
         g.input("scale", {kRows, kDepth / block});
-        g.define(ops::round_to_blocks({}, rows, kDepth, ops::kInt16Blocks));
+        g.define(ops::round_to_blocks({}, rows, kDepth, ops::kInt15Blocks));
     });
     add("round_rest", [&](GraphBuilder& g) {
         g.input("x", whole);
         g.input("scale", {kRows, kDepth / block});
         g.input("high", whole, ElementType::kI8);
-        g.define(ops::round_rest({}, rows, kDepth, ops::kInt16Blocks));
+        g.define(ops::round_rest({}, rows, kDepth, ops::kInt15Blocks));
     });
     return subjects;
 }

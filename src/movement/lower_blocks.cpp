@@ -103,7 +103,8 @@ Body lower_contract_blocks(const LeafScope& scope) {
     const int64_t panel_blocks = panel_parameter(scope);
     std::optional<BlockContractCall::Fold> fold;
     if (panel_blocks > 0 && product.fold)
-        fold = {computed(product.fold->integer), computed(product.fold->rest), product.fold->block};
+        fold = {product.fold->integer ? std::optional(computed(product.fold->integer)) : std::nullopt,
+                computed(product.fold->rest), product.fold->block};
     BlockContractCall call{.lanes = lanes,
                            .rows = rows,
                            .groups = number_parameter(scope, "groups", 1, 16),

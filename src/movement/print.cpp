@@ -106,8 +106,8 @@ private:
     }
     std::string folds(const std::optional<BlockContractCall::Fold>& fold) const {
         if (!fold) return "";
-        return fmt::format(" = {} * {} each {}", text(Factor(fold->integer)), text(Factor(fold->rest)),
-                           fold->block);
+        const std::string integer = fold->integer ? text(Factor(*fold->integer)) + " * " : "";
+        return fmt::format(" = {}{} each {}", integer, text(Factor(fold->rest)), fold->block);
     }
     void add(const BlockContractCall& c) {
         line(fmt::format("contract_blocks {}x{}x{} blocks of {} m={} n={} k={} a={} by {} scale={} by ({}, "

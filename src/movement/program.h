@@ -140,7 +140,8 @@ struct ContractCall {
 struct BlockContractCall {
     /// The coefficient as integer * rest, the latter shared by `block` neighbouring k.
     struct Fold {
-        ComputedFactor integer, rest;
+        std::optional<ComputedFactor> integer;  ///< none: 1
+        ComputedFactor rest;
         int64_t block;
     };
     int64_t lanes, rows, groups;

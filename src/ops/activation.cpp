@@ -1,5 +1,7 @@
 #include "ops/activation.h"
 
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "ops/reshape.h"
@@ -9,6 +11,11 @@ namespace tessera::ops {
 
 ElementType computed_type(const Activation& activation) {
     return activation.block == 1 ? activation.element : ElementType::kF32;
+}
+
+Activation fitted(Activation activation, int64_t width) {
+    activation.block = std::gcd(activation.block, width);
+    return activation;
 }
 
 namespace {

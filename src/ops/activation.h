@@ -17,14 +17,19 @@ struct Activation {
     bool operator==(const Activation&) const = default;
 };
 
-/// What dot products of bytes multiply quantised weights with; 32 divides every format's block. With one
-/// byte these are the blocks of Q8_0.
+/// What dot products of bytes multiply quantised weights with. These are the blocks of Q8_0.
 inline constexpr Activation kInt8Blocks{ElementType::kI8, 32, 1};
-inline constexpr Activation kInt16Blocks{ElementType::kI8, 32, 256};
+
+/// With two bytes, so that each is a short whatever these are, in blocks that one scale for many of the
+/// weights' serves.
+inline constexpr Activation kInt15Blocks{ElementType::kI8, 256, 128};
 
 /// The same for formats whose blocks of 256 have integers for smaller ones: products with these are integers
 /// over several of them (kernels/block_contraction.h).
 inline constexpr Activation kInt13Blocks{ElementType::kI8, 256, 32};
+
+/// In blocks that divide the width, which those of every format do, too: of 32 at least.
+Activation fitted(Activation activation, int64_t width);
 
 /// The type in which an operator leaves what becomes this activation.
 ElementType computed_type(const Activation& activation);

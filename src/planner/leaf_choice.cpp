@@ -267,11 +267,11 @@ std::vector<RegisterBlock> blocks_of_integers(const PlannerOptions& options, int
             {std::min<int64_t>(rows, has_many_registers ? 8 : 4), 1}};
 }
 
-/// Where B's numbers have taken the integers of its coefficients, by panels, nothing but one sum is live.
+/// Where A is multiplied as shorts by panels nothing but one sum is live, and for few k a float.
 std::vector<RegisterBlock> blocks_of_folded_integers(const PlannerOptions& options, int64_t rows) {
     if (!options.has_all_blocks || rows == 1) return {};
-    if (options.vector_registers < 32) return {{6, 2}};
-    return {{8, 2}, {4, 4}};
+    if (options.vector_registers < 32) return {{3, 3}};
+    return {{8, 2}, {4, 4}, {4, 3}};
 }
 
 void add_block_contractions(std::vector<Leaf>& out, const Node& node,

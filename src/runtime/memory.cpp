@@ -12,7 +12,8 @@
 namespace tessera {
 namespace {
 
-/// A cache is read once a token, and a miss of the TLB for every 4 KiB of it costs as much as the memory does.
+/// A cache is read once a token, and a miss of the TLB for every 4 KiB of it costs as much as the memory
+/// does.
 void* map(size_t bytes) {
     constexpr int kProtection = PROT_READ | PROT_WRITE;
     if (bytes < kHugePage)

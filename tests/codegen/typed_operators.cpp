@@ -106,10 +106,11 @@ ValueId Generator::block_scales(int64_t blocks) {
 
 /// Numbers in blocks with quantised weights: integers inside the blocks.
 void Generator::block_product() {
-    const int64_t width = extent(), depth = 32 * pick(1, 3), form = pick(0, 3);
+    const int64_t width = extent(), a_block = 32 * pick(1, 2), depth = a_block * pick(1, 3),
+                  form = pick(0, 3);
     const bool has_terms = pick(0, 1) == 1;
     std::vector<ValueId> operands = block_numbers(depth, has_terms);
-    operands.push_back(block_scales(depth / 32));
+    operands.push_back(block_scales(depth / a_block));
     const auto operand = [&](ElementType type, int64_t block) {
         operands.push_back(constant({width, depth / block}, type));
     };
@@ -144,10 +145,10 @@ void Generator::block_product() {
         operands.push_back(constant({2, width, depth / 32}, ElementType::kF16));
         const ValueId both =
             in_block(1).add(fresh("block_product"),
-                            op("product(t: T, g: 2, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div 32], Q "
+                            op("product(t: T, g: 2, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div {}], Q "
                                "u4[g, n, k], D f16[g, n, k div "
                                "32]\nout Y f32[t, g, n] = sum({} * S * ((Q - 8) * D)) * 0.0001\n",
-                               width, depth, head, x),
+                               width, depth, head, a_block, x),
                             std::move(operands));
         keep(add("join",
                  op("join(t: T, c: {0})\nin X f32[t, c div {1}, c mod {1}] of [T, 2, {1}]\nout Y f32[t, c] = "
@@ -156,10 +157,10 @@ void Generator::block_product() {
                  {both}, 2 * width));
         return;
     }
-    const Matrix product = add(
-        "block_product",
-        op("product(t: T, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div 32], {}", width, depth, head, text),
-        std::move(operands), width);
+    const Matrix product = add("block_product",
+                               op("product(t: T, n: {}, k*: {})\nin X i8[t, k], {}S f32[t, k div {}], {}",
+                                  width, depth, head, a_block, text),
+                               std::move(operands), width);
     // A reader of its own, into whose nest the product may go.
     keep(add("map", op("map(t: T, n: {})\nin X f32[t, n]\nout Y f32[t, n] = X + 0.1\n", width),
              {product.value}, width));

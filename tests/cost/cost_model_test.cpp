@@ -101,8 +101,8 @@ TEST(KernelTypes, AreThoseOfTheFormat) {
     };
     EXPECT_EQ(types(ops::WeightFormat::kBF16, {}), (Types{{"A", "f32"}, {"B", "bf16"}, {"C", "f32"}}));
     EXPECT_EQ(types(ops::WeightFormat::kQ4_K, {}), (Types{{"A", "f32"}, {"B", "q4_k"}, {"C", "f32"}}));
-    EXPECT_EQ(types(ops::WeightFormat::kQ6_K, ops::kInt16Blocks),
-              (Types{{"A", "i16"}, {"B", "q6_k"}, {"C", "f32"}}));
+    EXPECT_EQ(types(ops::WeightFormat::kQ6_K, ops::kInt15Blocks),
+              (Types{{"A", "i15"}, {"B", "q6_k"}, {"C", "f32"}}));
     EXPECT_EQ(types(ops::WeightFormat::kQ6_K, ops::kInt13Blocks),
               (Types{{"A", "i13"}, {"B", "q6_k"}, {"C", "f32"}}));
     EXPECT_EQ(types(ops::WeightFormat::kQ4_0, ops::kInt8Blocks),

@@ -64,7 +64,7 @@ TEST(TypicalRates, ACostModelOfADescriptionAlonePricesEverything) {
                       "contract_blocks",
                       {{"m", "t"}, {"n", "n"}, {"k", "k"}, {"lanes", "8"}, {"rows", "1"}, {"groups", "1"}}};
     const DefinitionPtr product =
-        ops::matmul({}, {Dim(1), 8, 256}, ops::WeightFormat::kQ4_K, std::nullopt, ops::kInt16Blocks);
+        ops::matmul({}, {Dim(1), 8, 256}, ops::WeightFormat::kQ4_K, std::nullopt, ops::kInt15Blocks);
     const LeafCost cost = model.leaf(*product, blocks, {1, 8, 256});
     EXPECT_EQ(cost.why_infinite, "");
     EXPECT_NEAR(cost.near_seconds, 256 * operation, 1e-12);

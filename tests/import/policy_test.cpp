@@ -143,18 +143,19 @@ TEST(Policy, NamesReadBack) {
 TEST(Policy, ActivationsFollowTheirReaders) {
     using enum WeightFormat;
     const auto of = [](std::vector<WeightFormat> readers) {
-        return activation_of(Policy::kDefault, readers);
+        return activation_of(Policy::kDefault, readers, 1024);
     };
     EXPECT_EQ(of({kF32, kF32}), ops::Activation{});
     EXPECT_EQ(of({kBF16, kBF16}), ops::Activation{ElementType::kBF16});
     EXPECT_EQ(of({kBF16, kF16}), ops::Activation{});
-    EXPECT_EQ(of({kQ8_0}), ops::kInt16Blocks);
+    EXPECT_EQ(of({kQ8_0}), ops::kInt15Blocks);
+    EXPECT_EQ(activation_of(Policy::kDefault, std::vector{kQ8_0}, 96).block, 32);
     EXPECT_EQ(of({kQ4_K, kQ4_K, kQ6_K}), ops::kInt13Blocks);
-    EXPECT_EQ(of({kQ4_K, kQ5_0}), ops::kInt16Blocks);
+    EXPECT_EQ(of({kQ4_K, kQ5_0}), ops::kInt15Blocks);
     EXPECT_EQ(of({kQ4_K, kF32}), ops::Activation{});
-    EXPECT_EQ(activation_of(Policy::kExact, std::vector{kQ4_K}), ops::Activation{});
-    EXPECT_EQ(activation_of(Policy::kFast, std::vector{kQ4_K}), ops::kInt8Blocks);
-    EXPECT_EQ(activation_of(Policy::kFast, std::vector{kBF16}), ops::Activation{ElementType::kBF16});
+    EXPECT_EQ(activation_of(Policy::kExact, std::vector{kQ4_K}, 1024), ops::Activation{});
+    EXPECT_EQ(activation_of(Policy::kFast, std::vector{kQ4_K}, 1024), ops::kInt8Blocks);
+    EXPECT_EQ(activation_of(Policy::kFast, std::vector{kBF16}, 1024), ops::Activation{ElementType::kBF16});
 }
 
 TEST(Policy, CacheHasTheTypeOfTheWeightsThatMakeIt) {

@@ -90,7 +90,8 @@ std::string fold(const std::string& operands, const std::string& body, int64_t r
     EXPECT_EQ(ways.size(), 1u);
     const auto& found = ways.at(0).fold;
     if (!found) return "none";
-    return fmt::format("{} * {} each {}", print(d, found->integer), print(d, found->rest), found->block);
+    const std::string integer = found->integer ? print(d, found->integer) + " * " : "";
+    return fmt::format("{}{} each {}", integer, print(d, found->rest), found->block);
 }
 
 TEST(BlockContractions, IntegersOfTheCoefficientFold) {
@@ -106,17 +107,22 @@ TEST(BlockContractions, IntegersOfTheCoefficientFold) {
     EXPECT_EQ(fold(q6_k, "(Q - 32) * s * D", 16, 256), "s * D each 128");
 }
 
-TEST(BlockContractions, OtherCoefficientsDoNotFold) {
-    EXPECT_EQ(fold("Q i8[n, k], D f16[n, k div 32]", "Q * D", 32, 256), "none");  // no integer
-    EXPECT_EQ(fold("Q u4[n, k], s i8[n, k div 32]", "Q * s", 32, 256), "none");   // nothing else
+TEST(BlockContractions, OneScaleOfANumberServesSeveralBlocks) {
+    EXPECT_EQ(fold("Q i8[n, k], D f16[n, k div 32]", "Q * D", 32, 256), "D each 32");
+    EXPECT_EQ(fold("Q i8[n, k], D f16[n, k div 32]", "Q * D", 32, 32), "none");
+    EXPECT_EQ(fold("Q u4[n, k], s i8[n, k div 32]", "Q * s", 32, 256), "s each 32");
+    // All of the coefficient for every block.
     EXPECT_EQ(fold("Q u4[n, k], s i8[n, k div 32], D f16[n, k div 32]", "Q * (s * D)", 32, 256),
-              "none");  // all of it for every block
-    EXPECT_EQ(fold("Q u4[n, k], s i8[n, k div 32], D f16[n, k div 256]", "Q * (s * D)", 32, 32),
-              "none");  // a scale of A for every block
+              "s * D each 32");
+}
+
+TEST(BlockContractions, IntegersWithoutRoomDoNotFold) {
+    // Products that are no shorts.
     EXPECT_EQ(fold("Q i8[n, k], s u8[n, k div 32], D f16[n, k div 256]", "(Q - 3) * (s * D)", 8, 256),
-              "none");  // products that are no shorts
+              "s * D each 32");
+    // Sums of one block that are no int32.
     EXPECT_EQ(fold("Q i8[n, k], s i8[n, k div 32], D f16[n, k div 256]", "Q * (s * D)", 240, 256),
-              "none");  // no room for the sum of two blocks
+              "s * D each 32");
 }
 
 TEST(BlockContractions, OtherBodiesAreNone) {

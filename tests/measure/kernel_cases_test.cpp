@@ -95,7 +95,7 @@ TEST_P(KernelCases, ManyRowsAreTimedWithPanelsAndWithout) {
     const std::set<bool> both{false, true};
     for (const char* type : {"f16", "bf16", "q8_0", "q4_k", "q6_k"})
         EXPECT_EQ((with_panels[{"f32", type}]), both) << type;
-    for (const char* type : {"q8_0", "q4_0"}) EXPECT_EQ((with_panels[{"i16", type}]), both) << type;
+    for (const char* type : {"q8_0", "q4_0"}) EXPECT_EQ((with_panels[{"i15", type}]), both) << type;
     for (const char* type : {"q6_k", "q5_k"}) EXPECT_EQ((with_panels[{"i13", type}]), both) << type;
     EXPECT_EQ((with_panels[{"f32", "f32"}]), (std::set<bool>{false}));
 }

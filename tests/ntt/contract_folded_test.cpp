@@ -16,7 +16,8 @@ struct Case {
     int64_t m, n, k;
 };
 
-/// Integers are of type S. What is read of a group of coefficients ends with the last of n.
+/// Integers are of type S; there are none if `Fold` is one block. What is read of a group of coefficients
+/// ends with the last of n.
 template <ContractBlocksTile Tile, class P, int Fold, class S>
 class Operands {
 public:
@@ -46,10 +47,14 @@ public:
     auto coefficient() const {
         const auto integer = each(integers_.data(), Tile.block);
         const auto rest = each(rest_.data(), Fold);
-        const auto product = decoded([integer, rest](int64_t group, int64_t k, auto count) {
-            return integer.template load<V>(group, k, count) * rest.template load<V>(group, k, count);
-        });
-        return foldable(product, integer, rest, Int<Fold>{});
+        if constexpr (Fold == Tile.block) {
+            return foldable(rest, rest, Int<Fold>{});
+        } else {
+            const auto product = decoded([integer, rest](int64_t group, int64_t k, auto count) {
+                return integer.template load<V>(group, k, count) * rest.template load<V>(group, k, count);
+            });
+            return foldable(product, integer, rest, Int<Fold>{});
+        }
     }
 
     float expected(int64_t m, int64_t n, float sum, bool has_offset, bool is_folded) const {
@@ -60,7 +65,8 @@ public:
                 const float rest = at(rest_.data(), n, k, Fold);
                 int64_t products = 0;
                 for (int64_t block = k; block < k + Fold; block += Tile.block) {
-                    const auto integer = at(integers_.data(), n, block, Tile.block);
+                    const float integer =
+                        Fold == Tile.block ? 1.0f : at(integers_.data(), n, block, Tile.block);
                     const int64_t of_block = products_of(m, n, block);
                     products += of_block * static_cast<int64_t>(integer);
                     if (is_folded) continue;
@@ -198,6 +204,22 @@ TEST(ContractFolded, SignedIntegersAndZero) {
                                    .zero = -32,
                                    .panel_blocks = 4},
                 Bits<6>, 64, int8_t, false>();
+}
+
+// Q8_0 and Q4_1: one number for every block, and a scale of A for several.
+TEST(ContractFolded, NoIntegers) {
+    check_sizes<ContractBlocksTile{.lanes = kRegisterLanes,
+                                   .rows = 6,
+                                   .groups = 2,
+                                   .block = 32,
+                                   .a_block = 256,
+                                   .zero = -64,
+                                   .panel_blocks = 4},
+                Bits<7>, 32, int8_t, false>();
+    check_sizes<
+        ContractBlocksTile{
+            .lanes = kRegisterLanes, .rows = 4, .groups = 3, .block = 32, .a_block = 64, .panel_blocks = 4},
+        Bits<4>, 32, int8_t, true>();
 }
 
 // More rows than there is room for, of which the last part is too short for panels.

@@ -66,8 +66,14 @@ TEST_P(Blocks, AreRoundedToWithinHalfOfTheirScale) {
     EXPECT_EQ(numbers[kWidth], 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Radix, Blocks, ::testing::Values(kInt8Blocks, kInt16Blocks, kInt13Blocks),
+INSTANTIATE_TEST_SUITE_P(Radix, Blocks, ::testing::Values(kInt8Blocks, kInt15Blocks, kInt13Blocks),
                          [](const auto& test) { return std::to_string(test.param.radix); });
+
+TEST(Activation, BlocksThatDivideTheWidth) {
+    EXPECT_EQ(fitted(kInt15Blocks, 3072).block, 256);
+    EXPECT_EQ(fitted(kInt15Blocks, 576).block, 64);
+    EXPECT_EQ(fitted(kInt8Blocks, 576).block, 32);
+}
 
 TEST(Activation, WidthsThatBlocksDoNotDivideAreRefused) {
     EXPECT_THROW((void)rounded_graph({ElementType::kI8, 48}), Error);

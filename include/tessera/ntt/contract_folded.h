@@ -44,8 +44,10 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class B, class Scale>
     for (int64_t block = begin; block < begin + blocks; ++block, out += kQuads * NR * 2 * L) {
 #pragma GCC unroll 64
         for (int j = 0; j < NR; ++j) {
-            const Q factor =
-                twice(convert<int32_t>(scale.template load<V>(group + j, block * Tile.block, count)));
+            Q factor = twice(broadcast<Q>(1));
+            if constexpr (!std::same_as<Scale, NoScale>)
+                factor =
+                    twice(convert<int32_t>(scale.template load<V>(group + j, block * Tile.block, count)));
             int32_t* to = out + j * 2 * L;
             for (int64_t quad = block * kQuads; quad < (block + 1) * kQuads; ++quad, to += NR * 2 * L) {
                 const auto numbers = b.template load_split_quads<V>(group + j, quad);
@@ -79,7 +81,7 @@ template <ContractBlocksTile Tile, int Fold, int MR, int NR, class AScale, class
     using V = Vector<float, Tile.lanes>;
     using I = QuadsOf<V>;
     constexpr int kBlocks = Fold / Tile.block, kSteps = Fold / 4;
-    constexpr int kUnroll = kSteps % 4 == 0 ? 4 : 1;
+    constexpr int kUnroll = kSteps == 8 ? 8 : kSteps % 4 == 0 ? 4 : 1;
     const Int<Tile.lanes> all;
     V whole[MR][NR];
     fill_with(whole, broadcast<V>(0.0f));

@@ -30,6 +30,13 @@ constexpr Foldable<int{Fold}, Whole, Scale, Rest> foldable(Whole whole, Scale sc
     return {whole, scale, rest};
 }
 
+/// No integers: for `Fold` of k nothing but one number is added.
+struct NoScale {};
+template <class Whole, class Rest, int64_t Fold>
+constexpr Foldable<int{Fold}, Whole, NoScale, Rest> foldable(Whole whole, Rest rest, Int<Fold>) {
+    return {whole, {}, rest};
+}
+
 namespace detail {
 
 template <class Coefficient>

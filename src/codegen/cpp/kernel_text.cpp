@@ -205,7 +205,7 @@ void KernelText::emit(const BlockContractCall& c) {
     if (c.fold) line("    ntt::foldable(");
     factor(c.coefficient, c.lanes, kLanes);
     if (c.fold) {
-        factor(c.fold->integer, c.lanes, kLanes);
+        if (c.fold->integer) factor(*c.fold->integer, c.lanes, kLanes);
         factor(c.fold->rest, c.lanes, kLanes);
         line(fmt::format("    ntt::Int<{}>{{}}),", c.fold->block));
     }
