@@ -15,11 +15,11 @@ namespace {
 using ::testing::HasSubstr;
 
 Compiled compiled(int64_t effort, const std::filesystem::path& folder, CompileReport& report,
-                  std::optional<Mixture> quantisation = std::nullopt) {
+                  const ImportOptions& import = {}) {
     CompileOptions options = common_options(folder);
     options.search_effort = effort;
     options.dump = folder / "passes";
-    const ImportedModel model = import_model(shipped_model(), {.quantisation = quantisation});
+    const ImportedModel model = import_model(shipped_model(), import);
     return compile_graph(model.graph, options, report);
 }
 
@@ -44,7 +44,8 @@ TEST(SearchEffort, NoneIsTheDefaultPlannerAlone) {
 TEST(SearchEffort, WhatIsSplitAsItWasMergedIsTakenAsItWas) {
     const TemporaryFolder folder;
     CompileReport none, one, ten;
-    const Mixture q8 = mixture_of("q8_0").value();
+    // Under `fast` activations are blocks of 32 numbers, as heads are.
+    const ImportOptions q8{.policy = Policy::kFast, .quantisation = mixture_of("q8_0").value()};
     const Compiled without = compiled(0, folder.path(), none, q8), with = compiled(1, folder.path(), one, q8);
     EXPECT_THAT(print(without.graph), HasSubstr("_attended_blocks"));
     EXPECT_EQ(print(with.graph).find("_attended_blocks"), std::string::npos);
