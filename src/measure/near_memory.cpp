@@ -12,10 +12,7 @@ constexpr uint32_t kElements = 0x3f803f80;
 
 NearMemory::NearMemory(PinnedThreads& threads, int64_t bytes_each) : bytes_each_(bytes_each) {
     const auto size = static_cast<size_t>(bytes_each);
-    for (int64_t t = 0; t < threads.size(); ++t) {
-        buffers_.emplace_back(size, "measuring", "a buffer");
-        starts_.push_back(reinterpret_cast<char*>(buffers_.back().bytes().data()));
-    }
+    for (int64_t t = 0; t < threads.size(); ++t) buffers_.emplace_back(size, "measuring", "a buffer");
     // The thread that writes a page first gets it from its own node.
     threads.seconds([&](int64_t t) { std::fill_n(reinterpret_cast<uint32_t*>(of(t)), size / 4, kElements); });
 }

@@ -15,12 +15,13 @@ public:
     /// @throws Error if there is not so much address space
     NearMemory(PinnedThreads& threads, int64_t bytes_each);
 
-    char* of(int64_t thread) { return starts_[static_cast<size_t>(thread)]; }
+    char* of(int64_t thread) {
+        return reinterpret_cast<char*>(buffers_[static_cast<size_t>(thread)].bytes().data());
+    }
     int64_t bytes_each() const { return bytes_each_; }
 
 private:
     std::vector<AnonymousMemory> buffers_;
-    std::vector<char*> starts_;
     int64_t bytes_each_;
 };
 
