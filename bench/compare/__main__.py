@@ -12,6 +12,7 @@ raw to bench/results/. Needs g++, cmake, ninja, pip and python3-numpy; as root i
 """
 
 import argparse
+import contextlib
 import datetime
 import itertools
 import json
@@ -19,13 +20,14 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import models
 import programs
 import report
 from programs import ROOT, call, say
-from runs import Test, run_gemm, run_limits, run_llama, run_peaks, run_tessera, take_priority
+from runs import LlamaAtDepth, Test, run_gemm, run_limits, run_llama, run_peaks, run_tessera, take_priority
 
 
 def words(text: str) -> list[str]:
@@ -50,7 +52,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--prefill", type=numbers, default=[512], help="tokens computed at once; 0: none (512)")
     parser.add_argument("--decode", type=int, default=32, help="tokens computed one by one; 0: none (32)")
     parser.add_argument("--pairs", type=int, default=9, help="turns of the two programs (9)")
-    parser.add_argument("--repeat", type=int, default=1, help="times in each turn; a cache is filled to its depth once a turn (1)")
+    parser.add_argument("--repeat", type=int, default=1, help="times in each turn (1)")
     parser.add_argument("--tessera", type=Path, default=ROOT / "build/release/tessera")
     parser.add_argument("--limits", type=Path, default=ROOT.parent / "shared/bench/limits.cpp",
                         help="source of a program that gives a second opinion on the machine, if it exists")  # fmt: skip
@@ -90,6 +92,7 @@ class Comparison:
         self.options = options
         options.cache.mkdir(parents=True, exist_ok=True)
         self.llama = programs.build_llama(options.cache)
+        self.llama_depth = programs.build_llama_depth(options.cache) if any(options.depth) else None
         self.gemm = programs.build_gemm(options.cache)
         host = machine()
         has_limits = options.limits.exists() and "avx512f" in host["features"]  # which limits.cpp is written in
@@ -138,23 +141,30 @@ class Comparison:
             for threads in options.threads for test in self.tests()
         ]  # fmt: skip
         self.result["cells"] += [cell for _, cell in planned]
-        for pair in range(options.pairs):
-            for test, cell in planned:
-                say(f"{name}, pair {pair + 1} of {options.pairs}: {cell['threads']} thread(s), {cell['test']}")
-                cell["runs"].append(self.run(pair, test, gguf, artefacts[cell["threads"]], cell["threads"]))
-            self.write()
+        with contextlib.ExitStack() as stack:
+            timed = [(cell, self.run_of_llama(gguf, cell["threads"], test, stack), test) for test, cell in planned]
+            for pair in range(options.pairs):
+                for cell, run_of_llama, test in timed:
+                    say(f"{name}, pair {pair + 1} of {options.pairs}: {cell['threads']} thread(s), {cell['test']}")
+                    cell["runs"].append(self.run(pair, test, artefacts[cell["threads"]], run_of_llama))
+                self.write()
         if not options.keep:
             for artefact in artefacts.values():
                 artefact.unlink()
 
-    def run(self, pair: int, test: Test, gguf: Path, artefact: Path, threads: int) -> dict:
+    def run_of_llama(self, gguf: Path, threads: int, test: Test, stack: contextlib.ExitStack) -> Callable[[], dict]:
+        repeat = self.options.repeat
+        if test.depth == 0:
+            return lambda: run_llama(self.llama, gguf, threads, test, repeat)
+        say(f"llama.cpp fills a cache with {test.depth} tokens, for {threads} thread(s)")
+        llama = stack.enter_context(contextlib.closing(LlamaAtDepth(self.llama_depth, gguf, threads, test)))
+        return lambda: llama.run(repeat)
+
+    def run(self, pair: int, test: Test, artefact: Path, run_of_llama: Callable[[], dict]) -> dict:
         options = self.options
         run: dict = {"limits": run_limits(self.limits)} if self.limits else {}
         for program in report.PROGRAMS if pair % 2 == 0 else reversed(report.PROGRAMS):
-            if program == "tessera":
-                run[program] = run_tessera(options.tessera, artefact, test, options.repeat)
-            else:
-                run[program] = run_llama(self.llama, gguf, threads, test, options.repeat)
+            run[program] = run_tessera(options.tessera, artefact, test, options.repeat) if program == "tessera" else run_of_llama()
         return run
 
     def measure_gemms(self, shape: str) -> None:

@@ -62,12 +62,20 @@ def build_llama(cache: Path) -> Path:
     return build / "bin"
 
 
-def compile_program(source: Path, out: Path, *libraries: str) -> Path:
-    """For this very machine; again where the source is newer."""
+def compile_program(source: Path, out: Path, *more: object) -> Path:
+    """With include paths and libraries; for this very machine; again where the source is newer."""
     if not out.exists() or out.stat().st_mtime < source.stat().st_mtime:
         out.parent.mkdir(parents=True, exist_ok=True)
-        call("g++", "-std=c++20", "-O3", "-march=native", "-fopenmp", source, "-o", out, *libraries)
+        call("g++", "-std=c++20", "-O3", "-march=native", "-fopenmp", source, "-o", out, *more)
     return out
+
+
+def build_llama_depth(cache: Path) -> Path:
+    """llama.cpp with a cache that is filled once."""
+    sources, build = fetch_llama(cache), cache / f"llama-{LLAMA_VERSION}"
+    libraries = [build / name for name in ("src/libllama.a", "ggml/src/libggml.a", "ggml/src/libggml-cpu.a", "ggml/src/libggml-base.a")]
+    return compile_program(ROOT / "bench/compare/llama_depth.cpp", cache / "llama_depth",
+                           f"-I{sources}/include", f"-I{sources}/ggml/include", *libraries, "-ldl")  # fmt: skip
 
 
 def build_gemm(cache: Path) -> Path | None:

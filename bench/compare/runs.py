@@ -76,6 +76,34 @@ def run_llama(llama: Path, model: Path, threads: int, test: Test, repeat: int) -
     return {"seconds": [nanoseconds * 1e-9 for nanoseconds in json.loads(text)[0]["samples_ns"]], "others": others}
 
 
+class LlamaAtDepth:
+    """A cache of llama.cpp that is filled once, for the turns of all pairs."""
+
+    def __init__(self, program: Path, model: Path, threads: int, test: Test) -> None:
+        command = [str(word) for word in (program, model, threads, test.depth, test.tokens)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.run(1)  # which waits until the cache is filled
+
+    def run(self, repeat: int) -> dict:
+        """As run_llama."""
+        begin, busy, own, seconds = time.monotonic(), busy_seconds(), 0.0, []
+        for _ in range(repeat):
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+            if not line:
+                raise SystemExit(f"{' '.join(self.process.args)}\nended with exit code {self.process.wait()}")
+            turn, processors = map(float, line.split())
+            seconds.append(turn)
+            own += processors
+        others = busy_seconds() - busy - own
+        return {"seconds": seconds, "others": max(0.0, others / (time.monotonic() - begin) / os.cpu_count())}
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait()
+
+
 def run_limits(limits: Path) -> dict:
     """The short probe of limits.cpp: F32 multiply-adds of two threads, reading by one and two."""
     line = output([limits, "probe"])[0].split("GB/s")[-1].split("\n")[1]

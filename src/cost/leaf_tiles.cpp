@@ -19,10 +19,7 @@ public:
     }
 
 private:
-    const Node& node(const Leaf& leaf) const {
-        return *std::find_if(storage_.block().nodes.begin(), storage_.block().nodes.end(),
-                             [&](const Node& n) { return n.name == leaf.node; });
-    }
+    const Node& node(const Leaf& leaf) const { return storage_.block().node(leaf.node); }
 
     void walk(const Nest& nest, Ranges ranges) {
         std::vector<const Node*> nodes;

@@ -10,6 +10,18 @@ std::vector<int64_t> Value::part_shape(size_t part) const {
     return shape;
 }
 
+const Node* Block::find(std::string_view node_name) const {
+    for (const Node& node : nodes)
+        if (node.name == node_name) return &node;
+    return nullptr;
+}
+
+const Node& Block::node(std::string_view node_name) const {
+    const Node* found = find(node_name);
+    TESSERA_CHECK(found, "block {} has no operator {}", name, node_name);
+    return *found;
+}
+
 std::optional<ValueId> Graph::find(std::string_view value_name) const {
     for (size_t i = 0; i < values.size(); ++i)
         if (values[i].name == value_name) return ValueId{static_cast<int>(i)};

@@ -103,6 +103,10 @@ struct Block {
     std::optional<ValueId> carried_out;
     std::vector<StateUpdate> states;
     std::vector<Node> nodes;
+
+    const Node* find(std::string_view node_name) const;
+    /// The one of this name, which there must be.
+    const Node& node(std::string_view node_name) const;
 };
 
 /// Values of all symbols at which a cost is evaluated.

@@ -41,7 +41,7 @@ class KernelLowering {
 public:
     KernelLowering(const LoweringInput& input, const Block& block, const KernelPlan& plan)
         : plan_(plan), storage_(input, block), division_(plan, storage_), names_(reserved_names(input)) {
-        for (const Leaf* leaf : leaves(plan.nest)) nodes_.push_back(&node_of(*leaf, block));
+        for (const Leaf* leaf : leaves(plan.nest)) nodes_.push_back(&block.node(leaf->node));
     }
 
     Kernel lower() {
@@ -68,13 +68,6 @@ private:
         return names;
     }
 
-    static const Node& node_of(const Leaf& leaf, const Block& block) {
-        const auto at = std::find_if(block.nodes.begin(), block.nodes.end(),
-                                     [&](const Node& n) { return n.name == leaf.node; });
-        TESSERA_CHECK(at != block.nodes.end(), "{}", leaf.node);
-        return *at;
-    }
-
     static void append(Body& body, Body more) {
         for (Statement& s : more) body.push_back(std::move(s));
     }
@@ -93,7 +86,7 @@ private:
     Body lower_nest(const Nest& nest, Ranges ranges, bool is_partial) {
         const std::vector<const Leaf*> all = leaves(nest);
         std::vector<const Node*> nodes;
-        for (const Leaf* leaf : all) nodes.push_back(&node_of(*leaf, storage_.block()));
+        for (const Leaf* leaf : all) nodes.push_back(&storage_.block().node(leaf->node));
         const Node& root_node = *nodes.back();
         const Definition& definition = *root_node.definition();
 
@@ -176,14 +169,14 @@ private:
         Body body;
         for (const auto& child : nest.children) {
             if (const auto* inner = std::get_if<Nest>(&child)) {
-                const Node& inner_root = node_of(root(*inner), storage_.block());
+                const Node& inner_root = storage_.block().node(root(*inner).node);
                 if (&inner_root != &root_node) check_part(inner_root, needed.at(&inner_root));
                 check_hidden(*inner);
                 append(body,
                        lower_nest(*inner, needed.at(&inner_root), is_partial && &inner_root == &root_node));
             } else {
                 const Leaf& leaf = std::get<Leaf>(child);
-                const Node& node = node_of(leaf, storage_.block());
+                const Node& node = storage_.block().node(leaf.node);
                 if (&node != &root_node) check_part(node, needed.at(&node));
                 append(body, lower_leaf(leaf, node, needed.at(&node), is_partial && &node == &root_node));
             }
@@ -285,8 +278,8 @@ private:
         const std::vector<const Leaf*> made = leaves(inner);
         for (const Leaf* leaf : made) {
             if (leaf == made.back()) continue;
-            const Node& node = node_of(*leaf, storage_.block());
-            const Node& inner_root = node_of(*made.back(), storage_.block());
+            const Node& node = storage_.block().node(leaf->node);
+            const Node& inner_root = storage_.block().node(made.back()->node);
             if (storage_.base(node.results.front()) == storage_.base(inner_root.results.front()))
                 continue;  // replaced by it
             for (const Node* reader : nodes_) {
@@ -338,7 +331,7 @@ private:
                                    [&](const Leaf* l) { return l->node == node->name; });
             };
             for (const Leaf* leaf : made) {
-                const Node& node = node_of(*leaf, storage_.block());
+                const Node& node = storage_.block().node(leaf->node);
                 const bool is_read_elsewhere =
                     std::any_of(nodes.begin(), nodes.end(), [&](const Node* reader) {
                         if (is_inside(reader)) return false;

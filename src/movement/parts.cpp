@@ -1,7 +1,5 @@
 #include "movement/parts.h"
 
-#include <algorithm>
-
 #include "kernels/micro_kernel.h"
 #include "plan/parts.h"
 
@@ -10,14 +8,13 @@ namespace tessera {
 const Node* parted_operator(const Nest& nest, const Block& block) {
     const Nest* divided = divided_nest(nest);
     if (!divided) return nullptr;
-    const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
-                                   [&](const Node& n) { return n.name == root(*divided).node; });
-    if (node == block.nodes.end() || !node->definition()) return nullptr;
+    const Node* node = block.find(root(*divided).node);
+    if (!node || !node->definition()) return nullptr;
     const Definition& definition = *node->definition();
     for (const LoopTile& loop : divided->loops) {
         const int x = definition.iterator(loop.iterator);
         if (loop.is_divided && x >= 0 && definition.iterators[static_cast<size_t>(x)].is_reduction)
-            return &*node;
+            return node;
     }
     return nullptr;
 }

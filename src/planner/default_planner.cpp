@@ -111,11 +111,10 @@ private:
                 continue;
             }
             Leaf& leaf = std::get<Leaf>(child);
-            const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
-                                           [&](const Node& n) { return n.name == leaf.node; });
+            const Node& node = block.node(leaf.node);
             const Leaf before = leaf;
             bool found = false;
-            for (Leaf& candidate : leaf_candidates(*node, out_, options_)) {
+            for (Leaf& candidate : leaf_candidates(node, out_, options_)) {
                 leaf = std::move(candidate);
                 if ((found = lowers(block, whole))) break;
             }
@@ -208,11 +207,10 @@ private:
                 continue;
             }
             Leaf& leaf = std::get<Leaf>(child);
-            const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
-                                           [&](const Node& n) { return n.name == leaf.node; });
+            const Node& node = block.node(leaf.node);
             Leaf best = leaf;
-            for (Leaf& other : leaf.micro_kernel == "loops" ? wider_folds(*node, best, options_)
-                                                            : other_blocks(*node, best, out_, options_)) {
+            for (Leaf& other : leaf.micro_kernel == "loops" ? wider_folds(node, best, options_)
+                                                            : other_blocks(node, best, out_, options_)) {
                 leaf = std::move(other);
                 if (!lowers(block, whole)) continue;
                 const std::optional<NestCost> of_other = cost_of(block, whole);

@@ -25,7 +25,8 @@ struct PlannerOptions {
     /// What the others lose while they wait for the last one: about 3 us, in which a core multiplies that
     /// many weights that come from memory.
     double iterations_of_a_barrier = 8192;
-    /// Of a part of a block that has two states, keys and values: more only where nothing else is possible.
+    /// Of a part of a block that has two states, keys and values, in the specialisation that runs most, which
+    /// computes one token: more only where nothing else is possible.
     int64_t barriers_of_a_layer = 5;
     /// What leaves cost on the machine; null, or of one that was not measured: then the first that lowers is
     /// taken.

@@ -8,6 +8,8 @@
 //   attention each its heads: reads what it wrote itself, no barrier
 //   output    barrier; each a part of the columns
 //
+// For a long prompt each computes the norm of its rows, and they meet before q, k and v too.
+//
 // Where heads are few, an option of the attention is two kernels with a barrier between them: each folds a
 // part of the cache, then all combine.
 //
@@ -16,12 +18,14 @@
 #include "planner/divide_work.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "movement/parts.h"
 #include "plan/parts.h"
 #include "planner/division_options.h"
 #include "planner/pending_accesses.h"
+#include "planner/weighted_sizes.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -42,7 +46,7 @@ struct State {
 class WorkDivision {
 public:
     WorkDivision(const LoweringInput& input, SpecialisationPlan& out, const PlannerOptions& options)
-        : input_(input), out_(out), options_(options) {
+        : input_(input), out_(out), options_(options), runs_most_(runs_most(input)) {
         for (size_t b = 0; b < input.graph.blocks.size(); ++b) {
             for (size_t k = 0; k < out.kernels.size(); ++k) {
                 if (out.kernels[k].block != input.graph.blocks[b].name) continue;
@@ -74,9 +78,18 @@ private:
         std::set<std::string> used;           ///< by this kernel and later ones
     };
 
+    /// Whether no other specialisation runs as often: where one token is computed, barriers are bounded.
+    static bool runs_most(const LoweringInput& input) {
+        const Point* heaviest = heaviest_point(input.graph, input.specialisation);
+        if (!heaviest) return true;
+        const auto runs = specialisation_at(input.plan, *heaviest);
+        return runs && input.plan.specialisations[*runs].name == input.specialisation.name;
+    }
+
     int64_t repeat(const Step& step) const { return input_.graph.blocks[step.block].repeat; }
     /// A block may be several layers, where these take turns in the types of their weights.
     int64_t most_barriers(const Step& step) const {
+        if (!runs_most_) return std::numeric_limits<int64_t>::max();
         const auto states = static_cast<int64_t>(input_.graph.blocks[step.block].states.size());
         return options_.barriers_of_a_layer * std::max<int64_t>(1, states / 2);
     }
@@ -215,6 +228,7 @@ private:
     const LoweringInput& input_;
     SpecialisationPlan& out_;
     const PlannerOptions& options_;
+    const bool runs_most_;
     std::vector<Step> steps_;
 };
 

@@ -49,11 +49,6 @@ private:
     /// Nests that a cut leaves with one child, or without loops, have no braces of their own in a plan.
     static Nest as_written(const Nest& nest) { return parse_nest(print(nest), "divided fold"); }
 
-    const Node& node(const Leaf& leaf) const {
-        return *std::find_if(block_.nodes.begin(), block_.nodes.end(),
-                             [&](const Node& n) { return n.name == leaf.node; });
-    }
-
     bool lowers(const KernelPlan& kernel) const {
         try {
             (void)lower_kernel(input_, block_, kernel);
@@ -77,11 +72,11 @@ private:
             std::find_if(all.begin(), all.end(), [&](const Leaf* leaf) { return leaf->node == fold_.name; });
         // The post-expression reads its operands with those behind.
         for (auto reader = at; reader != all.end(); ++reader) {
-            for (const ValueId operand : node(**reader).operands) {
+            for (const ValueId operand : block_.node((*reader)->node).operands) {
                 const ValueId read = storage.base(operand);
                 if (storage.plan_of(read).place != Place::kTile) continue;
                 for (auto maker = all.begin(); maker != at; ++maker) {
-                    const auto& made = node(**maker).results;
+                    const auto& made = block_.node((*maker)->node).results;
                     const bool is_made = std::find(made.begin(), made.end(), read) != made.end();
                     if (is_made && (reader != at || is_read_by_post(operand))) return true;
                 }
@@ -101,7 +96,7 @@ private:
     /// The iterator of the fold that is iterator x of the last operator of the nest; -1 if there is none.
     int iterator_of_fold(const Nest& nest, int x) const {
         std::vector<const Node*> nodes;
-        for (const Leaf* leaf : leaves(nest)) nodes.push_back(&node(*leaf));
+        for (const Leaf* leaf : leaves(nest)) nodes.push_back(&block_.node(leaf->node));
         Ranges ranges = whole_ranges(*nodes.back(), input_);
         Range& range = ranges[static_cast<size_t>(x)];
         const Index begin = Index::variable({kTile, {0, std::max<int64_t>(range.largest - 1, 1)}});
@@ -116,7 +111,7 @@ private:
 
     Nest front_of(const Nest& nest) const {
         Nest front;
-        const Node& last = node(root(nest));
+        const Node& last = block_.node(root(nest).node);
         for (const LoopTile& loop : nest.loops) {
             const int x = last.definition()->iterator(loop.iterator);
             const int y = &last == &fold_ ? x : iterator_of_fold(nest, x);
@@ -203,8 +198,7 @@ std::vector<DividedFold> divided_folds(const LoweringInput& input, const Block& 
     std::vector<DividedFold> found;
     const Storage storage(input, block);
     for (const Leaf* leaf : leaves(kernel.nest)) {
-        const Node& fold = *std::find_if(block.nodes.begin(), block.nodes.end(),
-                                         [&](const Node& n) { return n.name == leaf->node; });
+        const Node& fold = block.node(leaf->node);
         const bool has_parts = why_not_parted(*fold.definition()).empty() &&
                                std::none_of(fold.results.begin(), fold.results.end(), [&](ValueId result) {
                                    return storage.plan_of(result).place == Place::kInPlace;

@@ -1,6 +1,7 @@
 #include "planner/division_options.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "movement/lower.h"
 #include "movement/parts.h"
@@ -11,20 +12,21 @@
 namespace tessera {
 namespace {
 
-/// Sizes for which work is estimated: those of the point of greatest weight within the bounds, else the
-/// largest. It need not be one at which this specialisation runs: what divides the work of one token divides
-/// that of a few as well, which rows of many would not.
-std::map<std::string, int64_t> typical_sizes(const LoweringInput& input) {
-    std::map<std::string, int64_t> sizes;
-    for (const auto& [symbol, range] : input.specialisation.bounds) sizes[symbol] = range.high;
-    const Point* best = nullptr;
-    for (const Point& point : input.graph.points) {
-        if (holds(input.specialisation, point) && (!best || point.weight > best->weight)) best = &point;
+/// Sizes for which work is estimated, with weights whose sum is 1: where the specialisation runs; and, though
+/// it need not run there, at the point of greatest weight within its bounds. What divides the work of one
+/// token divides that of a few as well, which rows of many would not.
+std::vector<WeightedSizes> sizes_of_work(const LoweringInput& input) {
+    std::vector<WeightedSizes> found = sizes_of(input.graph, input.plan, input.specialisation);
+    if (const Point* heaviest = heaviest_point(input.graph, input.specialisation)) {
+        WeightedSizes sizes = found.front();
+        for (const auto& [symbol, value] : heaviest->values) sizes.symbols[symbol] = value;
+        const auto is_same = [&](const WeightedSizes& other) { return other.symbols == sizes.symbols; };
+        if (std::none_of(found.begin(), found.end(), is_same)) found.push_back(std::move(sizes));
     }
-    if (best) {
-        for (const auto& [symbol, value] : best->values) sizes[symbol] = value;
-    }
-    return sizes;
+    double all = 0;
+    for (const WeightedSizes& sizes : found) all += sizes.weight;
+    for (WeightedSizes& sizes : found) sizes.weight /= all;
+    return found;
 }
 
 /// By how much of an equal part a worker may have more before parts of a reduction are tried: a tile's
@@ -39,7 +41,7 @@ class KernelOptions {
 public:
     KernelOptions(const LoweringInput& input, const Block& block, const KernelPlan& kernel,
                   const PlannerOptions& options)
-        : input_(input), block_(block), kernel_(kernel), options_(options), sizes_(typical_sizes(input)) {}
+        : input_(input), block_(block), kernel_(kernel), options_(options), sizes_(sizes_of_work(input)) {}
 
     std::vector<DivisionOption> all() {
         divide_result();
@@ -49,9 +51,11 @@ public:
             const KernelPlan& fold = divided.fold;
             found_.clear();
             const LoopTile& loop = *divided_loop(fold.nest);
-            const Definition& definition = *node(root(fold.nest).node).definition();
-            const int64_t extent = extent_of(definition, definition.iterator(loop.iterator), false);
-            add(fold, share_of(extent, loop.tile), 1);
+            const Definition& definition = *block_.node(root(fold.nest).node).definition();
+            const int x = definition.iterator(loop.iterator);
+            add(fold, [&](const Sizes& sizes) {
+                return Share{share_of(extent_of(definition, x, sizes), loop.tile), 1};
+            });
             if (found_.empty()) continue;
             const DivisionOption first = found_.front();
             for (DivisionOption& second :
@@ -65,22 +69,28 @@ public:
     }
 
 private:
+    using Sizes = std::map<std::string, int64_t>;
+    /// Of the worker that has most: its part of what a division divides; how often it computes the rest.
+    struct Share {
+        double divided = 1, trips = 1;
+    };
+
     std::vector<DivisionOption> ways_of_result() {
         divide_result();
         return std::move(found_);
     }
 
     void divide_result() {
-        add(kernel_, 1, 1);
+        const auto everything = [](const Sizes&) { return Share{}; };
+        add(kernel_, everything);
         KernelPlan alone = kernel_;
         alone.alone = true;
-        add(alone, 1, 1);
-        const Definition& definition = *node(root(kernel_.nest).node).definition();
+        add(alone, everything);
+        const Definition& definition = *block_.node(root(kernel_.nest).node).definition();
         for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
             if (definition.iterators[static_cast<size_t>(x)].is_reduction) continue;
-            const int64_t extent = extent_of(definition, x, false);
-            if (extent <= 1) continue;
-            for (const int64_t group : groups(definition, x)) divide(definition, x, extent, group);
+            if (largest_extent_of(definition, x) <= 1) continue;
+            for (const int64_t group : groups(definition, x)) divide(definition, x, group);
         }
     }
 
@@ -93,37 +103,39 @@ private:
         return least - part > std::max(options_.iterations_of_a_barrier, part * kUnequal);
     }
 
-    /// Of the worker that has most.
     double share_of(int64_t extent, int64_t group) const {
         const int64_t trips = (extent + group - 1) / group;
         const int64_t most = (trips + input_.plan.workers - 1) / input_.plan.workers;
         return static_cast<double>(std::min(most * group, extent)) / static_cast<double>(extent);
     }
 
-    const Node& node(const std::string& name) const {
-        return *std::find_if(block_.nodes.begin(), block_.nodes.end(),
-                             [&](const Node& n) { return n.name == name; });
-    }
-
-    int64_t extent_of(const Definition& definition, int x, bool largest) const {
+    static int64_t extent_of(const Definition& definition, int x, const Sizes& sizes) {
         std::vector<int64_t> dims;
-        for (const DimSymbol& dim : definition.dims)
-            dims.push_back(largest ? input_.specialisation.bounds.at(dim.name).high : sizes_.at(dim.name));
+        for (const DimSymbol& dim : definition.dims) dims.push_back(sizes.at(dim.name));
         return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
     }
 
-    void divide(const Definition& definition, int x, int64_t extent, int64_t group) {
-        const int64_t workers = input_.plan.workers;
-        const int64_t trips = (extent + group - 1) / group;
-        const int64_t most = (trips + workers - 1) / workers;  // of worker 0
+    /// Of the sizes for which work is estimated.
+    int64_t largest_extent_of(const Definition& definition, int x) const {
+        int64_t largest = 0;
+        for (const WeightedSizes& sizes : sizes_)
+            largest = std::max(largest, extent_of(definition, x, sizes.symbols));
+        return largest;
+    }
+
+    void divide(const Definition& definition, int x, int64_t group) {
         KernelPlan divided = kernel_;
         auto& loops = divided.nest.loops;
         loops.insert(loops.begin(), {definition.iterators[static_cast<size_t>(x)].name, group, true});
-        add(divided, share_of(extent, group), static_cast<double>(most));
+        add(divided, [&](const Sizes& sizes) {
+            const int64_t workers = input_.plan.workers, extent = extent_of(definition, x, sizes);
+            const int64_t trips = (extent + group - 1) / group;
+            const int64_t most = (trips + workers - 1) / workers;  // of worker 0
+            return Share{share_of(extent, group), static_cast<double>(most)};
+        });
     }
 
-    /// `share` of what the division divides; the rest of the kernel is computed once in each of the `trips`.
-    void add(const KernelPlan& kernel, double share, double trips) {
+    void add(const KernelPlan& kernel, const std::function<Share(const Sizes&)>& share_at) {
         DividedKernel divided{kernel, {}};
         try {
             divided.accesses = lower_kernel(input_, block_, kernel).accesses;
@@ -131,32 +143,38 @@ private:
             return;
         }
         double work = 0;
-        for (const Leaf* leaf : leaves(kernel.nest)) {
-            const Definition& definition = *node(leaf->node).definition();
+        for (const WeightedSizes& sizes : sizes_)
+            work += sizes.weight * work_of(divided, sizes.symbols, share_at(sizes.symbols));
+        found_.push_back({{std::move(divided)}, work});
+    }
+
+    double work_of(const DividedKernel& divided, const Sizes& sizes, const Share& share) const {
+        double work = 0;
+        for (const Leaf* leaf : leaves(divided.kernel.nest)) {
+            const Definition& definition = *block_.node(leaf->node).definition();
             double iterations = 1;
             for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
                 if (combines_parts(*leaf) && definition.iterators[static_cast<size_t>(x)].is_reduction)
                     continue;
-                iterations *= static_cast<double>(extent_of(definition, x, false));
+                iterations *= static_cast<double>(extent_of(definition, x, sizes));
             }
             if (combines_parts(*leaf)) iterations *= static_cast<double>(input_.plan.workers);
             const bool is_divided =
                 std::any_of(divided.accesses.begin(), divided.accesses.end(), [&](const WorkerAccess& a) {
                     return a.node == leaf->node && a.is_write && !a.parts.empty();
                 });
-            work += iterations * (is_divided ? share : trips);
+            work += iterations * (is_divided ? share.divided : share.trips);
         }
-        found_.push_back({{std::move(divided)}, work});
+        return work;
     }
 
     std::set<int64_t> groups(const Definition& definition, int x) const {
-        const int64_t extent = extent_of(definition, x, false), workers = input_.plan.workers;
-        const bool is_known = extent_of(definition, x, true) == extent && is_constant(definition, x);
+        const int64_t extent = largest_extent_of(definition, x), workers = input_.plan.workers;
         const auto equal_parts = [&](int64_t step) {
             return rounded_up((extent + workers - 1) / workers, step);
         };
         // Of an extent that varies, tiles go round: each as many rows as the register blocks have about.
-        if (!is_known) return {8, options_.lanes, equal_parts(8)};
+        if (!is_constant(definition, x)) return {8, options_.lanes, equal_parts(8)};
         std::set<int64_t> result = {equal_parts(1), equal_parts(options_.lanes),
                                     equal_parts(4 * options_.lanes)};
         for (const int64_t heads : known_extents()) {
@@ -174,7 +192,7 @@ private:
         for (const Node& n : block_.nodes) {
             const Definition& definition = *n.definition();
             for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
-                if (is_constant(definition, x)) result.insert(extent_of(definition, x, false));
+                if (is_constant(definition, x)) result.insert(largest_extent_of(definition, x));
             }
         }
         return result;
@@ -184,7 +202,7 @@ private:
     const Block& block_;
     const KernelPlan& kernel_;
     const PlannerOptions& options_;
-    std::map<std::string, int64_t> sizes_;
+    std::vector<WeightedSizes> sizes_;
     std::vector<DivisionOption> found_;
 };
 

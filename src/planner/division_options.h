@@ -16,7 +16,7 @@ struct DividedKernel {
 /// One way of sharing a kernel between the workers.
 struct DivisionOption {
     std::vector<DividedKernel> kernels;  ///< in place of the one; all workers meet between them
-    double work = 0;                     ///< iterations of the worker that has most
+    double work = 0;  ///< iterations of the worker that has most, the mean over the graph's points
 };
 
 /// Computed by every worker; by worker 0 alone; divided along each iterator of the result, in groups of a few

@@ -11,9 +11,8 @@ void verify_leaf(const Block& block, const Leaf& leaf, const std::string& where)
     const auto fail = [&](const std::string& entity, const std::string& problem) {
         throw Error(where, entity, problem);
     };
-    const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
-                                   [&](const Node& n) { return n.name == leaf.node; });
-    if (node == block.nodes.end()) fail(leaf.node, fmt::format("is no operator of block {}", block.name));
+    const Node* node = block.find(leaf.node);
+    if (!node) fail(leaf.node, fmt::format("is no operator of block {}", block.name));
     const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
     if (!kernel) fail(leaf.node, fmt::format("{} is no micro-kernel", leaf.micro_kernel));
     if (const std::string why = kernel->why_not(*node->definition()); !why.empty()) {

@@ -12,6 +12,13 @@ bool holds(const SpecialisationPlan& specialisation, const Point& point) {
     });
 }
 
+const Point* heaviest_point(const Graph& graph, const SpecialisationPlan& specialisation) {
+    const Point* heaviest = nullptr;
+    for (const Point& point : graph.points)
+        if (holds(specialisation, point) && (!heaviest || point.weight > heaviest->weight)) heaviest = &point;
+    return heaviest;
+}
+
 std::optional<size_t> specialisation_at(const Plan& plan, const Point& point) {
     for (size_t s = 0; s < plan.specialisations.size(); ++s)
         if (holds(plan.specialisations[s], point)) return s;

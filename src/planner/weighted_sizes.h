@@ -20,6 +20,10 @@ struct WeightedSizes {
 /// Whether the point lies within the specialisation's bounds.
 bool holds(const SpecialisationPlan& specialisation, const Point& point);
 
+/// The one of greatest weight within the specialisation's bounds, though another one may run there; null if
+/// there is none.
+const Point* heaviest_point(const Graph& graph, const SpecialisationPlan& specialisation);
+
 /// Index of the specialisation that runs at the point, which is the first one that holds it
 /// (`LoadedProgram::specialisation_for`); nothing if none does.
 std::optional<size_t> specialisation_at(const Plan& plan, const Point& point);

@@ -71,7 +71,8 @@ protected:
             all.insert(all.end(), row.begin(), row.end());
         });
         const LoadedProgram& program = model.program();
-        EXPECT_LE(program.barriers(), program.steps() * (kLayers * kBarriersOfABlock + 2));
+        EXPECT_LE(program.barriers(),
+                  static_cast<int64_t>(tokens.size()) * (kLayers * kBarriersOfABlock + 2));
         return all;
     }
 

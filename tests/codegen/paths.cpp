@@ -64,9 +64,8 @@ std::set<Path> paths_of(const Graph& graph, const Plan& plan) {
         for (const KernelPlan& kernel : s.kernels) {
             for (const Leaf* leaf : leaves(kernel.nest)) {
                 for (const Block& block : graph.blocks) {
-                    const auto node = std::find_if(block.nodes.begin(), block.nodes.end(),
-                                                   [&](const Node& n) { return n.name == leaf->node; });
-                    if (node == block.nodes.end()) continue;
+                    const Node* node = block.find(leaf->node);
+                    if (!node) continue;
                     const Definition& d = *node->definition();
                     for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
                         const Role role = d.tensors[static_cast<size_t>(t)].role;

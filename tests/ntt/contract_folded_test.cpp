@@ -48,7 +48,7 @@ public:
         const auto integer = each(integers_.data(), Tile.block);
         const auto rest = each(rest_.data(), Fold);
         if constexpr (Fold == Tile.block) {
-            return foldable(rest, rest, Int<Fold>{});
+            return foldable(rest, Int<Fold>{});
         } else {
             const auto product = decoded([integer, rest](int64_t group, int64_t k, auto count) {
                 return integer.template load<V>(group, k, count) * rest.template load<V>(group, k, count);

@@ -68,5 +68,47 @@ TEST(DivideWork, EveryLayerOfABlockMayHaveItsBarriers) {
     }
 }
 
+/// What all workers compute for one token, since they would wait longer for each other, they share for many;
+/// what they share by columns for one token they do for many, too.
+TEST(DivideWork, WhatAllComputeForATokenIsSharedForAPrompt) {
+    const Graph graph = parse_graph(R"(graph "rows"
+symbol T in 1..512
+point decode weight 64: T = 1
+point prefill_512 weight 1: T = 512
+
+input x: f32[T, 256]
+constant w: f32[256, 256] from "w"
+value scaled: f32[T, 256]
+value y: f32[T, 256]
+
+block main
+  node scaled(x) -> scaled
+    op scale(t: T, n: 256)
+    dim T in 1..512
+    in X f32[t, n]
+    out Y f32[t, n] = X * 2
+  node y(scaled, w) -> y
+    op matmul(t: T, n: 256, k*: 256)
+    dim T in 1..512
+    in X f32[t, k]
+    in W f32[n, k]
+    out Y f32[t, n] = sum(X * W)
+output y
+)",
+                                    "rows");
+    verify(graph, "rows");
+    const Plan plan = default_plan(graph, {.machine = "test", .lanes = 8, .workers = 2});
+    const auto& decode = plan.specialisations.at(0).kernels;
+    const auto& prefill = plan.specialisations.at(1).kernels;
+    ASSERT_EQ(decode.size(), 2);
+    ASSERT_EQ(prefill.size(), 2);
+    EXPECT_FALSE(divided_loop(decode[0].nest)) << print(plan);
+    EXPECT_FALSE(decode[1].barrier);
+    EXPECT_EQ(divided_loop(decode[1].nest)->iterator, "n");
+    EXPECT_TRUE(divided_loop(prefill[0].nest)) << print(plan);
+    EXPECT_TRUE(prefill[1].barrier);
+    EXPECT_EQ(divided_loop(prefill[1].nest)->iterator, "n");
+}
+
 }  // namespace
 }  // namespace tessera

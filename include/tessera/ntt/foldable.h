@@ -32,9 +32,9 @@ constexpr Foldable<int{Fold}, Whole, Scale, Rest> foldable(Whole whole, Scale sc
 
 /// No integers: for `Fold` of k nothing but one number is added.
 struct NoScale {};
-template <class Whole, class Rest, int64_t Fold>
-constexpr Foldable<int{Fold}, Whole, NoScale, Rest> foldable(Whole whole, Rest rest, Int<Fold>) {
-    return {whole, {}, rest};
+template <class Whole, int64_t Fold>
+constexpr Foldable<int{Fold}, Whole, NoScale, Whole> foldable(Whole whole, Int<Fold>) {
+    return {whole, {}, whole};
 }
 
 namespace detail {

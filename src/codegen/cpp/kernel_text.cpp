@@ -205,8 +205,10 @@ void KernelText::emit(const BlockContractCall& c) {
     if (c.fold) line("    ntt::foldable(");
     factor(c.coefficient, c.lanes, kLanes);
     if (c.fold) {
-        if (c.fold->integer) factor(*c.fold->integer, c.lanes, kLanes);
-        factor(c.fold->rest, c.lanes, kLanes);
+        if (c.fold->integer) {
+            factor(*c.fold->integer, c.lanes, kLanes);
+            factor(c.fold->rest, c.lanes, kLanes);
+        }
         line(fmt::format("    ntt::Int<{}>{{}}),", c.fold->block));
     }
     if (c.offset) {
