@@ -23,6 +23,7 @@ if $fast; then
 fi
 export CCACHE_DEPEND=1 # what is compiled for the first time need not be preprocessed twice
 scripts/build.sh test optimised_tests
+scripts/build.sh test bench_programs
 ctest --preset test --parallel "$(nproc)" --label-exclude '^unit$' --exclude-regex '_NOT_BUILT$'
 scripts/build.sh sanitize unit_tests
 ctest --preset sanitize --parallel "$(nproc)" --label-regex '^unit$'

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "ops/activation.h"
+#include "import/policy.h"
 #include "ops/attention.h"
 #include "ops/block_builder.h"
 #include "ops/cache_update.h"
@@ -28,22 +28,14 @@ void add_products(std::vector<Instance>& out, const Machine& machine) {
     using enum ops::WeightFormat;
     constexpr ProductShape kSmall{"SmolLM2-135M", 1536, 576}, kMiddle{"Qwen3-0.6B", 3072, 1024},
         kDeep{"Qwen3-0.6B", 1024, 3072}, kLarge{"Qwen3-1.7B", 6144, 2048};
-    const ops::Activation f32, bf16{ElementType::kBF16};
-    const std::vector<std::pair<ops::WeightFormat, ops::Activation>> kinds = {{kF32, f32},
-                                                                              {kF16, f32},
-                                                                              {kBF16, bf16},
-                                                                              {kQ8_0, ops::kInt16Blocks},
-                                                                              {kQ4_0, ops::kInt16Blocks},
-                                                                              {kQ4_K, ops::kInt16Blocks},
-                                                                              {kQ6_K, ops::kInt16Blocks}};
-    for (const auto& [weight, input] : kinds) {
+    for (const ops::WeightFormat weight : {kF32, kF16, kBF16, kQ8_0, kQ4_0, kQ4_K, kQ6_K}) {
         const bool fits_small = kSmall.inputs % ops::info(weight).block == 0;
         for (const int64_t rows : {1, 4, 16, 64, 512}) {
-            out.push_back(product(machine, weight, input, rows, kMiddle));
-            if (rows == 1 || rows == 64) out.push_back(product(machine, weight, input, rows, kLarge));
+            out.push_back(product(machine, weight, rows, kMiddle));
+            if (rows == 1 || rows == 64) out.push_back(product(machine, weight, rows, kLarge));
             if (fits_small && (rows == 1 || rows == 16))
-                out.push_back(product(machine, weight, input, rows, kSmall));
-            if (rows == 1 || rows == 512) out.push_back(product(machine, weight, input, rows, kDeep));
+                out.push_back(product(machine, weight, rows, kSmall));
+            if (rows == 1 || rows == 512) out.push_back(product(machine, weight, rows, kDeep));
         }
     }
 }
@@ -93,8 +85,8 @@ void add_attention(std::vector<Instance>& out, const Machine& machine, int64_t r
 
 }  // namespace
 
-Instance product(const Machine& machine, ops::WeightFormat weight, const ops::Activation& input, int64_t rows,
-                 const ProductShape& shape) {
+Instance product(const Machine& machine, ops::WeightFormat weight, int64_t rows, const ProductShape& shape) {
+    const ops::Activation input = activation_of(Policy::kDefault, {&weight, 1}, shape.inputs);
     const ops::WeightFormatInfo& format = ops::info(weight);
     Instance instance;
     instance.name = fmt::format("{} {}x{} T={}", format.name, shape.outputs, shape.inputs, rows);
@@ -105,8 +97,8 @@ Instance product(const Machine& machine, ops::WeightFormat weight, const ops::Ac
     InstanceBuilder graph(instance, repetitions(machine, elements * bits_of_weight / 8,
                                                 2 * elements * static_cast<double>(rows)));
     std::vector<ValueId> operands;
-    for (int term = 0; term < input.terms; ++term)
-        operands.push_back(graph.input(term == 0 ? "x" : "x_low", {rows, shape.inputs}, input.element));
+    operands.push_back(graph.input("x", {rows, shape.inputs}, input.element));
+    if (input.radix > 1) operands.push_back(graph.input("x_low", {rows, shape.inputs}, input.element));
     if (input.block > 1) operands.push_back(graph.input("x_scale", {rows, shape.inputs / input.block}));
     for (const ops::WeightOperand& part : format.operands)
         operands.push_back(graph.constant(fmt::format("w_{}", part.name),

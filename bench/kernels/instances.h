@@ -4,7 +4,6 @@
 
 #include "instance_builder.h"
 #include "machine/machine.h"
-#include "ops/activation.h"
 #include "ops/weight_format.h"
 
 namespace tessera {
@@ -14,9 +13,9 @@ struct ProductShape {
     int64_t outputs, inputs;
 };
 
-/// x[rows, inputs] times a weight [outputs, inputs] of operands "w_..", the result being "y".
-Instance product(const Machine& machine, ops::WeightFormat weight, const ops::Activation& input, int64_t rows,
-                 const ProductShape& shape);
+/// x[rows, inputs], rounded as by default, times a weight [outputs, inputs] of operands "w_..", the result
+/// being "y".
+Instance product(const Machine& machine, ops::WeightFormat weight, int64_t rows, const ProductShape& shape);
 
 /// Products of every kind of weight with one and many rows in the shapes of SmolLM2-135M, Qwen3-0.6B and
 /// 1.7B; attention at several depths; norms, maps, rotations and the rounding of activations.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "import/policy.h"
 #include "ops/activation.h"
 #include "ops/elementwise.h"
 #include "ops/rms_norm.h"
@@ -107,8 +108,10 @@ Instance cast(int64_t rows, int64_t width) {
 Instance round(int64_t rows, int64_t width) {
     Instance instance = named("round", width, rows);
     InstanceBuilder g(instance, kRepetitions);
-    g.node("y", ops::round_to_blocks({}, Dim(rows), width, ops::kInt16Blocks),
-           {g.input("x", {rows, width}), g.input("scale", {rows, width / ops::kInt16Blocks.block})});
+    const ops::WeightFormat reader = ops::WeightFormat::kQ8_0;
+    const ops::Activation blocks = activation_of(Policy::kDefault, {&reader, 1}, width);
+    g.node("y", ops::round_to_blocks({}, Dim(rows), width, blocks),
+           {g.input("x", {rows, width}), g.input("scale", {rows, width / blocks.block})});
     return instance;
 }
 

@@ -17,11 +17,6 @@ Instance alone(Instance instance) {
     return instance;
 }
 
-struct Weights {
-    ops::WeightFormat format;
-    ops::Activation input;
-};
-
 constexpr ProductShape kQuery{"Qwen3-0.6B", 2048, 1024}, kKey{"Qwen3-0.6B", 1024, 1024},
     kOutput{"Qwen3-0.6B", 1024, 2048}, kGate{"Qwen3-0.6B", 3072, 1024}, kDown{"Qwen3-0.6B", 1024, 3072};
 
@@ -30,15 +25,12 @@ constexpr ProductShape kQuery{"Qwen3-0.6B", 2048, 1024}, kKey{"Qwen3-0.6B", 1024
 std::vector<Subject> operators_of_a_block(const Machine& machine) {
     using enum ops::WeightFormat;
     constexpr int64_t kWidth = 1024, kHidden = 3072, kHeads = 16, kVocabulary = 151'936;
-    const Weights bf16{kBF16, {ElementType::kBF16}}, f32{kF32, {}};
-    std::vector<Weights> quantised;
-    for (const ops::WeightFormat format : {kQ8_0, kQ4_0, kQ4_K, kQ6_K})
-        quantised.push_back({format, ops::kInt16Blocks});
+    constexpr ops::WeightFormat kQuantised[] = {kQ8_0, kQ4_0, kQ4_K, kQ6_K};
     std::vector<Subject> all;
     for (const int64_t rows : {1, 8, 512}) {
         const auto add_one = [&](Instance instance) { all.push_back({alone(std::move(instance)), 1}); };
-        const auto add_product = [&](const Weights& weights, const ProductShape& shape, int64_t workers) {
-            Instance instance = alone(product(machine, weights.format, weights.input, rows, shape));
+        const auto add_product = [&](ops::WeightFormat weight, const ProductShape& shape, int64_t workers) {
+            Instance instance = alone(product(machine, weight, rows, shape));
             if (workers > 1) instance.name += " W=" + std::to_string(workers);
             all.push_back({std::move(instance), workers});
         };
@@ -50,14 +42,14 @@ std::vector<Subject> operators_of_a_block(const Machine& machine) {
         add_one(cast(rows, kWidth));
         add_one(round(rows, kWidth));
         add_one(embedding(rows, kVocabulary, kWidth));
-        for (const ProductShape& shape : {kQuery, kKey, kOutput, kGate, kDown}) add_product(bf16, shape, 1);
+        for (const ProductShape& shape : {kQuery, kKey, kOutput, kGate, kDown}) add_product(kBF16, shape, 1);
         for (const ProductShape& shape : {kGate, kDown}) {
-            add_product(f32, shape, 1);
-            for (const Weights& weights : quantised) add_product(weights, shape, 1);
+            add_product(kF32, shape, 1);
+            for (const ops::WeightFormat weight : kQuantised) add_product(weight, shape, 1);
         }
         if (machine.cores < 2) continue;
-        for (const ProductShape& shape : {kQuery, kGate, kDown}) add_product(bf16, shape, 2);
-        for (const Weights& weights : quantised) add_product(weights, kGate, 2);
+        for (const ProductShape& shape : {kQuery, kGate, kDown}) add_product(kBF16, shape, 2);
+        for (const ops::WeightFormat weight : kQuantised) add_product(weight, kGate, 2);
     }
     return all;
 }
