@@ -74,7 +74,7 @@ def build_llama_depth(cache: Path) -> Path:
     """llama.cpp with a cache that is filled once."""
     sources, build = fetch_llama(cache), cache / f"llama-{LLAMA_VERSION}"
     libraries = [build / name for name in ("src/libllama.a", "ggml/src/libggml.a", "ggml/src/libggml-cpu.a", "ggml/src/libggml-base.a")]
-    return compile_program(ROOT / "bench/compare/llama_depth.cpp", cache / "llama_depth",
+    return compile_program(ROOT / "bench/compare/llama_depth.cpp", build / "bin" / "llama_depth",
                            f"-I{sources}/include", f"-I{sources}/ggml/include", *libraries, "-ldl")  # fmt: skip
 
 

@@ -13,8 +13,9 @@ namespace tessera {
 namespace {
 
 /// Sizes for which work is estimated, with weights whose sum is 1: where the specialisation runs; and, though
-/// it need not run there, at the point of greatest weight within its bounds. What divides the work of one
-/// token divides that of a few as well, which rows of many would not.
+/// it need not run there, at the point of greatest weight within its bounds, which then counts as much as the
+/// first of the others. What divides the work of one token divides that of a few as well, which rows of many
+/// would not.
 std::vector<WeightedSizes> sizes_of_work(const LoweringInput& input) {
     std::vector<WeightedSizes> found = sizes_of(input.graph, input.plan, input.specialisation);
     if (const Point* heaviest = heaviest_point(input.graph, input.specialisation)) {
@@ -54,7 +55,7 @@ public:
             const Definition& definition = *block_.node(root(fold.nest).node).definition();
             const int x = definition.iterator(loop.iterator);
             add(fold, [&](const Sizes& sizes) {
-                return Share{share_of(extent_of(definition, x, sizes), loop.tile), 1};
+                return Share{share_of(extent_of(definition, x, sizes), loop.tile).divided, 1};
             });
             if (found_.empty()) continue;
             const DivisionOption first = found_.front();
@@ -103,10 +104,11 @@ private:
         return least - part > std::max(options_.iterations_of_a_barrier, part * kUnequal);
     }
 
-    double share_of(int64_t extent, int64_t group) const {
+    Share share_of(int64_t extent, int64_t group) const {
         const int64_t trips = (extent + group - 1) / group;
-        const int64_t most = (trips + input_.plan.workers - 1) / input_.plan.workers;
-        return static_cast<double>(std::min(most * group, extent)) / static_cast<double>(extent);
+        const int64_t most = (trips + input_.plan.workers - 1) / input_.plan.workers;  // of worker 0
+        return {static_cast<double>(std::min(most * group, extent)) / static_cast<double>(extent),
+                static_cast<double>(most)};
     }
 
     static int64_t extent_of(const Definition& definition, int x, const Sizes& sizes) {
@@ -127,12 +129,7 @@ private:
         KernelPlan divided = kernel_;
         auto& loops = divided.nest.loops;
         loops.insert(loops.begin(), {definition.iterators[static_cast<size_t>(x)].name, group, true});
-        add(divided, [&](const Sizes& sizes) {
-            const int64_t workers = input_.plan.workers, extent = extent_of(definition, x, sizes);
-            const int64_t trips = (extent + group - 1) / group;
-            const int64_t most = (trips + workers - 1) / workers;  // of worker 0
-            return Share{share_of(extent, group), static_cast<double>(most)};
-        });
+        add(divided, [&](const Sizes& sizes) { return share_of(extent_of(definition, x, sizes), group); });
     }
 
     void add(const KernelPlan& kernel, const std::function<Share(const Sizes&)>& share_at) {
