@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -12,22 +13,29 @@ namespace tessera {
 /// Measures what this machine can do, again and again, with a fixed number of threads.
 class HostProbe {
 public:
-    /// Chooses how far ahead to prefetch: what is best differs between machines by up to a factor of two.
+    /// Chooses how many streams to read beside each other and how far ahead to prefetch: what is best differs
+    /// between machines by up to a factor of two. Takes a few seconds.
     explicit HostProbe(int64_t workers);
     HostProbe(const HostProbe&) = delete;
     HostProbe& operator=(const HostProbe&) = delete;
 
     int64_t workers() const { return team_.workers(); }
-    /// Takes about a tenth of a second.
+    /// Takes some tenths of a second.
     HostLimits measure();
 
 private:
-    double seconds_of_reading(int64_t prefetch_bytes);
+    using Reader = uint64_t (*)(const std::byte* begin, const std::byte* end, int64_t prefetch_bytes);
+    struct Reading {
+        Reader read = nullptr;
+        int64_t prefetch_bytes = 0;
+    };
+
+    double seconds_of_reading(const Reading& reading);
     double seconds_of_arithmetic();
 
     WorkerTeam team_;
     AnonymousMemory buffer_;
-    int64_t prefetch_bytes_ = 0;
+    Reading fastest_;
 };
 
 }  // namespace tessera
