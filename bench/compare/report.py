@@ -22,16 +22,18 @@ def bytes_moved(tessera: dict) -> int:
     return tessera["weight_bytes"] + tessera["cache_bytes_read"] + tessera["cache_bytes_written"]
 
 
+LIMITED_BY = {"decode": "bytes_per_second", "prefill": "multiply_adds_per_second"}
+
+
 def row(cell: dict) -> list[str]:
     runs, tokens = cell["runs"], cell["tokens"]
     speeds = {program: quartiles([tokens / seconds for run in runs for seconds in run[program]["seconds"]]) for program in PROGRAMS}
     seconds = {program: [statistics.median(run[program]["seconds"]) for run in runs] for program in PROGRAMS}
     ratios = quartiles([llama / tessera for tessera, llama in zip(seconds["tessera"], seconds["llama"])])
     is_decode = cell["kind"] == "decode"
-    what = "bytes_per_second" if is_decode else "multiply_adds_per_second"
     amount = bytes_moved(runs[0]["tessera"]) if is_decode else runs[0]["tessera"]["multiply_adds"]
     others = statistics.median(max(run[program]["others"] for program in PROGRAMS) for run in runs)
-    limits = [limit(run, cell["threads"], what) for run in runs]
+    limits = [limit(run, cell["threads"], LIMITED_BY[cell["kind"]]) for run in runs]
 
     def share(program: str) -> str:
         return f"{100 * statistics.median(amount / each / limit for each, limit in zip(seconds[program], limits)):.0f} %"
@@ -59,6 +61,24 @@ def table(cells: list[dict]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def scaling_table(cells: list[dict]) -> str:
+    """How much faster Tessera is with more threads than with the fewest, and the machine's limits beside them."""
+    lines = []
+    for cell in cells:
+        few = next(other for other in cells if (other["model"], other["test"]) == (cell["model"], cell["test"]))
+        pairs = list(zip(few["runs"], cell["runs"]))
+        if cell is few or not pairs:
+            continue
+        what = LIMITED_BY[cell["kind"]]
+        times = [statistics.median(a["tessera"]["seconds"]) / statistics.median(b["tessera"]["seconds"]) for a, b in pairs]
+        limits = [limit(b, cell["threads"], what) / limit(a, few["threads"], what) for a, b in pairs]
+        low, middle, high = quartiles([100 * time / each for time, each in zip(times, limits)])
+        lines.append(f"{cell['model']}, {cell['test']}: with {cell['threads']} threads {statistics.median(times):.2f} times "
+                     f"as fast as with {few['threads']}, the limits {statistics.median(limits):.2f} times: "
+                     f"{middle:.0f} % (quartiles {low:.0f} .. {high:.0f})")  # fmt: skip
+    return "\n".join(lines) + ("\n" if lines else "")
+
+
 def gemm_table(gemms: list[dict]) -> str:
     lines = []
     for gemm in gemms:
@@ -76,5 +96,5 @@ def peaks_table(peaks: dict[str, list[float]]) -> str:
 def document(result: dict) -> str:
     pairs = max((len(cell["runs"]) for cell in result["cells"]), default=0)
     head = f"{result['date']}, {result['machine']['cpu']}, up to {pairs} pair(s), tessera {result['tessera']}, {result['llama.cpp']}\n"
-    parts = [head, table(result["cells"]), gemm_table(result["gemms"]), peaks_table(result["peaks"])]
+    parts = [head, table(result["cells"]), scaling_table(result["cells"]), gemm_table(result["gemms"]), peaks_table(result["peaks"])]
     return "\n".join(part for part in parts if part)

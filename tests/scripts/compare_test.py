@@ -79,6 +79,20 @@ class Report(unittest.TestCase):
         self.assertEqual(self.row("decode", run([2.0], [4.0], limits=other))["share"], "25 %")
         self.assertEqual(self.row("prefill", run([2.0], [4.0], limits=other))["share"], "25 %")
 
+    def test_scaling_is_that_of_the_limits_of_the_same_pair(self):
+        limits = {"bytes_per_second": {1: 2000.0, 4: 6000.0}}
+        cells = [
+            {"model": "m", "threads": threads, "test": "decode 32", "kind": "decode", "runs": [run(seconds, [1.0], limits=limits)]}
+            for threads, seconds in ((1, [6.0]), (4, [2.5]))
+        ]  # fmt: skip
+        self.assertEqual(
+            report.scaling_table(cells),
+            "m, decode 32: with 4 threads 2.40 times as fast as with 1, the limits 3.00 times: 80 % (quartiles 80 .. 80)\n",
+        )
+        self.assertEqual(report.scaling_table(cells[:1]), "")
+        cells[1]["runs"] = []  # not run yet
+        self.assertEqual(report.scaling_table(cells), "")
+
     def test_says_how_much_others_disturbed_either_program(self):
         self.assertEqual(self.row("decode", run([2.0], [4.0]))["others"], "50 %")
 
