@@ -25,6 +25,7 @@ namespace {
 struct Options {
     std::vector<std::filesystem::path> models;
     std::vector<int64_t> threads;
+    std::optional<int64_t> prefill;
     std::string json;
     bool costs = false;
     std::string machine;
@@ -49,23 +50,45 @@ void open_all(const std::filesystem::path& path, const Options& options, int64_t
         files.push_back(open_model(path, context, environment, threads));
 }
 
+int64_t deepest(const BenchSettings& settings) {
+    return *std::max_element(settings.depths.begin(), settings.depths.end());
+}
+
+/// Tokens of the longest sequence.
+int64_t context_of(const BenchSettings& settings) {
+    return deepest(settings) + std::max(settings.prefill, settings.decode);
+}
+
+/// Unless told how long, a prompt is one that every model has room for.
+void fit(BenchSettings& settings, std::optional<int64_t> prefill, const std::vector<ModelFile>& files) {
+    for (const ModelFile& file : files) {
+        const int64_t room = std::max<int64_t>(0, file.context() - deepest(settings));
+        if (!prefill) settings.prefill = std::min(settings.prefill, room);
+        if (context_of(settings) > file.context())
+            throw Error(file.name(), "",
+                        fmt::format("cannot have a context of {} tokens: the compiled model allows up to {}",
+                                    context_of(settings), file.context()),
+                        "choose a smaller --depth, --prefill or --decode");
+    }
+}
+
 int bench_models(const Options& options, const Environment& environment) {
     BenchSettings settings = options.settings;
     if (options.costs) settings.machine = options.machine;
-    const int64_t deepest = *std::max_element(settings.depths.begin(), settings.depths.end());
-    const int64_t context = deepest + std::max(settings.prefill, settings.decode);
+    if (options.prefill) settings.prefill = *options.prefill;
     std::vector<ModelFile> files;
     std::vector<BenchedModel> models;
     std::vector<std::filesystem::path> paths = options.models;
     if (paths.empty()) paths.emplace_back();
     for (const std::filesystem::path& named : paths) {
         const std::filesystem::path path = resolve_model(named, environment);
-        open_all(path, options, context, environment, files);
-        for (size_t i = models.size(); i < files.size(); ++i) {
-            announce_memory(files[i], {.context = context, .chunk = settings.chunk});
+        open_all(path, options, context_of(settings), environment, files);
+        for (size_t i = models.size(); i < files.size(); ++i)
             models.push_back({path.string(), files[i].describe(), files[i].workers()});
-        }
     }
+    fit(settings, options.prefill, files);
+    for (const ModelFile& file : files)
+        announce_memory(file, {.context = context_of(settings), .chunk = settings.chunk});
 
     const InterruptWatch interrupt;
     std::optional<Progress> progress;
@@ -100,8 +123,13 @@ void declare_options(CLI::App& app, Options& options) {
             ->check(range)
             ->type_name("N,...");
     };
-    number("--prefill", settings.prefill, "tokens of a prompt that is computed at once; 0: none",
-           count_or_zero());
+    app.add_option(
+           "--prefill", options.prefill,
+           fmt::format("tokens of a prompt that is computed at once; 0: none (default: {}, or as many "
+                       "as the context of every model leaves)",
+                       settings.prefill))
+        ->check(count_or_zero())
+        ->type_name("N");
     number("--decode", settings.decode, "tokens that are computed one by one; 0: none", count_or_zero());
     list("--depth", settings.depths,
          "tokens in the cache before them, whose keys and values are made up (default 0)", count_or_zero());

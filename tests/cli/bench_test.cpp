@@ -166,8 +166,10 @@ TEST_F(BenchVerb, RefusesWhatItCannotTime) {
         EXPECT_THAT(result.output, IsEmpty());
         EXPECT_THAT(result.errors, HasSubstr(problem));
     };
-    expect(bench({"--prefill", "200", "--depth", "100"}), 1,
-           "cannot have a context of 300 tokens: the compiled model allows up to 256");
+    expect(
+        bench({"--prefill", "200", "--depth", "100"}), 1,
+        "cannot have a context of 300 tokens: the compiled model allows up to 256 (choose a smaller --depth");
+    expect(bench({"--depth", "256"}), 1, "cannot have a context of 320 tokens");
     expect(bench({"--prefill", "0", "--decode", "0"}), 1, "has nothing to time");
     expect(bench({"--threads", "1,2"}), 1, "is compiled for 1 worker, and cannot be timed with 1, 2 threads");
     expect(bench({"--repeat", "0"}), 2, "--repeat");
@@ -175,6 +177,12 @@ TEST_F(BenchVerb, RefusesWhatItCannotTime) {
     expect(bench({"--json", path("none/times.json"), "--prefill", "1", "--decode", "0", "--repeat", "1"}), 1,
            "none/times.json");
     expect(tessera({"bench", path("nothing.tsr")}), 1, "does not exist");
+}
+
+TEST_F(BenchVerb, APromptIsAsLongAsTheModelAllowsUnlessToldOtherwise) {
+    const ProcessResult result = bench({"--decode", "0", "--depth", "0,100", "--repeat", "1", "--json", "-"});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    for (const Json& one : Json::parse(result.output)["cases"]) EXPECT_EQ(one["tokens"], 256 - 100);
 }
 
 TEST_F(BenchVerb, CompilesAModelForEachNumberOfThreads) {
