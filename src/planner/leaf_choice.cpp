@@ -72,8 +72,9 @@ constexpr int64_t kFewRows = 4;
 /// which is a page. Processors that stay behind a kernel that computes much gain a quarter; others lose.
 constexpr int64_t kPrefetch = 4096;
 
-/// How far one group may fetch ahead besides, into the second cache: what is read of a cache of keys or
-/// values between two tiles of the other is as much, 64 positions of 128 numbers with 16 bits.
+/// How far one group may fetch ahead besides, into the second cache, beyond what prefetchers follow: what is
+/// read of a cache of keys or values between two tiles of the other is as much, 64 positions of 128 numbers
+/// with 16 bits.
 constexpr int64_t kFarPrefetch = 16384;
 
 /// The same fetching ahead.
@@ -257,6 +258,7 @@ std::vector<RegisterBlock> blocks_of_integers(const PlannerOptions& options, int
             blocks.push_back({1, groups});
             blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
         }
+        for (const int64_t groups : {1, 2}) blocks.push_back({1, groups, kFarPrefetch});
         return blocks;
     }
     const bool has_many_registers = options.vector_registers >= 32;

@@ -183,6 +183,9 @@ TEST(ContractBlocks, FetchingAhead) {
     check_sizes<ContractBlocksTile{
                     .lanes = 8, .rows = 1, .groups = 2, .block = 32, .a_block = 32, .prefetch = 4096},
                 Bits<4>>();
+    check_sizes<ContractBlocksTile{
+                    .lanes = 16, .rows = 1, .groups = 1, .block = 32, .a_block = 32, .prefetch = 16384},
+                const int8_t*>();
     check_sizes<
         ContractBlocksTile{
             .lanes = kRegisterLanes, .rows = 2, .groups = 1, .block = 16, .a_block = 32, .prefetch = 64},

@@ -86,6 +86,7 @@ TEST(ContractPairs, F32Arithmetic) {
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 6, .groups = 2}, float>();
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 3, .accumulate = true}, f16>();
     check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .k_unroll = 2, .prefetch = 512}, float>();
+    check_sizes<ContractTile{.lanes = 8, .rows = 1, .groups = 1, .prefetch = 16384}, float>();
     check_sizes<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .b_padded = true}, bf16>();
     check<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .b_padded = true}, bf16>({33, 19, 2051});
     check<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 3, .accumulate = true}, f16>(

@@ -93,6 +93,7 @@ private:
 template <class A, class B, int L>
 void check_pair() {
     static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2, .prefetch = 128};
+    static constexpr ContractTile kFar{.lanes = L, .rows = 2, .groups = 3, .prefetch = 16384};
     static constexpr ContractKTile kTileK{.lanes = L, .rows = 2, .columns = 2};
     for (const int64_t m : {1, 3}) {
         for (const int64_t n : {int64_t{L}, int64_t{3 * L + 5}}) {
@@ -117,10 +118,14 @@ void check_pair() {
     constexpr int64_t kN = 4 * L, kK = 24;
     const Numbers<A> a(2 * kK, 4);
     const Numbers<B> b(kN * kK, 5);
-    Guarded<float> c(2 * kN);
-    contract<kTile>(Int<2>{}, Int<kN>{}, Int<kK>{}, rows(a.pointer(), Int<kK>{}, Int<1>{}),
-                    lanes(b.pointer(), Int<kK * L>{}, Int<L>{}), result(c.data(), Int<kN>{}, Int<L>{}));
+    Guarded<float> c(2 * kN), c_far(2 * kN);
+    const auto a_rows = rows(a.pointer(), Int<kK>{}, Int<1>{});
+    const auto b_lanes = lanes(b.pointer(), Int<kK * L>{}, Int<L>{});
+    contract<kTile>(Int<2>{}, Int<kN>{}, Int<kK>{}, a_rows, b_lanes, result(c.data(), Int<kN>{}, Int<L>{}));
+    contract<kFar>(Int<2>{}, Int<kN>{}, Int<kK>{}, a_rows, b_lanes,
+                   result(c_far.data(), Int<kN>{}, Int<L>{}));
     expect_product(c, {2, kN, kK}, a.rows_of(kK), b.lanes_of(L, kK * L, L));
+    expect_product(c_far, {2, kN, kK}, a.rows_of(kK), b.lanes_of(L, kK * L, L));
 }
 
 template <class A, class B>

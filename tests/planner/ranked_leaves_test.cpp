@@ -64,18 +64,27 @@ TEST(RankedLeaves, TheBlockThatTheTableSaysIsFastestIsTaken) {
 }
 
 TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
-    for (const double gain : {0.7, 1.0, 1.2}) {
+    struct Case {
+        double near, far;  ///< how many times as long products take that fetch ahead so
+        std::string taken;
+    };
+    for (const Case& times : {Case{0.7, 1.2, "4096"}, Case{1.2, 0.7, "16384"}, Case{0.9, 0.7, "16384"},
+                              Case{1.0, 1.0, ""}, Case{1.2, 1.2, ""}}) {
         PlannerOptions measured = options({{1, {90e-6, 150e-6}}});
         Machine machine = measured.costs->machine();
-        for (MicroKernelTime time : std::vector(machine.micro_kernels)) {
-            time.parameters["prefetch"] = 4096;
-            if (time.level == "memory") time.seconds *= gain;
-            machine.micro_kernels.push_back(time);
+        for (const MicroKernelTime& time : std::vector(machine.micro_kernels)) {
+            for (const int64_t prefetch : {512, 1024, 2048, 4096, 16384}) {
+                MicroKernelTime ahead = time;
+                ahead.parameters["prefetch"] = prefetch;
+                if (time.level == "memory") ahead.seconds *= prefetch <= 4096 ? times.near : times.far;
+                machine.micro_kernels.push_back(ahead);
+            }
         }
         measured.costs = std::make_shared<const CostModel>(machine);
         const Plan plan = default_plan(product(1), measured);
-        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
-        EXPECT_EQ(leaf.parameters.contains("prefetch"), gain < 1) << gain;
+        const auto& parameters = root(plan.specialisations[0].kernels[0].nest).parameters;
+        EXPECT_EQ(parameters.contains("prefetch") ? parameters.at("prefetch") : "", times.taken)
+            << times.near << " " << times.far;
     }
 }
 

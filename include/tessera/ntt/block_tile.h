@@ -155,13 +155,13 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
                 high[i][j] = broadcast<I>(0);
             }
         }
-        if constexpr (Tile.prefetch > 0 && CanPrefetch<B>) {
+        if constexpr (Tile.prefetch > 0 && HasAddress<B>) {
             constexpr int kBytes = Tile.block * Tile.lanes * B::kBits / 8;
 #pragma GCC unroll 64
             for (int j = 0; j < NR; ++j) {
 #pragma GCC unroll 64
                 for (int line = 0; line < kBytes; line += kLineBytes)
-                    b.prefetch(group + j, block * kSteps, Tile.prefetch + line);
+                    fetch_ahead<Tile.prefetch>(b.address(group + j, block * kSteps), line);
             }
         }
         for (int turn = 0; turn < kSteps; turn += kUnroll) {

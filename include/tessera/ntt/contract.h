@@ -54,11 +54,32 @@ template <ContractTile Tile, class B, Extent Count>
             return count;
         }
     }();
-    if constexpr (Tile.prefetch > 0 && CanPrefetch<B>) b.prefetch(group, step, Tile.prefetch);
     if constexpr (kIsPaired<Tile, B>) {
         return b.template load_pairs<V>(group, step, valid);
     } else {
         return b.template load<V>(group, step, valid);
+    }
+}
+
+/// Whether the lines of B are fetched twice, far ahead and near, and two vectors of B share one: those of two
+/// steps, or of two groups. Every other vector fetches then.
+template <ContractTile Tile, class B>
+inline constexpr bool kFetchesInTurns = [] {
+    if constexpr (Tile.prefetch >= kFarAhead && HasAddress<B>) {
+        using Number = Pointee<decltype(std::declval<const B&>().address(0, 0))>;
+        constexpr int kNumbers = Tile.lanes * (kIsPaired<Tile, B> ? 2 : 1);
+        return 2 * kNumbers * static_cast<int>(sizeof(Number)) <= kLineBytes;
+    } else {
+        return false;
+    }
+}();
+
+/// Fetches ahead what the lanes of one group at one step, b_group[j] of a block, are read from.
+template <ContractTile Tile, class B>
+[[gnu::always_inline]] inline void fetch_step_ahead(const B& b, int64_t group, int j, int64_t step) {
+    if constexpr (Tile.prefetch > 0 && HasAddress<B>) {
+        if (!kFetchesInTurns<Tile, B> || (j + step) % 2 == 0)
+            fetch_ahead<Tile.prefetch>(b.address(group + j, step));
     }
 }
 
@@ -135,7 +156,10 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent 
     const auto step = [&](int64_t at, auto depth) __attribute__((always_inline)) {
         std::conditional_t<kDepth == 2, PairsOf<V>, V> b_group[NR];
 #pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) b_group[j] = load_step<Tile>(b, group + j, at, count);
+        for (int j = 0; j < NR; ++j) {
+            fetch_step_ahead<Tile>(b, group, j, at);
+            b_group[j] = load_step<Tile>(b, group + j, at, count);
+        }
         if constexpr (kDepth == 2) {
             add_pairs<Tile.dot, depth.value>(sum, a, m, 2 * at, b_group);
         } else {
@@ -143,7 +167,9 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent 
         }
     };
     const int64_t steps = end / kDepth;
-    for_steps<Tile.k_unroll>(
+    // In two steps of one turn of the loop the compiler sees which of them fetches.
+    constexpr int kUnroll = kFetchesInTurns<Tile, B> && Tile.k_unroll == 1 ? 2 : Tile.k_unroll;
+    for_steps<kUnroll>(
         begin / kDepth, steps, [&](int64_t at) __attribute__((always_inline)) { step(at, Int<kDepth>{}); });
     if constexpr (kDepth == 2) {
         if (end % 2 != 0) step(steps, Int<1>{});
@@ -242,7 +268,8 @@ template <ContractTile Tile, int NR, Extent Count, class B>
 template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
 inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B b, C c) {
     constexpr ContractTile kTile = [] {
-        ContractTile tile = without_prefetch(Tile);
+        ContractTile tile = Tile;
+        tile.prefetch = 0;
         tile.k_unroll = 1;
         return tile;
     }();
@@ -250,7 +277,7 @@ inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B 
     const auto contract_depth = [&](int64_t begin, int64_t depth) __attribute__((always_inline)) {
         const int64_t end = begin + depth;
         const auto with_panel = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
-            widen_panel<without_prefetch(Tile), groups.value>(b, group, count, begin, end, panel);
+            widen_panel<Tile, groups.value>(b, group, count, begin, end, panel);
             const WidePanel<groups.value, Tile.lanes> wide{panel, group, begin};
             for_blocks<Tile.rows>(
                 m_extent, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {

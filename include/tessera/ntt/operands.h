@@ -14,28 +14,31 @@ namespace detail {
 inline constexpr int kLineBytes = 64;
 
 /// What is fetched from so far ahead would be gone from the nearest cache when its turn comes, and holds one
-/// of its few places for lines on their way: it goes to the second cache.
+/// of its few places for lines on their way: it goes to the second cache, and on from there when it is near.
 inline constexpr int64_t kFarAhead = 16384;
+inline constexpr int64_t kNearAhead = 2048;
 
-/// Asks for the line that lies `ahead` bytes behind p, which need not exist.
-template <class P>
-[[gnu::always_inline]] inline void prefetch(P p, int64_t ahead) {
-    const char* line;
+/// Asks for the line that lies `line` bytes behind p, `Ahead` bytes before it is read. It need not exist.
+template <int64_t Ahead, class P>
+[[gnu::always_inline]] inline void fetch_ahead(P p, int64_t line = 0) {
+    const char* at;
     if constexpr (BitPointer<P>) {
-        line = reinterpret_cast<const char*>(p.bytes()) + ahead;
+        at = reinterpret_cast<const char*>(p.bytes()) + line;
     } else {
-        line = reinterpret_cast<const char*>(p) + ahead;
+        at = reinterpret_cast<const char*>(p) + line;
     }
-    if (ahead >= kFarAhead) {
-        __builtin_prefetch(line, 0, 2);
+    if constexpr (Ahead >= kFarAhead) {
+        __builtin_prefetch(at + Ahead, 0, 2);
+        __builtin_prefetch(at + kNearAhead);
     } else {
-        __builtin_prefetch(line);
+        __builtin_prefetch(at + Ahead);
     }
 }
 
+/// An operand that lies in memory: address(group, k) is where it reads.
 template <class B>
-concept CanPrefetch = requires(const B& b, int64_t i) {
-    b.prefetch(i, i, i);
+concept HasAddress = requires(const B& b, int64_t i) {
+    b.address(i, i);
 };
 
 }  // namespace detail
@@ -87,10 +90,10 @@ struct Lanes {
 
     template <AnyVector V, Extent Count>
     [[gnu::always_inline]] V load(int64_t group, int64_t k, Count count) const {
-        return load_group<V>(data + (group * stride_group + k * stride_k), count);
+        return load_group<V>(address(group, k), count);
     }
-    [[gnu::always_inline]] void prefetch(int64_t group, int64_t k, int64_t ahead) const {
-        detail::prefetch(data + (group * stride_group + k * stride_k), ahead);
+    [[gnu::always_inline]] auto address(int64_t group, int64_t k) const {
+        return data + (group * stride_group + k * stride_k);
     }
 };
 
@@ -104,7 +107,7 @@ struct LanePairs {
 
     template <AnyVector V, Extent Count>
     [[gnu::always_inline]] PairsOf<V> load_pairs(int64_t group, int64_t pair, Count count) const {
-        const bf16* p = data + (group * stride_group + pair * stride_pair);
+        const bf16* p = address(group, pair);
         if constexpr (kIsWhole<V, Count>) {
             return detail::load_pairs<PairsOf<V>>(p);
         } else {
@@ -113,8 +116,8 @@ struct LanePairs {
             return detail::load_pairs<PairsOf<V>>(valid);
         }
     }
-    [[gnu::always_inline]] void prefetch(int64_t group, int64_t pair, int64_t ahead) const {
-        detail::prefetch(data + (group * stride_group + pair * stride_pair), ahead);
+    [[gnu::always_inline]] const bf16* address(int64_t group, int64_t pair) const {
+        return data + (group * stride_group + pair * stride_pair);
     }
 };
 
@@ -139,18 +142,13 @@ struct LaneQuads {
 
     template <AnyVector V>
     [[gnu::always_inline]] QuadsOf<V> load_quads(int64_t group, int64_t quad) const {
-        return ntt::load_quads<QuadsOf<V>>(at(group, quad));
+        return ntt::load_quads<QuadsOf<V>>(address(group, quad));
     }
     template <AnyVector V>
     [[gnu::always_inline]] SplitQuads<QuadsOf<V>> load_split_quads(int64_t group, int64_t quad) const {
-        return ntt::load_split_quads<QuadsOf<V>>(at(group, quad));
+        return ntt::load_split_quads<QuadsOf<V>>(address(group, quad));
     }
-    [[gnu::always_inline]] void prefetch(int64_t group, int64_t quad, int64_t ahead) const {
-        detail::prefetch(at(group, quad), ahead);
-    }
-
-private:
-    [[gnu::always_inline]] auto at(int64_t group, int64_t quad) const {
+    [[gnu::always_inline]] auto address(int64_t group, int64_t quad) const {
         if constexpr (BitPointer<P>) {
             constexpr int B = P::kBits;
             const uint8_t* bytes =
@@ -182,9 +180,6 @@ struct LanesAt {
     template <AnyVector V, Extent Count>
     [[gnu::always_inline]] V load(int64_t group, int64_t k, Count count) const {
         return load_group<V>(address(group, k), count);
-    }
-    [[gnu::always_inline]] void prefetch(int64_t group, int64_t k, int64_t ahead) const {
-        detail::prefetch(address(group, k), ahead);
     }
 };
 

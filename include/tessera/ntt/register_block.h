@@ -14,13 +14,6 @@ constexpr Tile accumulating(Tile tile) {
     return tile;
 }
 
-/// The tile, reading B as it comes.
-template <class Tile>
-constexpr Tile without_prefetch(Tile tile) {
-    tile.prefetch = 0;
-    return tile;
-}
-
 /// All are x.
 template <int MR, int NR, class V>
 [[gnu::always_inline]] inline void fill_with(V (&sum)[MR][NR], V x) {
