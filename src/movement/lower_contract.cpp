@@ -115,6 +115,7 @@ Body lower_contract(const LeafScope& scope) {
     ContractCall call{.lanes = lanes,
                       .rows = number_parameter(scope, "rows", 1, 32),
                       .groups = number_parameter(scope, "groups", 1, 16),
+                      .partial_sums = number_parameter(scope, "partial_sums", 1, 8),
                       .prefetch = prefetch_parameter(scope),
                       .panel_blocks = panel_parameter(scope),
                       .k_lanes = k_lanes.count,

@@ -93,8 +93,9 @@ private:
         return blocks == 0 ? "" : fmt::format(" panels for {} blocks", blocks);
     }
     void add(const ContractCall& c) {
-        line(fmt::format("contract {}x{}x{}{}{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}{}",
+        line(fmt::format("contract {}x{}x{}{}{}{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}{}",
                          c.rows, c.groups, c.lanes, c.k_lanes == 1 ? "" : fmt::format("x{}", c.k_lanes),
+                         c.partial_sums == 1 ? "" : fmt::format(" partial sums {}", c.partial_sums),
                          c.dot ? " dot" : "", c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(),
                          c.a_k.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
                          c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : "") +

@@ -124,6 +124,7 @@ using Factor = std::variant<StridedFactor, ComputedFactor>;
 /// C[m, n] (+)= sum_k A[m, k] B[n, k]; strides in elements, n in groups of `lanes`, k in groups of `k_lanes`.
 struct ContractCall {
     int64_t lanes, rows, groups;  ///< register block
+    int64_t partial_sums = 1;     ///< of each row and group, which take the groups of k in turns
     int64_t prefetch = 0;         ///< bytes by which B is fetched ahead
     int64_t panel_blocks = 0;     ///< blocks of rows for which B is widened by panels; 0: never
     int64_t k_lanes = 1;          ///< B[n, k] of a group lie side by side, those of one n first

@@ -8,6 +8,7 @@
 #include "kernels/contraction.h"
 #include "movement/storage.h"
 #include "planner/leaf_alternatives.h"
+#include "planner/register_blocks.h"
 #include "planner/tile_choice.h"
 #include "planner/unit_lanes.h"
 
@@ -60,75 +61,23 @@ void add_loops(std::vector<Leaf>& out, const Node& node, const PlannerOptions& o
     out.push_back({node.name, "loops", {}});
 }
 
-struct RegisterBlock {
-    int64_t rows;
-    int64_t columns;       ///< groups of lanes along n, or columns of a product with lanes along k
-    int64_t prefetch = 0;  ///< bytes by which B is fetched ahead
-};
-
-constexpr int64_t kFewRows = 4;
-
-/// How far all groups together fetch ahead, if they do: as far as the prefetchers of a processor go at most,
-/// which is a page. Processors that stay behind a kernel that computes much gain a quarter; others lose.
-constexpr int64_t kPrefetch = 4096;
-
-/// How far one group may fetch ahead besides, into the second cache, beyond what prefetchers follow: what is
-/// read of a cache of keys or values between two tiles of the other is as much, 64 positions of 128 numbers
-/// with 16 bits.
-constexpr int64_t kFarPrefetch = 16384;
-
-/// The same fetching ahead.
-RegisterBlock with_prefetch(RegisterBlock block, int64_t line_bytes) {
-    block.prefetch = kPrefetch / block.columns / line_bytes * line_bytes;
-    return block;
-}
-
-/// For so many blocks of rows, or more, it can save more than it takes to widen or decode a panel of B once.
-constexpr int64_t kPanelBlocks = 4;
-
-/// First the block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and
-/// one element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit
-/// with them. One row: enough sums in flight to hide the latency of the additions. Then others that fit the
-/// registers: only the machine's measurements tell which is faster.
-std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_t rows, bool along_n) {
-    const int64_t registers = options.vector_registers;
-    const bool has_many_registers = registers >= 32;
-    const int64_t several = has_many_registers ? 4 : 2;
-    if (!along_n) {
-        if (rows == 1) return {{1, has_many_registers ? 8 : 4}};
-        return {{std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4}};
-    }
-    std::vector<RegisterBlock> blocks;
-    if (rows == 1) {
-        blocks.push_back({1, has_many_registers ? 4 : 8});
-        for (const int64_t groups : {1, 2, 4, 8}) {
-            blocks.push_back({1, groups});
-            blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
-        }
-        blocks.push_back({1, 1, kFarPrefetch});
-        return blocks;
-    }
-    if (rows <= kFewRows) blocks.push_back({rows, several});
-    for (const int64_t groups : {2, 3, 4}) {
-        const int64_t fitting = (registers - 1 - groups) / groups;
-        const RegisterBlock block{std::min({rows, fitting, int64_t{12}}), groups};
-        blocks.push_back(block);
-        // Many rows hide most of the memory.
-        if (groups == 2 || rows <= kFewRows) blocks.push_back(with_prefetch(block, options.line_bytes));
-    }
-    if (rows <= kFewRows) blocks.push_back({rows, 1, kFarPrefetch});
-    return blocks;
-}
-
 void set_prefetch(Leaf& leaf, const RegisterBlock& block) {
     leaf.parameters.erase("prefetch");
     if (block.prefetch > 0) leaf.parameters["prefetch"] = std::to_string(block.prefetch);
+}
+
+void set_partial_sums(Leaf& leaf, const RegisterBlock& block) {
+    leaf.parameters.erase("partial_sums");
+    if (block.partial_sums > 1) leaf.parameters["partial_sums"] = std::to_string(block.partial_sums);
 }
 
 std::vector<RegisterBlock> offered(std::vector<RegisterBlock> blocks, const PlannerOptions& options) {
     if (!options.has_all_blocks) blocks.resize(1);
     return blocks;
 }
+
+/// For so many blocks of rows, or more, it can save more than it takes to widen or decode a panel of B once.
+constexpr int64_t kPanelBlocks = 4;
 
 /// The leaf for a register block of so many rows, B by panels, where a product has rows enough for that.
 void add_with_panels(std::vector<Leaf>& out, Leaf leaf, int64_t block_rows, int64_t rows) {
@@ -218,6 +167,7 @@ void add_blocks(std::vector<Leaf>& out, Leaf leaf, const Product& product, int64
         leaf.parameters[product.along_n ? "groups" : "columns"] =
             std::to_string(product.along_n ? std::min(block.columns, groups) : block.columns);
         set_prefetch(leaf, block);
+        set_partial_sums(leaf, block);
         if (product.along_n) add_with_k_lanes(out, leaf, product, is_first, options);
         if (product.has_panels()) add_with_panels(out, leaf, block.rows, product.rows);
         out.push_back(leaf);
@@ -246,34 +196,6 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
             }
         }
     }
-}
-
-/// Integers of the block are live, and B's numbers with their coefficients; the floats are needed once for
-/// each block of k, and may wait in memory: fewer rows than of a contraction in floats. One row reads its
-/// weights in the order of the addresses. Then others, as above.
-std::vector<RegisterBlock> blocks_of_integers(const PlannerOptions& options, int64_t rows) {
-    std::vector<RegisterBlock> blocks;
-    if (rows == 1) {
-        for (const int64_t groups : {1, 2, 4}) {
-            blocks.push_back({1, groups});
-            blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
-        }
-        for (const int64_t groups : {1, 2}) blocks.push_back({1, groups, kFarPrefetch});
-        return blocks;
-    }
-    const bool has_many_registers = options.vector_registers >= 32;
-    const RegisterBlock first{std::min<int64_t>(rows, 4), 2};
-    return {first,
-            with_prefetch(first, options.line_bytes),
-            {std::min<int64_t>(rows, has_many_registers ? 6 : 2), 2},
-            {std::min<int64_t>(rows, has_many_registers ? 8 : 4), 1}};
-}
-
-/// Where A is multiplied as shorts by panels nothing but one sum is live, and for few k a float.
-std::vector<RegisterBlock> blocks_of_folded_integers(const PlannerOptions& options, int64_t rows) {
-    if (!options.has_all_blocks || rows == 1) return {};
-    if (options.vector_registers < 32) return {{3, 3}};
-    return {{8, 2}, {4, 4}, {4, 3}};
 }
 
 void add_block_contractions(std::vector<Leaf>& out, const Node& node,
@@ -309,13 +231,6 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
         for (const RegisterBlock& block : blocks_of_folded_integers(options, rows))
             for (const int n : roles.n) add_with_panels(out, leaf_of(block, n), block.rows, rows);
     }
-}
-
-/// Of weighted sums of a cache's values: a few rows read whole lines of it, many need the registers.
-RegisterBlock block_of_values(int64_t registers, int64_t rows) {
-    const bool has_many_registers = registers >= 32;
-    if (rows <= 2) return {rows, has_many_registers || rows == 1 ? 8 : 4};
-    return {std::min<int64_t>(rows, 6), has_many_registers ? 4 : 2};
 }
 
 void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationPlan& specialisation,

@@ -282,7 +282,7 @@ const std::vector<LegalPlan>& legal_plans() {
          }},
         {"OtherRegisterBlocks",
          [](PlanDocument& p) {
-             p.nest("layer_up", "layer_up[contract groups=5 k=k lanes=4 m=t n=n rows=3]");
+             p.nest("layer_up", "layer_up[contract groups=5 k=k lanes=4 m=t n=n partial_sums=4 rows=3]");
          }},
         {"ScoresByLoops",
          [](PlanDocument& p) { p.nest("layer_attention_scatter", attention("loops", kAttend)); }},

@@ -116,7 +116,7 @@ output y
           {{"norm", {.place = Place::kTile}}}}},
         {"contract",
          {products,
-          {"n:16 { y[contract groups=2 k=k lanes=8 m=t n=n rows=4] }"},
+          {"n:16 { y[contract groups=2 k=k lanes=8 m=t n=n partial_sums=2 rows=4] }"},
           {{"w", {{}, {{0, 8}}}}},
           {}}},
         {"contract_blocks",

@@ -24,15 +24,20 @@ std::vector<bf16> stored_pairs(const std::vector<bf16>& b, const Case& c, int64_
 }
 
 /// The sum in the order in which the contraction forms it.
-template <bool Dot, class T>
-float sum_in_order(const T* a, const bf16* b, int64_t depth, float sum) {
+template <ContractTile Tile, class T>
+float sum_in_order(const T* a, const bf16* b, int64_t depth, float start) {
+    constexpr int64_t kParts = Tile.partial_sums;
+    float sums[kParts] = {start};
+    const int64_t in_turns = depth / 2 / kParts * kParts;
     for (int64_t k = 0; k < depth; k += 2) {
+        float& sum = sums[k / 2 < in_turns ? k / 2 % kParts : 0];
         const bool is_pair = k + 1 < depth;
-        if (Dot && is_pair) sum = fma(element(a, k + 1), element(b, k + 1), sum);
+        if (Tile.dot && is_pair) sum = fma(element(a, k + 1), element(b, k + 1), sum);
         sum = fma(element(a, k), element(b, k), sum);
-        if (!Dot && is_pair) sum = fma(element(a, k + 1), element(b, k + 1), sum);
+        if (!Tile.dot && is_pair) sum = fma(element(a, k + 1), element(b, k + 1), sum);
     }
-    return sum;
+    for (int64_t p = 1; p < kParts; ++p) sums[0] += sums[p];
+    return sums[0];
 }
 
 template <ContractTile Tile, class T>
@@ -59,7 +64,7 @@ void check(const Case& c) {
             const bf16* b_row = b.data() + n * c.k;
             const float start = Tile.accumulate ? before[m * c.n + n] : 0.0f;
             const float found = result_data[m * c.n + n];
-            ASSERT_TRUE(same(found, sum_in_order<Tile.dot>(a_row, b_row, c.k, start)))
+            ASSERT_TRUE(same(found, sum_in_order<Tile>(a_row, b_row, c.k, start)))
                 << "m " << m << " n " << n << ": " << found;
             double exact = start, size = std::fabs(start);
             for (int64_t k = 0; k < c.k; ++k) {
@@ -104,6 +109,11 @@ TEST(ContractPairs, DotProducts) {
     check_sizes<ContractTile{.lanes = 4, .rows = 2, .groups = 2, .dot = true}, bf16>();
 }
 
+TEST(ContractPairs, PartialSums) {
+    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 1, .dot = true, .partial_sums = 4}, bf16>();
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 2, .groups = 1, .partial_sums = 4}, f16>();
+}
+
 TEST(ContractPairs, StaticExtents) {
     static constexpr ContractTile kTile{.lanes = 16, .rows = 4, .groups = 2, .dot = true};
     constexpr int64_t kM = 5, kN = 53, kK = 33;
@@ -117,7 +127,7 @@ TEST(ContractPairs, StaticExtents) {
                     result(found.data(), Int<kN>{}, Int<16>{}));
     ASSERT_TRUE(found.guards_are_intact());
     for (int64_t i = 0; i < kM * kN; ++i) {
-        const float expected = sum_in_order<true>(a.data() + i / kN * kK, b.data() + i % kN * kK, kK, 0.0f);
+        const float expected = sum_in_order<kTile>(a.data() + i / kN * kK, b.data() + i % kN * kK, kK, 0.0f);
         ASSERT_TRUE(same(found[i], expected)) << i;
     }
 }

@@ -31,8 +31,9 @@ int64_t index_c(const Case& c, int64_t lanes, int64_t m, int64_t n) {
     return c.packed_c ? n / lanes * c.m * lanes + m * lanes + n % lanes : m * c.n + n;
 }
 
-// One case against two references: the same sums as one scalar fma after the other, to the last bit; and a
-// double sum, within the bound of a sum of K products. `call` runs the contraction on the prepared operands.
+// One case against two references: the same sums as scalar fmas, one after the other or in turns, to the last
+// bit; and a double sum, within the bound of a sum of K products. `call` runs the contraction on the prepared
+// operands.
 template <ContractTile Tile, class Call>
 void check(const Case& c, Call call) {
     SCOPED_TRACE(c.text());
@@ -61,16 +62,19 @@ void check(const Case& c, Call call) {
         for (int64_t n = 0; n < c.n; ++n) {
             const int64_t at = index_c(c, L, m, n);
             is_result[static_cast<size_t>(at)] = true;
-            float in_order = Tile.accumulate ? before[at] : 0.0f;
-            double exact = in_order, size = std::fabs(in_order);
+            float in_order[Tile.partial_sums] = {Tile.accumulate ? before[at] : 0.0f};
+            double exact = in_order[0], size = std::fabs(in_order[0]);
+            const int64_t in_turns = c.k / Tile.partial_sums * Tile.partial_sums;
             for (int64_t k = 0; k < c.k; ++k) {
                 const float x = a[static_cast<size_t>(m * stride_m + k)];
                 const float y = b[static_cast<size_t>(index_b(c, L, n, k))];
-                in_order = fma(x, y, in_order);
+                float& sum = in_order[k < in_turns ? k % Tile.partial_sums : 0];
+                sum = fma(x, y, sum);
                 exact += static_cast<double>(x) * y;
                 size += std::fabs(static_cast<double>(x) * y);
             }
-            ASSERT_TRUE(same(result_data[at], in_order)) << "m " << m << " n " << n;
+            for (int p = 1; p < Tile.partial_sums; ++p) in_order[0] += in_order[p];
+            ASSERT_TRUE(same(result_data[at], in_order[0])) << "m " << m << " n " << n;
             ASSERT_LE(std::fabs(result_data[at] - exact), static_cast<double>(2 * c.k + 1) * 0x1p-24 * size);
         }
     }
@@ -113,6 +117,12 @@ TEST(Contract, ManyRows) {
 TEST(Contract, OneRowManyGroups) {
     check_sizes<ContractTile{.lanes = 8, .rows = 1, .groups = 8, .k_unroll = 2, .prefetch = 256}>();
     check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .b_padded = true, .prefetch = 512}>();
+}
+TEST(Contract, PartialSums) {
+    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 1, .partial_sums = 4}>();
+    check_sizes<ContractTile{
+        .lanes = kRegisterLanes, .rows = 2, .groups = 1, .prefetch = 16384, .partial_sums = 4}>();
+    check_sizes<ContractTile{.lanes = 8, .rows = 4, .groups = 2, .accumulate = true, .partial_sums = 2}>();
 }
 TEST(Contract, OtherLanes) {
     check_sizes<ContractTile{.lanes = 1, .rows = 3, .groups = 4}>();

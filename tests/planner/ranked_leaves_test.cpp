@@ -88,6 +88,22 @@ TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
     }
 }
 
+TEST(RankedLeaves, PartialSumsAreTakenWhereTheyWereFaster) {
+    for (const double times : {0.9, 1.0, 1.1}) {
+        PlannerOptions measured = options({{1, {90e-6, 150e-6}}});
+        Machine machine = measured.costs->machine();
+        for (MicroKernelTime time : std::vector(machine.micro_kernels)) {
+            time.parameters["partial_sums"] = 4;
+            time.seconds *= times;
+            machine.micro_kernels.push_back(time);
+        }
+        measured.costs = std::make_shared<const CostModel>(machine);
+        const Plan plan = default_plan(product(1), measured);
+        const auto& parameters = root(plan.specialisations[0].kernels[0].nest).parameters;
+        EXPECT_EQ(parameters.contains("partial_sums"), times < 1) << times;
+    }
+}
+
 TEST(RankedLeaves, PanelsAreTakenWhereTheyWereFaster) {
     const Graph graph = product(64, "bf16");
     for (const double gain : {0.7, 1.2}) {

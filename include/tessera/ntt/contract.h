@@ -20,6 +20,7 @@ struct ContractTile {
     bool b_padded = false;    ///< the last group of B can be read whole
     int prefetch = 0;         ///< bytes by which lines of B are fetched ahead, but not by panels; 0: never
     bool dot = false;         ///< add pairs of k by dot_add; B is of pairs, and so is A
+    int partial_sums = 1;     ///< sums of each row and group, which take the steps of k in turns
     int panel_blocks = 0;     ///< for so many blocks of rows, or more, B is widened by panels; 0: never
 };
 
@@ -119,8 +120,8 @@ template <bool Dot, int Depth, int MR, int NR, class V, class A>
     }
 }
 
-/// step(at) for begin <= at < end in order, Unroll of them in one turn of the loop; begin is a multiple of
-/// it.
+/// step(at, which of its turn) for begin <= at < end in order, Unroll of them in one turn of the loop, and
+/// the rest in turns of one; begin is a multiple of it.
 template <int Unroll, class F>
 [[gnu::always_inline]] inline void for_steps(int64_t begin, int64_t end, F step) {
     int64_t at = begin;
@@ -130,10 +131,10 @@ template <int Unroll, class F>
         constexpr bool kIsPowerOfTwo = (Unroll & (Unroll - 1)) == 0;
         for (; at + Unroll <= end; at += Unroll) {
 #pragma GCC unroll 64
-            for (int u = 0; u < Unroll; ++u) step(kIsPowerOfTwo ? at | u : at + u);
+            for (int u = 0; u < Unroll; ++u) step(kIsPowerOfTwo ? at | u : at + u, u);
         }
     }
-    for (; at < end; ++at) step(at);
+    for (; at < end; ++at) step(at, 0);
 }
 
 /// One block: MR rows, NR groups, the k of [begin, end), each sum in their order. `begin` is a multiple of
@@ -143,17 +144,20 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent 
 [[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, Begin begin, End end,
                                                   A a, B b, C c) {
     using V = Vector<float, Tile.lanes>;
-    V sum[MR][NR];
+    V sums[Tile.partial_sums][MR][NR];
     if constexpr (std::same_as<Begin, Int<0>>) {
-        start_sums<Tile.accumulate>(sum, c, m, group, count);
+        start_sums<Tile.accumulate>(sums[0], c, m, group, count);
     } else if (begin == 0) {
-        start_sums<Tile.accumulate>(sum, c, m, group, count);
+        start_sums<Tile.accumulate>(sums[0], c, m, group, count);
     } else {
-        resume_sums(sum, c, m, group, count);
+        resume_sums(sums[0], c, m, group, count);
     }
+#pragma GCC unroll 64
+    for (int p = 1; p < Tile.partial_sums; ++p) fill_with(sums[p], broadcast<V>(0.0f));
 
     constexpr int kDepth = kIsPaired<Tile, B> ? 2 : 1;  // of one step
-    const auto step = [&](int64_t at, auto depth) __attribute__((always_inline)) {
+    const auto step = [&](int64_t at, auto depth, int turn) __attribute__((always_inline)) {
+        V(&sum)[MR][NR] = sums[turn % Tile.partial_sums];
         std::conditional_t<kDepth == 2, PairsOf<V>, V> b_group[NR];
 #pragma GCC unroll 64
         for (int j = 0; j < NR; ++j) {
@@ -168,14 +172,18 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent 
     };
     const int64_t steps = end / kDepth;
     // In two steps of one turn of the loop the compiler sees which of them fetches.
-    constexpr int kUnroll = kFetchesInTurns<Tile, B> && Tile.k_unroll == 1 ? 2 : Tile.k_unroll;
+    constexpr int kLeast = kFetchesInTurns<Tile, B> && Tile.partial_sums == 1 ? 2 : Tile.partial_sums;
+    constexpr int kUnroll = Tile.k_unroll < kLeast ? kLeast : Tile.k_unroll;
+    static_assert(kUnroll % kLeast == 0, "a turn begins with the first of the partial sums");
     for_steps<kUnroll>(
-        begin / kDepth, steps, [&](int64_t at) __attribute__((always_inline)) { step(at, Int<kDepth>{}); });
+        begin / kDepth,
+        steps, [&](int64_t at, int turn) __attribute__((always_inline)) { step(at, Int<kDepth>{}, turn); });
     if constexpr (kDepth == 2) {
-        if (end % 2 != 0) step(steps, Int<1>{});
+        if (end % 2 != 0) step(steps, Int<1>{}, 0);
     }
 
-    finish_sums(sum, c, m, group, count);
+    add_partial_sums(sums);
+    finish_sums(sums[0], c, m, group, count);
 }
 
 /// Rows [first, first + rows) of C, the k of [begin, end).
@@ -252,11 +260,11 @@ template <ContractTile Tile, int NR, Extent Count, class B>
         };
         for_steps<Tile.k_unroll>(
             begin / 2,
-            end / 2, [&](int64_t pair) __attribute__((always_inline)) { widen_step(pair, Int<2>{}); });
+            end / 2, [&](int64_t pair, int) __attribute__((always_inline)) { widen_step(pair, Int<2>{}); });
         if (end % 2 != 0) widen_step(end / 2, Int<1>{});
     } else {
         for_steps<Tile.k_unroll>(
-            begin, end, [&](int64_t k) __attribute__((always_inline)) {
+            begin, end, [&](int64_t k, int) __attribute__((always_inline)) {
 #pragma GCC unroll 64
                 for (int j = 0; j < NR; ++j) store(wide(k, j), load_step<Tile>(b, group + j, k, count));
             });
@@ -270,7 +278,7 @@ inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B 
     constexpr ContractTile kTile = [] {
         ContractTile tile = Tile;
         tile.prefetch = 0;
-        tile.k_unroll = 1;
+        tile.k_unroll = tile.partial_sums = 1;
         return tile;
     }();
     alignas(64) float panel[kContractPanel];
@@ -307,14 +315,17 @@ concept Contraction = ResultOperand<C, V> &&
 /// C[m, n] (+)= sum_k A[m, k] * B[n, k] for m < M, n < N, k < K; every sum is formed in the order of k by one
 /// fused multiply-add after the other, so the result depends neither on the tile nor on how K is cut into
 /// accumulating calls (of pairs: at even k). With `dot` each pair is added by dot_add, the odd k before the
-/// even one. Blocks of n are the outer loop: a panel of B (K x groups x L) stays in the nearest cache while
-/// the rows of A pass. Nothing of C beyond N is touched, nor of B unless `b_padded`. Rows of f16 and bf16 are
-/// widened once for all n, as many at a time as there is room for (kContractWide). With `panel_blocks`, for
-/// that many blocks of rows of f32, it is B that is widened or decoded, a panel once for all of them.
+/// even one. `partial_sums` P > 1 take k = i, i + P, ... each (of pairs: pairs; of a rest that fills no turn:
+/// the first all), and the first then takes the others: in a block of few sums no addition waits for the one
+/// before, and the result depends on P and on how K is cut. Blocks of n are the outer loop: a panel of B (K x
+/// groups x L) stays in the nearest cache while the rows of A pass. Nothing of C beyond N is touched, nor of
+/// B unless `b_padded`. Rows of f16 and bf16 are widened once for all n, as many at a time as there is room
+/// for (kContractWide). With `panel_blocks`, for that many blocks of rows of f32, it is B that is widened or
+/// decoded, a panel once for all of them.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
 requires Contraction<Tile, A, B, C>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
-    static_assert(Tile.rows >= 1 && Tile.groups >= 1 && Tile.k_unroll >= 1);
+    static_assert(Tile.rows >= 1 && Tile.groups >= 1 && Tile.k_unroll >= 1 && Tile.partial_sums >= 1);
     const auto m = StoredExtent<M>(m_extent);
     const auto k = StoredExtent<K>(k_extent);
     if constexpr (Tile.panel_blocks > 0) {

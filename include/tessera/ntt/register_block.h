@@ -52,6 +52,19 @@ template <int MR, int NR, class V, Extent Count, class C>
     }
 }
 
+/// The first of the partial sums takes the others, in order.
+template <int Parts, int MR, int NR, class V>
+[[gnu::always_inline]] inline void add_partial_sums(V (&sums)[Parts][MR][NR]) {
+#pragma GCC unroll 64
+    for (int p = 1; p < Parts; ++p) {
+#pragma GCC unroll 64
+        for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) sums[0][i][j] = sums[0][i][j] + sums[p][i][j];
+        }
+    }
+}
+
 /// C takes the sums.
 template <int MR, int NR, class V, Extent Count, class C>
 [[gnu::always_inline]] inline void finish_sums(const V (&sum)[MR][NR], const C& c, int64_t m, int64_t group,

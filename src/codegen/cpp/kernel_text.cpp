@@ -174,11 +174,12 @@ void KernelText::emit(const Accumulate& fold) {
 }
 
 void KernelText::emit(const ContractCall& c) {
-    line(
-        fmt::format("ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
-                    "= {}, .b_padded = {}{}{}{}}}>(",
-                    c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, member("prefetch", c.prefetch),
-                    c.dot ? ", .dot = true" : "", member("panel_blocks", c.panel_blocks)));
+    line(fmt::format(
+        "ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
+        "= {}, .b_padded = {}{}{}{}{}}}>(",
+        c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, member("prefetch", c.prefetch),
+        c.dot ? ", .dot = true" : "", c.partial_sums == 1 ? "" : member("partial_sums", c.partial_sums),
+        member("panel_blocks", c.panel_blocks)));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_k)));
     factor(c.b, c.lanes, c.k_lanes == 2 ? kLanePairs : kLanes);

@@ -11,7 +11,7 @@ namespace {
     [[maybe_unused]] const int64_t T = step.symbols[0];
     for (int64_t n_tile = 0; n_tile < 40; n_tile += 16) {
         const int64_t n_end = ntt::min<int64_t>(n_tile + 16, 40);
-        ntt::contract<ntt::ContractTile{.lanes = 8, .rows = 4, .groups = 2, .accumulate = false, .b_padded = true}>(
+        ntt::contract<ntt::ContractTile{.lanes = 8, .rows = 4, .groups = 2, .accumulate = false, .b_padded = true, .partial_sums = 2}>(
             T, n_end - n_tile, 48,
             ntt::rows(x, 48, ntt::Int<1>{}),
             ntt::lanes(w + ((n_tile) / 8) * 384, 384, ntt::Int<8>{}),
@@ -29,7 +29,7 @@ namespace {
     }
 }
 
-// n:16 { y[contract groups=2 k=k lanes=8 m=t n=n rows=4] }
+// n:16 { y[contract groups=2 k=k lanes=8 m=t n=n partial_sums=2 rows=4] }
 void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
     [[maybe_unused]] const float* const bias = reinterpret_cast<const float*>(step.constants + 7680);

@@ -1,0 +1,90 @@
+#include "planner/register_blocks.h"
+
+#include <algorithm>
+
+namespace tessera {
+namespace {
+
+/// How far all groups together fetch ahead, if they do: as far as the prefetchers of a processor go at most,
+/// which is a page. Processors that stay behind a kernel that computes much gain a quarter; others lose.
+constexpr int64_t kPrefetch = 4096;
+
+/// The same fetching ahead.
+RegisterBlock with_prefetch(RegisterBlock block, int64_t line_bytes) {
+    block.prefetch = kPrefetch / block.columns / line_bytes * line_bytes;
+    return block;
+}
+
+/// One group of lanes, which reads B in the order of the addresses, fetching far ahead, and the same with
+/// sums enough that no addition has to wait for the one before.
+void add_one_group(std::vector<RegisterBlock>& blocks, int64_t rows, int64_t line_bytes) {
+    constexpr int64_t kSumsInFlight = 4;
+    const int64_t partial_sums = rows <= 2 ? kSumsInFlight : 2;
+    blocks.push_back({rows, 1, kFarPrefetch});
+    for (const int64_t prefetch : {int64_t{0}, with_prefetch({rows, 1}, line_bytes).prefetch, kFarPrefetch})
+        blocks.push_back({rows, 1, prefetch, partial_sums});
+}
+
+}  // namespace
+
+std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_t rows, bool along_n) {
+    const int64_t registers = options.vector_registers;
+    const bool has_many_registers = registers >= 32;
+    const int64_t several = has_many_registers ? 4 : 2;
+    if (!along_n) {
+        if (rows == 1) return {{1, has_many_registers ? 8 : 4}};
+        return {{std::min<int64_t>(rows, has_many_registers ? 4 : 3), 4}};
+    }
+    std::vector<RegisterBlock> blocks;
+    if (rows == 1) {
+        blocks.push_back({1, has_many_registers ? 4 : 8});
+        for (const int64_t groups : {1, 2, 4, 8}) {
+            blocks.push_back({1, groups});
+            blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
+        }
+        add_one_group(blocks, 1, options.line_bytes);
+        return blocks;
+    }
+    if (rows <= kFewRows) blocks.push_back({rows, several});
+    for (const int64_t groups : {2, 3, 4}) {
+        const int64_t fitting = (registers - 1 - groups) / groups;
+        const RegisterBlock block{std::min({rows, fitting, int64_t{12}}), groups};
+        blocks.push_back(block);
+        // Many rows hide most of the memory.
+        if (groups == 2 || rows <= kFewRows) blocks.push_back(with_prefetch(block, options.line_bytes));
+    }
+    if (rows <= kFewRows) add_one_group(blocks, rows, options.line_bytes);
+    return blocks;
+}
+
+std::vector<RegisterBlock> blocks_of_integers(const PlannerOptions& options, int64_t rows) {
+    std::vector<RegisterBlock> blocks;
+    if (rows == 1) {
+        for (const int64_t groups : {1, 2, 4}) {
+            blocks.push_back({1, groups});
+            blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
+        }
+        for (const int64_t groups : {1, 2}) blocks.push_back({1, groups, kFarPrefetch});
+        return blocks;
+    }
+    const bool has_many_registers = options.vector_registers >= 32;
+    const RegisterBlock first{std::min<int64_t>(rows, 4), 2};
+    return {first,
+            with_prefetch(first, options.line_bytes),
+            {std::min<int64_t>(rows, has_many_registers ? 6 : 2), 2},
+            {std::min<int64_t>(rows, has_many_registers ? 8 : 4), 1}};
+}
+
+std::vector<RegisterBlock> blocks_of_folded_integers(const PlannerOptions& options, int64_t rows) {
+    if (!options.has_all_blocks || rows == 1) return {};
+    if (options.vector_registers < 32) return {{3, 3}};
+    return {{8, 2}, {4, 4}, {4, 3}};
+}
+
+RegisterBlock block_of_values(int64_t registers, int64_t rows) {
+    const bool has_many_registers = registers >= 32;
+    if (rows <= 2) return {rows, has_many_registers || rows == 1 ? 8 : 4};
+    return {std::min<int64_t>(rows, 6), has_many_registers ? 4 : 2};
+}
+
+}  // namespace tessera
