@@ -28,7 +28,7 @@ double distance(int64_t a, int64_t b) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
 }
 
-/// Of a time with two digits: a difference that is smaller is not seen in them.
+/// Of a time: a difference that is smaller is not seen in what was measured.
 constexpr double kLeastStall = 0.005;
 
 /// Seconds of a block for each n and k: by its rows, by k.
@@ -136,15 +136,21 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     };
     BlockSeconds by_rows;
     std::map<int64_t, std::map<int64_t, double>> stalls;  // m -> k -> seconds for each byte
+    std::vector<const Entry*> of_stalls;
     std::map<size_t, std::vector<const Entry*>> by_sizes_of_blocks;
     for (const Entry* entry : entries) {
         if (!is_nearest(*entry)) continue;
+        if (entry->far_seconds) of_stalls.push_back(entry);
         if (entry->blocks.tells_of_largest(entry->m)) by_sizes_of_blocks[entry->cut.size()].push_back(entry);
-        if (entry->far_seconds) {
-            const double bytes = static_cast<double>(entry->n * entry->k) * entry->bits_of_b / 8;
-            const double stall = *entry->far_seconds - entry->near_seconds;
-            stalls[entry->m][entry->k] = std::max(stall, kLeastStall * *entry->far_seconds) / bytes;
-        }
+    }
+    // Of calls of as many rows that with the most similar blocks: of lower ones B is read again.
+    std::stable_sort(of_stalls.begin(), of_stalls.end(), [&](const Entry* a, const Entry* b) {
+        return distance(a->blocks.rows, wanted.blocks.rows) < distance(b->blocks.rows, wanted.blocks.rows);
+    });
+    for (const Entry* entry : of_stalls) {
+        const double bytes = static_cast<double>(entry->n * entry->k) * entry->bits_of_b / 8;
+        const double stall = *entry->far_seconds - entry->near_seconds;
+        stalls[entry->m].emplace(entry->k, std::max(stall, kLeastStall * *entry->far_seconds) / bytes);
     }
     // Calls of one size of blocks first, which the others build on. What is done once for all rows, as
     // filling a panel is, counts in the time of a block: that of a call of about as many rows is meant.

@@ -18,7 +18,7 @@ struct SearchOptions {
     std::vector<ComputeUnit> units;         ///< what is packed follows from them
     std::vector<FormCosts> costs;           ///< by specialisation
     std::vector<double> copy_seconds = {};  ///< by specialisation: of a kernel more, by the weights
-    /// What the default planner would not do counts so many times more. Measured times have two digits.
+    /// What the default planner would not do counts so many times more: measured times vary by as much.
     double margin = 1.03;
     /// Offered beside the forms that the units ask for; may be null.
     std::function<std::vector<rules::Form>(const egraph::Operator&)> more_forms = {};

@@ -49,4 +49,9 @@ double two_digits(double value) {
     return std::strtod(fmt::format("{:.1e}", value).c_str(), nullptr);
 }
 
+double three_digits(double value) {
+    TESSERA_CHECK(value > 0, "value {}", value);
+    return std::strtod(fmt::format("{:.2e}", value).c_str(), nullptr);
+}
+
 }  // namespace tessera

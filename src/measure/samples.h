@@ -26,5 +26,7 @@ Sample repeated(std::function<double(int64_t calls)> work, double seconds);
 
 /// With two significant digits. @pre value > 0
 double two_digits(double value);
+/// With three. @pre value > 0
+double three_digits(double value);
 
 }  // namespace tessera

@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-// Times are kept with two digits, of which the last one is noise.
+// By so much a time may differ when it is measured again.
 constexpr double kNoise = 1.03;
 
 /// Whether the plan gives an intermediate value a layout.

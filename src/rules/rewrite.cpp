@@ -32,7 +32,7 @@ using egraph::TermId;
 
 constexpr double kUnitsOfTheBlock = 0x1p36;
 constexpr double kNewNodes = 0x1p14;  ///< more than a choice has; times the units still a whole double
-/// What reads joined constants: times are known to two digits, and less than that is no reason to join.
+/// What reads joined constants: measured times vary by as much, and less is no reason to join.
 constexpr double kJoined = 1.03;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 

@@ -141,7 +141,20 @@ TEST(KernelTimes, FetchingAheadCountsWherePanelsDoNot) {
     EXPECT_NEAR(times.of(product)->near_seconds, 15e-6, 1e-11);
 }
 
-TEST(KernelTimes, AStallThatTwoDigitsDoNotShowIsNotNothing) {
+TEST(KernelTimes, StallsAreThoseOfTheMostSimilarBlocks) {
+    Machine machine = testing::measured_machine();
+    machine.micro_kernels.clear();
+    for (const auto& [rows, far] : {std::pair{2, 3e-6}, {1, 7e-6}})
+        for (const auto& [level, seconds] : {std::pair{"L2", 1e-6}, {"memory", far}})
+            machine.micro_kernels.push_back(
+                testing::kernel_time("contract", "f32", "f32", {{"rows", rows}, {"groups", 2}, {"lanes", 16}},
+                                     {{"m", 2}, {"n", 16}, {"k", 1000}}, level, seconds));
+    const KernelTimes times(machine);
+    EXPECT_NEAR(times.of(call(2, 2, 2, 16, 1000))->stall_per_byte, 2e-6 / 64e3, 1e-15);
+    EXPECT_NEAR(times.of(call(1, 2, 2, 16, 1000))->stall_per_byte, 6e-6 / 64e3, 1e-15);
+}
+
+TEST(KernelTimes, AStallThatTheDigitsDoNotShowIsNotNothing) {
     Machine machine = testing::measured_machine();
     machine.micro_kernels.clear();
     for (const char* level : {"L2", "memory"})

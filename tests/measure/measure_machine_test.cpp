@@ -46,7 +46,12 @@ TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
         EXPECT_GT(find_peak(*unit, level)->operations_per_second, 0) << level;
     }
     EXPECT_FALSE(measured.micro_kernels.empty());
-    for (const MicroKernelTime& time : measured.micro_kernels) EXPECT_GT(time.seconds, 0) << time.name;
+    for (const MicroKernelTime& time : measured.micro_kernels) {
+        EXPECT_GT(time.seconds, 0) << time.name;
+        if (time.level != "memory" || time.name != "contract" || time.types.at("B") != "f32") continue;
+        const auto bytes = static_cast<double>(4 * time.sizes.at("n") * time.sizes.at("k"));
+        EXPECT_LE(bytes / time.seconds, 1.06 * memory.read_bandwidth.front().bytes_per_second);  // two digits
+    }
 }
 
 TEST(WorkingSet, ComesFromItsLevelAndNoOther) {
@@ -92,7 +97,8 @@ TEST(Samples, CallsGrowUntilTheyTakeTheTimeAndStaySo) {
     EXPECT_EQ(counts.back(), before.back());
 }
 
-TEST(Samples, TwoDigits) {
+TEST(Samples, Digits) {
+    EXPECT_EQ(three_digits(1.7449e-5), 1.74e-5);
     EXPECT_EQ(two_digits(3.349e10), 3.3e10);
     EXPECT_EQ(two_digits(1.96e-7), 2.0e-7);
     EXPECT_EQ(two_digits(99.6), 100);
