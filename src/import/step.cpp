@@ -26,6 +26,22 @@ Point prefill_point(int64_t tokens) {
             {"T", tokens}, {"R", 1}, {"B", 1}, {"I", tokens}, {"S", pages * ops::kPageSlots}, {"P", pages}}};
 }
 
+/// So many sequences decode a token each, or one reads as many: what is computed several times for each
+/// weight that is read, and still takes as long as reading.
+constexpr int64_t kBatch = 4;
+
+/// `sequences` with `tokens` new ones each, behind `cached`.
+Point batch_point(int64_t sequences, int64_t tokens, int64_t cached) {
+    const int64_t pages = pages_for(cached), all = sequences * tokens;
+    return {.name = "batch_" + std::to_string(sequences) + "x" + std::to_string(tokens),
+            .values = {{"T", all},
+                       {"R", sequences},
+                       {"B", sequences},
+                       {"I", tokens},
+                       {"S", pages * ops::kPageSlots},
+                       {"P", sequences * pages}}};
+}
+
 /// A chat reads a few times more tokens than one pass over the prompt takes; decoding is where its time goes.
 constexpr double kDecodeWeight = 64;
 
@@ -45,8 +61,12 @@ Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& 
     graph.points.push_back(decode_point(std::min<int64_t>(512, limits.context)));
     if (limits.context > 512) graph.points.push_back(decode_point(std::min<int64_t>(4096, limits.context)));
     for (Point& point : graph.points) point.weight = kDecodeWeight;
+    const int64_t cached = std::min<int64_t>(512, limits.context), most = std::min(tokens, limits.context);
+    if (const int64_t few = std::min({kBatch, tokens, limits.max_sequences}); few > 1)
+        graph.points.push_back(batch_point(few, 1, cached));
+    if (const int64_t few = std::min(kBatch, most); few > 1)
+        graph.points.push_back(batch_point(1, few, cached));
     // Few tokens, too: what a conversation adds to what is cached.
-    const int64_t most = std::min(tokens, limits.context);
     for (const int64_t prompt : std::set{std::min<int64_t>(16, most), std::min<int64_t>(512, most)})
         graph.points.push_back(prefill_point(prompt));
 

@@ -29,7 +29,7 @@ struct StepInputs {
 };
 
 /// A graph without blocks: symbols with their bounds, the points at which costs are evaluated (decode with
-/// 512 and 4096 cached tokens, prefill of 512), and the inputs.
+/// 512 and 4096 cached tokens, batches of 4 tokens, prefill of 16 and 512), and the inputs.
 Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& inputs);
 
 }  // namespace tessera

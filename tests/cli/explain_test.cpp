@@ -61,7 +61,8 @@ TEST_F(Explaining, AConstantIsReadByTheSameOperatorInAllSpecialisations) {
     EXPECT_THAT(words.output, HasSubstr("  layer_gate in decode reads it "));
     EXPECT_THAT(words.output, HasSubstr("  layer_gate in prefill reads it "));
     EXPECT_THAT(words.output,
-                HasSubstr(" at 64 x decode_256 + 1 x prefill_16 + 1 x prefill_256, and none take less.\n"));
+                HasSubstr(" at 64 x decode_256 + 1 x batch_4x1 + 1 x batch_1x4 + 1 x prefill_16 + 1 x prefill_256, and "
+                          "none take less.\n"));
 
     const Json json = json_of("layer_gate_weight");
     EXPECT_EQ(json["status"], "optimal");
@@ -69,7 +70,7 @@ TEST_F(Explaining, AConstantIsReadByTheSameOperatorInAllSpecialisations) {
     const Json& account = json["accounts"][0];
     EXPECT_TRUE(account["specialisation"].is_null());
     EXPECT_EQ(account["layout"], account["layout_in_artefact"]);
-    ASSERT_EQ(account["readers"].size(), 2u);
+    ASSERT_EQ(account["readers"].size(), 3u);
     for (const Json& reader : account["readers"]) {
         EXPECT_EQ(reader["operator"], "layer_gate");
         EXPECT_EQ(reader["layout"], account["layout"]);
@@ -89,9 +90,10 @@ TEST_F(Explaining, AConstantIsReadByTheSameOperatorInAllSpecialisations) {
 
 TEST_F(Explaining, AValueHasAnAccountForEachSpecialisation) {
     const Json json = json_of("layer_gate");
-    ASSERT_EQ(json["accounts"].size(), 2u);
+    ASSERT_EQ(json["accounts"].size(), 3u);
     EXPECT_EQ(json["accounts"][0]["specialisation"], "decode");
-    EXPECT_EQ(json["accounts"][1]["specialisation"], "prefill");
+    EXPECT_EQ(json["accounts"][1]["specialisation"], "batch");
+    EXPECT_EQ(json["accounts"][2]["specialisation"], "prefill");
     for (const Json& account : json["accounts"]) {
         EXPECT_EQ(account["block"], "layer");
         EXPECT_EQ(account["made_by"]["operator"], "layer_gate");
