@@ -24,8 +24,9 @@ namespace {
 
 constexpr int kMostIterations = 10'000;
 
-Graph rewritten(const Graph& graph, const CompileOptions& options, PassRunner& pass) {
-    RewriteOptions search{.cost = operator_cost(graph, options.machine, options.workers)};
+Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional<int64_t> workers,
+                PassRunner& pass) {
+    RewriteOptions search{.cost = operator_cost(graph, options.machine, workers)};
     search.saturation.nodes *= options.search_effort;
     search.saturation.iterations = static_cast<int>(
         std::min<int64_t>(search.saturation.iterations * options.search_effort, kMostIterations));
@@ -85,20 +86,23 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             return decomposed;
         },
         [](const Graph& g) { return print(g); });
-    if (options.search_effort > 0) out.graph = rewritten(out.graph, options, pass);
     const auto print_plan = [](const Plan& p) { return print(p); };
+    if (options.plan)
+        out.plan = pass.run(
+            "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan);
+    // A plan is of the graph that was found for its workers.
+    const auto workers = options.plan ? std::optional(out.plan.workers) : options.workers;
+    if (options.search_effort > 0) out.graph = rewritten(out.graph, options, workers, pass);
     const std::string where = options.plan ? options.plan->string() : "default plan";
     Graph graph_with_copies;
     if (options.plan) {
-        out.plan = pass.run(
-            "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan);
         graph_with_copies = with_copies(out.graph, out.plan, where);
         // Structure first: buffers are placed by lowering, which relies on it.
         verify_structure(graph_with_copies, out.plan, where);
         out.plan = pass.run(
             "place-buffers", "toml", [&] { return place_buffers(graph_with_copies, out.plan); }, print_plan);
     } else {
-        PlanningStart start = planning_start(out.graph, options.machine, options.workers);
+        PlanningStart start = planning_start(out.graph, options.machine, workers);
         const PlannerOptions& planner = start.options;
         out.plan = std::move(start.initial);
         if (options.search_effort > 0 && planner.costs->knows_loops())

@@ -266,8 +266,10 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
                 out.push_back(leaf);
                 if (most <= kFewRows) {
-                    set_prefetch(leaf, {block.rows, block.columns, kFarPrefetch});
-                    out.push_back(leaf);
+                    for (const int64_t prefetch : {kPrefetch, kFarPrefetch}) {
+                        set_prefetch(leaf, {block.rows, block.columns, prefetch});
+                        out.push_back(leaf);
+                    }
                     set_prefetch(leaf, block);
                 }
                 if (is_widened) add_with_panels(out, leaf, block.rows, most);

@@ -21,14 +21,21 @@ bool has_packed_values(const Graph& graph, const Node& node, const Specialisatio
            std::any_of(node.results.begin(), node.results.end(), is_packed);
 }
 
-/// Whether `a` is faster than `b` at some point, and at none slower.
-bool dominates(const TimedLeaf& a, const TimedLeaf& b) {
-    bool is_faster = false;
+// Of two that differ by less at every point, in one direction, either will do.
+constexpr double kAlike = 1.01;
+
+/// Whether `a` is faster than `b` at some point by more than `gain`, and at none slower by more than `loss`.
+bool is_faster(const TimedLeaf& a, const TimedLeaf& b, double gain, double loss) {
+    bool gains = false;
     for (size_t i = 0; i < a.at_points.size(); ++i) {
-        if (a.at_points[i] > kNoise * b.at_points[i]) return false;
-        is_faster |= b.at_points[i] > kNoise * a.at_points[i];
+        if (a.at_points[i] > loss * b.at_points[i]) return false;
+        gains |= b.at_points[i] > gain * a.at_points[i];
     }
-    return is_faster;
+    return gains;
+}
+
+bool dominates(const TimedLeaf& a, const TimedLeaf& b) {
+    return is_faster(a, b, kNoise, kNoise) || is_faster(a, b, kAlike, 1);
 }
 
 /// Candidates of about the same time in all: one after the other the first that none of the others dominates.

@@ -5,10 +5,6 @@
 namespace tessera {
 namespace {
 
-/// How far all groups together fetch ahead, if they do: as far as the prefetchers of a processor go at most,
-/// which is a page. Processors that stay behind a kernel that computes much gain a quarter; others lose.
-constexpr int64_t kPrefetch = 4096;
-
 /// The same fetching ahead.
 RegisterBlock with_prefetch(RegisterBlock block, int64_t line_bytes) {
     block.prefetch = kPrefetch / block.columns / line_bytes * line_bytes;

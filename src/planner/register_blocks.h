@@ -18,6 +18,10 @@ struct RegisterBlock {
 /// At most so many rows wait for what they read of B more than for what they compute.
 inline constexpr int64_t kFewRows = 4;
 
+/// How far all groups together fetch ahead, if they do: as far as the prefetchers of a processor go at most,
+/// which is a page. Processors that stay behind a kernel that computes much gain a quarter; others lose.
+inline constexpr int64_t kPrefetch = 4096;
+
 /// How far one group may fetch ahead besides, into the second cache, beyond what prefetchers follow: what is
 /// read of a cache of keys or values between two tiles of the other is as much, 64 positions of 128 numbers
 /// with 16 bits.

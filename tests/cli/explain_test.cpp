@@ -60,9 +60,11 @@ TEST_F(Explaining, AConstantIsReadByTheSameOperatorInAllSpecialisations) {
     EXPECT_THAT(words.output, HasSubstr("layer_gate_weight: constant f32[384, 128]\n\nIt is stored "));
     EXPECT_THAT(words.output, HasSubstr("  layer_gate in decode reads it "));
     EXPECT_THAT(words.output, HasSubstr("  layer_gate in prefill reads it "));
-    EXPECT_THAT(words.output,
-                HasSubstr(" at 64 x decode_256 + 1 x batch_4x1 + 1 x batch_1x4 + 1 x prefill_16 + 1 x prefill_256, and "
-                          "none take less.\n"));
+    EXPECT_THAT(
+        words.output,
+        HasSubstr(
+            " at 64 x decode_256 + 1 x batch_4x1 + 1 x batch_1x4 + 1 x prefill_16 + 1 x prefill_256, and "
+            "none take less.\n"));
 
     const Json json = json_of("layer_gate_weight");
     EXPECT_EQ(json["status"], "optimal");

@@ -1,10 +1,14 @@
 // Rows of 16 bits become F32 in front of a product where the machine is faster so, and only there.
+#include <fstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/compiler.h"
 #include "compiler/operator_cost.h"
 #include "cost/measured_machine.h"
 #include "rules/rewrite.h"
+#include "support/temporary_folder.h"
 
 namespace tessera {
 namespace {
@@ -28,7 +32,7 @@ output y
 )";
 
 /// Twelve rows take 12 us where A is BF16, and this where it is F32.
-Rewritten rewritten_where_f32_takes(double seconds) {
+Machine machine_where_f32_takes(double seconds) {
     Machine machine = testing::measured_machine();
     const std::map<std::string, int64_t> many = {{"rows", 12}, {"groups", 2}, {"lanes", 16}},
                                          size = {{"m", 12}, {"n", 16}, {"k", 1000}};
@@ -39,8 +43,12 @@ Rewritten rewritten_where_f32_takes(double seconds) {
         machine.micro_kernels.push_back(
             testing::kernel_time("contract", "f32", "bf16", many, size, level, seconds));
     }
+    return machine;
+}
+
+Rewritten rewritten_where_f32_takes(double seconds) {
     const Graph graph = parse_graph(kGraph, "narrow_rows");
-    return rewrite(graph, {.cost = operator_cost(graph, machine, 1)});
+    return rewrite(graph, {.cost = operator_cost(graph, machine_where_f32_takes(seconds), 1)});
 }
 
 TEST(WidenFactor, HappensWhereTheMachineMultipliesF32Faster) {
@@ -55,6 +63,26 @@ TEST(WidenFactor, HappensWhereTheMachineMultipliesF32Faster) {
 TEST(WidenFactor, DoesNotHappenForNothing) {
     EXPECT_EQ(rewritten_where_f32_takes(12e-6).graph.blocks[0].nodes.size(), 1u);
     EXPECT_EQ(rewritten_where_f32_takes(20e-6).graph.blocks[0].nodes.size(), 1u);
+}
+
+// Two workers wait for the memory whatever they multiply, so that their graph has no cast.
+TEST(WidenFactor, APlanIsCompiledWithTheGraphOfItsWorkers) {
+    CompileOptions options{.machine = machine_where_f32_takes(8e-6)};
+    options.machine.memory.back().read_bandwidth = {{.threads = 1, .bytes_per_second = 10e9},
+                                                    {.threads = 2, .bytes_per_second = 1e9}};
+    const Graph graph = parse_graph(kGraph, "narrow_rows");
+    CompileReport report;
+    const TemporaryFolder folder;
+    for (const int64_t workers : {1, 2}) {
+        options.plan.reset();
+        options.workers = workers;
+        const Compiled planned = compile_graph(graph, options, report);
+        EXPECT_EQ(planned.graph.blocks[0].nodes.size(), workers == 1 ? 2u : 1u);
+        options.plan = folder.path() / "plan.toml";
+        std::ofstream(*options.plan) << print(planned.plan);
+        options.workers.reset();
+        EXPECT_EQ(print(compile_graph(graph, options, report).plan), print(planned.plan));
+    }
 }
 
 }  // namespace

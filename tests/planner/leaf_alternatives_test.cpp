@@ -54,8 +54,9 @@ output y
     return graph;
 }
 
-/// Products of one row: with B in the main memory so many times as long if they fetch far ahead.
-Machine machine(double of_scores, double of_values) {
+/// Products of one row: with B in the main memory so many times as long if they fetch `gaining` bytes ahead,
+/// twice as long if they fetch at another distance.
+Machine machine(double of_scores, double of_values, int64_t gaining) {
     Machine machine = testing::measured_machine();
     std::erase_if(machine.micro_kernels, [](const MicroKernelTime& time) { return time.name != "loops"; });
     const auto add = [&](const char* name, const std::map<std::string, int64_t>& sizes, int64_t groups,
@@ -67,12 +68,10 @@ Machine machine(double of_scores, double of_values) {
                     testing::kernel_time(name, "f32", "f16", parameters, sizes, level, seconds));
         };
         with_prefetch(3e-6);
-        for (const int64_t prefetch : {4096, 2048, 1024, 512}) {
+        for (const int64_t prefetch : {16384, 4096, 2048, 1024, 512}) {
             parameters["prefetch"] = prefetch;
-            with_prefetch(6e-6);
+            with_prefetch(prefetch == gaining ? times * 3e-6 : 6e-6);
         }
-        parameters["prefetch"] = 16384;
-        with_prefetch(times * 3e-6);
     };
     add("contract", {{"m", 1}, {"n", 128}, {"k", 32}}, 1, of_scores);
     add("stream", {{"m", 1}, {"d", 32}, {"s", 128}}, 2, of_values);
@@ -82,22 +81,25 @@ Machine machine(double of_scores, double of_values) {
 TEST(LeafAlternatives, ProductsInsideLoopsFetchAheadWhereThatWasFaster) {
     const Graph graph = attention();
     const bool both[] = {false, true};
-    for (const bool scores_gain : both) {
-        for (const bool values_gain : both) {
-            PlannerOptions options{.machine = "doctored", .has_all_blocks = true};
-            options.constant_bytes = int64_t{1} << 30;
-            options.costs =
-                std::make_shared<const CostModel>(machine(scores_gain ? 0.7 : 1.3, values_gain ? 0.7 : 1.3));
-            const Plan plan = default_plan(graph, options);
-            EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
-            ASSERT_EQ(plan.specialisations[0].kernels.size(), 1U);
-            const std::string nest = print(plan.specialisations[0].kernels[0].nest);
-            const size_t values = nest.find("attend[stream");
-            ASSERT_NE(values, std::string::npos) << nest;
-            const std::string of_scores = nest.substr(0, values), of_values = nest.substr(values);
-            ASSERT_THAT(of_scores, HasSubstr("scores[contract"));
-            EXPECT_EQ(of_scores.find("prefetch=16384") != std::string::npos, scores_gain) << nest;
-            EXPECT_EQ(of_values.find("prefetch=16384") != std::string::npos, values_gain) << nest;
+    for (const int64_t gaining : {4096, 16384}) {
+        const std::string prefetch = "prefetch=" + std::to_string(gaining);
+        for (const bool scores_gain : both) {
+            for (const bool values_gain : both) {
+                PlannerOptions options{.machine = "doctored", .has_all_blocks = true};
+                options.constant_bytes = int64_t{1} << 30;
+                options.costs = std::make_shared<const CostModel>(
+                    machine(scores_gain ? 0.7 : 1.3, values_gain ? 0.7 : 1.3, gaining));
+                const Plan plan = default_plan(graph, options);
+                EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
+                ASSERT_EQ(plan.specialisations[0].kernels.size(), 1U);
+                const std::string nest = print(plan.specialisations[0].kernels[0].nest);
+                const size_t values = nest.find("attend[stream");
+                ASSERT_NE(values, std::string::npos) << nest;
+                const std::string of_scores = nest.substr(0, values), of_values = nest.substr(values);
+                ASSERT_THAT(of_scores, HasSubstr("scores[contract"));
+                EXPECT_EQ(of_scores.find(prefetch) != std::string::npos, scores_gain) << nest;
+                EXPECT_EQ(of_values.find(prefetch) != std::string::npos, values_gain) << nest;
+            }
         }
     }
 }

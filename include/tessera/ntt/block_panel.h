@@ -111,6 +111,28 @@ template <bool Split, int NR, int L, class B>
     }
 }
 
+/// What the next panel is made of: as many bytes of each of its groups. They need not exist.
+struct NextPanel {
+    const char* data;
+    int64_t stride_group, bytes;
+
+    /// Asks for one line of each group, of the first that it has `lines` of; the rows that pass the panel
+    /// before it take turns.
+    template <int NR>
+    [[gnu::always_inline]] void fetch(int64_t line) const {
+        if (line * kLineBytes >= bytes) return;
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j) __builtin_prefetch(data + (j * stride_group + line * kLineBytes), 0, 2);
+    }
+};
+
+/// The quads [begin, end) of groups from `group` on.
+template <class B>
+[[gnu::always_inline]] inline NextPanel next_panel(const B& b, int64_t group, int64_t begin, int64_t end) {
+    const char* data = byte_at(b.address(group, begin));
+    return {data, byte_at(b.address(group + 1, begin)) - data, byte_at(b.address(group, end)) - data};
+}
+
 /// Writes what they have for the blocks [begin, end) of k.
 template <int NR, int L, int Block, Extent Count, class Factors>
 [[gnu::always_inline]] inline void fill_factors(const Factors& factors, int64_t group, Count count,

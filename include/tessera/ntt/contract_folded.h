@@ -132,10 +132,11 @@ template <ContractBlocksTile Tile, int Fold, int MR, int NR, class AScale, class
 template <ContractBlocksTile Tile, int Fold, int NR, class AScale, class Panel, class Rest, class Offset>
 [[gnu::noinline]] inline void contract_folded_panel(int64_t first, int64_t rows, int64_t group, int64_t begin,
                                                     BlockSums<float> a_sums, SplitRows a, AScale a_scale,
-                                                    Panel b, Rest rest, Offset offset, SumsAt from,
-                                                    SumsAt to) {
+                                                    Panel b, Rest rest, Offset offset, NextPanel next,
+                                                    SumsAt from, SumsAt to) {
     for_blocks<Tile.rows>(
         rows, [&](auto here, int64_t i) __attribute__((always_inline)) {
+            next.fetch<NR>(i / Tile.rows);
             contract_folded_tile<Tile, Fold, here.value, NR>(first + i, group, begin, a_sums, a, a_scale, b,
                                                              rest, offset, from, to);
         });
@@ -170,11 +171,15 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class AScale, class B, 
             const SplitRows of_panel{shorts + k / 2 * rows, first, k / 4, Tile.a_block / 4};
             fill_folded<Tile, NR>(b, coefficient.scale, group, count, begin, kBlocks, numbers);
             fill_factors<NR, L, kFold>(coefficient.rest, group, count, k / kFold, k / kFold + kFolds, rests);
+            const bool is_last = begin + kBlocks == blocks;
+            const int64_t after = is_last ? 0 : (k + Tile.a_block) / 4;
+            const NextPanel next =
+                next_panel(b, is_last ? group + NR : group, after, after + Tile.a_block / 4);
             const auto with_offset = [&](auto of_block) __attribute__((always_inline)) {
                 contract_folded_panel<Tile, kFold, NR>(first_row, some, group, begin, a_sums, of_panel,
                                                        a_scale, QuadPanel<NR, L, 0, 8>{numbers, group, k / 4},
                                                        FactorPanel<NR, L, kFold>{rests, group, k}, of_block,
-                                                       from, to);
+                                                       next, from, to);
             };
             if constexpr (std::same_as<Offset, NoOffset>) {
                 with_offset(offset);

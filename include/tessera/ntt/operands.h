@@ -18,15 +18,20 @@ inline constexpr int kLineBytes = 64;
 inline constexpr int64_t kFarAhead = 16384;
 inline constexpr int64_t kNearAhead = 2048;
 
+/// The byte in which what p points to begins.
+template <class P>
+[[gnu::always_inline]] inline const char* byte_at(P p) {
+    if constexpr (BitPointer<P>) {
+        return reinterpret_cast<const char*>(p.bytes());
+    } else {
+        return reinterpret_cast<const char*>(p);
+    }
+}
+
 /// Asks for the line that lies `line` bytes behind p, `Ahead` bytes before it is read. It need not exist.
 template <int64_t Ahead, class P>
 [[gnu::always_inline]] inline void fetch_ahead(P p, int64_t line = 0) {
-    const char* at;
-    if constexpr (BitPointer<P>) {
-        at = reinterpret_cast<const char*>(p.bytes()) + line;
-    } else {
-        at = reinterpret_cast<const char*>(p) + line;
-    }
+    const char* at = byte_at(p) + line;
     if constexpr (Ahead >= kFarAhead) {
         __builtin_prefetch(at + Ahead, 0, 2);
         __builtin_prefetch(at + kNearAhead);
