@@ -40,7 +40,7 @@ TEST_P(ShippedModelBy, SeveralWorkersAgreesWithTheReference) {
     const TemporaryFolder folder;
     const std::filesystem::path artefact = compile_with("", folder.path(), GetParam());
     EXPECT_EQ(Artefact::open(artefact).manifest().workers, GetParam());
-    for (const int64_t chunk : {0, 7, 1}) {
+    for (const int64_t chunk : {0, 7, 3, 1}) {
         const LogitsComparison comparison = compared_with_reference(artefact, chunk);
         EXPECT_LE(comparison.worst_error(), kTolerance)
             << "chunk " << chunk << ": " << comparison.worst_element();

@@ -37,7 +37,7 @@ protected:
 };
 
 TEST_F(LogitsVerbs, OfEveryPositionInAnyChunks) {
-    for (const std::string chunk : {"", "1", "7", "100"}) {
+    for (const std::string chunk : {"", "1", "3", "7", "100"}) {
         std::vector<std::string> arguments = {"logits", "toy.tsr", "--ids", "ids.json", "--out", "out.bin"};
         if (!chunk.empty()) arguments.insert(arguments.end(), {"--chunk", chunk});
         const ProcessResult result = tessera(arguments);
@@ -90,7 +90,7 @@ TEST_F(LogitsVerbs, GreedyIdsContinueThePrompt) {
     all.insert(all.end(), ids.begin(), ids.end());
     write("greedy.json", "{\"greedy_ids\": " + json(ids) + "}");
     write("all.bin", toy_.logits(all));
-    for (const std::string chunk : {"1", "7"}) {
+    for (const std::string chunk : {"1", "3", "7"}) {
         const ProcessResult result = verify({"--greedy", "greedy.json", "--chunk", chunk}, "all.bin");
         EXPECT_EQ(result.exit_code, 0) << result.errors;
         EXPECT_THAT(result.output, HasSubstr("logits      39 rows of 23"));

@@ -50,7 +50,7 @@ TEST_P(SharedModels, AgreeAtEveryPosition) {
     const SharedModel& model = GetParam();
     if (!std::filesystem::exists(data / model.model)) GTEST_SKIP() << "no shared data";
     const TemporaryFolder folder;
-    for (const std::string chunk : {"", "7", "1"}) {
+    for (const std::string chunk : {"", "7", "3", "1"}) {
         std::vector<std::string> arguments = {"XDG_CACHE_HOME=" + folder.path().string(),
                                               TESSERA_PROGRAM,
                                               "verify",

@@ -370,7 +370,7 @@ TEST(LanguageModel, RunsTheCodeOfAnArtefact) {
     const auto artefact = std::make_shared<Artefact>(Artefact::open(folder.path() / "toy.tsr"));
     const std::vector<int32_t> prompt = tokens(50);
     const std::vector<float> expected = toy.logits(prompt);
-    for (const int64_t chunk : {0, 1, 7}) {
+    for (const int64_t chunk : {0, 1, 3, 7}) {
         LanguageModel model(artefact, {}, {.context = 64, .chunk = chunk});
         std::vector<float> logits;
         const Addition addition{model.session().open(), prompt, every_row(prompt)};
