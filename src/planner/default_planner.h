@@ -39,9 +39,7 @@ struct PlannerOptions {
 
 /// A plain plan by fixed preferences, no search: weights packed by lanes, softmax chains and row chains
 /// fused, everything else a kernel of its own; the first micro-kernel (in the order of preference) under
-/// which a kernel lowers, shared between the workers (divide_work.h). Buffers are placed. Specialisations:
-/// `decode` for the symbols that are 1 at all points of its name, `batch` for those that are a few at its
-/// points, `prefill` for all bounds.
+/// which a kernel lowers, shared between the workers (divide_work.h). Buffers are placed.
 /// @pre the graph is decomposed and verified.
 Plan default_plan(const Graph& graph, const PlannerOptions& options);
 

@@ -41,30 +41,6 @@ TEST(WeightedSizes, APointCountsWhereItRuns) {
     EXPECT_EQ(prefill[0].weight, 2);
 }
 
-// Four sequences with a token each, or one with four; their pages are as many as there are.
-TEST(WeightedSizes, BatchesOfAFewTokensHaveCodeOfTheirOwn) {
-    Graph graph = doubled();
-    graph.symbols.push_back({"B", 1, 16});
-    graph.symbols.push_back({"P", 1, 512});
-    graph.points = {{"decode_1", 3, {{"T", 1}, {"B", 1}, {"P", 32}}},
-                    {"batch_4x1", 1, {{"T", 4}, {"B", 4}, {"P", 128}}},
-                    {"batch_1x3", 1, {{"T", 3}, {"B", 1}, {"P", 32}}},
-                    {"prefill_32", 2, {{"T", 32}, {"B", 1}, {"P", 2}}}};
-    const Plan plan = initial_plan(graph, {});
-    ASSERT_EQ(plan.specialisations.size(), 3);
-    const auto bounds = [](int64_t t, int64_t b) {
-        return std::map<std::string, SymbolBounds>{{"T", {1, t}}, {"B", {1, b}}, {"P", {1, 512}}};
-    };
-    EXPECT_EQ(plan.specialisations[0].bounds, bounds(1, 1));
-    EXPECT_EQ(plan.specialisations[1].name, "batch");
-    EXPECT_EQ(plan.specialisations[1].bounds, bounds(4, 4));
-    EXPECT_EQ(plan.specialisations[2].bounds, bounds(64, 16));
-    EXPECT_EQ(points_of(graph, plan, plan.specialisations[1]).size(), 2);
-    // What is larger than a few is a prompt's.
-    graph.points[1].values["T"] = 8;
-    EXPECT_EQ(initial_plan(graph, {}).specialisations[1].bounds, bounds(64, 4));
-}
-
 TEST(WeightedSizes, WithoutPointsTheLargestSizesCount) {
     Graph graph = doubled();
     graph.points.resize(1);

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/plan.h"
+
+namespace tessera {
+
+/// For what a graph is compiled apart, without kernels, the narrowest first, as the first whose bounds hold
+/// is called: `decode` for the symbols that are 1 at all points whose names start so, `batch` for those that
+/// are a few (kFewRows) at its points, `prefill` for all bounds.
+std::vector<SpecialisationPlan> specialisations(const Graph& graph);
+
+}  // namespace tessera
