@@ -116,8 +116,8 @@ struct NextPanel {
     const char* data;
     int64_t stride_group, bytes;
 
-    /// Asks for one line of each group, of the first that it has `lines` of; the rows that pass the panel
-    /// before it take turns.
+    /// Asks for this line of each group, if there are so many: blocks of rows that pass the panel before it
+    /// take turns.
     template <int NR>
     [[gnu::always_inline]] void fetch(int64_t line) const {
         if (line * kLineBytes >= bytes) return;
