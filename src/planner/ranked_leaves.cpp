@@ -21,7 +21,7 @@ bool has_packed_values(const Graph& graph, const Node& node, const Specialisatio
            std::any_of(node.results.begin(), node.results.end(), is_packed);
 }
 
-// Of two that differ by less at every point, in one direction, either will do.
+// One that is slower nowhere need not be faster by more.
 constexpr double kAlike = 1.01;
 
 /// Whether `a` is faster than `b` at some point by more than `gain`, and at none slower by more than `loss`.

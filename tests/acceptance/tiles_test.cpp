@@ -95,6 +95,7 @@ protected:
 
 TEST_F(Tiles, ALongPromptIsComputedInTilesAndATokenIsNot) {
     const Plan plan = plan_of(compiled(bf16(), with_tiles(common_machine()), "tiles"));
+    ASSERT_EQ(plan.specialisations.size(), 3U);
     EXPECT_EQ(plan.specialisations.front().name, "decode");
     EXPECT_EQ(in_tiles(plan.specialisations.front()), "");
     EXPECT_EQ(plan.specialisations.back().name, "prefill");
