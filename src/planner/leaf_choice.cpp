@@ -266,7 +266,7 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
                 out.push_back(leaf);
                 if (most <= kFewRows) {
-                    for (const int64_t prefetch : {kPrefetch, kFarPrefetch}) {
+                    for (const int64_t prefetch : kPrefetchDistances) {
                         set_prefetch(leaf, {block.rows, block.columns, prefetch});
                         out.push_back(leaf);
                     }

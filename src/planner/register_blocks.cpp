@@ -11,14 +11,14 @@ RegisterBlock with_prefetch(RegisterBlock block, int64_t line_bytes) {
     return block;
 }
 
-/// One group of lanes, which reads B in the order of the addresses, fetching far ahead, and the same with
-/// sums enough that no addition has to wait for the one before.
-void add_one_group(std::vector<RegisterBlock>& blocks, int64_t rows, int64_t line_bytes) {
+/// One group of lanes, which reads B in the order of the addresses, and the same with sums enough that no
+/// addition has to wait for the one before.
+void add_one_group(std::vector<RegisterBlock>& blocks, int64_t rows) {
     constexpr int64_t kSumsInFlight = 4;
-    const int64_t partial_sums = rows <= 2 ? kSumsInFlight : 2;
-    blocks.push_back({rows, 1, kFarPrefetch});
-    for (const int64_t prefetch : {int64_t{0}, with_prefetch({rows, 1}, line_bytes).prefetch, kFarPrefetch})
-        blocks.push_back({rows, 1, prefetch, partial_sums});
+    for (const int64_t partial_sums : {int64_t{1}, rows <= 2 ? kSumsInFlight : 2}) {
+        blocks.push_back({rows, 1, 0, partial_sums});
+        for (const int64_t prefetch : kPrefetchDistances) blocks.push_back({rows, 1, prefetch, partial_sums});
+    }
 }
 
 }  // namespace
@@ -34,11 +34,11 @@ std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_
     std::vector<RegisterBlock> blocks;
     if (rows == 1) {
         blocks.push_back({1, has_many_registers ? 4 : 8});
-        for (const int64_t groups : {1, 2, 4, 8}) {
+        add_one_group(blocks, 1);
+        for (const int64_t groups : {2, 4, 8}) {
             blocks.push_back({1, groups});
             blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
         }
-        add_one_group(blocks, 1, options.line_bytes);
         return blocks;
     }
     if (rows <= kFewRows) blocks.push_back({rows, several});
@@ -49,18 +49,19 @@ std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_
         // Many rows hide most of the memory.
         if (groups == 2 || rows <= kFewRows) blocks.push_back(with_prefetch(block, options.line_bytes));
     }
-    if (rows <= kFewRows) add_one_group(blocks, rows, options.line_bytes);
+    if (rows <= kFewRows) add_one_group(blocks, rows);
     return blocks;
 }
 
 std::vector<RegisterBlock> blocks_of_integers(const PlannerOptions& options, int64_t rows) {
     std::vector<RegisterBlock> blocks;
     if (rows == 1) {
-        for (const int64_t groups : {1, 2, 4}) {
+        blocks.push_back({1, 1});
+        for (const int64_t prefetch : kPrefetchDistances) blocks.push_back({1, 1, prefetch});
+        for (const int64_t groups : {2, 4}) {
             blocks.push_back({1, groups});
             blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
         }
-        for (const int64_t groups : {1, 2}) blocks.push_back({1, groups, kFarPrefetch});
         return blocks;
     }
     const bool has_many_registers = options.vector_registers >= 32;

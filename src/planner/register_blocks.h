@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -22,10 +23,11 @@ inline constexpr int64_t kFewRows = 4;
 /// which is a page. Processors that stay behind a kernel that computes much gain a quarter; others lose.
 inline constexpr int64_t kPrefetch = 4096;
 
-/// How far one group may fetch ahead besides, into the second cache, beyond what prefetchers follow: what is
-/// read of a cache of keys or values between two tiles of the other is as much, 64 positions of 128 numbers
-/// with 16 bits.
-inline constexpr int64_t kFarPrefetch = 16384;
+/// How far ahead may be fetched what is read in the order of its addresses: as above; what a memory of 40
+/// GB/s delivers in the seventh of a microsecond until it answers; and into the second cache, beyond what
+/// prefetchers follow: what is read of a cache of keys or values between two tiles of the other is as much,
+/// 64 positions of 128 numbers with 16 bits.
+inline constexpr std::array<int64_t, 3> kPrefetchDistances = {kPrefetch, 6144, 16384};
 
 /// First the block that bench/ntt found fastest. Many rows: accumulators for all of them, two groups of B and
 /// one element of A are in registers (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit

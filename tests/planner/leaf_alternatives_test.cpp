@@ -68,7 +68,7 @@ Machine machine(double of_scores, double of_values, int64_t gaining) {
                     testing::kernel_time(name, "f32", "f16", parameters, sizes, level, seconds));
         };
         with_prefetch(3e-6);
-        for (const int64_t prefetch : {16384, 4096, 2048, 1024, 512}) {
+        for (const int64_t prefetch : {16384, 6144, 4096, 2048, 1024, 512}) {
             parameters["prefetch"] = prefetch;
             with_prefetch(prefetch == gaining ? times * 3e-6 : 6e-6);
         }
@@ -81,7 +81,7 @@ Machine machine(double of_scores, double of_values, int64_t gaining) {
 TEST(LeafAlternatives, ProductsInsideLoopsFetchAheadWhereThatWasFaster) {
     const Graph graph = attention();
     const bool both[] = {false, true};
-    for (const int64_t gaining : {4096, 16384}) {
+    for (const int64_t gaining : {4096, 6144, 16384}) {
         const std::string prefetch = "prefetch=" + std::to_string(gaining);
         for (const bool scores_gain : both) {
             for (const bool values_gain : both) {

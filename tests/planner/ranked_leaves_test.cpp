@@ -65,18 +65,22 @@ TEST(RankedLeaves, TheBlockThatTheTableSaysIsFastestIsTaken) {
 
 TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
     struct Case {
-        double near, far;  ///< how many times as long products take that fetch ahead so
+        double near, middle, far;  ///< how many times as long products take that fetch ahead so
         std::string taken;
     };
-    for (const Case& times : {Case{0.7, 1.2, "4096"}, Case{1.2, 0.7, "16384"}, Case{0.9, 0.7, "16384"},
-                              Case{1.0, 1.0, ""}, Case{1.2, 1.2, ""}}) {
+    for (const Case& times :
+         {Case{0.7, 1.2, 1.2, "4096"}, Case{1.2, 0.7, 0.9, "6144"}, Case{1.2, 0.9, 0.7, "16384"},
+          Case{0.9, 0.8, 0.7, "16384"}, Case{1.0, 1.0, 1.0, ""}, Case{1.2, 1.2, 1.2, ""}}) {
         PlannerOptions measured = options({{1, {90e-6, 150e-6}}});
         Machine machine = measured.costs->machine();
         for (const MicroKernelTime& time : std::vector(machine.micro_kernels)) {
-            for (const int64_t prefetch : {512, 1024, 2048, 4096, 16384}) {
+            for (const int64_t prefetch : {512, 1024, 2048, 4096, 6144, 16384}) {
                 MicroKernelTime ahead = time;
                 ahead.parameters["prefetch"] = prefetch;
-                if (time.level == "memory") ahead.seconds *= prefetch <= 4096 ? times.near : times.far;
+                if (time.level == "memory")
+                    ahead.seconds *= prefetch <= 4096   ? times.near
+                                     : prefetch <= 6144 ? times.middle
+                                                        : times.far;
                 machine.micro_kernels.push_back(ahead);
             }
         }
@@ -84,7 +88,7 @@ TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
         const Plan plan = default_plan(product(1), measured);
         const auto& parameters = root(plan.specialisations[0].kernels[0].nest).parameters;
         EXPECT_EQ(parameters.contains("prefetch") ? parameters.at("prefetch") : "", times.taken)
-            << times.near << " " << times.far;
+            << times.near << " " << times.middle << " " << times.far;
     }
 }
 
