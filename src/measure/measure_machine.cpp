@@ -1,11 +1,16 @@
 #include "measure/measure_machine.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "codegen/toolchain.h"
 #include "measure/bandwidth.h"
 #include "measure/barrier_cost.h"
+#include "measure/kernel_cases.h"
 #include "measure/kernel_times.h"
 #include "measure/peaks.h"
 #include "support/error.h"
+#include "support/hash.h"
 
 namespace tessera {
 
@@ -25,10 +30,18 @@ Machine measure_machine(Machine machine, const MeasureOptions& options) {
 }
 
 std::string kernels_digest(const Machine& machine, const MeasureOptions& options) {
-    return toolchain_digest({.compiler = machine.compiler,
-                             .isa = machine.isa,
-                             .include_directory = options.include_directory,
-                             .search_path = options.search_path});
+    Hasher hasher;
+    hasher.field(toolchain_digest({.compiler = machine.compiler,
+                                   .isa = machine.isa,
+                                   .include_directory = options.include_directory,
+                                   .search_path = options.search_path}));
+    const std::vector<KernelSubject> subjects = kernel_subjects(machine);
+    for (const KernelCase& each : kernel_cases(subjects, machine)) {
+        const KernelSubject& subject = subjects[each.subject];
+        hasher.field(
+            fmt::format("{} {} {} {}", each.micro_kernel, each.parameters, subject.types, subject.sizes));
+    }
+    return hasher.hex();
 }
 
 }  // namespace tessera
