@@ -10,6 +10,7 @@ namespace tessera::ntt {
 
 inline constexpr int kRegisterBytes = 32;
 inline constexpr bool kHasFma = true;
+inline constexpr bool kHasScale = false;
 
 namespace native {
 

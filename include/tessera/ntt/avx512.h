@@ -11,6 +11,7 @@ namespace tessera::ntt {
 
 inline constexpr int kRegisterBytes = 64;
 inline constexpr bool kHasFma = true;
+inline constexpr bool kHasScale = true;  // by powers of two, in one instruction
 
 namespace native {
 
@@ -76,6 +77,20 @@ inline constexpr int kRoundToNearestEven = 0;  // _MM_FROUND_TO_NEAREST_INT
     return __builtin_ia32_maxps512_mask(a, b, a, kAll, kCurrentRounding);
 }
 #endif
+
+// a * 2^b for whole b, rounded once.
+[[gnu::always_inline]] inline F32x16 scale(F32x16 a, F32x16 b) {
+    return __builtin_ia32_scalefps512_mask(a, b, a, kAll, kCurrentRounding);
+}
+[[gnu::always_inline]] inline F32x8 scale(F32x8 a, F32x8 b) {
+    return __builtin_ia32_scalefps256_mask(a, b, a, static_cast<uint8_t>(kAll));
+}
+[[gnu::always_inline]] inline F32x4 scale(F32x4 a, F32x4 b) {
+    return __builtin_ia32_scalefps128_mask(a, b, a, static_cast<uint8_t>(kAll));
+}
+[[gnu::always_inline]] inline float scale(float a, float b) {
+    return scale(F32x4{a, 0, 0, 0}, F32x4{b, 0, 0, 0})[0];
+}
 
 // Lanes before n; n is at least 0 and may exceed the register.
 [[gnu::always_inline]] inline uint16_t first_lanes(int64_t n) {

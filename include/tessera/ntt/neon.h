@@ -9,6 +9,7 @@ namespace tessera::ntt {
 
 inline constexpr int kRegisterBytes = 16;
 inline constexpr bool kHasFma = true;
+inline constexpr bool kHasScale = false;
 
 namespace native {
 

@@ -19,6 +19,7 @@
 namespace tessera::ntt {
 inline constexpr int kRegisterBytes = 16;
 inline constexpr bool kHasFma = false;
+inline constexpr bool kHasScale = false;
 }  // namespace tessera::ntt
 #endif
 
@@ -51,6 +52,13 @@ template <class R>
         for (unsigned i = 0; i < sizeof(R) / sizeof(float); ++i) r[i] = __builtin_fmaf(a[i], b[i], c[i]);
         return r;
     }
+}
+
+/// a * 2^b for whole b, rounded once. For registers, where kHasScale.
+template <class R>
+[[gnu::always_inline]] inline R scale(R a, R b) {
+    for (unsigned i = 0; i < sizeof(R) / sizeof(float); ++i) a[i] = scale(a[i], b[i]);
+    return a;
 }
 
 /// The square root, correctly rounded.

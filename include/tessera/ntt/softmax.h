@@ -55,28 +55,36 @@ struct Rescaled {
     }
 };
 
-/// Turns the scores of one row into weights e^(P - m'), m' the new maximum, and updates M and L.
-/// Returns e^(M - m'), by which A has to be scaled.
-template <int L, Extent S>
-inline float softmax_row(S s_extent, float* scores, float& maximum, float& sum) {
+/// Turns the scores of `rows` rows into weights e^(P - m'), m' the new maximum, and updates M and L; scale[i]
+/// becomes e^(M - m'), by which A has to be scaled. `origin`: room for as many numbers. No row waits for
+/// another, nor its weights for what its scale takes.
+template <int L, Extent R, Extent S>
+inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, float* maximum, float* sum,
+                         float* scale, float* origin) {
     using V = Vector<float, L>;
     constexpr float kMasked = -__builtin_inff();
-    V largest = broadcast<V>(kMasked);
-    for_groups<L>(s_extent, [&](int64_t s, auto count) {
-        largest = max(largest, load_group<V>(scores + s, count, kMasked));
+    for (int64_t i = 0; i < rows; ++i) {
+        V largest = broadcast<V>(kMasked);
+        for_groups<L>(s_extent, [&](int64_t s, auto count) {
+            largest = max(largest, load_group<V>(scores + i * stride + s, count, kMasked));
+        });
+        const float old_maximum = maximum[i];
+        maximum[i] = max(fold_max(largest), old_maximum);
+        origin[i] = finite_maximum(maximum[i]);
+        scale[i] = old_maximum - origin[i];
+    }
+    for_groups<L>(rows, [&](int64_t i, auto count) {
+        store_group(scale + i, exp(load_group<V>(scale + i, count, kMasked)), count);
     });
-    const float old_maximum = maximum;
-    maximum = max(fold_max(largest), old_maximum);
-    const float origin = finite_maximum(maximum);
-    V weights = broadcast<V>(0.0f);
-    for_groups<L>(s_extent, [&](int64_t s, auto count) {
-        const V weight = exp(load_group<V>(scores + s, count, kMasked) - origin);
-        store_group(scores + s, weight, count);
-        weights = weights + weight;
-    });
-    const float scale = old_maximum == maximum ? 1.0f : exp(old_maximum - origin);
-    sum = fma(sum, scale, fold_sum(weights));
-    return scale;
+    for (int64_t i = 0; i < rows; ++i) {
+        V weights = broadcast<V>(0.0f);
+        for_groups<L>(s_extent, [&](int64_t s, auto count) {
+            const V weight = exp(load_group<V>(scores + i * stride + s, count, kMasked) - origin[i]);
+            store_group(scores + i * stride + s, weight, count);
+            weights = weights + weight;
+        });
+        sum[i] = fma(sum[i], scale[i], fold_sum(weights));
+    }
 }
 
 }  // namespace detail
@@ -109,7 +117,9 @@ inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP s
     // register block.
     constexpr bool kAtOnce = kIsStatic<I> && StoredExtent<I>{} <= 1024;
     constexpr int64_t kRows = kAtOnce ? int64_t{StoredExtent<I>{}} : ceil_div(64, Tile.rows) * Tile.rows;
-    float scale[kRows];
+    constexpr int64_t kRoom = ceil_div(kRows, Tile.lanes) * Tile.lanes;
+    float scale[kRoom];
+    float origin[kRoom];
     for (int64_t first = 0; first < i_extent; first += kRows) {
         const auto rows_here = [&] {
             if constexpr (kAtOnce) {
@@ -118,10 +128,8 @@ inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP s
                 return i_extent - first < kRows ? i_extent - first : kRows;
             }
         }();
-        for (int64_t i = 0; i < rows_here; ++i) {
-            scale[i] = detail::softmax_row<Tile.lanes>(s_extent, scores + (first + i) * stride,
-                                                       state.maximum[first + i], state.sum[first + i]);
-        }
+        detail::softmax_rows<Tile.lanes>(rows_here, s_extent, scores + first * stride, stride,
+                                         state.maximum + first, state.sum + first, scale, origin);
         auto value = state.value;
         value.data += first * value.stride_m;
         contract<detail::accumulating(Tile)>(rows_here, d_extent, s_extent,

@@ -8,6 +8,7 @@ namespace tessera::ntt {
 
 inline constexpr int kRegisterBytes = 16;
 inline constexpr bool kHasFma = false;
+inline constexpr bool kHasScale = false;
 
 namespace native {
 
