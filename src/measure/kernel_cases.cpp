@@ -95,8 +95,8 @@ std::optional<KernelCase> lowered(const KernelSubject& subject, Plan plan, const
 }  // namespace
 
 std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects, const Machine& machine) {
-    PlannerOptions options = planner_options(machine, 1);
-    options.costs = nullptr;  // what is measured must not follow from what was
+    PlannerOptions of_machine = planner_options(machine, 1);
+    of_machine.costs = nullptr;  // what is measured must not follow from what was
     std::vector<KernelCase> cases;
     const auto add = [&](size_t subject, std::optional<KernelCase> found) {
         if (!found) return false;
@@ -108,7 +108,9 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
     for (size_t i = 0; i < subjects.size(); ++i) {
         const Graph& graph = subjects[i].graph;
         verify(graph, graph.name);
+        PlannerOptions options = of_machine;
         options.has_all_blocks = subjects[i].is_typical;
+        if (subjects[i].is_cached) options.units.clear();
         const Node& node = graph.blocks[0].nodes[0];
         Plan plan = default_plan(graph, options);
         if (graph.blocks[0].nodes.size() > 1) {

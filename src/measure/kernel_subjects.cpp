@@ -25,6 +25,7 @@ constexpr int64_t kDepth = 1024;    ///< of a product: a multiple of every forma
 constexpr int64_t kWidth = 128;     ///< of a head
 constexpr double kEpsilon = 1e-6;   ///< of a norm
 constexpr int64_t kPositions = 64;  ///< of a tile of attention
+constexpr int64_t kQueries = 24;    ///< of a tile of a prompt: few to fill a panel for
 constexpr int64_t kSomeRows = 16;   ///< which wait for the memory about as long as they compute
 constexpr int64_t kManyRows = 144;  ///< of which every register block is a divisor
 
@@ -283,8 +284,9 @@ std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
     const int64_t positions = std::max<int64_t>(1, resident_bytes(machine) / (kWidth * 4) / 16) * 16;
     for (const ops::WeightFormat cache :
          {ops::WeightFormat::kF32, ops::WeightFormat::kF16, ops::WeightFormat::kBF16}) {
-        for (const int64_t rows : {1, 2, 6}) {
+        for (const int64_t rows : {int64_t{1}, int64_t{2}, int64_t{6}, kQueries}) {
             subjects.push_back(product({cache, {}, "f32", true}, rows, kPositions, kWidth));
+            subjects.back().is_cached = true;
             for (const int64_t tile : {kPositions, positions})
                 subjects.push_back(attention(rows, tile, *ops::element_of(cache)));
         }

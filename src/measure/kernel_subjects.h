@@ -18,6 +18,7 @@ struct KernelSubject {
     std::string streamed;          ///< the iterator of B's rows: lanes of a product lie along it or along the
                                    ///< reduction; empty: no product
     bool is_typical = true;        ///< of its kind the one that matters: all its register blocks are timed
+    bool is_cached = false;        ///< B is a state, which is stored for no unit in particular
     bool has_whole_tiles = false;  ///< rows of a matrix unit's tiles: only its micro-kernels are timed
 };
 

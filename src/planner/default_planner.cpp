@@ -31,6 +31,9 @@ constexpr int64_t kTileRows = 48;
 /// Larger tiles must save more than estimates are wrong by.
 constexpr double kWorthwhile = 1.02;
 
+/// A nest that takes at least so much of another's time takes as long: measured again it may take longer.
+constexpr double kAlike = 0.99;
+
 class SpecialisationPlanner {
 public:
     SpecialisationPlanner(const Graph& graph, const Plan& plan, SpecialisationPlan& specialisation,
@@ -215,7 +218,7 @@ private:
                 leaf = std::move(other);
                 if (!lowers(block, whole)) continue;
                 const std::optional<NestCost> of_other = cost_of(block, whole);
-                if (!of_other || of_other->seconds >= cost.seconds) continue;
+                if (!of_other || of_other->seconds >= kAlike * cost.seconds) continue;
                 cost = *of_other;
                 best = leaf;
             }
