@@ -31,7 +31,8 @@ constexpr int64_t kTileRows = 48;
 /// Larger tiles must save more than estimates are wrong by.
 constexpr double kWorthwhile = 1.02;
 
-/// A nest that takes at least so much of another's time takes as long: measured again it may take longer.
+/// With another block of a product a nest that takes at least so much of the time takes as long: measured
+/// again it may take longer.
 constexpr double kAlike = 0.99;
 
 class SpecialisationPlanner {
@@ -213,12 +214,13 @@ private:
             Leaf& leaf = std::get<Leaf>(child);
             const Node& node = block.node(leaf.node);
             Leaf best = leaf;
-            for (Leaf& other : leaf.micro_kernel == "loops" ? wider_folds(node, best, options_)
-                                                            : other_blocks(node, best, out_, options_)) {
+            const bool is_product = leaf.micro_kernel != "loops";
+            for (Leaf& other :
+                 is_product ? other_blocks(node, best, out_, options_) : wider_folds(node, best, options_)) {
                 leaf = std::move(other);
                 if (!lowers(block, whole)) continue;
                 const std::optional<NestCost> of_other = cost_of(block, whole);
-                if (!of_other || of_other->seconds >= kAlike * cost.seconds) continue;
+                if (!of_other || of_other->seconds >= (is_product ? kAlike : 1) * cost.seconds) continue;
                 cost = *of_other;
                 best = leaf;
             }
