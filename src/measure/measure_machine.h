@@ -12,8 +12,8 @@ namespace tessera {
 /// @throws Error where there is no C++ compiler or not enough memory
 Machine measure_machine(Machine machine, const MeasureOptions& options);
 
-/// What `measure_machine` would write as `measured_with`: rates of another digest are of other kernels, or of
-/// what another compiler made of them.
+/// What `measure_machine` would write as `measured_with`: rates of another digest are of other kernels or
+/// sizes, or of what another compiler made of them.
 /// @throws Error where there is no C++ compiler
 std::string kernels_digest(const Machine& machine, const MeasureOptions& options);
 
