@@ -11,14 +11,15 @@ RegisterBlock with_prefetch(RegisterBlock block, int64_t line_bytes) {
     return block;
 }
 
-/// One group of lanes, which reads B in the order of the addresses, and the same with sums enough that no
-/// addition has to wait for the one before.
-void add_one_group(std::vector<RegisterBlock>& blocks, int64_t rows) {
-    constexpr int64_t kSumsInFlight = 4;
-    for (const int64_t partial_sums : {int64_t{1}, rows <= 2 ? kSumsInFlight : 2}) {
-        blocks.push_back({rows, 1, 0, partial_sums});
-        for (const int64_t prefetch : kPrefetchDistances) blocks.push_back({rows, 1, prefetch, partial_sums});
-    }
+/// One group of lanes, which reads B in the order of the addresses.
+void add_one_group(std::vector<RegisterBlock>& blocks, int64_t rows, int64_t partial_sums) {
+    blocks.push_back({rows, 1, 0, partial_sums});
+    for (const int64_t prefetch : kPrefetchDistances) blocks.push_back({rows, 1, prefetch, partial_sums});
+}
+
+/// Of one group so many that no addition has to wait for the one before.
+int64_t sums_in_flight(int64_t rows) {
+    return rows <= 2 ? 4 : 2;
 }
 
 }  // namespace
@@ -34,7 +35,8 @@ std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_
     std::vector<RegisterBlock> blocks;
     if (rows == 1) {
         blocks.push_back({1, has_many_registers ? 4 : 8});
-        add_one_group(blocks, 1);
+        for (const int64_t partial_sums : {int64_t{1}, sums_in_flight(1)})
+            add_one_group(blocks, 1, partial_sums);
         for (const int64_t groups : {2, 4, 8}) {
             blocks.push_back({1, groups});
             blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
@@ -49,15 +51,16 @@ std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_
         // Many rows hide most of the memory.
         if (groups == 2 || rows <= kFewRows) blocks.push_back(with_prefetch(block, options.line_bytes));
     }
-    if (rows <= kFewRows) add_one_group(blocks, rows);
+    if (rows <= kFewRows)
+        for (const int64_t partial_sums : {int64_t{1}, sums_in_flight(rows)})
+            add_one_group(blocks, rows, partial_sums);
     return blocks;
 }
 
 std::vector<RegisterBlock> blocks_of_integers(const PlannerOptions& options, int64_t rows) {
     std::vector<RegisterBlock> blocks;
     if (rows == 1) {
-        blocks.push_back({1, 1});
-        for (const int64_t prefetch : kPrefetchDistances) blocks.push_back({1, 1, prefetch});
+        add_one_group(blocks, 1, 1);
         for (const int64_t groups : {2, 4}) {
             blocks.push_back({1, groups});
             blocks.push_back(with_prefetch({1, groups}, options.line_bytes));

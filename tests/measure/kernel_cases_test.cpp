@@ -71,6 +71,30 @@ TEST_P(KernelCases, CommonTypesAreTimedWithSeveralRegisterBlocks) {
         for (const int64_t rows : {1, 144}) EXPECT_GE((blocks[{type, rows}].size()), 2U) << type << rows;
 }
 
+/// One row waits for the memory, whose prefetchers do not keep up with every format.
+TEST_P(KernelCases, OneRowOfEveryQuantisedFormatIsTimedFetchingAheadAndNot) {
+    std::map<std::string, std::set<bool>> fetches;
+    for (const KernelCase& each : cases_) {
+        const KernelSubject& subject = subjects_[each.subject];
+        if (each.micro_kernel == "contract_blocks" && subject.sizes.at("m") == 1 &&
+            subject.types.at("A") != "i8")
+            fetches[subject.types.at("B")].insert(each.parameters.contains("prefetch"));
+    }
+    EXPECT_EQ(fetches.size(), 8U);
+    for (const auto& [format, both] : fetches) EXPECT_EQ(both.size(), 2U) << format;
+}
+
+TEST_P(KernelCases, CachesAreStoredForNoUnit) {
+    std::set<std::string> types;
+    for (const KernelCase& each : cases_) {
+        const KernelSubject& subject = subjects_[each.subject];
+        if (!subject.is_cached) continue;
+        types.insert(subject.types.at("B"));
+        EXPECT_FALSE(each.parameters.contains("k_lanes")) << subject.types.at("B");
+    }
+    EXPECT_EQ(types, (std::set<std::string>{"bf16", "f16", "f32"}));
+}
+
 /// Rows of 16 bits can be compared with the same as F32.
 TEST_P(KernelCases, ManyRowsAreTimedAsTheyAreAndAsF32) {
     std::map<std::string, std::set<std::string>> by_weight;
