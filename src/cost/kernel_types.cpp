@@ -76,7 +76,9 @@ std::map<std::string, std::string> kernel_types(const Definition& definition, co
         const auto* score = std::get_if<Read>(&definition.body[0]->node);
         const std::vector<Read> values = reads_in({definition.body[1]});
         if (values.empty()) return {};
-        return {{"A", std::string(name(score ? type(definition, *score) : ElementType::kF32))},
+        const ElementType weights =
+            score && definition.weights == ElementType::kF32 ? type(definition, *score) : definition.weights;
+        return {{"A", std::string(name(weights))},
                 {"B", std::string(name(type(definition, values.front())))},
                 {"C", c}};
     }

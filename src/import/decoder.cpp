@@ -210,7 +210,9 @@ private:
         const double scale = 1 / std::sqrt(static_cast<double>(size.head_width));
         const ops::Activation form = input_of({kOutput});
         const ElementType result = computed_type(form);
-        const ValueId attended = builder_.add(prefix_ + "attention", ops::attention(scale),
+        const bool is_exact = step_.spec.policy == Policy::kExact;
+        const ElementType rounded = is_exact ? ElementType::kF32 : ops::type_of_attended(step_.spec.cache);
+        const ValueId attended = builder_.add(prefix_ + "attention", ops::attention(scale, rounded),
                                               {queries, keys, values, in.first, in.length, in.start, in.page},
                                               normed_type(step_, queries, result));
         const ValueId merged = builder_.add(

@@ -57,6 +57,9 @@ struct Definition {
     ExprPtr post;   ///< post-expression around Folded; null if there is none
     ExprPtr where;  ///< predicate; null if every iteration is executed
     ElementType accumulator = ElementType::kF32;
+    /// Of softmax_sum: to what a weight is rounded that multiplies a value; the sum of the weights adds what
+    /// it was before. Weights are those of the maximum so far, wherever a fold cuts its positions.
+    ElementType weights = ElementType::kF32;
 
     std::vector<int> results() const;         ///< positions of the results in `tensors`
     int tensor(std::string_view name) const;  ///< -1 if there is none

@@ -22,7 +22,8 @@ struct Keyword {
     int rank;  ///< lines stand in this order
     bool may_repeat;
 };
-constexpr std::array<Keyword, 14> kKeywords = {{{"op", 0, false},
+constexpr int kTestRank = 8;
+constexpr std::array<Keyword, 15> kKeywords = {{{"op", 0, false},
                                                 {"dim", 1, true},
                                                 {"index", 2, true},
                                                 {"in", 3, true},
@@ -30,12 +31,13 @@ constexpr std::array<Keyword, 14> kKeywords = {{{"op", 0, false},
                                                 {"update", 4, false},
                                                 {"where", 5, false},
                                                 {"acc", 6, false},
-                                                {"test", 7, false},
-                                                {"bind", 8, true},
-                                                {"fill", 9, true},
-                                                {"tile", 10, true},
-                                                {"lanes", 11, false},
-                                                {"unit", 12, false}}};
+                                                {"weights", 7, false},
+                                                {"test", kTestRank, false},
+                                                {"bind", 9, true},
+                                                {"fill", 10, true},
+                                                {"tile", 11, true},
+                                                {"lanes", 12, false},
+                                                {"unit", 13, false}}};
 
 struct Line {
     int number;
@@ -54,7 +56,7 @@ public:
             if (line.keyword->word == "dim") parse_dims(line);
         }
         for (Line& line : lines_) {
-            if (!with_test && line.keyword->rank >= 7) {
+            if (!with_test && line.keyword->rank >= kTestRank) {
                 line.tokens.fail(std::string(line.keyword->word),
                                  "is not expected here: this definition has no test part");
             }
@@ -97,7 +99,8 @@ private:
         TokenStream stream(std::move(tokens), place(source_, number));
         if (keyword == kKeywords.end()) {
             stream.fail_expecting(
-                "one of op, dim, index, in, out, update, where, acc, test, bind, fill, tile, lanes, unit");
+                "one of op, dim, index, in, out, update, where, acc, weights, test, bind, fill, tile, lanes, "
+                "unit");
         }
         stream.next();
         return Line{number, keyword, std::move(stream)};
@@ -111,14 +114,14 @@ private:
                 line.tokens.fail(word, "stands before the line `op NAME(...)`");
             if (last && line.keyword->rank < last->keyword->rank) {
                 line.tokens.fail(word, fmt::format("cannot follow `{}`", last->keyword->word),
-                                 "the order is op, dim, index, in, out or update, where, acc, test, bind, "
-                                 "fill, tile, lanes, unit");
+                                 "the order is op, dim, index, in, out or update, where, acc, weights, test, "
+                                 "bind, fill, tile, lanes, unit");
             }
             if (last && line.keyword->rank == last->keyword->rank && !line.keyword->may_repeat) {
                 line.tokens.fail(word, fmt::format("follows `{}` in line {}, expected one such line",
                                                    last->keyword->word, last->number));
             }
-            if (line.keyword->rank > 7 && last->keyword->rank < 7)
+            if (line.keyword->rank > kTestRank && last->keyword->rank < kTestRank)
                 line.tokens.fail(word, "stands before the line `test`");
             last = &line;
         }
@@ -136,6 +139,7 @@ private:
             return parse_results(line, word == "out" ? Role::kOut : Role::kUpdate);
         if (word == "where") return parse_where(line);
         if (word == "acc") return parse_accumulator(line);
+        if (word == "weights") return parse_weights(line);
         if (word == "test") return tokens.expect_end("`test`");
         parse_test_line(word, tokens, line.number, file_);
     }
@@ -254,6 +258,15 @@ private:
         line.tokens.next();
         definition().accumulator = is_float ? ElementType::kF32 : ElementType::kI32;
         line.tokens.expect_end("the accumulator type");
+    }
+
+    void parse_weights(Line& line) {
+        const bool is_float = line.tokens.at("f32");
+        if (!is_float && !line.tokens.at("bf16"))
+            line.tokens.fail_expecting("the type of the weights f32 or bf16");
+        line.tokens.next();
+        definition().weights = is_float ? ElementType::kF32 : ElementType::kBF16;
+        line.tokens.expect_end("the type of the weights");
     }
 
     const std::string& source_;

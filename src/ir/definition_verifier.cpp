@@ -107,6 +107,12 @@ private:
             fail(lines_.body, d_.name,
                  fmt::format("has the accumulator type {}, expected f32 or i32", name(d_.accumulator)));
         }
+        if (d_.weights != ElementType::kF32 && d_.weights != ElementType::kBF16) {
+            fail(lines_.body, d_.name,
+                 fmt::format("has weights of {}, expected f32 or bf16", name(d_.weights)));
+        }
+        if (d_.weights != ElementType::kF32 && d_.monoid != Monoid::kSoftmaxSum)
+            fail(lines_.body, d_.name, "rounds weights, which softmax_sum alone has");
         const bool is_update = d_.tensors[static_cast<size_t>(results[0])].role == Role::kUpdate;
         if (d_.monoid == Monoid::kSoftmaxSum && is_update)
             fail(lines_.body, d_.name, "updates by softmax_sum, which needs `out`");

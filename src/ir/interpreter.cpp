@@ -168,7 +168,8 @@ private:
         });
         for_each_executed(nothing_held(), [&] {
             const double weight = std::exp(score() - largest_score.values[target(results[0])]);
-            weighted.values[target(results[2])] += weight * value(definition_.body[1], 0);
+            weighted.values[target(results[2])] +=
+                round_to(definition_.weights, weight) * value(definition_.body[1], 0);
         });
         return {std::move(largest_score), std::move(sum), std::move(weighted)};
     }

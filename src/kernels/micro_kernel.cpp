@@ -20,6 +20,8 @@ constexpr Parameter kRegisterGroups{"groups", "groups of lanes in registers", fa
 constexpr Parameter kPrefetch{"prefetch", "bytes by which B is fetched ahead", false, false};
 constexpr Parameter kPanelBlocks{
     "panel_blocks", "blocks of rows for which B is widened or decoded once, a panel at a time", false, false};
+constexpr Parameter kDot{"dot", "neighbours along the reduction whose products one operation adds", false,
+                         false};
 
 std::string anything(const Definition&) {
     return {};
@@ -73,7 +75,7 @@ std::span<const MicroKernel> micro_kernels() {
                            kPanelBlocks,
                            {"partial_sums", "sums of a row and group that take k in turns", false, false},
                            {"k_lanes", "neighbouring k that lie side by side in B", false, false},
-                           {"dot", "neighbouring k whose products one operation adds", false, false}},
+                           kDot},
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = sum_of_products},
@@ -125,7 +127,8 @@ std::span<const MicroKernel> micro_kernels() {
                            kRegisterRows,
                            kRegisterGroups,
                            kPrefetch,
-                           kPanelBlocks},
+                           kPanelBlocks,
+                           kDot},
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = streaming_softmax},

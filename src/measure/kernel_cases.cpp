@@ -110,9 +110,11 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
         verify(graph, graph.name);
         PlannerOptions options = of_machine;
         options.has_all_blocks = subjects[i].is_typical;
-        if (subjects[i].is_cached) options.units.clear();
         const Node& node = graph.blocks[0].nodes[0];
         Plan plan = default_plan(graph, options);
+        if (subjects[i].is_cached) {
+            for (auto& [name, layout] : plan.stored) layout.lanes.resize(1);
+        }
         if (graph.blocks[0].nodes.size() > 1) {
             const Nest chain = plan.specialisations.front().kernels.front().nest;
             add(i, lowered(subjects[i], std::move(plan), chain, machine));

@@ -10,6 +10,7 @@
 #include "cost/kernel_types.h"
 #include "kernels/tile_block.h"
 #include "ops/activation.h"
+#include "ops/attention.h"
 #include "ops/block_builder.h"
 #include "ops/define.h"
 #include "ops/elementwise.h"
@@ -140,18 +141,22 @@ KernelSubject product(const WeightCase& weight, int64_t rows, int64_t columns, i
     return subject;
 }
 
+/// Weights of the type to which the policies round them.
 KernelSubject attention(int64_t rows, int64_t positions, ElementType cache) {
-    KernelSubject subject{.graph = {},
-                          .types = {{"A", "f32"}, {"B", std::string(name(cache))}, {"C", "f32"}},
-                          .sizes = {{"m", rows}, {"d", kWidth}, {"s", positions}},
-                          .streamed = "d"};
+    const ElementType weights = ops::type_of_attended(cache);
+    KernelSubject subject{
+        .graph = {},
+        .types = {{"A", std::string(name(weights))}, {"B", std::string(name(cache))}, {"C", "f32"}},
+        .sizes = {{"m", rows}, {"d", kWidth}, {"s", positions}},
+        .streamed = "d"};
     GraphBuilder graph(subject, "attention");
     graph.input("p", {rows, positions});
     graph.constant("v", {positions, kWidth}, cache);
     graph.define(ops::define({}, fmt::format("op attend(t: {}, d: {}, s*: {})\n"
                                              "in P f32[t, s], V {}[s, d]\n"
-                                             "out M f32[t], L f32[t], A f32[t, d] = softmax_sum(P, V)\n",
-                                             rows, kWidth, positions, name(cache))));
+                                             "out M f32[t], L f32[t], A f32[t, d] = softmax_sum(P, V)\n"
+                                             "weights {}\n",
+                                             rows, kWidth, positions, name(cache), name(weights))));
     return subject;
 }
 
@@ -285,7 +290,8 @@ std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
     for (const ops::WeightFormat cache :
          {ops::WeightFormat::kF32, ops::WeightFormat::kF16, ops::WeightFormat::kBF16}) {
         for (const int64_t rows : {int64_t{1}, int64_t{2}, int64_t{6}, kQueries}) {
-            subjects.push_back(product({cache, {}, "f32", true}, rows, kPositions, kWidth));
+            const ElementType queries = ops::type_of_attended(*ops::element_of(cache));
+            subjects.push_back(product({cache, {queries}, name(queries), true}, rows, kPositions, kWidth));
             subjects.back().is_cached = true;
             for (const int64_t tile : {kPositions, positions})
                 subjects.push_back(attention(rows, tile, *ops::element_of(cache)));

@@ -64,12 +64,16 @@ KLanes k_lanes_of(const LeafScope& scope, const Roles& roles) {
                     fmt::format("is of {}; {}=2 needs bf16", name(tensor.type), parameter),
                     fmt::format("leave {} out", parameter));
     };
-    if (dot > 1 && dot != count) {
-        throw Error(scope.node.name, "dot", fmt::format("is {}, k_lanes is {}", dot, count),
-                    "the operands of one operation lie side by side: give both, or leave dot out");
+    const Read* b = roles.product.b_operand();
+    if (dot > 1 && !b)
+        throw Error(scope.node.name, "dot", "its factor is computed from several operands", "leave dot out");
+    if (dot > 1 && count == 1 && lanes_parameter(scope) == 1)
+        throw Error(scope.node.name, "dot", "lays lanes into each other, and there are none", "give lanes");
+    if (count > 1 && b) expect_bf16(*b, "k_lanes");
+    if (dot > 1) {
+        expect_bf16(roles.product.a, "dot");
+        expect_bf16(*b, "dot");
     }
-    if (count > 1 && roles.product.b_operand()) expect_bf16(*roles.product.b_operand(), "k_lanes");
-    if (dot > 1) expect_bf16(roles.product.a, "dot");
     return {count, dot > 1};
 }
 
@@ -111,7 +115,7 @@ Body lower_contract(const LeafScope& scope) {
                         at, true);
     if (lanes > 1) c.expect_stride(kLane, 1);
     if (k_lanes.count > 1) a.expect_stride(kStep, k_lanes.count * a.stride(kInStep));
-    if (k_lanes.dot) a.expect_stride(kInStep, 1);
+    if (k_lanes.dot) a.expect_stride(k_lanes.count > 1 ? kInStep : kStep, 1);
     ContractCall call{.lanes = lanes,
                       .rows = number_parameter(scope, "rows", 1, 32),
                       .groups = number_parameter(scope, "groups", 1, 16),

@@ -224,7 +224,8 @@ Body lower_softmax(const LeafScope& scope, const LoopPlan& plan) {
     fold(Monoid::kMax, results[0], {}, false, minus_infinity, score);
     fold(Monoid::kSum, results[1], {}, false, 0, weight);
     fold(Monoid::kSum, results[2], value_loops, true, 0, [&](const ValueScope& values) {
-        return apply_value(Function::kMul, {weight(values), to_value(definition.body[1], values)});
+        return apply_value(Function::kMul, {rounded_value(definition.weights, weight(values)),
+                                            to_value(definition.body[1], values)});
     });
     return outer.around(std::move(body));
 }

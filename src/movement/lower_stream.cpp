@@ -102,11 +102,27 @@ Body lower_stream(const LeafScope& scope) {
         max.expect_stride(kRow, 1);
         sum.expect_stride(kRow, 1);
     }
+    const ElementType weights = definition.weights;
+    const bool dot = number_parameter(scope, "dot", 1, 2) > 1;
+    const TensorDecl& values_read = definition.tensors[static_cast<size_t>(value->tensor)];
+    if (dot && (weights != ElementType::kBF16 || values_read.type != ElementType::kBF16)) {
+        throw Error(scope.node.name, "dot",
+                    fmt::format("needs weights and values of bf16; they are of {} and {}", name(weights),
+                                name(values_read.type)),
+                    "leave dot out");
+    }
+    if (dot && (lanes == 1 || panel_parameter(scope) > 0)) {
+        throw Error(scope.node.name, "dot",
+                    lanes == 1 ? "lays lanes into each other, and there are none" : "goes without panels",
+                    "leave dot out");
+    }
     StreamCall call{.lanes = lanes,
                     .rows = number_parameter(scope, "rows", 1, 32),
                     .groups = number_parameter(scope, "groups", 1, 16),
                     .prefetch = prefetch_parameter(scope),
                     .panel_blocks = panel_parameter(scope),
+                    .weights = weights,
+                    .dot = dot,
                     .scores = tile,
                     .scores_stride = stride,
                     .v = operand_factor(scope, *value, at, inside, lanes),

@@ -37,6 +37,9 @@ std::string text(const ValueExpr& value) {
             for (const ValuePtr& a : call.arguments) arguments += (arguments.empty() ? "" : ", ") + text(*a);
             return fmt::format("{}({})", name(call.function), arguments);
         }
+        std::string operator()(const RoundValue& rounded) const {
+            return fmt::format("{}({})", name(rounded.to), text(*rounded.argument));
+        }
     };
     return std::visit(Visit{}, value.node);
 }
@@ -139,7 +142,8 @@ private:
                          c.rows, c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores,
                          c.scores_stride, text(c.v), text(c.max), text(c.sum), text(c.result),
                          c.result_m.text(), c.result_group.text()) +
-             ahead(c.prefetch) + panels(c.panel_blocks));
+             (c.weights == ElementType::kF32 ? "" : fmt::format(" weights {}", name(c.weights))) +
+             (c.dot ? " dot" : "") + ahead(c.prefetch) + panels(c.panel_blocks));
     }
     void add(const LocalTile& tile) { line(fmt::format("tile {} x {}", tile.name, tile.elements)); }
     void add(const Fill& fill) {

@@ -56,8 +56,13 @@ struct ApplyValue {
     Function function;
     std::vector<ValuePtr> arguments;
 };
+/// To the nearest number of type `to`.
+struct RoundValue {
+    ElementType to;
+    ValuePtr argument;
+};
 struct ValueExpr {
-    std::variant<Number, Infinity, Integer, Load, AccumulatorRef, ApplyValue> node;
+    std::variant<Number, Infinity, Integer, Load, AccumulatorRef, ApplyValue, RoundValue> node;
 };
 
 // ---- statements
@@ -187,7 +192,9 @@ struct StreamCall {
     int64_t lanes, rows, groups;
     int64_t prefetch = 0;      ///< bytes by which the values are fetched ahead
     int64_t panel_blocks = 0;  ///< blocks of rows for which the values are widened by panels; 0: never
-    std::string scores;        ///< local tile, masked entries -inf
+    ElementType weights = ElementType::kF32;  ///< to which they are rounded
+    bool dot = false;                         ///< weights and values are added in pairs by dot products
+    std::string scores;                       ///< local tile, masked entries -inf
     int64_t scores_stride;
     Factor v;                  ///< outer: groups of d; inner: s
     Address max, sum, result;  ///< maxima and sums of the rows lie side by side

@@ -78,6 +78,11 @@ ValuePtr apply_value(Function function, std::vector<ValuePtr> arguments) {
     return std::make_shared<const ValueExpr>(ValueExpr{ApplyValue{function, std::move(arguments)}});
 }
 
+ValuePtr rounded_value(ElementType type, ValuePtr value) {
+    if (type == ElementType::kF32) return value;
+    return std::make_shared<const ValueExpr>(ValueExpr{RoundValue{type, std::move(value)}});
+}
+
 LaneAddress split_lanes(const Address& address, const Node& node, const std::string& what) {
     const auto stride = address.offset.coefficient(kLane);
     if (!stride) {
@@ -122,11 +127,11 @@ ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
         return std::make_shared<const ValueExpr>(ValueExpr{std::move(load)});
     }
     if (const auto* to = std::get_if<Cast>(&expr->node)) {
-        if (to->to != ElementType::kF32) {
+        if (is_integer(to->to)) {
             throw Error(scope.node.name, std::string(name(to->to)),
                         "is not a type that compiled code casts to in this version");
         }
-        return to_value(to->argument, scope);
+        return rounded_value(to->to, to_value(to->argument, scope));
     }
     const auto& call = std::get<Apply>(expr->node);
     std::vector<ValuePtr> arguments;
@@ -173,6 +178,7 @@ ValuePtr load_result(int tensor, const ValueScope& scope) {
 }
 
 bool has_lanes(const ValueExpr& value) {
+    if (const auto* rounded = std::get_if<RoundValue>(&value.node)) return has_lanes(*rounded->argument);
     if (const auto* load = std::get_if<Load>(&value.node)) return load->lane_stride != 0;
     if (const auto* integer = std::get_if<Integer>(&value.node)) return integer->lane_stride != 0;
     if (const auto* acc = std::get_if<AccumulatorRef>(&value.node)) return !acc->fold_lanes;

@@ -27,6 +27,8 @@ ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope);
 Store store_to(int tensor, ValuePtr value, const ValueScope& scope);
 ValuePtr number_value(double value);
 ValuePtr apply_value(Function function, std::vector<ValuePtr> arguments);
+/// The nearest number of this type, f32 being what compiled code computes in.
+ValuePtr rounded_value(ElementType type, ValuePtr value);
 /// The element that a result has so far.
 ValuePtr load_result(int tensor, const ValueScope& scope);
 

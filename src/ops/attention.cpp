@@ -8,57 +8,79 @@
 namespace tessera::ops {
 namespace {
 
+constexpr const char* kRounded = "rounded";
+
+/// The type that the attribute states; f32 without it.
+ElementType rounded_type(const Node& node) {
+    if (!std::get<Composite>(node.op).attributes.contains(kRounded)) return ElementType::kF32;
+    const std::string& text = text_attribute(node, kRounded);
+    const auto type = element_type_of(text);
+    if (type == ElementType::kF32 || type == ElementType::kBF16) return *type;
+    throw Error(std::string(kAttention), node.name,
+                fmt::format("{} is {}, expected f32 or bf16", kRounded, text));
+}
+
 /// `pattern` with {rows}, {sequences}, ... replaced by the extents.
 DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::string_view pattern,
-                          ElementType type = ElementType::kF32, double scale = 1) {
+                          ElementType type = ElementType::kF32, double scale = 1,
+                          ElementType rounded = ElementType::kF32) {
     return define(
         symbols,
-        fmt::vformat(
-            pattern,
-            fmt::make_format_args(
-                fmt::arg("rows", text(shape.rows)), fmt::arg("sequences", text(shape.sequences)),
-                fmt::arg("segment", text(shape.segment)), fmt::arg("cached", text(shape.cached)),
-                fmt::arg("pages", text(shape.pages)), fmt::arg("table", shape.table_width),
-                fmt::arg("heads", shape.heads), fmt::arg("cache_heads", shape.cache_heads),
-                fmt::arg("group", shape.heads / shape.cache_heads), fmt::arg("width", shape.width),
-                fmt::arg("page", kPageSlots), fmt::arg("type", name(type)), fmt::arg("scale", scale))));
+        fmt::vformat(pattern,
+                     fmt::make_format_args(
+                         fmt::arg("rows", text(shape.rows)), fmt::arg("sequences", text(shape.sequences)),
+                         fmt::arg("segment", text(shape.segment)), fmt::arg("cached", text(shape.cached)),
+                         fmt::arg("pages", text(shape.pages)), fmt::arg("table", shape.table_width),
+                         fmt::arg("heads", shape.heads), fmt::arg("cache_heads", shape.cache_heads),
+                         fmt::arg("group", shape.heads / shape.cache_heads), fmt::arg("width", shape.width),
+                         fmt::arg("page", kPageSlots), fmt::arg("type", name(type)),
+                         fmt::arg("rounded", name(rounded)), fmt::arg("scale", scale))));
 }
 
 }  // namespace
 
-Composite attention(double scale, const AttentionSymbols& symbols) {
-    return {.kind = std::string(kAttention),
-            .attributes = {{"scale", scale},
-                           {"sequences", symbols.sequences},
-                           {"segment", symbols.segment},
-                           {"cached", symbols.cached}}};
+Composite attention(double scale, ElementType rounded, const AttentionSymbols& symbols) {
+    Composite composite{.kind = std::string(kAttention),
+                        .attributes = {{"scale", scale},
+                                       {"sequences", symbols.sequences},
+                                       {"segment", symbols.segment},
+                                       {"cached", symbols.cached}}};
+    if (rounded != ElementType::kF32) composite.attributes[kRounded] = std::string(name(rounded));
+    return composite;
 }
 
-DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape) {
+ElementType type_of_attended(ElementType cache) {
+    return cache == ElementType::kBF16 ? cache : ElementType::kF32;
+}
+
+DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape, ElementType result) {
     return define_with(
         symbols, shape,
         R"(op gather_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, e: {width})
 index first i32[b], length i32[b]
 in  Q f32[first[b] + i, g * {group} + r, e] of [{rows}, {heads}, {width}]
-out G f32[b, g, r, i, e] = Q
+out G {type}[b, g, r, i, e] = Q
 where i < length[b]
-)");
+)",
+        result);
 }
 
-DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale) {
+DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale,
+                           ElementType rounded) {
     return define_with(
         symbols, shape,
         R"(op scores_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, s: {cached}, e*: {width})
 index length i32[b], start i32[b], page i32[b, s div {page}] of [{sequences}, {table}]
-in  G f32[b, g, r, i, e]
+in  G {rounded}[b, g, r, i, e]
 in  K {type}[page[b, s div {page}], s mod {page}, g, e] of [{pages}, {page}, {cache_heads}, {width}]
 out scores f32[b, g, r, i, s] = sum(G * K) * {scale}
 where i < length[b] and s <= start[b] + i
 )",
-        cache, scale);
+        cache, scale, rounded);
 }
 
-DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache) {
+DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
+                           ElementType rounded) {
     return define_with(
         symbols, shape,
         R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width}, s*: {cached})
@@ -67,8 +89,9 @@ in  scores f32[b, g, r, i, s]
 in  V {type}[page[b, s div {page}], s mod {page}, g, d] of [{pages}, {page}, {cache_heads}, {width}]
 out M f32[b, g, r, i], L f32[b, g, r, i], A f32[b, g, r, i, d] = softmax_sum(scores, V)
 where i < length[b] and s <= start[b] + i
+weights {rounded}
 )",
-        cache);
+        cache, 1, rounded);
 }
 
 DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result) {
@@ -110,13 +133,15 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
 
     const ValueId first = node.operands[3], length = node.operands[4], start = node.operands[5];
     const ValueId page = node.operands[6];
-    const ValueId gathered = block.add(node.name + "_gather", gather_sequences(graph.symbols, shape),
+    const ElementType rounded = rounded_type(node);
+    const ValueId gathered = block.add(node.name + "_gather", gather_sequences(graph.symbols, shape, rounded),
                                        {first, length, node.operands[0]});
-    const ValueId scores = block.add(
-        node.name + "_scores", scores_batch(graph.symbols, shape, k.element, real_attribute(node, "scale")),
-        {length, start, page, gathered, node.operands[1]});
+    const ValueId scores =
+        block.add(node.name + "_scores",
+                  scores_batch(graph.symbols, shape, k.element, real_attribute(node, "scale"), rounded),
+                  {length, start, page, gathered, node.operands[1]});
     const std::vector<ValueId> sums =
-        block.add_all(node.name + "_attend", attend_batch(graph.symbols, shape, v.element),
+        block.add_all(node.name + "_attend", attend_batch(graph.symbols, shape, v.element, rounded),
                       {length, start, page, scores, node.operands[2]});
     block.add_into(node.name + "_scatter",
                    scatter_sequences(graph.symbols, shape, graph[node.results[0]].type.element),

@@ -22,8 +22,13 @@ struct AttentionSymbols {
 /// The composite: softmax(scale Q K^T) V. Operands, in this order: Q f32[rows, heads, width], K and V of the
 /// cache [pages, 16, cache heads, width], first, length, start i32[sequences], page i32[sequences, pages of
 /// the longest context]. Result:
-/// [rows, heads, width] of a float type; rows that belong to no sequence are 0.
-Composite attention(double scale, const AttentionSymbols& symbols = {});
+/// [rows, heads, width] of a float type; rows that belong to no sequence are 0. `rounded`: the type to which
+/// the queries and the weights of the softmax are rounded that are multiplied with the cache, f32 or bf16.
+Composite attention(double scale, ElementType rounded = ElementType::kF32,
+                    const AttentionSymbols& symbols = {});
+
+/// `rounded` where the policy allows it: bf16 of a cache of bf16, which units multiply in pairs; else f32.
+ElementType type_of_attended(ElementType cache);
 
 /// Extents of all parts of the decomposition.
 struct AttentionShape {
@@ -34,14 +39,18 @@ struct AttentionShape {
 
 /// G[b, g, r, i, e] = Q[first[b] + i, g * group + r, e]: one sequence after the other, so that packs and
 /// units survive in a mixed batch, and the heads that share a cache head side by side. Operands: first,
-/// length, Q. Result: f32[sequences, cache heads, group, segment, width].
-DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape);
+/// length, Q. Result: [sequences, cache heads, group, segment, width] of type `result`.
+DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
+                               ElementType result = ElementType::kF32);
 /// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e]. Operands: length, start, page,
-/// G, K. Result: f32[sequences, cache heads, group, segment, cached].
-DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale);
-/// Streaming softmax of the scores over s, with the values. Operands: length, start, page, scores, V.
-/// Results: M, L f32[sequences, cache heads, group, segment], A the same with [.., width].
-DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache);
+/// G of type `rounded`, K. Result: f32[sequences, cache heads, group, segment, cached].
+DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale,
+                           ElementType rounded = ElementType::kF32);
+/// Streaming softmax of the scores over s, with the values; weights of type `rounded`. Operands: length,
+/// start, page, scores, V. Results: M, L f32[sequences, cache heads, group, segment], A the same with [..,
+/// width].
+DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
+                           ElementType rounded = ElementType::kF32);
 /// Y[first[b] + i, g * group + r, d] = A / L. Operands: first, length, A, L. Result: [rows, heads, width] of
 /// type `result`.
 DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape,

@@ -27,7 +27,8 @@ Graph decompose(const Graph& graph) {
     Graph result = graph;
     for (Block& block : result.blocks) {
         const std::vector<Node> nodes = std::exchange(block.nodes, {});
-        ops::BlockBuilder builder(result, block);
+        // What a decomposition rounds the composite says.
+        ops::BlockBuilder builder(result, block, Rounding::kWeights);
         for (const Node& node : nodes) {
             if (node.definition())
                 block.nodes.push_back(node);

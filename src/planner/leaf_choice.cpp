@@ -118,6 +118,17 @@ struct Product {
     }
 };
 
+/// The same multiplied by a vector unit for pairs, which are made of B as it is read.
+void add_with_pairs_made(std::vector<Leaf>& out, Leaf leaf, const Product& product,
+                         const PlannerOptions& options) {
+    const Read* b = product.roles.b_operand();
+    if (!b || product.type(*b) != product.type(product.roles.a) ||
+        !adds_products(options, product.type(*b)) || product.lanes == 1)
+        return;
+    leaf.parameters["dot"] = std::to_string(k_lanes(options, product.type(*b)));
+    out.push_back(std::move(leaf));
+}
+
 /// The same with B in pairs of k, as the machine's units want it: multiplied by such a unit, or widened.
 /// `is_first`: of the blocks.
 void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Product& product, bool is_first,
@@ -168,7 +179,10 @@ void add_blocks(std::vector<Leaf>& out, Leaf leaf, const Product& product, int64
             std::to_string(product.along_n ? std::min(block.columns, groups) : block.columns);
         set_prefetch(leaf, block);
         set_partial_sums(leaf, block);
-        if (product.along_n) add_with_k_lanes(out, leaf, product, is_first, options);
+        if (product.along_n) {
+            add_with_k_lanes(out, leaf, product, is_first, options);
+            add_with_pairs_made(out, leaf, product, options);
+        }
         if (product.has_panels()) add_with_panels(out, leaf, block.rows, product.rows);
         out.push_back(leaf);
         is_first = false;
@@ -239,9 +253,14 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
     const auto results = d.results();
     const auto& once = d.tensors[static_cast<size_t>(results[0])].map;
     const std::vector<Read> values = reads_in({d.body[1]});
-    const bool is_widened = std::any_of(values.begin(), values.end(), [&](const Read& read) {
-        return d.tensors[static_cast<size_t>(read.tensor)].type != ElementType::kF32;
-    });
+    const auto are_of = [&](ElementType type) {
+        return std::all_of(values.begin(), values.end(), [&](const Read& read) {
+            const TensorDecl& tensor = d.tensors[static_cast<size_t>(read.tensor)];
+            return tensor.role == Role::kIndex || tensor.type == type;
+        });
+    };
+    const bool is_widened = !are_of(ElementType::kF32);
+    const bool has_dot = are_of(d.weights) && adds_products(options, d.weights);
     for (int64_t lanes = options.lanes; lanes >= 1; lanes /= 2) {
         for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x) {
             if (d.iterators[static_cast<size_t>(x)].is_reduction || uses(once, x)) continue;
@@ -264,11 +283,19 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
                 leaf.parameters["rows"] = std::to_string(block.rows);
                 leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
-                out.push_back(leaf);
+                const auto add = [&](Leaf one) {
+                    if (has_dot && lanes > 1) {
+                        Leaf by_unit = one;
+                        by_unit.parameters["dot"] = std::to_string(k_lanes(options, d.weights));
+                        out.push_back(std::move(by_unit));
+                    }
+                    out.push_back(std::move(one));
+                };
+                add(leaf);
                 if (most <= kFewRows) {
                     for (const int64_t prefetch : kPrefetchDistances) {
                         set_prefetch(leaf, {block.rows, block.columns, prefetch});
-                        out.push_back(leaf);
+                        add(leaf);
                     }
                     set_prefetch(leaf, block);
                 }

@@ -23,6 +23,14 @@ std::vector<bf16> stored_pairs(const std::vector<bf16>& b, const Case& c, int64_
     return packed;
 }
 
+std::vector<bf16> rows_of_k(const std::vector<bf16>& b, const Case& c) {
+    std::vector<bf16> rows(b.size());
+    for (int64_t n = 0; n < c.n; ++n)
+        for (int64_t k = 0; k < c.k; ++k)
+            rows[static_cast<size_t>(k * c.n + n)] = b[static_cast<size_t>(n * c.k + k)];
+    return rows;
+}
+
 /// The sum in the order in which the contraction forms it.
 template <ContractTile Tile, class T>
 float sum_in_order(const T* a, const bf16* b, int64_t depth, float start) {
@@ -40,8 +48,11 @@ float sum_in_order(const T* a, const bf16* b, int64_t depth, float start) {
     return sums[0];
 }
 
+/// B as it lies: in pairs, or in rows of k of which pairs are made.
+enum class Form { kPairs, kRows };
+
 template <ContractTile Tile, class T>
-void check(const Case& c) {
+void check(const Case& c, Form form = Form::kPairs) {
     SCOPED_TRACE(c.text());
     constexpr int64_t L = Tile.lanes;
     Random random(static_cast<uint64_t>(c.m * 10007 + c.n * 101 + c.k));
@@ -49,13 +60,19 @@ void check(const Case& c) {
     const auto a = numbers<T>(random, (c.m - 1) * stride_m + c.k);
     const auto b = numbers<bf16>(random, c.n * c.k);
     const AtPageEnd<T> a_data(a);
-    const AtPageEnd<bf16> b_data(stored_pairs(b, c, L, Tile.b_padded));
+    const AtPageEnd<bf16> b_data(form == Form::kRows ? rows_of_k(b, c)
+                                                     : stored_pairs(b, c, L, Tile.b_padded));
     Guarded<float> result_data(random.numbers(c.m * c.n));
     const Guarded<float> before = result_data;
 
-    contract<Tile>(c.m, c.n, c.k, rows(a_data.data(), stride_m, Int<1>{}),
-                   lane_pairs(b_data.data(), ceil_div(c.k, 2) * 2 * L, Int<2 * L>{}),
-                   result(result_data.data(), c.n, Int<L>{}));
+    const auto contract_by = [&](const auto& operand) {
+        contract<Tile>(c.m, c.n, c.k, rows(a_data.data(), stride_m, Int<1>{}), operand,
+                       result(result_data.data(), c.n, Int<L>{}));
+    };
+    if constexpr (Tile.dot) {
+        if (form == Form::kRows) contract_by(lanes(b_data.data(), Int<L>{}, c.n));
+    }
+    if (form == Form::kPairs) contract_by(lane_pairs(b_data.data(), ceil_div(c.k, 2) * 2 * L, Int<2 * L>{}));
 
     ASSERT_TRUE(result_data.guards_are_intact());
     for (int64_t m = 0; m < c.m; ++m) {
@@ -78,11 +95,11 @@ void check(const Case& c) {
 }
 
 template <ContractTile Tile, class T>
-void check_sizes() {
+void check_sizes(Form form = Form::kPairs) {
     constexpr int64_t L = Tile.lanes;
     for (const int64_t m : {1, 2, Tile.rows, Tile.rows + 1, 2 * Tile.rows - 1}) {
         for (const int64_t n : {int64_t{1}, L, L + 3, L * Tile.groups, L * (2 * Tile.groups - 1) + 1}) {
-            for (const int64_t k : {1, 2, 3, 16, 31}) check<Tile, T>({m, n, k});
+            for (const int64_t k : {1, 2, 3, 16, 31}) check<Tile, T>({m, n, k}, form);
         }
     }
 }
@@ -107,6 +124,22 @@ TEST(ContractPairs, DotProducts) {
     check_sizes<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .b_padded = true, .dot = true}, bf16>();
     check_sizes<ContractTile{.lanes = 32, .rows = 2, .groups = 1, .dot = true}, bf16>();
     check_sizes<ContractTile{.lanes = 4, .rows = 2, .groups = 2, .dot = true}, bf16>();
+}
+
+TEST(ContractPairs, PairsThatAreMade) {
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 6, .groups = 2, .dot = true}, bf16>(
+        Form::kRows);
+    check_sizes<ContractTile{.lanes = 16,
+                             .rows = 2,
+                             .groups = 3,
+                             .k_unroll = 2,
+                             .accumulate = true,
+                             .prefetch = 16384,
+                             .dot = true,
+                             .partial_sums = 2},
+                bf16>(Form::kRows);
+    check_sizes<ContractTile{.lanes = 32, .rows = 2, .groups = 1, .prefetch = 512, .dot = true}, bf16>(
+        Form::kRows);
 }
 
 TEST(ContractPairs, PartialSums) {

@@ -163,6 +163,56 @@ TEST(Softmax, ValuesByPanels) {
     b.expect(p, 2);
 }
 
+// The weights of several steps are those of one, each of its own maximum, rounded; L is not.
+template <ContractTile Tile>
+void check_rounded_weights() {
+    constexpr int64_t kRows = 5, kPositions = 37, kDepth = 19;
+    constexpr double kRounding = 0x1p-8;  // half of the spacing of bf16 below 1, twice
+    Problem p = make(kRows, kPositions, kDepth, 11);
+    std::vector<bf16> values;
+    for (float& x : p.values) {
+        values.push_back(narrow<bf16>(x));
+        x = widen(values.back());
+    }
+    for (const int64_t cut : {int64_t{8}, kPositions}) {
+        Buffers<Tile.lanes, int64_t> b(kRows, kDepth, kDepth);
+        softmax_init<Tile.lanes>(kRows, kDepth, b.state);
+        for (int64_t begin = 0; begin < kPositions; begin += cut) {
+            const int64_t width = std::min(cut, kPositions - begin);
+            Guarded<float> tile(kRows * width);
+            for (int64_t i = 0; i < kRows * width; ++i) {
+                const int64_t at = i / width * kPositions + begin + i % width;
+                tile.data()[i] = p.scores[static_cast<size_t>(at)];
+            }
+            softmax_step<Tile, bf16>(kRows, width, kDepth, tile.data(), width,
+                                     lanes(values.data() + begin * kDepth, Int<Tile.lanes>{}, kDepth),
+                                     b.state);
+            ASSERT_TRUE(tile.guards_are_intact());
+        }
+        const Reference r = solve(p);
+        for (int64_t i = 0; i < kRows; ++i) {
+            const double sum = r.sum[static_cast<size_t>(i)];
+            ASSERT_EQ(b.maximum[i], r.maximum[static_cast<size_t>(i)]);
+            ASSERT_NEAR(b.sum[i], sum, 1e-5 * sum);
+            double largest = 0;
+            for (int64_t d = 0; d < kDepth; ++d) {
+                const double error =
+                    std::fabs(b.value[i * kDepth + d] - r.value[static_cast<size_t>(i * kDepth + d)]);
+                ASSERT_LE(error, kRounding * sum) << i << " " << d;
+                largest = std::max(largest, error);
+            }
+            const bool sees_several = i != 1 && i != 2;
+            ASSERT_TRUE(!sees_several || largest > 1e-5 * sum) << i << ": nothing was rounded";
+        }
+    }
+}
+
+TEST(Softmax, WeightsThatAreRounded) {
+    check_rounded_weights<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2}>();
+    check_rounded_weights<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2, .dot = true}>();
+    check_rounded_weights<ContractTile{.lanes = 32, .rows = 2, .groups = 1, .dot = true}>();
+}
+
 TEST(Softmax, PartsMergeInEitherOrder) {
     static constexpr ContractTile kTile{.lanes = 8, .rows = 4, .groups = 2};
     for (const int64_t cut : {0, 1, 20, 49, 50}) {

@@ -2,6 +2,7 @@
 
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/blocks.h"
+#include "tessera/ntt/paired_lanes.h"
 #include "tessera/ntt/register_block.h"
 #include "tessera/ntt/wide_panel.h"
 #include "tessera/ntt/wide_rows.h"
@@ -19,7 +20,7 @@ struct ContractTile {
     bool accumulate = false;  ///< start from C instead of 0
     bool b_padded = false;    ///< the last group of B can be read whole
     int prefetch = 0;         ///< bytes by which lines of B are fetched ahead, but not by panels; 0: never
-    bool dot = false;         ///< add pairs of k by dot_add; B is of pairs, and so is A
+    bool dot = false;         ///< add pairs of k by dot_add; A is of pairs, and B is or they are made
     int partial_sums = 1;     ///< sums of each row and group, which take the steps of k in turns
     int panel_blocks = 0;     ///< for so many blocks of rows, or more, B is widened by panels; 0: never
 };
@@ -44,8 +45,8 @@ inline constexpr int64_t kLargestBlock = 256;
 template <ContractTile Tile, class B>
 inline constexpr bool kIsPaired = LanePairsOperand<B, Vector<float, Tile.lanes>>;
 
-/// The lanes of one group at one step: as many of k as B gives at a time.
-template <ContractTile Tile, class B, Extent Count>
+/// The lanes of one group at one step: as many of k as B gives at a time, of which the first `Depth` exist.
+template <ContractTile Tile, int Depth, class B, Extent Count>
 [[gnu::always_inline]] inline auto load_step(const B& b, int64_t group, int64_t step, Count count) {
     using V = Vector<float, Tile.lanes>;
     const auto valid = [&] {
@@ -55,10 +56,12 @@ template <ContractTile Tile, class B, Extent Count>
             return count;
         }
     }();
-    if constexpr (kIsPaired<Tile, B>) {
-        return b.template load_pairs<V>(group, step, valid);
-    } else {
+    if constexpr (!kIsPaired<Tile, B>) {
         return b.template load<V>(group, step, valid);
+    } else if constexpr (Depth == 1 && kMakesPairs<B>) {
+        return b.template load_single<V>(group, step, valid);
+    } else {
+        return b.template load_pairs<V>(group, step, valid);
     }
 }
 
@@ -78,7 +81,10 @@ inline constexpr bool kFetchesInTurns = [] {
 /// Fetches ahead what the lanes of one group at one step, b_group[j] of a block, are read from.
 template <ContractTile Tile, class B>
 [[gnu::always_inline]] inline void fetch_step_ahead(const B& b, int64_t group, int j, int64_t step) {
-    if constexpr (Tile.prefetch > 0 && HasAddress<B>) {
+    if constexpr (Tile.prefetch > 0 && kMakesPairs<B>) {
+        fetch_step_ahead<Tile>(b.lanes, group, j, 2 * step);
+        fetch_step_ahead<Tile>(b.lanes, group, j, 2 * step + 1);
+    } else if constexpr (Tile.prefetch > 0 && HasAddress<B>) {
         if (!kFetchesInTurns<Tile, B> || (j + step) % 2 == 0)
             fetch_ahead<Tile.prefetch>(b.address(group + j, step));
     }
@@ -162,7 +168,7 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent 
 #pragma GCC unroll 64
         for (int j = 0; j < NR; ++j) {
             fetch_step_ahead<Tile>(b, group, j, at);
-            b_group[j] = load_step<Tile>(b, group + j, at, count);
+            b_group[j] = load_step<Tile, depth.value>(b, group + j, at, count);
         }
         if constexpr (kDepth == 2) {
             add_pairs<Tile.dot, depth.value>(sum, a, m, 2 * at, b_group);
@@ -253,7 +259,7 @@ template <ContractTile Tile, int NR, Extent Count, class B>
         const auto widen_step = [&](int64_t pair, auto depth) __attribute__((always_inline)) {
 #pragma GCC unroll 64
             for (int j = 0; j < NR; ++j) {
-                const auto both = load_step<Tile>(b, group + j, pair, count);
+                const auto both = load_step<Tile, depth.value>(b, group + j, pair, count);
                 store(wide(2 * pair, j), widen_even(both));
                 if constexpr (depth.value == 2) store(wide(2 * pair + 1, j), widen_odd(both));
             }
@@ -266,7 +272,7 @@ template <ContractTile Tile, int NR, Extent Count, class B>
         for_steps<Tile.k_unroll>(
             begin, end, [&](int64_t k, int) __attribute__((always_inline)) {
 #pragma GCC unroll 64
-                for (int j = 0; j < NR; ++j) store(wide(k, j), load_step<Tile>(b, group + j, k, count));
+                for (int j = 0; j < NR; ++j) store(wide(k, j), load_step<Tile, 1>(b, group + j, k, count));
             });
     }
 }
@@ -309,18 +315,20 @@ inline constexpr bool kWidensRows = detail::kIsNarrow<A> && !Tile.dot;
 template <ContractTile Tile, class A, class B, class C, class V = Vector<float, Tile.lanes>>
 concept Contraction = ResultOperand<C, V> &&
                       (ResumableResultOperand<C, V> || (Tile.panel_blocks == 0 && !kWidensRows<Tile, A>)) &&
-                      ((Tile.dot && RowPairsOperand<A, V> && LanePairsOperand<B, V>) ||
+                      ((Tile.dot && RowPairsOperand<A, V> &&
+                        (LanePairsOperand<B, V> || PairableLanes<B, V>)) ||
                        (!Tile.dot && RowsOperand<A, V> && (LanesOperand<B, V> || LanePairsOperand<B, V>)));
 
 /// C[m, n] (+)= sum_k A[m, k] * B[n, k] for m < M, n < N, k < K; every sum is formed in the order of k by one
 /// fused multiply-add after the other, so the result depends neither on the tile nor on how K is cut into
 /// accumulating calls (of pairs: at even k). With `dot` each pair is added by dot_add, the odd k before the
-/// even one. `partial_sums` P > 1 take k = i, i + P, ... each (of pairs: pairs; of a rest that fills no turn:
-/// the first all), and the first then takes the others: in a block of few sums no addition waits for the one
-/// before, and the result depends on P and on how K is cut. Blocks of n are the outer loop: a panel of B (K x
-/// groups x L) stays in the nearest cache while the rows of A pass. Nothing of C beyond N is touched, nor of
-/// B unless `b_padded`. Rows of f16 and bf16 are widened once for all n, as many at a time as there is room
-/// for (kContractWide). With `panel_blocks`, for that many blocks of rows of f32, it is B that is widened or
+/// even one; where B says where its k lie, two of them are laid into each other as they are read.
+/// `partial_sums` P > 1 take k = i, i + P, ... each (of pairs: pairs; of a rest that fills no turn: the first
+/// all), and the first then takes the others: in a block of few sums no addition waits for the one before,
+/// and the result depends on P and on how K is cut. Blocks of n are the outer loop: a panel of B (K x groups
+/// x L) stays in the nearest cache while the rows of A pass. Nothing of C beyond N is touched, nor of B
+/// unless `b_padded`. Rows of f16 and bf16 are widened once for all n, as many at a time as there is room for
+/// (kContractWide). With `panel_blocks`, for that many blocks of rows of f32, it is B that is widened or
 /// decoded, a panel once for all of them.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
 requires Contraction<Tile, A, B, C>
@@ -335,6 +343,8 @@ inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     }
     if constexpr (kWidensRows<Tile, A>) {
         detail::contract_widened<Tile>(m, n_extent, k, a, b, c);
+    } else if constexpr (Tile.dot && !detail::kIsPaired<Tile, B>) {
+        detail::contract_rows<Tile>(0, m, n_extent, Int<0>{}, k, a, PairedLanes<B>{b}, c);
     } else {
         detail::contract_rows<Tile>(0, m, n_extent, Int<0>{}, k, a, b, c);
     }

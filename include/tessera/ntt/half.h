@@ -73,6 +73,12 @@ template <class R>
     return convert_lanes<typename LanesOf<R>::Short>(v == v ? rounded : quiet);
 }
 
+/// narrow_bf16, but what is below 2^-126 in magnitude may become 0.
+template <class R>
+[[gnu::always_inline]] inline auto narrow_bf16_or_flush(R v) {
+    return narrow_bf16(v);
+}
+
 /// Exact; a NaN becomes quiet.
 template <class R>
 [[gnu::always_inline]] inline auto widen_f16(R h) {

@@ -75,6 +75,21 @@ template <class T, class V>
 
 }  // namespace detail
 
+/// The nearest numbers of type T, f16 or bf16, as floats.
+template <class T, Lanewise V>
+requires(std::same_as<Element<V>, float>&& detail::kIsOneOf<T, f16, bf16>) [[gnu::always_inline]] inline V
+    rounded(V v) {
+    return detail::map<V>(
+        [](auto x) {
+            if constexpr (std::same_as<T, f16>) {
+                return native::widen_f16(native::narrow_f16(x));
+            } else {
+                return native::widen_bf16(native::narrow_bf16(x));
+            }
+        },
+        v);
+}
+
 template <Lanewise V, SourceOf<V> P>
 [[gnu::always_inline]] inline V load(P p) {
     using T = detail::Pointee<P>;

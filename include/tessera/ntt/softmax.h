@@ -29,6 +29,32 @@ constexpr SoftmaxState<StoredExtent<SI>, StoredExtent<SG>> softmax_state(float* 
 
 namespace detail {
 
+/// How the weights lie when they are multiplied with the values.
+enum class SoftmaxWeights { kF32, kRounded, kBF16 };
+
+/// v as the nearest bf16; of what is below 2^-126 that or 0.
+template <AnyVector V>
+[[gnu::always_inline]] inline V round_weight(V v) {
+    return map<V>([](auto x) { return native::widen_bf16(native::narrow_bf16_or_flush(x)); }, v);
+}
+
+/// Stores the valid lanes as round_weight rounds them.
+template <AnyVector V, Extent Count>
+[[gnu::always_inline]] inline void store_weights(bf16* p, V v, Count count) {
+    if constexpr (!kIsWhole<V, Count>) {
+        bf16 all[lanes_v<V>];
+        store_weights(all, v, Int<lanes_v<V>>{});
+        copy_first<sizeof all>(p, all, count * 2);
+    } else if constexpr (V::kIsPair) {
+        constexpr int kHalf = lanes_v<V> / 2;
+        store_weights(p, v.low, Int<kHalf>{});
+        store_weights(p + kHalf, v.high, Int<kHalf>{});
+    } else {
+        const auto raw = native::narrow_bf16_or_flush(v.bits);
+        __builtin_memcpy(p, &raw, sizeof raw);
+    }
+}
+
 /// What to subtract from scores of maximum m: of a row in which everything is masked, -inf - -inf would be
 /// NaN.
 inline float finite_maximum(float m) {
@@ -56,9 +82,10 @@ struct Rescaled {
 };
 
 /// Turns the scores of `rows` rows into weights e^(P - m'), m' the new maximum, and updates M and L; scale[i]
-/// becomes e^(M - m'), by which A has to be scaled. `origin`: room for as many numbers. No row waits for
-/// another, nor its weights for what its scale takes.
-template <int L, Extent R, Extent S>
+/// becomes e^(M - m'), by which A has to be scaled. `origin`: room for as many numbers. The weights lie where
+/// the scores did, as bf16 at the beginning of their rows with `as_bf16`. No row waits for another, nor its
+/// weights for what its scale takes.
+template <int L, SoftmaxWeights Weights, Extent R, Extent S>
 inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, float* maximum, float* sum,
                          float* scale, float* origin) {
     using V = Vector<float, L>;
@@ -80,7 +107,13 @@ inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, floa
         V weights = broadcast<V>(0.0f);
         for_groups<L>(s_extent, [&](int64_t s, auto count) {
             const V weight = exp(load_group<V>(scores + i * stride + s, count, kMasked) - origin[i]);
-            store_group(scores + i * stride + s, weight, count);
+            if constexpr (Weights == SoftmaxWeights::kBF16) {
+                store_weights(reinterpret_cast<bf16*>(scores + i * stride) + s, weight, count);
+            } else if constexpr (Weights == SoftmaxWeights::kRounded) {
+                store_group(scores + i * stride + s, round_weight(weight), count);
+            } else {
+                store_group(scores + i * stride + s, weight, count);
+            }
             weights = weights + weight;
         });
         sum[i] = fma(sum[i], scale[i], fold_sum(weights));
@@ -107,11 +140,16 @@ inline void softmax_init(I i_extent, D d_extent, SoftmaxState<SI, SG> state) {
 /// Masked scores are -inf; a row in which everything was masked so far stays (-inf, 0, 0). P[i, s] is at
 /// scores + i*stride_score + s and is overwritten by the weights. `values` has n = d and k = s, in any type;
 /// weights of masked scores are 0, so their values must be finite. A is scaled while it is loaded into the
-/// accumulators of `Tile`.
-template <ContractTile Tile, Extent I, Extent S, Extent D, Extent SP, class Values, class SI, class SG>
+/// accumulators of `Tile`. What multiplies the values is the nearest `Weight`, float or bf16; L adds what was
+/// not rounded. With `dot` of the tile it is bf16, and so are the values.
+template <ContractTile Tile, class Weight = float, Extent I, Extent S, Extent D, Extent SP, class Values,
+          class SI, class SG>
 requires LanesOperand<Values, Vector<float, Tile.lanes>>
 inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP stride_score, Values values,
                          SoftmaxState<SI, SG> state) {
+    using enum detail::SoftmaxWeights;
+    static_assert(std::same_as<Weight, bf16> || (std::same_as<Weight, float> && !Tile.dot));
+    constexpr auto kWeights = std::same_as<Weight, float> ? kF32 : Tile.dot ? kBF16 : kRounded;
     const auto stride = StoredExtent<SP>(stride_score);
     // The scales wait on the stack; only a large or unknown number of rows is cut, at a multiple of the
     // register block.
@@ -128,12 +166,19 @@ inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP s
                 return i_extent - first < kRows ? i_extent - first : kRows;
             }
         }();
-        detail::softmax_rows<Tile.lanes>(rows_here, s_extent, scores + first * stride, stride,
-                                         state.maximum + first, state.sum + first, scale, origin);
+        float* const tile = scores + first * stride;
+        detail::softmax_rows<Tile.lanes, kWeights>(rows_here, s_extent, tile, stride, state.maximum + first,
+                                                   state.sum + first, scale, origin);
+        const auto weights = [&] {
+            if constexpr (kWeights == kBF16) {
+                return rows(reinterpret_cast<const bf16*>(tile), stride * Int<2>{}, Int<1>{});
+            } else {
+                return rows(tile, stride, Int<1>{});
+            }
+        }();
         auto value = state.value;
         value.data += first * value.stride_m;
-        contract<detail::accumulating(Tile)>(rows_here, d_extent, s_extent,
-                                             rows(scores + first * stride, stride, Int<1>{}), values,
+        contract<detail::accumulating(Tile)>(rows_here, d_extent, s_extent, weights, values,
                                              detail::Rescaled<decltype(value)>{value, scale});
     }
 }

@@ -74,6 +74,11 @@ ValuePtr with_members(const ValuePtr& value, const ComputedFactor& factor, std::
         }
         return std::make_shared<const ValueExpr>(ValueExpr{std::move(replaced)});
     }
+    if (const auto* rounded = std::get_if<RoundValue>(&value->node)) {
+        ValuePtr argument = with_members(rounded->argument, factor, operands);
+        if (!argument) return nullptr;
+        return std::make_shared<const ValueExpr>(ValueExpr{RoundValue{rounded->to, std::move(argument)}});
+    }
     const bool is_number =
         std::holds_alternative<Number>(value->node) || std::holds_alternative<Infinity>(value->node);
     return is_number ? value : nullptr;

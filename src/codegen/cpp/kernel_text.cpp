@@ -277,9 +277,11 @@ void KernelText::factor(const Factor& b, int64_t lanes, const FactorForms& forms
 }
 
 void KernelText::emit(const StreamCall& c) {
-    line(fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}{}}}>(",
-                     c.lanes, c.rows, c.groups, member("prefetch", c.prefetch),
-                     member("panel_blocks", c.panel_blocks)));
+    const std::string weights =
+        c.weights == ElementType::kF32 ? "" : fmt::format(", ntt::{}", name(c.weights));
+    line(fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}{}{}}}{}>(",
+                     c.lanes, c.rows, c.groups, member("prefetch", c.prefetch), c.dot ? ", .dot = true" : "",
+                     member("panel_blocks", c.panel_blocks), weights));
     line(fmt::format("    {}, {}, {}, {}, {},", extent(c.m), c.s.text(), extent(c.d), c.scores,
                      fixed(Index(c.scores_stride))));
     factor(c.v, c.lanes, kLanes);

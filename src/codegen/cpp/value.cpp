@@ -213,6 +213,11 @@ Text text_of(const ValueExpr& value, const ValueContext& context) {
     if (std::holds_alternative<Infinity>(value.node)) return {float_literal(INFINITY), Kind::kFloat, false};
     if (const auto* load = std::get_if<Load>(&value.node)) return load_text(*load, context);
     if (const auto* call = std::get_if<ApplyValue>(&value.node)) return call_text(*call, context);
+    if (const auto* rounded = std::get_if<RoundValue>(&value.node)) {
+        const Text of = as_float(text_of(*rounded->argument, context), context);
+        return {fmt::format("ntt::rounded<ntt::{}>({})", name(rounded->to), of.text), Kind::kFloat,
+                of.has_lanes};
+    }
     if (const auto* integer = std::get_if<Integer>(&value.node)) {
         const std::string first = in_parentheses(integer->value.text());
         if (integer->lane_stride == 0 || context.lanes == 1) return {first, Kind::kInt, false};
