@@ -31,11 +31,12 @@ def random_gguf(shape: str, kind: str, cache: Path, llama: Path) -> Path:
 
 
 def artefact(tessera: Path, model: Path, threads: int, policy: str, cache: Path) -> Path:
-    """With the cache type that llama.cpp has by default. Compiled again where the tool or the model is newer."""
+    """With the cache that Tessera has by default, but of 16 bits, as llama.cpp's is. Compiled again where the tool or the model is newer."""
     out = cache / f"{model.stem}-{threads}-{policy}.tsr"
     if not out.exists() or out.stat().st_mtime < max(tessera.stat().st_mtime, model.stat().st_mtime):
         say(f"compiling {out.name}")
-        call(tessera, "compile", model, "-o", out, "--workers", threads, "--policy", policy, "--cache-type", "f16", "--quiet")
+        cache_type = "f16" if policy == "exact" or model.stem.endswith("-f32") else "auto"
+        call(tessera, "compile", model, "-o", out, "--workers", threads, "--policy", policy, "--cache-type", cache_type, "--quiet")
     return out
 
 

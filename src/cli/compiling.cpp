@@ -82,12 +82,12 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
         ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
     app.add_option(
            "--policy", flags.policy,
-           "exact: activations and cache stay F32; default: what F16 or BF16 weights are multiplied "
-           "with is rounded to their type, quantised ones to 16 bits in blocks of 32; fast: to 8 bits")
+           "exact: activations and cache stay F32; default: what F16 or BF16 weights and caches of BF16 are "
+           "multiplied with is rounded to their type, quantised ones to 15 bits in blocks; fast: to 8 bits")
         ->capture_default_str()
         ->check(CLI::IsMember({"default", "exact", "fast"}));
     app.add_option("--cache-type", flags.cache_type,
-                   "of keys and values; auto: that of the weights (F16 where they are quantised), F32 under "
+                   "of keys and values; auto: that of the weights (BF16 where they are quantised), F32 under "
                    "--policy exact")
         ->capture_default_str()
         ->check(CLI::IsMember({"auto", "f32", "f16", "bf16"}));

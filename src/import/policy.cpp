@@ -42,7 +42,7 @@ ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers)
     if (policy == Policy::kExact) return ElementType::kF32;
     if (!std::all_of(makers.begin(), makers.end(),
                      [](auto each) { return ops::element_of(each).has_value(); }))
-        return ElementType::kF16;
+        return ElementType::kBF16;
     return are_equal(makers) ? ops::element_of(makers.front()).value() : ElementType::kF32;
 }
 

@@ -25,7 +25,7 @@ std::optional<Policy> policy_of(std::string_view name);
 ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> readers, int64_t width);
 
 /// The type of a cache where none is asked for: F32 under `exact`, else that of the weights that make the
-/// keys and values, `makers`; F16 where one is quantised, F32 where float types differ.
+/// keys and values, `makers`; BF16 where one is quantised, F32 where float types differ.
 ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers);
 
 }  // namespace tessera

@@ -14,6 +14,8 @@ constexpr Parameter kIteratorOfLanes{"x", "iterator of the lanes; none: scalars"
 constexpr Parameter kRowsOfA{"m", "iterator of A and C; none: one row", true, false};
 constexpr Parameter kColumns{"n", "iterator of B and C", true, true};
 constexpr Parameter kReduction{"k", "reduction iterator of A and B", true, true};
+constexpr Parameter kRowsOfStream{"m", "iterator of the rows; none: one row", true, false};
+constexpr Parameter kValues{"d", "iterator of the values alone", true, true};
 constexpr Parameter kLanes{"lanes", "lanes of a vector", false, false};
 constexpr Parameter kRegisterRows{"rows", "rows in registers", false, false};
 constexpr Parameter kRegisterGroups{"groups", "groups of lanes in registers", false, false};
@@ -22,6 +24,11 @@ constexpr Parameter kPanelBlocks{
     "panel_blocks", "blocks of rows for which B is widened or decoded once, a panel at a time", false, false};
 constexpr Parameter kDot{"dot", "neighbours along the reduction whose products one operation adds", false,
                          false};
+constexpr Parameter kLanesOfTile{"lanes", "n of a tile", false, true};
+constexpr Parameter kRowsOfTile{"tile_rows", "m of a tile", false, true};
+constexpr Parameter kDepthOfTile{"depth", "k of a tile", false, true};
+constexpr Parameter kTilesOfA{"rows", "tiles of A in registers", false, false};
+constexpr Parameter kTilesOfB{"groups", "tiles of B in registers", false, false};
 
 std::string anything(const Definition&) {
     return {};
@@ -50,6 +57,15 @@ std::string sum_of_blocks(const Definition& definition) {
 
 std::string streaming_softmax(const Definition& definition) {
     return definition.monoid == Monoid::kSoftmaxSum ? "" : "its monoid is not softmax_sum";
+}
+
+std::string streaming_softmax_of_bf16(const Definition& definition) {
+    if (std::string why = streaming_softmax(definition); !why.empty()) return why;
+    const auto* value = std::get_if<Read>(&definition.body[1]->node);
+    const bool is_bf16 =
+        value && definition.tensors[static_cast<size_t>(value->tensor)].type == ElementType::kBF16;
+    return is_bf16 && definition.weights == ElementType::kBF16 ? ""
+                                                               : "its weights and values are not of bf16";
 }
 
 }  // namespace
@@ -105,14 +121,8 @@ std::span<const MicroKernel> micro_kernels() {
             .summary =
                 "C[m,n] = sum_k A[m,k] B[n,k] of bf16 in tiles of a matrix unit: A <m, k>, B <k, n, k2>, C "
                 "<m, n>",
-            .parameters = {kRowsOfA,
-                           kColumns,
-                           kReduction,
-                           {"lanes", "n of a tile", false, true},
-                           {"tile_rows", "m of a tile", false, true},
-                           {"depth", "k of a tile", false, true},
-                           {"rows", "tiles of A in registers", false, false},
-                           {"groups", "tiles of B in registers", false, false}},
+            .parameters = {kRowsOfA, kColumns, kReduction, kLanesOfTile, kRowsOfTile, kDepthOfTile, kTilesOfA,
+                           kTilesOfB},
             .tiles_reductions = true,
             .unit = UnitKind::kMatrix,
             .results = {ElementType::kF32},
@@ -121,17 +131,20 @@ std::span<const MicroKernel> micro_kernels() {
             .name = "stream",
             .summary =
                 "one tile of a streaming softmax with its values, lanes along d and along the positions",
-            .parameters = {{"m", "iterator of the rows; none: one row", true, false},
-                           {"d", "iterator of the values alone", true, true},
-                           kLanes,
-                           kRegisterRows,
-                           kRegisterGroups,
-                           kPrefetch,
-                           kPanelBlocks,
-                           kDot},
+            .parameters = {kRowsOfStream, kValues, kLanes, kRegisterRows, kRegisterGroups, kPrefetch,
+                           kPanelBlocks, kDot},
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = streaming_softmax},
+        MicroKernel{
+            .name = "stream_tiles",
+            .summary = "one tile of a streaming softmax with values of bf16 in tiles of a matrix unit",
+            .parameters = {kRowsOfStream, kValues, kLanesOfTile, kRowsOfTile, kDepthOfTile, kTilesOfA,
+                           kTilesOfB},
+            .tiles_reductions = true,
+            .unit = UnitKind::kMatrix,
+            .results = {ElementType::kF32},
+            .why_not = streaming_softmax_of_bf16},
         MicroKernel{.name = "combine",
                     .summary = "what the workers have folded of a reduction that is divided between them",
                     .parameters = {kIteratorOfLanes, kLanes},

@@ -32,7 +32,7 @@ LowerLeaf lowering_of(std::string_view micro_kernel) {
     if (micro_kernel == "contract_tiles") return lower_contract_tiles;
     if (micro_kernel == "contract") return lower_contract;
     if (micro_kernel == "dot") return lower_dot;
-    if (micro_kernel == "stream") return lower_stream;
+    if (micro_kernel == "stream" || micro_kernel == "stream_tiles") return lower_stream;
     TESSERA_CHECK(false, "no lowering of micro-kernel {}", micro_kernel);
     return nullptr;
 }

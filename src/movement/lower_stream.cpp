@@ -1,5 +1,6 @@
-// Micro-kernel `stream`: one tile of a streaming softmax (monoid softmax_sum). The masked scores of the tile
-// go to a local tile, NTT folds them and the values into (M, L, A), so a T x S matrix never exists.
+// Micro-kernels `stream` and `stream_tiles`: one tile of a streaming softmax (monoid softmax_sum). The masked
+// scores of the tile go to a local tile, NTT folds them and the values into (M, L, A), so a T x S matrix
+// never exists.
 #include <utility>
 
 #include "ir/iterator_use.h"
@@ -119,8 +120,6 @@ Body lower_stream(const LeafScope& scope) {
     StreamCall call{.lanes = lanes,
                     .rows = number_parameter(scope, "rows", 1, 32),
                     .groups = number_parameter(scope, "groups", 1, 16),
-                    .prefetch = prefetch_parameter(scope),
-                    .panel_blocks = panel_parameter(scope),
                     .weights = weights,
                     .dot = dot,
                     .scores = tile,
@@ -134,6 +133,14 @@ Body lower_stream(const LeafScope& scope) {
                     .m = extent(row),
                     .s = extent(steps),
                     .d = extent(range(roles.d))};
+    if (scope.leaf.micro_kernel == "stream_tiles") {
+        const TileBlock block = tile_parameters_of(scope);
+        call.tile_rows = block.tile_rows;
+        call.depth = block.depth;
+    } else {
+        call.prefetch = prefetch_parameter(scope);
+        call.panel_blocks = panel_parameter(scope);
+    }
     body.push_back({std::move(call)});
     Body whole;
     if (!scope.is_partial) whole = lower_identity(scope);

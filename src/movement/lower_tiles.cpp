@@ -1,6 +1,7 @@
 // Micro-kernel `contract_tiles`: products of bf16 as calls of NTT's contraction on a matrix unit. Its tiles
 // read A in rows at any stride and B in pairs of k, `lanes <n:16, k:2>`, of which sixteen in a row are one
-// tile: the form in which the vector units read the same weight.
+// tile: the form in which the vector units read the same weight. Of a B that is stored otherwise, such as the
+// keys of a cache, NTT makes the pairs.
 #include "ir/iterator_use.h"
 #include "kernels/contraction.h"
 #include "kernels/tile_block.h"
@@ -34,7 +35,15 @@ Factors factors_of(const LeafScope& scope, const ProductIterators& iterators) {
                 "choose other iterators for m, n and k");
 }
 
-TileBlock block_of(const LeafScope& scope) {
+/// The iterators of the tile where k goes by ones.
+std::vector<Index> with_single_steps(std::vector<Index> at, int k, const Range& range) {
+    at[static_cast<size_t>(k)] = range.begin + position(kStep, range.largest);
+    return at;
+}
+
+}  // namespace
+
+TileBlock tile_parameters_of(const LeafScope& scope) {
     const TileBlock block{number_parameter(scope, "tile_rows", 1, kMostTileRows), lanes_parameter(scope),
                           number_parameter(scope, "depth", kPair, kMostTileDepth),
                           number_parameter(scope, "rows", 1, kTiles),
@@ -55,18 +64,16 @@ TileBlock block_of(const LeafScope& scope) {
     return block;
 }
 
-}  // namespace
-
 Body lower_contract_tiles(const LeafScope& scope) {
     const ProductIterators iterators = product_iterators(scope);
     const Factors factors = factors_of(scope, iterators);
-    const TileBlock block = block_of(scope);
+    const TileBlock block = tile_parameters_of(scope);
     const int64_t lanes = block.lanes;
     const Definition& definition = *scope.node.definition();
-    if (!is_padded(scope, factors.b, lanes, 1)) {
+    const bool is_in_pairs = is_padded(scope, factors.b, lanes, 1);
+    if (!is_in_pairs && lanes == 1) {
         throw Error(scope.node.name, definition.tensors[static_cast<size_t>(factors.b.tensor)].name,
-                    "may end within a group of lanes",
-                    fmt::format("store it with lanes <n:{}, k:{}>", lanes, kPair));
+                    "has no lanes of which pairs could be made", "give lanes, or store it with lanes <k:2>");
     }
     ProductTile tile = surrounding(scope, iterators);
     std::vector<Index> at = tile.loops.values();
@@ -81,16 +88,15 @@ Body lower_contract_tiles(const LeafScope& scope) {
         k.begin + position(kStep, groups_in(k, kPair)) * Index(kPair) + position(kInStep, kPair);
 
     const TileAddress a(scope, factors.a.tensor, factors.a.coordinates, at, false);
-    const TileAddress b(scope, factors.b.tensor, factors.b.coordinates, at, false);
+    const FactorPositions in_pairs{kGroup, groups_in(n, lanes), kStep, groups_in(k, kPair), kPair};
+    const FactorPositions apart{kGroup, groups_in(n, lanes), kStep, k.largest};
+    Factor b = operand_factor(scope, factors.b, is_in_pairs ? at : with_single_steps(at, iterators.k, k),
+                              is_in_pairs ? in_pairs : apart, lanes);
     const int result = definition.results().front();
     const TileAddress c(scope, result, definition.tensors[static_cast<size_t>(result)].map, at, true);
     a.expect_stride(kInStep, 1);
     a.expect_stride(kStep, kPair);
-    b.expect_stride(kInStep, 1);
-    if (lanes > 1) {
-        b.expect_stride(kLane, kPair);
-        c.expect_stride(kLane, 1);
-    }
+    if (lanes > 1) c.expect_stride(kLane, 1);
     TileContractCall call{.lanes = lanes,
                           .tile_rows = block.tile_rows,
                           .depth = block.depth,
@@ -98,7 +104,8 @@ Body lower_contract_tiles(const LeafScope& scope) {
                           .groups = block.groups,
                           .a = a.start(),
                           .c = c.start(),
-                          .b = {b.start(), b.stride(kGroup), b.stride(kStep)},
+                          .b = std::move(b),
+                          .is_in_pairs = is_in_pairs,
                           .a_m = a.stride(kRow),
                           .c_m = c.stride(kRow),
                           .c_group = c.stride(kGroup),

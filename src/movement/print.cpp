@@ -127,8 +127,9 @@ private:
     void add(const TileContractCall& c) {
         line(fmt::format("contract_tiles {}x{} of {}x{}x{} m={} n={} k={} a={} by {} b={} c={} by ({}, {}){}",
                          c.rows, c.groups, c.tile_rows, c.lanes, c.depth, c.m.text(), c.n.text(), c.k.text(),
-                         text(c.a), c.a_m.text(), text(Factor(c.b)), text(c.c), c.c_m.text(),
-                         c.c_group.text(), c.accumulate ? " accumulate" : ""));
+                         text(c.a), c.a_m.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
+                         c.accumulate ? " accumulate" : "") +
+             (c.is_in_pairs ? "" : " pairs made"));
     }
     void add(const DotCall& c) {
         line(fmt::format("dot {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}", c.rows,
@@ -137,11 +138,12 @@ private:
                          c.accumulate ? " accumulate" : ""));
     }
     void add(const StreamCall& c) {
-        line(fmt::format("stream {}x{}x{} m={} s={} d={} scores={} by {} v={} max={} sum={} "
+        line(fmt::format("stream{} {}x{}x{} m={} s={} d={} scores={} by {} v={} max={} sum={} "
                          "result={} by ({}, {})",
-                         c.rows, c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores,
-                         c.scores_stride, text(c.v), text(c.max), text(c.sum), text(c.result),
-                         c.result_m.text(), c.result_group.text()) +
+                         c.depth == 0 ? "" : fmt::format("_tiles {}x{} of", c.tile_rows, c.depth), c.rows,
+                         c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores, c.scores_stride,
+                         text(c.v), text(c.max), text(c.sum), text(c.result), c.result_m.text(),
+                         c.result_group.text()) +
              (c.weights == ElementType::kF32 ? "" : fmt::format(" weights {}", name(c.weights))) +
              (c.dot ? " dot" : "") + ahead(c.prefetch) + panels(c.panel_blocks));
     }

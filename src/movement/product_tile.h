@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/tile_block.h"
 #include "movement/leaf.h"
 
 /// What the micro-kernels for sums of products share: a tile over m, n and k with loops around it, and its
@@ -18,6 +19,9 @@ struct ProductIterators {
 };
 /// Those that the leaf's parameters name. @throws Error without n or k.
 ProductIterators product_iterators(const LeafScope& scope);
+
+/// The tiles of a matrix unit that the leaf's parameters name. @throws Error for more than it holds.
+TileBlock tile_parameters_of(const LeafScope& scope);
 
 /// The range of the rows' iterator; a single row if it is -1.
 Range row_range(const LeafScope& scope, int m);

@@ -167,12 +167,14 @@ struct BlockContractCall {
     bool accumulate = false;
 };
 /// C[m, n] (+)= sum_k A[m, k] B[n, k] of bf16 by a matrix unit whose tiles are `tile_rows` x `depth` of A and
-/// `lanes` x `depth` of B; B as with k_lanes = 2, its last group may be read whole. Strides in elements.
+/// `lanes` x `depth` of B. B as with k_lanes = 2, its last group may be read whole; or as without. Strides in
+/// elements.
 struct TileContractCall {
     int64_t lanes, tile_rows, depth;
     int64_t rows, groups;  ///< tiles of A and of B in registers
     Address a, c;
-    StridedFactor b;  ///< outer: groups of n; inner: pairs of k
+    Factor b;          ///< outer: groups of n; inner: k, or pairs of k
+    bool is_in_pairs;  ///< B
     Index a_m, c_m, c_group;
     Index m, n, k;  ///< extents
     bool accumulate = false;
@@ -190,7 +192,8 @@ struct DotCall {
 /// `lanes`).
 struct StreamCall {
     int64_t lanes, rows, groups;
-    int64_t prefetch = 0;      ///< bytes by which the values are fetched ahead
+    int64_t tile_rows = 0, depth = 0;  ///< of the tiles of a matrix unit that adds the values; 0: by vectors
+    int64_t prefetch = 0;              ///< bytes by which the values are fetched ahead
     int64_t panel_blocks = 0;  ///< blocks of rows for which the values are widened by panels; 0: never
     ElementType weights = ElementType::kF32;  ///< to which they are rounded
     bool dot = false;                         ///< weights and values are added in pairs by dot products

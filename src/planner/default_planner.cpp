@@ -309,7 +309,7 @@ private:
                                         [](const auto& c) { return std::holds_alternative<Nest>(c); });
         auto& children = std::get<Nest>(*inner).children;
         for (Leaf& candidate : leaf_candidates(*group.softmax, out_, options_)) {
-            if (candidate.micro_kernel != "stream") break;
+            if (candidate.micro_kernel != "stream" && candidate.micro_kernel != "stream_tiles") break;
             children.back() = std::move(candidate);
             Nest attempt = nest;
             if (!lowers(view.block(), attempt)) continue;

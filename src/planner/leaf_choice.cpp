@@ -155,12 +155,12 @@ void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Product& product,
     out.push_back(std::move(leaf));
 }
 
-/// The same by the machine's matrix units.
-void add_tiles(std::vector<Leaf>& out, const Leaf& leaf, const TileProduct& product,
+/// The same by the machine's matrix units, with factors of this type.
+void add_tiles(std::vector<Leaf>& out, const Leaf& leaf, ElementType factors, int64_t rows,
                const PlannerOptions& options) {
-    for (std::map<std::string, std::string>& parameters : tile_parameters(product, options)) {
+    for (std::map<std::string, std::string>& parameters : tile_parameters(factors, rows, options)) {
         parameters.insert(leaf.parameters.begin(), leaf.parameters.end());
-        out.push_back({leaf.node, "contract_tiles", std::move(parameters)});
+        out.push_back({leaf.node, leaf.micro_kernel + "_tiles", std::move(parameters)});
     }
 }
 
@@ -204,9 +204,11 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                            {"k", iterator_name(d, k)},
                            {"lanes", std::to_string(lanes)}}};
                 if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
-                if (along_n && lanes == options.lanes) add_tiles(out, leaf, {d, roles, rows}, options);
-                add_blocks(out, std::move(leaf), {d, roles, rows, lanes, along_n},
-                           largest_extent(d, n, specialisation), options);
+                const Product product{d, roles, rows, lanes, along_n};
+                const Read* b = roles.b_operand();
+                if (along_n && lanes == options.lanes && b && product.type(*b) == product.type(roles.a))
+                    add_tiles(out, leaf, product.type(*b), rows, options);
+                add_blocks(out, std::move(leaf), product, largest_extent(d, n, specialisation), options);
             }
         }
     }
@@ -260,7 +262,8 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
         });
     };
     const bool is_widened = !are_of(ElementType::kF32);
-    const bool has_dot = are_of(d.weights) && adds_products(options, d.weights);
+    const bool are_rounded = d.weights != ElementType::kF32 && are_of(d.weights);
+    const bool has_dot = are_rounded && adds_products(options, d.weights);
     for (int64_t lanes = options.lanes; lanes >= 1; lanes /= 2) {
         for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x) {
             if (d.iterators[static_cast<size_t>(x)].is_reduction || uses(once, x)) continue;
@@ -281,6 +284,7 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 const int64_t most = m < 0 ? 1 : largest_extent(d, m, specialisation);
                 const RegisterBlock block = block_of_values(options.vector_registers, most);
                 if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+                if (are_rounded && lanes == options.lanes) add_tiles(out, leaf, d.weights, most, options);
                 leaf.parameters["rows"] = std::to_string(block.rows);
                 leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
                 const auto add = [&](Leaf one) {
@@ -300,7 +304,7 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                     set_prefetch(leaf, block);
                 }
                 if (is_widened) add_with_panels(out, leaf, block.rows, most);
-                leaf.parameters.erase("m");
+                for (const char* of_rows : {"m", "rows", "groups"}) leaf.parameters.erase(of_rows);
             }
         }
     }

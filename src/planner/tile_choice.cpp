@@ -7,20 +7,16 @@
 
 namespace tessera {
 
-std::vector<std::map<std::string, std::string>> tile_parameters(const TileProduct& product,
+std::vector<std::map<std::string, std::string>> tile_parameters(ElementType factors, int64_t rows,
                                                                 const PlannerOptions& options) {
     std::vector<std::map<std::string, std::string>> found;
-    const Read* b = product.roles.b_operand();
-    const auto type = [&](const Read& r) {
-        return product.definition.tensors[static_cast<size_t>(r.tensor)].type;
-    };
-    if (!b || product.rows == 1 || type(product.roles.a) != type(*b)) return found;
+    if (rows == 1) return found;
     for (const ComputeUnit& unit : options.units) {
-        const std::optional<TileBlock> block = tile_block(unit, product.rows);
-        if (!block || !multiplies(unit, options, type(*b))) continue;
-        const double filled = static_cast<double>(std::min(product.rows, block->tile_rows)) /
-                              static_cast<double>(block->tile_rows);
-        if (peak(unit) > 0 && peak(unit) * filled < vector_peak(options, type(*b))) continue;
+        const std::optional<TileBlock> block = tile_block(unit, rows);
+        if (!block || !multiplies(unit, options, factors)) continue;
+        const double filled =
+            static_cast<double>(std::min(rows, block->tile_rows)) / static_cast<double>(block->tile_rows);
+        if (peak(unit) > 0 && peak(unit) * filled < vector_peak(options, factors)) continue;
         found.push_back({{"lanes", std::to_string(block->lanes)},
                          {"tile_rows", std::to_string(block->tile_rows)},
                          {"depth", std::to_string(block->depth)},

@@ -105,6 +105,8 @@ TEST_F(Tiles, ALongPromptIsComputedInTilesAndATokenIsNot) {
         EXPECT_NE(prefill.find(std::string(product) + "[contract_tiles"), std::string::npos)
             << product << "\n"
             << prefill;
+    EXPECT_NE(prefill.find("layer_attention_scores[contract_tiles"), std::string::npos) << prefill;
+    EXPECT_NE(prefill.find("layer_attention_attend[stream_tiles"), std::string::npos) << prefill;
 }
 
 /// As for BF16 in tests/import/policy_test.cpp, and the divergence that a default may have.

@@ -1,9 +1,11 @@
 #include "codegen/divided_attention.h"
 
+#include <cmath>
 #include <random>
 
 #include <fmt/format.h>
 
+#include "ir/element_type.h"
 #include "plan/parts.h"
 
 namespace tessera::testing {
@@ -98,13 +100,35 @@ TensorData drawn(std::vector<int64_t> shape, uint64_t seed) {
 
 }  // namespace
 
-Graph divided_attention_graph(int64_t heads) {
-    std::string text = kGraph;
-    for (size_t at = text.find("{heads}"); at != std::string::npos; at = text.find("{heads}"))
-        text.replace(at, 7, std::to_string(heads));
-    Graph graph = parse_graph(text, "divided");
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+    return text;
+}
+
+Graph graph_of(const std::string& text, int64_t heads) {
+    Graph graph = parse_graph(replaced(text, "{heads}", std::to_string(heads)), "divided");
     verify(graph, "divided");
     return graph;
+}
+
+}  // namespace
+
+Graph divided_attention_graph(int64_t heads) {
+    return graph_of(kGraph, heads);
+}
+
+Graph rounded_attention_graph(int64_t heads) {
+    std::string text = kGraph;
+    for (const char* of_bf16 :
+         {"value g: ", "constant k: ", "constant v: ", "out G ", "in G ", "in K ", "in V "})
+        text = replaced(text, std::string(of_bf16) + "f32", std::string(of_bf16) + "bf16");
+    text = replaced(text, "value g: bf16[B, I, {heads}, 9]", "value g: bf16[B, I, {heads}, 9] rounded");
+    text = replaced(text, "sum(G * K) * 2", "sum(G * K) * 0.6931471805599453");
+    const std::string last = "= softmax_sum(P, V)\n    where i < length[b] and s <= start[b] + i\n";
+    return graph_of(replaced(text, last, last + "    weights bf16\n"), heads);
 }
 
 Plan divided_attention_plan(const Graph& graph, const std::vector<std::string>& nests, int64_t workers) {
@@ -134,6 +158,19 @@ GraphCall divided_attention_call(const Graph& graph, int64_t start, int64_t rows
         drawn({rows + fewer, evaluate(graph[*graph.find("q")].type.shape, call.symbols)[1], kWidth}, 3);
     call.constant = [](const Value& value, int64_t) {
         return drawn(evaluate(value.type.shape, {}), value.name == "k" ? 4 : 5);
+    };
+    return call;
+}
+
+GraphCall rounded_attention_call(const Graph& graph, int64_t start, int64_t rows, bool are_whole) {
+    GraphCall call = divided_attention_call(graph, start, rows);
+    const auto rounded = [](TensorData data, bool to_whole) {
+        for (double& x : data.values) x = to_whole ? std::round(x) : round_to(ElementType::kBF16, x);
+        return data;
+    };
+    call.inputs["q"] = rounded(call.inputs["q"], are_whole);
+    call.constant = [drawn = call.constant, rounded, are_whole](const Value& value, int64_t repetition) {
+        return rounded(drawn(value, repetition), are_whole && value.name == "k");
     };
     return call;
 }

@@ -96,6 +96,8 @@ TEST_P(Policies, DefaultRoundsWhatOnlyProductsRead) {
                               "layer_q", "layer_q_rotated", "layer_gate", "layer_attention_scores", "logits"})
         EXPECT_EQ(element(graph, exact), ElementType::kF32) << exact;
     EXPECT_EQ(element(graph, "layer_k_cache"), own_type());
+    const bool has_pairs = own_type() == ElementType::kBF16;
+    EXPECT_EQ(element(graph, "layer_attention_gather"), has_pairs ? ElementType::kBF16 : ElementType::kF32);
     const double found = distance({});
     EXPECT_LT(found, GetParam() == "F16" ? 2e-3 : 1e-2);
     EXPECT_GT(found, 3e-6) << "nothing was rounded";
@@ -109,6 +111,9 @@ TEST_P(Policies, CacheIsAChoiceOfItsOwn) {
     verify(exact, "exact");
     EXPECT_EQ(element(exact, "layer_v_cache"), ElementType::kF16);
     EXPECT_EQ(element(exact, "layer_swiglu"), ElementType::kF32);
+    const Graph pairs = decompose(imported({.policy = Policy::kExact, .cache = ElementType::kBF16}).graph);
+    verify(pairs, "exact");
+    EXPECT_EQ(element(pairs, "layer_attention_gather"), ElementType::kF32);
 }
 
 // An activation that several matrices read is rounded only if all of them are of one type.
@@ -164,8 +169,8 @@ TEST(Policy, CacheHasTheTypeOfTheWeightsThatMakeIt) {
     EXPECT_EQ(of({kF32, kF32}), ElementType::kF32);
     EXPECT_EQ(of({kBF16, kBF16}), ElementType::kBF16);
     EXPECT_EQ(of({kBF16, kF32}), ElementType::kF32);
-    EXPECT_EQ(of({kQ4_K, kF32}), ElementType::kF16);
-    EXPECT_EQ(of({kQ4_K, kQ6_K}), ElementType::kF16);
+    EXPECT_EQ(of({kQ4_K, kF32}), ElementType::kBF16);
+    EXPECT_EQ(of({kQ4_K, kQ6_K}), ElementType::kBF16);
     EXPECT_EQ(cache_type(Policy::kExact, std::vector{kBF16}), ElementType::kF32);
 }
 

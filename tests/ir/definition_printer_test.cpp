@@ -77,6 +77,16 @@ TEST(DefinitionPrinter, ReadsBackRandomDefinitions) {
         expect_reads_back(random_definition_text(seed), "seed " + std::to_string(seed));
 }
 
+TEST(DefinitionPrinter, ReadsBackWeights) {
+    const std::string text =
+        "op f(t: 1, s*: 2)\nin P f32[t, s]\nin V f32[s]\n"
+        "out M f32[t], L f32[t], A f32[t] = softmax_sum(P, V)\nweights bf16\n";
+    expect_reads_back(text, "weights");
+    EXPECT_EQ(print(parse_definition(text, "weights")), text);
+    const Definition exact = parse_definition(text.substr(0, text.find("weights")), "exact");
+    EXPECT_FALSE(same(parse_definition(text, "weights"), exact));
+}
+
 TEST(DefinitionPrinter, ReadsBackTheZoo) {
     if (!std::filesystem::exists(zoo_folder()))
         GTEST_SKIP() << "there is no operator zoo beside the checkout";

@@ -59,6 +59,7 @@ TEST(DefinitionVerifier, RefusesWhatNoTextCouldSay) {
     EXPECT_NE(broken([](Definition& d) { d.tensors[3].map = {}; }), "");
     EXPECT_NE(broken([](Definition& d) { d.tensors[1].shape.reset(); }), "");
     EXPECT_NE(broken([](Definition& d) { d.accumulator = ElementType::kF16; }), "");
+    EXPECT_NE(broken([](Definition& d) { d.weights = ElementType::kBF16; }), "");
     EXPECT_NE(broken([](Definition& d) { d.body.clear(); }), "");
     EXPECT_NE(broken([](Definition& d) { d.body.push_back(number(1)); }), "");
     EXPECT_NE(broken([](Definition& d) { d.body[0] = nullptr; }), "");

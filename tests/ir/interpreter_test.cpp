@@ -113,6 +113,16 @@ TEST(Interpreter, StreamingSoftmax) {
     EXPECT_THAT(result[2], ElementsAre(1, 2, 1 + 3 * std::exp(-1.0), 2 + 4 * std::exp(-1.0)));
 }
 
+// Of e^-0.1 = 0.9048.. the nearest bf16 is 0.90625; the sum of the weights is of what was not rounded.
+TEST(Interpreter, StreamingSoftmaxRoundsWeights) {
+    const auto result =
+        run("op f(t: 1, s*: 2)\nin P f32[t, s]\nin V f32[s]\nout M f32[t], L f32[t], A f32[t] = "
+            "softmax_sum(P, V)\nweights bf16\n",
+            {{0, -0.1}, {1, 100}}, false);
+    EXPECT_THAT(result[1], ElementsAre(1 + std::exp(-0.1)));
+    EXPECT_THAT(result[2], ElementsAre(1 + 90.625));
+}
+
 TEST(Interpreter, StreamingSoftmaxOfNothing) {
     const auto result =
         run("op f(t: 2, s*: 2)\nin P f32[t, s]\nin V f32[s]\nout M f32[t], L f32[t], A f32[t] = "

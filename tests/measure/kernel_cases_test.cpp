@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/planner_options.h"
 #include "kernels/micro_kernel.h"
 #include "machine/machine_text.h"
+#include "planner/unit_lanes.h"
 
 namespace tessera {
 namespace {
@@ -93,6 +95,22 @@ TEST_P(KernelCases, CachesAreStoredForNoUnit) {
         EXPECT_FALSE(each.parameters.contains("k_lanes")) << subject.types.at("B");
     }
     EXPECT_EQ(types, (std::set<std::string>{"bf16", "f16", "f32"}));
+}
+
+/// Where a unit multiplies pairs, attention of a cache of bf16 is timed with it and without.
+TEST_P(KernelCases, AttentionOfPairsIsTimed) {
+    std::map<std::string, std::set<bool>> by_kernel;
+    for (const KernelCase& each : cases_) {
+        const KernelSubject& subject = subjects_[each.subject];
+        const bool is_of_scores = each.micro_kernel == "contract" && subject.is_cached;
+        if (subject.types.at("B") == "bf16" && (is_of_scores || each.micro_kernel == "stream")) {
+            EXPECT_EQ(subject.types.at("A"), "bf16");
+            by_kernel[each.micro_kernel].insert(each.parameters.contains("dot"));
+        }
+    }
+    const bool has_pairs = adds_products(planner_options(machine_, 1), ElementType::kBF16);
+    for (const char* kernel : {"contract", "stream"})
+        EXPECT_EQ(by_kernel[kernel], has_pairs ? (std::set<bool>{false, true}) : std::set<bool>{false});
 }
 
 /// Rows of 16 bits can be compared with the same as F32.

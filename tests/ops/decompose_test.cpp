@@ -136,6 +136,21 @@ TEST_F(AttentionDecomposition, IsSoftmaxOverTheTokensOfEachSequence) {
     for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y.values[i], want[i], 1e-6) << "element " << i;
 }
 
+TEST_F(AttentionDecomposition, RoundsWhatIsMultipliedWithTheCache) {
+    g_.composite(ops::attention(kScale, ElementType::kBF16), g_.graph.values[0].type.shape);
+    const Graph graph = decompose(g_.graph);
+    const auto made = [&](const char* name) { return graph[*graph.find(name)].type.element; };
+    EXPECT_EQ(made("y_gather"), ElementType::kBF16);
+    EXPECT_EQ(made("y_scores"), ElementType::kF32);
+    for (const Node& node : graph.blocks[0].nodes) {
+        const bool has_weights = node.definition()->monoid == Monoid::kSoftmaxSum;
+        EXPECT_EQ(node.definition()->weights, has_weights ? ElementType::kBF16 : ElementType::kF32);
+    }
+    const TensorData y = g_.run();
+    const std::vector<double> want = expected();
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y.values[i], want[i], 0x1p-7) << "element " << i;
+}
+
 TEST_F(AttentionDecomposition, RefusesHeadsThatDoNotDivide) {
     g_.graph.values[0].type.shape[1] = Dim(5);
     g_.composite(ops::attention(kScale), g_.graph.values[0].type.shape);

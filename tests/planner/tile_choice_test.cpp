@@ -120,12 +120,9 @@ TEST_F(TileChoice, MeasuredPeaksDecide) {
 
 /// A tile of a few rows takes as long as a whole one.
 TEST_F(TileChoice, FewRowsWantAUnitThatIsSoMuchFaster) {
-    const Graph graph = product("bf16");
-    const Definition& linear = *graph.blocks[0].nodes[1].definition();
-    const Contraction roles = contractions_of(linear).front();
     PlannerOptions options{.machine = "test", .lanes = 16, .units = machine_.units};
     const auto is_chosen = [&](int64_t rows) {
-        return !tile_parameters({linear, roles, rows}, options).empty();
+        return !tile_parameters(ElementType::kBF16, rows, options).empty();
     };
     EXPECT_FALSE(is_chosen(1));
     EXPECT_TRUE(is_chosen(2)) << "nothing was measured";
@@ -135,7 +132,8 @@ TEST_F(TileChoice, FewRowsWantAUnitThatIsSoMuchFaster) {
     }
     EXPECT_FALSE(is_chosen(3));
     EXPECT_TRUE(is_chosen(4));
-    EXPECT_EQ(tile_parameters({linear, roles, 16}, options).front().at("groups"), "3") << "one row of tiles";
+    EXPECT_EQ(tile_parameters(ElementType::kBF16, 16, options).front().at("groups"), "3")
+        << "one row of tiles";
 }
 
 }  // namespace

@@ -228,8 +228,7 @@ void KernelText::emit(const TileContractCall& c) {
                     c.tile_rows, c.lanes, c.depth, c.rows, c.groups, c.accumulate));
     line(fmt::format("    {}, {}, {},", c.m.text(), c.n.text(), c.k.text()));
     line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a), c.a_m.text()));
-    line(fmt::format("    ntt::lane_pairs({}, {}, {}),", address_text(c.b.start), c.b.outer.text(),
-                     fixed(c.b.inner)));
+    factor(c.b, c.lanes, c.is_in_pairs ? kLanePairs : kLanes);
     line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
 }
 
@@ -277,11 +276,19 @@ void KernelText::factor(const Factor& b, int64_t lanes, const FactorForms& forms
 }
 
 void KernelText::emit(const StreamCall& c) {
-    const std::string weights =
-        c.weights == ElementType::kF32 ? "" : fmt::format(", ntt::{}", name(c.weights));
-    line(fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}{}{}}}{}>(",
-                     c.lanes, c.rows, c.groups, member("prefetch", c.prefetch), c.dot ? ", .dot = true" : "",
-                     member("panel_blocks", c.panel_blocks), weights));
+    if (c.depth > 0) {
+        line(fmt::format(
+            "ntt::softmax_step_tiles<ntt::ContractTilesTile{{.tile_rows = {}, .lanes = {}, .depth = "
+            "{}, .rows = {}, .groups = {}}}>(",
+            c.tile_rows, c.lanes, c.depth, c.rows, c.groups));
+    } else {
+        const std::string weights =
+            c.weights == ElementType::kF32 ? "" : fmt::format(", ntt::{}", name(c.weights));
+        line(fmt::format(
+            "ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}{}{}}}{}>(", c.lanes,
+            c.rows, c.groups, member("prefetch", c.prefetch), c.dot ? ", .dot = true" : "",
+            member("panel_blocks", c.panel_blocks), weights));
+    }
     line(fmt::format("    {}, {}, {}, {}, {},", extent(c.m), c.s.text(), extent(c.d), c.scores,
                      fixed(Index(c.scores_stride))));
     factor(c.v, c.lanes, kLanes);

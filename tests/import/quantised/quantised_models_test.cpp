@@ -140,9 +140,9 @@ TEST_F(QuantisedModels, CacheIsHalfUnderTheDefaultPolicy) {
         const Graph graph = imported(decoder, options).graph;
         return graph[graph.find("layer_k_cache").value()].type.element;
     };
-    EXPECT_EQ(cache({}), ElementType::kF16);
+    EXPECT_EQ(cache({}), ElementType::kBF16);
     EXPECT_EQ(cache({.policy = Policy::kExact}), ElementType::kF32);
-    EXPECT_EQ(cache({.cache = ElementType::kBF16}), ElementType::kBF16);
+    EXPECT_EQ(cache({.cache = ElementType::kF16}), ElementType::kF16);
 }
 
 TEST_F(QuantisedModels, TypesThatNothingReadsAreNamed) {
