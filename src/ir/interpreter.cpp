@@ -168,8 +168,9 @@ private:
         });
         for_each_executed(nothing_held(), [&] {
             const double weight = std::exp(score() - largest_score.values[target(results[0])]);
+            const bool is_rounded = definition_.weights != ElementType::kF32;  // else float64
             weighted.values[target(results[2])] +=
-                round_to(definition_.weights, weight) * value(definition_.body[1], 0);
+                (is_rounded ? round_to(definition_.weights, weight) : weight) * value(definition_.body[1], 0);
         });
         return {std::move(largest_score), std::move(sum), std::move(weighted)};
     }

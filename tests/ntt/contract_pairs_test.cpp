@@ -23,14 +23,6 @@ std::vector<bf16> stored_pairs(const std::vector<bf16>& b, const Case& c, int64_
     return packed;
 }
 
-std::vector<bf16> rows_of_k(const std::vector<bf16>& b, const Case& c) {
-    std::vector<bf16> rows(b.size());
-    for (int64_t n = 0; n < c.n; ++n)
-        for (int64_t k = 0; k < c.k; ++k)
-            rows[static_cast<size_t>(k * c.n + n)] = b[static_cast<size_t>(n * c.k + k)];
-    return rows;
-}
-
 /// The sum in the order in which the contraction forms it.
 template <ContractTile Tile, class T>
 float sum_in_order(const T* a, const bf16* b, int64_t depth, float start) {

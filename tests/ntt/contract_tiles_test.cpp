@@ -65,6 +65,42 @@ void check(const Case& c) {
     }
 }
 
+/// B in rows of k, and in pages of eight of them that lie in the opposite order, gives the bits of B in
+/// pairs.
+template <ContractTilesTile Tile, class Unit>
+void check_rows_of_k(const Case& c) {
+    SCOPED_TRACE(c.text());
+    constexpr int64_t L = Tile.lanes, kPage = 8;
+    Random random(static_cast<uint64_t>(c.m * 10007 + c.n * 101 + c.k));
+    const auto a_numbers = numbers<bf16>(random, c.m * c.k), b = numbers<bf16>(random, c.n * c.k);
+    const std::vector<float> before = random.numbers(c.m * c.n);
+    const auto by_row = rows_of_k(b, c);
+    std::vector<bf16> by_page;
+    for (int64_t end = c.k; end > 0; end = (end - 1) / kPage * kPage) {
+        const int64_t begin = (end - 1) / kPage * kPage;
+        by_page.insert(by_page.end(), by_row.begin() + begin * c.n, by_row.begin() + end * c.n);
+    }
+    const AtPageEnd<bf16> a_data(a_numbers), rows_data(by_row), pages_data(by_page), pairs(pairs_of(b, c, L));
+    const auto in_page = [&](int64_t group, int64_t k) {
+        const int64_t first = k / kPage * kPage, behind = c.k - first - kPage;
+        return pages_data.data() + ((behind > 0 ? behind : 0) + k % kPage) * c.n + group * L;
+    };
+    const auto product = [&](const auto& operand) {
+        Guarded<float> sums(before);
+        contract_tiles<Tile, Unit>(c.m, c.n, c.k, rows(a_data.data(), c.k, Int<1>{}), operand,
+                                   result(sums.data(), c.n, Int<L>{}));
+        EXPECT_TRUE(sums.guards_are_intact());
+        return sums;
+    };
+    const auto expected = product(lane_pairs(pairs.data(), ceil_div(c.k, 2) * 2 * L, Int<2 * L>{}));
+    const auto of_rows = product(lanes(rows_data.data(), Int<L>{}, c.n));
+    const auto of_pages = product(lanes_at(in_page));
+    for (int64_t i = 0; i < c.m * c.n; ++i) {
+        ASSERT_TRUE(same(of_rows[i], expected[i])) << i;
+        ASSERT_TRUE(same(of_pages[i], expected[i])) << i;
+    }
+}
+
 template <class Unit>
 class ContractTiles : public ::testing::Test {};
 
@@ -113,6 +149,46 @@ TYPED_TEST(ContractTiles, BitsDoNotChangeWithTheBlockOrWithACutAtWholeTiles) {
         ASSERT_TRUE(same(other[i], whole[i])) << i;
         ASSERT_TRUE(same(cut[i], whole[i])) << i;
     }
+}
+
+TYPED_TEST(ContractTiles, PairsThatAreMade) {
+    for (const int64_t m : {1, 16, 37})
+        for (const int64_t n : {1, 16, 19, 53})
+            for (const int64_t k : {1, 2, 31, 32, 71}) check_rows_of_k<kWhole, TypeParam>({m, n, k});
+    for (const int64_t m : {1, 11})
+        for (const int64_t n : {1, 8, 35})
+            for (const int64_t k : {1, 12, 13, 29}) check_rows_of_k<kSmall, TypeParam>({m, n, k});
+}
+TYPED_TEST(ContractTiles, PairsThatAreMadeInSeveralPanels) {
+    const int64_t deepest = kContractTilesPanel / (kWhole.groups * kWhole.lanes);
+    for (const int64_t m : {1, 19}) {
+        check_rows_of_k<kWhole, TypeParam>({m, 16 * 20 + 3, 999});  // eight groups at a time
+        for (const int64_t k : {deepest, deepest + 1, 2 * deepest + 45})
+            check_rows_of_k<kWhole, TypeParam>({m, 35, k});
+    }
+    check_rows_of_k<kSmall, TypeParam>({5, 29, kContractTilesPanel / (3 * 8) + 7});
+}
+// A product with what is left of an earlier panel would be NaN only sometimes.
+TEST(ContractTilesPanel, EndsWithZeros) {
+    using V = Vector<float, 4>;
+    const Case c{1, 11, 5};
+    Random random(4);
+    const auto b = numbers<bf16>(random, c.n * c.k);
+    const AtPageEnd<bf16> by_row(rows_of_k(b, c));
+    std::vector<bf16> expected = pairs_of(b, c, 4, 0.0f), found(3 * 6 * 8, narrow<bf16>(std::nanf("")));
+    const PairedLanes<Lanes<const bf16*, Int<4>, int64_t>> pairs{lanes(by_row.data(), Int<4>{}, c.n)};
+    detail::lay_pairs<2, V>(pairs, 0, Int<4>{}, 0, c.k, 6, found.data());
+    detail::lay_pairs<1, V>(pairs, 2, int64_t{3}, 0, c.k, 6, found.data() + 2 * 6 * 8);
+    for (size_t group = 0; group < 3; ++group)
+        for (size_t i = 0; i < 6 * 8; ++i)
+            EXPECT_EQ(found[group * 6 * 8 + i].bits, i < 3 * 8 ? expected[group * 3 * 8 + i].bits : 0) << i;
+}
+TYPED_TEST(ContractTiles, PairsThatAreMadeOfNothing) {
+    std::vector<float> c(6, 7.0f);
+    const bf16* nothing = nullptr;
+    contract_tiles<kWhole, TypeParam>(2, 3, 0, rows(nothing, 0, Int<1>{}), lanes(nothing, Int<16>{}, 3),
+                                      result(c.data(), 3, Int<16>{}));
+    EXPECT_EQ(c, std::vector<float>(6, 0.0f));
 }
 
 /// One product of a pair with a pair, added to c.

@@ -106,6 +106,23 @@ void project_tiles(int64_t T, const ntt::bf16* x, const ntt::bf16* weight, float
                                result(y, Int<100>{}, Int<kLanes>{}));
 }
 
+// Attention on a matrix unit: keys and values of a cache by page.
+void attend_tiles(int64_t T, int64_t S, const ntt::bf16* q, ntt::bf16* const* pages, float* p, float* m,
+                  float* l, float* a) {
+    using namespace tessera::ntt;
+    constexpr ContractTilesTile kTileBlock{
+        .tile_rows = 16, .lanes = kLanes, .depth = 32, .rows = 2, .groups = 2};
+    const auto keys =
+        lanes_at([=](int64_t group, int64_t k) -> const bf16* { return pages[group] + k * kLanes; });
+    const auto values = lanes_at([=](int64_t group, int64_t s) -> const bf16* {
+        return pages[s / kLanes] + (s % kLanes * 64 + group * kLanes);
+    });
+    contract_tiles<kTileBlock>(T, S, Int<64>{}, rows(q, Int<64>{}, Int<1>{}), keys,
+                               result(p, S, Int<kLanes>{}));
+    softmax_step_tiles<kTileBlock>(T, S, Int<64>{}, p, S, values,
+                                   softmax_state(m, l, a, Int<64>{}, Int<kLanes>{}));
+}
+
 // Weights of 4 bits in quads of k, in blocks of 32 with F16 scales, with activations rounded to int8.
 void project_blocks(int64_t T, const int8_t* x, const float* x_scales, const uint8_t* quants,
                     const ntt::f16* scales, const ntt::f16* offsets, float* y) {

@@ -39,4 +39,13 @@ inline std::vector<bf16> pairs_of(const std::vector<bf16>& b, const Case& c, int
     return packed;
 }
 
+/// B[n, k] as `[K][N]`.
+inline std::vector<bf16> rows_of_k(const std::vector<bf16>& b, const Case& c) {
+    std::vector<bf16> rows(b.size());
+    for (int64_t n = 0; n < c.n; ++n)
+        for (int64_t k = 0; k < c.k; ++k)
+            rows[static_cast<size_t>(k * c.n + n)] = b[static_cast<size_t>(n * c.k + k)];
+    return rows;
+}
+
 }  // namespace tessera::ntt

@@ -1,94 +1,14 @@
 #include "tessera/ntt/softmax.h"
 
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
 #include "ntt/buffers.h"
+#include "ntt/softmax_cases.h"
 
 namespace tessera::ntt {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-
-/// The definition of the monoid, in double and in one piece.
-struct Reference {
-    std::vector<double> maximum, sum, value;
-};
-
-struct Problem {
-    int64_t rows, positions, depth;
-    std::vector<float> scores;  // [rows][positions], some -inf
-    std::vector<float> values;  // [positions][depth]
-};
-
-Problem make(int64_t rows, int64_t positions, int64_t depth, uint64_t seed) {
-    Random random(seed);
-    Problem p{rows, positions, depth, random.numbers(rows * positions), random.numbers(positions * depth)};
-    for (int64_t i = 0; i < rows; ++i) {
-        for (int64_t s = 0; s < positions; ++s) {
-            float& x = p.scores[static_cast<size_t>(i * positions + s)];
-            x *= 20.0f;
-            // Causal rows; row 1 sees nothing at all; row 2 sees only what comes last.
-            if (s > positions - rows + i || i == 1 || (i == 2 && s < positions - 1)) x = -kInf;
-        }
-    }
-    return p;
-}
-
-Reference solve(const Problem& p) {
-    Reference r;
-    for (int64_t i = 0; i < p.rows; ++i) {
-        double m = -kInf, l = 0;
-        std::vector<double> a(static_cast<size_t>(p.depth));
-        for (int64_t s = 0; s < p.positions; ++s) {
-            m = std::max(m, static_cast<double>(p.scores[static_cast<size_t>(i * p.positions + s)]));
-        }
-        for (int64_t s = 0; s < p.positions && m > -kInf; ++s) {
-            const double w = std::exp(p.scores[static_cast<size_t>(i * p.positions + s)] - m);
-            l += w;
-            for (int64_t d = 0; d < p.depth; ++d) {
-                a[static_cast<size_t>(d)] += w * p.values[static_cast<size_t>(s * p.depth + d)];
-            }
-        }
-        r.maximum.push_back(m);
-        r.sum.push_back(l);
-        r.value.insert(r.value.end(), a.begin(), a.end());
-    }
-    return r;
-}
-
-template <int L, class SI>
-struct Buffers {
-    Guarded<float> maximum, sum, value;
-    SoftmaxState<StoredExtent<SI>, Int<L>> state;
-    int64_t stride;
-
-    Buffers(int64_t rows, int64_t depth, SI stride_i)
-        : maximum(rows, 9.0f),
-          sum(rows, 9.0f),
-          value((rows - 1) * stride_i + depth, 9.0f),
-          state(softmax_state(maximum.data(), sum.data(), value.data(), stride_i, Int<L>{})),
-          stride(stride_i) {}
-    Buffers(const Buffers&) = delete;
-
-    // Weights are at most 1 and each step rounds a few times: errors count against the sum of weights.
-    void expect(const Problem& p, int64_t steps) const {
-        const Reference r = solve(p);
-        ASSERT_TRUE(maximum.guards_are_intact() && sum.guards_are_intact() && value.guards_are_intact());
-        for (int64_t i = 0; i < p.rows; ++i) {
-            const auto row = static_cast<size_t>(i);
-            const double unit = 0x1p-24 * r.sum[row] * static_cast<double>(p.positions + 8 * steps + 4);
-            ASSERT_EQ(maximum[i], r.maximum[row]) << i;
-            ASSERT_NEAR(sum[i], r.sum[row], unit) << i;
-            for (int64_t d = 0; d < p.depth; ++d) {
-                ASSERT_NEAR(value[i * stride + d], r.value[static_cast<size_t>(i * p.depth + d)], 2 * unit)
-                    << i << " " << d;
-            }
-        }
-    }
-};
 
 // Positions [begin, end) of the problem, as exact-size tiles.
 template <ContractTile Tile, class I, class D, class State>
@@ -163,54 +83,18 @@ TEST(Softmax, ValuesByPanels) {
     b.expect(p, 2);
 }
 
-// The weights of several steps are those of one, each of its own maximum, rounded; L is not.
 template <ContractTile Tile>
-void check_rounded_weights() {
-    constexpr int64_t kRows = 5, kPositions = 37, kDepth = 19;
-    constexpr double kRounding = 0x1p-8;  // half of the spacing of bf16 below 1, twice
-    Problem p = make(kRows, kPositions, kDepth, 11);
-    std::vector<bf16> values;
-    for (float& x : p.values) {
-        values.push_back(narrow<bf16>(x));
-        x = widen(values.back());
-    }
-    for (const int64_t cut : {int64_t{8}, kPositions}) {
-        Buffers<Tile.lanes, int64_t> b(kRows, kDepth, kDepth);
-        softmax_init<Tile.lanes>(kRows, kDepth, b.state);
-        for (int64_t begin = 0; begin < kPositions; begin += cut) {
-            const int64_t width = std::min(cut, kPositions - begin);
-            Guarded<float> tile(kRows * width);
-            for (int64_t i = 0; i < kRows * width; ++i) {
-                const int64_t at = i / width * kPositions + begin + i % width;
-                tile.data()[i] = p.scores[static_cast<size_t>(at)];
-            }
-            softmax_step<Tile, bf16>(kRows, width, kDepth, tile.data(), width,
-                                     lanes(values.data() + begin * kDepth, Int<Tile.lanes>{}, kDepth),
-                                     b.state);
-            ASSERT_TRUE(tile.guards_are_intact());
-        }
-        const Reference r = solve(p);
-        for (int64_t i = 0; i < kRows; ++i) {
-            const double sum = r.sum[static_cast<size_t>(i)];
-            ASSERT_EQ(b.maximum[i], r.maximum[static_cast<size_t>(i)]);
-            ASSERT_NEAR(b.sum[i], sum, 1e-5 * sum);
-            double largest = 0;
-            for (int64_t d = 0; d < kDepth; ++d) {
-                const double error =
-                    std::fabs(b.value[i * kDepth + d] - r.value[static_cast<size_t>(i * kDepth + d)]);
-                ASSERT_LE(error, kRounding * sum) << i << " " << d;
-                largest = std::max(largest, error);
-            }
-            const bool sees_several = i != 1 && i != 2;
-            ASSERT_TRUE(!sees_several || largest > 1e-5 * sum) << i << ": nothing was rounded";
-        }
+void check_rounded() {
+    for (const int64_t cut : {8, 37}) {
+        check_rounded_weights<Tile.lanes>({5, 37, 19}, cut,
+                                          [](auto... arguments) { softmax_step<Tile, bf16>(arguments...); });
     }
 }
 
 TEST(Softmax, WeightsThatAreRounded) {
-    check_rounded_weights<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2}>();
-    check_rounded_weights<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2, .dot = true}>();
-    check_rounded_weights<ContractTile{.lanes = 32, .rows = 2, .groups = 1, .dot = true}>();
+    check_rounded<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2}>();
+    check_rounded<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2, .dot = true}>();
+    check_rounded<ContractTile{.lanes = 32, .rows = 2, .groups = 1, .dot = true}>();
 }
 
 TEST(Softmax, PartsMergeInEitherOrder) {

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "tessera/ntt/blocks.h"
-#include "tessera/ntt/operands.h"
+#include "tessera/ntt/paired_lanes.h"
+#include "tessera/ntt/register_block.h"
 #include "tessera/ntt/tiles.h"
 
 namespace tessera::ntt {
@@ -21,6 +22,9 @@ struct ContractTilesTile {
     constexpr int b(int group) const { return rows * groups + rows + group; }
     constexpr int tiles() const { return b(groups); }
 };
+
+/// Numbers of a panel of B that is laid in pairs on the stack: 256 KiB, of a second cache of 512.
+inline constexpr int64_t kContractTilesPanel = 131072;
 
 /// Of a block with MR tiles of rows, of which the last one has `last` rows.
 template <ContractTilesTile Tile, int MR>
@@ -46,7 +50,8 @@ template <int N, class F>
     }
 }
 
-template <ContractTilesTile Tile, class Unit, class A, class B, class C>
+/// `BIsWhole`: K ends in B with a whole tile, of which what is behind K is 0.
+template <ContractTilesTile Tile, class Unit, bool BIsWhole, class A, class B, class C>
 class TileContraction {
 public:
     TileContraction(int64_t k_extent, A a, B b, C c) : k_extent_(k_extent), a_(a), b_(b), c_(c) {}
@@ -105,15 +110,21 @@ private:
         if (const int64_t rest = k_extent_ % Tile.depth; rest > 0) {
             // What follows a row, or the last pair, is not A's and B's: copies that end with 0.
             alignas(64) bf16 a_end[MR][Tile.tile_rows * Tile.depth] = {};
-            alignas(64) bf16 b_end[NR][Tile.depth * Tile.lanes] = {};
             for (int i = 0; i < MR; ++i)
                 copy_rows(a_end[i], int64_t{Tile.depth}, a_at(m, i, steps), int64_t{a_.stride_m}, height(i),
                           rest);
-            for (int j = 0; j < NR; ++j)
-                copy_rows(b_end[j], int64_t{2 * Tile.lanes}, b_at(group + j, steps), int64_t{b_.stride_pair},
-                          (rest + 1) / 2, int64_t{2 * Tile.lanes});
-            add_products<MR, NR>([&](int i) { return a_end[i]; }, kRowBytesOfA,
-                                 [&](int j) { return b_end[j]; }, kRowBytes);
+            const auto of_a = [&](int i) { return a_end[i]; };
+            if constexpr (BIsWhole) {
+                add_products<MR, NR>(
+                    of_a, kRowBytesOfA, [&](int j) { return b_at(group + j, steps); }, 2 * b_.stride_pair);
+            } else {
+                alignas(64) bf16 b_end[NR][Tile.depth * Tile.lanes] = {};
+                for (int j = 0; j < NR; ++j)
+                    copy_rows(b_end[j], int64_t{2 * Tile.lanes}, b_at(group + j, steps),
+                              int64_t{b_.stride_pair}, (rest + 1) / 2, int64_t{2 * Tile.lanes});
+                add_products<MR, NR>(
+                    of_a, kRowBytesOfA, [&](int j) { return b_end[j]; }, kRowBytes);
+            }
         }
 
         for_all_c([&](auto i, auto j) __attribute__((always_inline)) {
@@ -162,6 +173,69 @@ private:
     C c_;
 };
 
+template <ContractTilesTile Tile, class Unit, bool BIsWhole, class A, class B, class C>
+[[gnu::always_inline]] inline void contract_by_tiles(int64_t m, int64_t n, int64_t k, A a, B b, C c) {
+    static_assert(Tile.tile_rows >= 1 && Tile.tile_rows <= kTileRows);
+    static_assert(Tile.lanes >= 1 && 4 * Tile.lanes <= kTileRowBytes);
+    static_assert(Tile.depth >= 2 && Tile.depth % 2 == 0 && 2 * Tile.depth <= kTileRowBytes);
+    static_assert(Tile.depth / 2 <= kTileRows && Tile.rows >= 1 && Tile.groups >= 1 &&
+                  Tile.tiles() <= kTiles);
+    TileContraction<Tile, Unit, BIsWhole, A, B, C> contraction(k, a, b, c);
+    constexpr int64_t kBlock = int64_t{Tile.rows} * Tile.tile_rows;
+    const int64_t rest = m % kBlock;
+    if (m > rest) contraction.template rows<Tile.rows>(0, m - rest, n);
+    for_constants<Tile.rows>([&](auto i) __attribute__((always_inline)) {
+        constexpr int kRows = i.value + 1;
+        if (rest > 0 && (rest + Tile.tile_rows - 1) / Tile.tile_rows == kRows)
+            contraction.template rows<kRows>(m - rest, rest, n);
+    });
+}
+
+/// The columns of C of `n` lanes from group `first` on, the k of [begin, end): B in pairs in the panel, a
+/// tile of it in consecutive addresses.
+template <ContractTilesTile Tile, class Unit, class A, class B, class C>
+inline void contract_tile_panel(int64_t m, int64_t first, int64_t n, int64_t begin, int64_t end, A a,
+                                const PairedLanes<B>& b, C c, bf16* panel) {
+    constexpr int64_t kPairNumbers = 2 * Tile.lanes;
+    const int64_t pairs = ceil_div(end - begin, Tile.depth) * (Tile.depth / 2);
+    for_groups<Tile.lanes, Tile.groups>(
+        n, [&](auto groups, int64_t group, auto width) __attribute__((always_inline)) {
+            lay_pairs<groups.value, Vector<float, Tile.lanes>>(b, first + group, width, begin, end, pairs,
+                                                               panel + group * pairs * kPairNumbers);
+        });
+    a.data += begin;
+    c.data += first * c.stride_group;
+    contract_by_tiles<Tile, Unit, true>(m, n, end - begin, a,
+                                        lane_pairs(panel, pairs * kPairNumbers, Int<kPairNumbers>{}), c);
+}
+
+/// As many groups at a time as have room with all of K, in whole tiles; of a K that leaves no room for one
+/// block of them, as many whole tiles as do.
+template <ContractTilesTile Tile, class Unit, Extent K, class A, class B, class C>
+inline void contract_by_tile_panels(int64_t m, int64_t n, K k_extent, A a, B b, C c) {
+    constexpr int64_t kDepth = kContractTilesPanel / (Tile.groups * Tile.lanes) / Tile.depth * Tile.depth;
+    constexpr bool kHasRoom = [] {
+        if constexpr (kIsStatic<K>) return K::value <= kDepth;
+        return false;
+    }();
+    alignas(64) bf16 panel[kContractTilesPanel];
+    const PairedLanes<B> pairs{b};
+    const int64_t k = k_extent;
+    const int64_t depth = k > kDepth ? kDepth : k > 0 ? ceil_div(k, Tile.depth) * Tile.depth : Tile.depth;
+    for_parts<Tile.groups>(
+        ceil_div(n, Tile.lanes), kContractTilesPanel / (depth * Tile.lanes),
+        [&](int64_t first, int64_t groups) {
+            const int64_t columns = min(n - first * Tile.lanes, groups * Tile.lanes);
+            // Also if K is 0: C is 0 then.
+            contract_tile_panel<Tile, Unit>(m, first, columns, 0, min(k, depth), a, pairs, c, panel);
+            if constexpr (!kHasRoom) {
+                for (int64_t begin = depth; begin < k; begin += depth)
+                    contract_tile_panel<accumulating(Tile), Unit>(m, first, columns, begin,
+                                                                  min(k, begin + depth), a, pairs, c, panel);
+            }
+        });
+}
+
 }  // namespace detail
 
 /// C[m, n] (+)= sum_k A[m, k] * B[n, k] on a matrix unit, for m < M, n < N, k < K, in blocks of tiles: B lies
@@ -180,20 +254,16 @@ template <ContractTilesTile Tile, class Unit = TileUnit, Extent M, Extent N, Ext
 requires std::same_as<detail::Pointee<P>, bf16>
 inline void contract_tiles(M m_extent, N n_extent, K k_extent, Rows<P, SM, Int<1>> a, LanePairs<SG, SP> b,
                            Result<CM, CG> c) {
-    static_assert(Tile.tile_rows >= 1 && Tile.tile_rows <= kTileRows);
-    static_assert(Tile.lanes >= 1 && 4 * Tile.lanes <= kTileRowBytes);
-    static_assert(Tile.depth >= 2 && Tile.depth % 2 == 0 && 2 * Tile.depth <= kTileRowBytes);
-    static_assert(Tile.depth / 2 <= kTileRows && Tile.rows >= 1 && Tile.groups >= 1 &&
-                  Tile.tiles() <= kTiles);
-    detail::TileContraction<Tile, Unit, decltype(a), decltype(b), decltype(c)> contraction(k_extent, a, b, c);
-    constexpr int64_t kBlock = int64_t{Tile.rows} * Tile.tile_rows;
-    const int64_t m = m_extent, n = n_extent, rest = m % kBlock;
-    if (m > rest) contraction.template rows<Tile.rows>(0, m - rest, n);
-    detail::for_constants<Tile.rows>([&](auto i) __attribute__((always_inline)) {
-        constexpr int kRows = i.value + 1;
-        if (rest > 0 && (rest + Tile.tile_rows - 1) / Tile.tile_rows == kRows)
-            contraction.template rows<kRows>(m - rest, rest, n);
-    });
+    detail::contract_by_tiles<Tile, Unit, false>(m_extent, n_extent, k_extent, a, b, c);
+}
+
+/// The same, to the bit, of a B that says where the lanes of each k lie: they are laid in pairs once for all
+/// rows, a panel of kContractTilesPanel numbers at a time. Nothing of B beyond N and K is read.
+template <ContractTilesTile Tile, class Unit = TileUnit, Extent M, Extent N, Extent K, class P, Extent SM,
+          PairableLanes<Vector<float, Tile.lanes>> B, Extent CM, Extent CG>
+requires std::same_as<detail::Pointee<P>, bf16>
+inline void contract_tiles(M m_extent, N n_extent, K k_extent, Rows<P, SM, Int<1>> a, B b, Result<CM, CG> c) {
+    detail::contract_by_tile_panels<Tile, Unit>(m_extent, n_extent, StoredExtent<K>(k_extent), a, b, c);
 }
 
 }  // namespace tessera::ntt

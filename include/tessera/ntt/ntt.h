@@ -13,4 +13,5 @@
 #include "tessera/ntt/math.h"
 #include "tessera/ntt/memory.h"
 #include "tessera/ntt/softmax.h"
+#include "tessera/ntt/softmax_tiles.h"
 #include "tessera/ntt/tensor.h"

@@ -3,7 +3,7 @@
 #include "tessera/ntt/operands.h"
 
 // Pairs of k of a B whose numbers do not lie in pairs, such as keys and values in a cache: two rows of it are
-// laid into each other as they are read, once for all rows of A in one block.
+// laid into each other as they are read, once for all rows of A in one block, or into memory, once for all.
 
 namespace tessera::ntt {
 
@@ -79,6 +79,32 @@ template <class B>
 inline constexpr bool kMakesPairs = false;
 template <class B>
 inline constexpr bool kMakesPairs<PairedLanes<B>> = true;
+
+/// Lays the pairs of the k in [begin, end), begin even, of NR groups into memory, `[NR][pairs][L][2]`. Lanes
+/// from `count` on and k from `end` on are 0 and are not read.
+template <int NR, AnyVector V, class B, Extent Count>
+[[gnu::always_inline]] inline void lay_pairs(const PairedLanes<B>& b, int64_t group, Count count,
+                                             int64_t begin, int64_t end, int64_t pairs, bf16* out) {
+    const auto lay = [&](int64_t pair, auto pairs_of) __attribute__((always_inline)) {
+#pragma GCC unroll 64
+        for (int j = 0; j < NR; ++j)
+            store(reinterpret_cast<int32_t*>(out + (j * pairs + pair) * 2 * lanes_v<V>), pairs_of(j));
+    };
+    const int64_t first = begin / 2, whole = end / 2 - first;
+    int64_t pair = 0;
+    for (; pair < whole; ++pair)
+        lay(
+            pair, [&](int j) __attribute__((always_inline)) {
+                return b.template load_pairs<V>(group + j, first + pair, count);
+            });
+    if (end % 2 != 0) {
+        lay(
+            pair++, [&](int j) __attribute__((always_inline)) {
+                return b.template load_single<V>(group + j, first + whole, count);
+            });
+    }
+    for (; pair < pairs; ++pair) lay(pair, [](int) { return broadcast<PairsOf<V>>(0); });
+}
 
 }  // namespace detail
 

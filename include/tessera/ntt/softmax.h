@@ -120,6 +120,44 @@ inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, floa
     }
 }
 
+/// Turns the scores of all rows into weights, some rows after the other, and calls add(rows, weights, value,
+/// scale) for each part: how many rows, their weights as an A, their rows of A in the state, and by what
+/// these have to be scaled before the weighted values are added. The scales wait on the stack; only a large
+/// or unknown number of rows is cut, at `MostRows`.
+template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, Extent SP, class SI, class SG,
+          class F>
+[[gnu::always_inline]] inline void for_weights(I i_extent, S s_extent, float* scores, SP stride_score,
+                                               SoftmaxState<SI, SG> state, F add) {
+    const auto stride = StoredExtent<SP>(stride_score);
+    constexpr bool kAtOnce = kIsStatic<I> && StoredExtent<I>{} <= 1024;
+    constexpr int64_t kRows = kAtOnce ? int64_t{StoredExtent<I>{}} : MostRows;
+    constexpr int64_t kRoom = ceil_div(kRows, L) * L;
+    float scale[kRoom];
+    float origin[kRoom];
+    for (int64_t first = 0; first < i_extent; first += kRows) {
+        const auto rows_here = [&] {
+            if constexpr (kAtOnce) {
+                return i_extent;
+            } else {
+                return i_extent - first < kRows ? i_extent - first : kRows;
+            }
+        }();
+        float* const tile = scores + first * stride;
+        softmax_rows<L, Weights>(rows_here, s_extent, tile, stride, state.maximum + first, state.sum + first,
+                                 scale, origin);
+        const auto weights = [&] {
+            if constexpr (Weights == SoftmaxWeights::kBF16) {
+                return rows(reinterpret_cast<const bf16*>(tile), stride * Int<2>{}, Int<1>{});
+            } else {
+                return rows(tile, stride, Int<1>{});
+            }
+        }();
+        auto value = state.value;
+        value.data += first * value.stride_m;
+        add(rows_here, weights, value, scale);
+    }
+}
+
 }  // namespace detail
 
 /// The identity (-inf, 0, 0) for rows i < I and d < D.
@@ -150,37 +188,13 @@ inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP s
     using enum detail::SoftmaxWeights;
     static_assert(std::same_as<Weight, bf16> || (std::same_as<Weight, float> && !Tile.dot));
     constexpr auto kWeights = std::same_as<Weight, float> ? kF32 : Tile.dot ? kBF16 : kRounded;
-    const auto stride = StoredExtent<SP>(stride_score);
-    // The scales wait on the stack; only a large or unknown number of rows is cut, at a multiple of the
-    // register block.
-    constexpr bool kAtOnce = kIsStatic<I> && StoredExtent<I>{} <= 1024;
-    constexpr int64_t kRows = kAtOnce ? int64_t{StoredExtent<I>{}} : ceil_div(64, Tile.rows) * Tile.rows;
-    constexpr int64_t kRoom = ceil_div(kRows, Tile.lanes) * Tile.lanes;
-    float scale[kRoom];
-    float origin[kRoom];
-    for (int64_t first = 0; first < i_extent; first += kRows) {
-        const auto rows_here = [&] {
-            if constexpr (kAtOnce) {
-                return i_extent;
-            } else {
-                return i_extent - first < kRows ? i_extent - first : kRows;
-            }
-        }();
-        float* const tile = scores + first * stride;
-        detail::softmax_rows<Tile.lanes, kWeights>(rows_here, s_extent, tile, stride, state.maximum + first,
-                                                   state.sum + first, scale, origin);
-        const auto weights = [&] {
-            if constexpr (kWeights == kBF16) {
-                return rows(reinterpret_cast<const bf16*>(tile), stride * Int<2>{}, Int<1>{});
-            } else {
-                return rows(tile, stride, Int<1>{});
-            }
-        }();
-        auto value = state.value;
-        value.data += first * value.stride_m;
-        contract<detail::accumulating(Tile)>(rows_here, d_extent, s_extent, weights, values,
-                                             detail::Rescaled<decltype(value)>{value, scale});
-    }
+    // Rows are cut at a multiple of the register block.
+    detail::for_weights<Tile.lanes, kWeights, ceil_div(64, Tile.rows) * Tile.rows>(
+        i_extent, s_extent, scores, stride_score,
+        state, [&](auto rows, auto weights, auto value, const float* scale) __attribute__((always_inline)) {
+            contract<detail::accumulating(Tile)>(rows, d_extent, s_extent, weights, values,
+                                                 detail::Rescaled<decltype(value)>{value, scale});
+        });
 }
 
 /// into = into + from in the monoid: what two workers found in different parts of the cache, for rows i < I
