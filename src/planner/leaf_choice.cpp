@@ -206,8 +206,11 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                 if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
                 const Product product{d, roles, rows, lanes, along_n};
                 const Read* b = roles.b_operand();
-                if (along_n && lanes == options.lanes && b && product.type(*b) == product.type(roles.a))
-                    add_tiles(out, leaf, product.type(*b), rows, options);
+                // Pages hold no pairs: to make them takes as long as a few rows.
+                const bool are_tiles = along_n && lanes == options.lanes && b &&
+                                       product.type(*b) == product.type(roles.a) &&
+                                       (rows > kFewRows || !is_found_by_index(*b));
+                if (are_tiles) add_tiles(out, leaf, product.type(*b), rows, options);
                 add_blocks(out, std::move(leaf), product, largest_extent(d, n, specialisation), options);
             }
         }
@@ -284,7 +287,8 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 const int64_t most = m < 0 ? 1 : largest_extent(d, m, specialisation);
                 const RegisterBlock block = block_of_values(options.vector_registers, most);
                 if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
-                if (are_rounded && lanes == options.lanes) add_tiles(out, leaf, d.weights, most, options);
+                if (are_rounded && lanes == options.lanes && most > kFewRows)
+                    add_tiles(out, leaf, d.weights, most, options);
                 leaf.parameters["rows"] = std::to_string(block.rows);
                 leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
                 const auto add = [&](Leaf one) {

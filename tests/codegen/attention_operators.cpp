@@ -22,10 +22,41 @@ void Generator::attend() {
            "f32[t], L f32[t], A f32[t, d] = softmax_sum(P, V)\nwhere s <= position[t]\n",
            width, positions, name(type)),
         {position_, p, v});
+    keep_normalised(mla, width, is_integer(type) ? 1 / static_cast<double>(range(type).high) : 1.0);
+}
+
+void Generator::keep_normalised(const std::vector<ValueId>& sums, int64_t width, double scale) {
     keep(add("normalise",
              op("normalise(t: T, d: {})\nin A f32[t, d], L f32[t]\nout Y f32[t, d] = A / L * {:.6f}\n", width,
-                is_integer(type) ? 1 / static_cast<double>(range(type).high) : 1.0),
-             {mla[2], mla[1]}, width));
+                scale),
+             {sums[2], sums[1]}, width));
+}
+
+/// Weights that are rounded to bf16, powers of two, so that they are what they are below any maximum.
+void Generator::rounded_attend() {
+    const Matrix q = any();
+    const int64_t positions = kMostTokens + pick(0, 9), width = extent();
+    const ElementType type = any_type();
+    const double scale = is_integer(type) ? 2 / static_cast<double>(range(type).high) : 2.0;
+    const ValueId p = in_block(1).add(
+        fresh("scores"),
+        op("scores(t: T, s: {0}, e*: {1})\nin Q f32[t, e], K f32[s, e]\nout P f32[t, s] = sum(Q * K)\n",
+           positions, q.width),
+        {q.value, constant({positions, q.width})});
+    const ValueId doubled = in_block(1).add(
+        fresh("doubled"), op("doubled(t: T, s: {0})\nin P f32[t, s]\nout Y f32[t, s] = P * 2\n", positions),
+        {p});
+    const ValueId bias = constant({kMostTokens, positions}, type),
+                  v = values(positions, width, ElementType::kBF16);
+    const std::vector<ValueId> sums = in_block(1).add_all(
+        fresh("attend"),
+        op("attend(t: T, d: {0}, s*: {1})\nindex position i32[t]\nin P f32[t, s], B {2}[t, s] of [{4}, {1}], "
+           "V "
+           "bf16[s, d]\nout M f32[t], L f32[t], A f32[t, d] = softmax_sum(round(P + B * {3:.6f}) * "
+           "0.6931471805599453, V)\nwhere s <= position[t]\nweights bf16\n",
+           width, positions, name(type), scale, kMostTokens),
+        {position_, doubled, bias, v});
+    keep_normalised(sums, width, 1.0);
 }
 
 /// [positions, width]: a constant, or a view of one.

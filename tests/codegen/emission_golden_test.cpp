@@ -86,6 +86,17 @@ block main
 
 output y
 )";
+    static const std::string rounded = [] {
+        std::string text = attention;
+        const auto replace = [&](const std::string& from, const std::string& to) {
+            text.replace(text.find(from), from.size(), to);
+        };
+        replace("constant v: f32", "constant v: bf16");
+        replace("in V f32", "in V bf16");
+        const std::string where = "where s <= position[t]\n";
+        text.insert(text.rfind(where) + where.size(), "    weights bf16\n");
+        return text;
+    }();
     static const std::map<std::string, Example> all = {
         {"loops",
          {R"(graph "rms_norm"
@@ -184,6 +195,15 @@ output y
            {"largest", {.place = Place::kTile}},
            {"weights", {.place = Place::kTile}},
            {"weighted", {.place = Place::kTile}}}}},
+        {"stream_tiles",
+         {rounded,
+          {"t:16 { s:32 { scores[contract groups=4 k=e lanes=8 m=t n=s]; attend[stream_tiles d=d depth=32 "
+           "groups=2 lanes=8 m=t rows=2 tile_rows=8] }; y[loops lanes=8 x=d] }"},
+          {{"k", {{1, 0}, {}}}},
+          {{"scores", {.place = Place::kTile}},
+           {"largest", {.place = Place::kTile}},
+           {"weights", {.place = Place::kTile}},
+           {"weighted", {.place = Place::kTile}}}}},
         {"combine",
          {attention,
           {"t:1 { s:32@worker { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 "
@@ -234,6 +254,7 @@ TEST_P(Emission, IsWhatTheFileShows) {
     EXPECT_NE(code.find(GetParam() == "loops"             ? "ntt::store_group"
                         : GetParam() == "dot"             ? "ntt::contract_k<"
                         : GetParam() == "stream"          ? "ntt::softmax_step<"
+                        : GetParam() == "stream_tiles"    ? "ntt::softmax_step_tiles<"
                         : GetParam() == "contract_blocks" ? "ntt::contract_blocks<"
                         : GetParam() == "contract_tiles"  ? "ntt::contract_tiles<"
                         : GetParam() == "combine"         ? "attend_weights[part]"

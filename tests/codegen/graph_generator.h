@@ -90,6 +90,8 @@ private:
     void product();
     void fold();
     void attend();
+    void rounded_attend();
+    void keep_normalised(const std::vector<ValueId>& sums, int64_t width, double scale);
     ValueId values(int64_t positions, int64_t width, ElementType type);
     void window();
     void views();

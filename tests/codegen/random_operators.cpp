@@ -4,18 +4,40 @@
 namespace tessera::testing {
 
 const std::vector<Generator::Family>& Generator::families() {
-    static const std::vector<Family> all = {
-        &Generator::unary,         &Generator::binary,        &Generator::norm,
-        &Generator::product,       &Generator::fold,          &Generator::attend,
-        &Generator::window,        &Generator::views,         &Generator::gather,
-        &Generator::masked,        &Generator::state,         &Generator::rotate,
-        &Generator::heads,         &Generator::product2d,     &Generator::scatter,
-        &Generator::padded,        &Generator::repeated,      &Generator::add_rows,
-        &Generator::few,           &Generator::columns,       &Generator::grouped,
-        &Generator::accumulate,    &Generator::typed_product, &Generator::quantised_product,
-        &Generator::block_product, &Generator::block_product, &Generator::quantised_rows,
-        &Generator::typed_map,     &Generator::rounded,       &Generator::rounded_state,
-        &Generator::bf16_product,  &Generator::bf16_product,  &Generator::bf16_accumulate};
+    static const std::vector<Family> all = {&Generator::unary,
+                                            &Generator::binary,
+                                            &Generator::norm,
+                                            &Generator::product,
+                                            &Generator::fold,
+                                            &Generator::attend,
+                                            &Generator::rounded_attend,
+                                            &Generator::window,
+                                            &Generator::views,
+                                            &Generator::gather,
+                                            &Generator::masked,
+                                            &Generator::state,
+                                            &Generator::rotate,
+                                            &Generator::heads,
+                                            &Generator::product2d,
+                                            &Generator::scatter,
+                                            &Generator::padded,
+                                            &Generator::repeated,
+                                            &Generator::add_rows,
+                                            &Generator::few,
+                                            &Generator::columns,
+                                            &Generator::grouped,
+                                            &Generator::accumulate,
+                                            &Generator::typed_product,
+                                            &Generator::quantised_product,
+                                            &Generator::block_product,
+                                            &Generator::block_product,
+                                            &Generator::quantised_rows,
+                                            &Generator::typed_map,
+                                            &Generator::rounded,
+                                            &Generator::rounded_state,
+                                            &Generator::bf16_product,
+                                            &Generator::bf16_product,
+                                            &Generator::bf16_accumulate};
     return all;
 }
 

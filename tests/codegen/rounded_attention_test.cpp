@@ -94,7 +94,7 @@ void expect_refused(const Graph& graph, const std::string& nest, const std::stri
 TEST(RoundedAttention, DotProductsAreRefusedOfWhatTheyCannotRead) {
     const Graph graph = rounded_attention_graph(1), of_f32 = divided_attention_graph(1);
     const std::string scores = "contract m=i n=s k=e lanes=4", attend = "stream d=d m=i rows=2 lanes=4";
-    expect_refused(of_f32, nest_of(scores + " dot=2", attend), "g: is of f32; dot=2 needs bf16");
+    expect_refused(of_f32, nest_of(scores + " dot=2", attend), "`G`: is of f32; dot=2 needs bf16");
     expect_refused(of_f32, nest_of(scores, attend + " dot=2"),
                    "needs weights and values of bf16; they are of f32 and f32");
     expect_refused(graph, nest_of(scores, attend + " dot=2 panel_blocks=2"), "goes without panels");
