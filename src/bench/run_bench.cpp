@@ -1,7 +1,9 @@
 #include "bench/run_bench.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <set>
 
 #include "bench/host_probe.h"
 #include "bench/step_predictor.h"
@@ -36,10 +38,13 @@ public:
         depths_.erase(std::unique(depths_.begin(), depths_.end()), depths_.end());
         const SessionOptions options{.context = depths_.back() + std::max(settings.prefill, settings.decode),
                                      .chunk = settings.chunk};
-        if (settings.limits)
-            for (const auto& artefact : artefacts)
-                if (probe_of(artefact->manifest().workers) == nullptr)
-                    probes_.push_back(std::make_unique<HostProbe>(artefact->manifest().workers));
+        if (settings.limits) {
+            // The most workers first: while their threads live, what this process may run on, which others
+            // ask for, is all of it, though its first thread stays where it was put.
+            std::set<int64_t, std::greater<>> counts;
+            for (const auto& artefact : artefacts) counts.insert(artefact->manifest().workers);
+            for (const int64_t workers : counts) probes_.push_back(std::make_unique<HostProbe>(workers));
+        }
         if (!settings.machine.empty()) {
             const Machine machine = read_machine(settings.machine);
             for (const auto& artefact : artefacts)

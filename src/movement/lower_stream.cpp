@@ -38,6 +38,22 @@ StreamRoles roles_of(const LeafScope& scope) {
     return roles;
 }
 
+/// Whether weights and values are added in pairs. @throws Error where NTT cannot.
+bool adds_pairs(const LeafScope& scope, const Read& value) {
+    if (number_parameter(scope, "dot", 1, 2) == 1) return false;
+    const Definition& definition = *scope.node.definition();
+    const auto refuse = [&](const std::string& problem) {
+        throw Error(scope.node.name, "dot", problem, "leave dot out");
+    };
+    const ElementType type = definition.tensors[static_cast<size_t>(value.tensor)].type;
+    if (definition.weights != ElementType::kBF16 || type != ElementType::kBF16)
+        refuse(fmt::format("needs weights and values of bf16; they are of {} and {}",
+                           name(definition.weights), name(type)));
+    if (lanes_parameter(scope) == 1) refuse("lays lanes into each other, and there are none");
+    if (panel_parameter(scope) > 0) refuse("goes without panels");
+    return true;
+}
+
 }  // namespace
 
 Body lower_stream(const LeafScope& scope) {
@@ -103,25 +119,11 @@ Body lower_stream(const LeafScope& scope) {
         max.expect_stride(kRow, 1);
         sum.expect_stride(kRow, 1);
     }
-    const ElementType weights = definition.weights;
-    const bool dot = number_parameter(scope, "dot", 1, 2) > 1;
-    const TensorDecl& values_read = definition.tensors[static_cast<size_t>(value->tensor)];
-    if (dot && (weights != ElementType::kBF16 || values_read.type != ElementType::kBF16)) {
-        throw Error(scope.node.name, "dot",
-                    fmt::format("needs weights and values of bf16; they are of {} and {}", name(weights),
-                                name(values_read.type)),
-                    "leave dot out");
-    }
-    if (dot && (lanes == 1 || panel_parameter(scope) > 0)) {
-        throw Error(scope.node.name, "dot",
-                    lanes == 1 ? "lays lanes into each other, and there are none" : "goes without panels",
-                    "leave dot out");
-    }
     StreamCall call{.lanes = lanes,
                     .rows = number_parameter(scope, "rows", 1, 32),
                     .groups = number_parameter(scope, "groups", 1, 16),
-                    .weights = weights,
-                    .dot = dot,
+                    .weights = definition.weights,
+                    .dot = adds_pairs(scope, *value),
                     .scores = tile,
                     .scores_stride = stride,
                     .v = operand_factor(scope, *value, at, inside, lanes),
