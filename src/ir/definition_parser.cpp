@@ -138,8 +138,14 @@ private:
         if (word == "out" || word == "update")
             return parse_results(line, word == "out" ? Role::kOut : Role::kUpdate);
         if (word == "where") return parse_where(line);
-        if (word == "acc") return parse_accumulator(line);
-        if (word == "weights") return parse_weights(line);
+        if (word == "acc") {
+            definition().accumulator = parse_f32_or(ElementType::kI32, line, "the accumulator type");
+            return;
+        }
+        if (word == "weights") {
+            definition().weights = parse_f32_or(ElementType::kBF16, line, "the type of the weights");
+            return;
+        }
         if (word == "test") return tokens.expect_end("`test`");
         parse_test_line(word, tokens, line.number, file_);
     }
@@ -251,22 +257,13 @@ private:
         line.tokens.expect_end("the predicate");
     }
 
-    void parse_accumulator(Line& line) {
-        const bool is_float = line.tokens.at("f32");
-        if (!is_float && !line.tokens.at("i32"))
-            line.tokens.fail_expecting("the accumulator type f32 or i32");
+    static ElementType parse_f32_or(ElementType other, Line& line, const std::string& what) {
+        const bool is_f32 = line.tokens.at("f32");
+        if (!is_f32 && !line.tokens.at(std::string(name(other))))
+            line.tokens.fail_expecting(fmt::format("{} f32 or {}", what, name(other)));
         line.tokens.next();
-        definition().accumulator = is_float ? ElementType::kF32 : ElementType::kI32;
-        line.tokens.expect_end("the accumulator type");
-    }
-
-    void parse_weights(Line& line) {
-        const bool is_float = line.tokens.at("f32");
-        if (!is_float && !line.tokens.at("bf16"))
-            line.tokens.fail_expecting("the type of the weights f32 or bf16");
-        line.tokens.next();
-        definition().weights = is_float ? ElementType::kF32 : ElementType::kBF16;
-        line.tokens.expect_end("the type of the weights");
+        line.tokens.expect_end(what);
+        return is_f32 ? ElementType::kF32 : other;
     }
 
     const std::string& source_;

@@ -4,14 +4,11 @@
 // keys of a cache, NTT makes the pairs.
 #include "ir/iterator_use.h"
 #include "kernels/contraction.h"
-#include "kernels/tile_block.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
-
-constexpr int64_t kPair = 2;  ///< neighbouring k in B's lanes
 
 struct Factors {
     Read a, b;
@@ -42,27 +39,6 @@ std::vector<Index> with_single_steps(std::vector<Index> at, int k, const Range& 
 }
 
 }  // namespace
-
-TileBlock tile_parameters_of(const LeafScope& scope) {
-    const TileBlock block{number_parameter(scope, "tile_rows", 1, kMostTileRows), lanes_parameter(scope),
-                          number_parameter(scope, "depth", kPair, kMostTileDepth),
-                          number_parameter(scope, "rows", 1, kTiles),
-                          number_parameter(scope, "groups", 1, kTiles)};
-    if (block.lanes > kMostTileLanes) {
-        throw Error(scope.node.name, "lanes",
-                    fmt::format("is {}, a row of a tile has {} at most", block.lanes, kMostTileLanes));
-    }
-    if (block.depth % kPair != 0)
-        throw Error(scope.node.name, "depth",
-                    fmt::format("is {}, expected a multiple of {}", block.depth, kPair));
-    if (block.tiles() > kTiles) {
-        throw Error(scope.node.name, scope.leaf.micro_kernel,
-                    fmt::format("{} rows x {} groups need {} tiles of {}", block.rows, block.groups,
-                                block.tiles(), kTiles),
-                    "choose fewer rows or groups");
-    }
-    return block;
-}
 
 Body lower_contract_tiles(const LeafScope& scope) {
     const ProductIterators iterators = product_iterators(scope);

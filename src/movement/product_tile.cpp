@@ -14,6 +14,27 @@ ProductIterators product_iterators(const LeafScope& scope) {
     return found;
 }
 
+TileBlock tile_parameters_of(const LeafScope& scope) {
+    const TileBlock block{number_parameter(scope, "tile_rows", 1, kMostTileRows), lanes_parameter(scope),
+                          number_parameter(scope, "depth", kPair, kMostTileDepth),
+                          number_parameter(scope, "rows", 1, kTiles),
+                          number_parameter(scope, "groups", 1, kTiles)};
+    if (block.lanes > kMostTileLanes) {
+        throw Error(scope.node.name, "lanes",
+                    fmt::format("is {}, a row of a tile has {} at most", block.lanes, kMostTileLanes));
+    }
+    if (block.depth % kPair != 0)
+        throw Error(scope.node.name, "depth",
+                    fmt::format("is {}, expected a multiple of {}", block.depth, kPair));
+    if (block.tiles() > kTiles) {
+        throw Error(scope.node.name, scope.leaf.micro_kernel,
+                    fmt::format("{} rows x {} groups need {} tiles of {}", block.rows, block.groups,
+                                block.tiles(), kTiles),
+                    "choose fewer rows or groups");
+    }
+    return block;
+}
+
 Range row_range(const LeafScope& scope, int m) {
     return m >= 0 ? scope.ranges[static_cast<size_t>(m)] : Range{Index(0), Index(1), 1};
 }

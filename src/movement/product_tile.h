@@ -13,6 +13,8 @@ inline constexpr const char* kStep = "#k";
 inline constexpr const char* kColumn = "#n";
 inline constexpr const char* kInStep = "#j";
 
+inline constexpr int64_t kPair = 2;  ///< neighbouring k in the lanes of a matrix unit's B
+
 /// Iterators; m is -1 for a single row.
 struct ProductIterators {
     int m, n, k;

@@ -156,11 +156,11 @@ void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Product& product,
 }
 
 /// The same by the machine's matrix units, with factors of this type.
-void add_tiles(std::vector<Leaf>& out, const Leaf& leaf, ElementType factors, int64_t rows,
-               const PlannerOptions& options) {
+void add_tiles(std::vector<Leaf>& out, const char* micro_kernel, const Leaf& leaf, ElementType factors,
+               int64_t rows, const PlannerOptions& options) {
     for (std::map<std::string, std::string>& parameters : tile_parameters(factors, rows, options)) {
         parameters.insert(leaf.parameters.begin(), leaf.parameters.end());
-        out.push_back({leaf.node, leaf.micro_kernel + "_tiles", std::move(parameters)});
+        out.push_back({leaf.node, micro_kernel, std::move(parameters)});
     }
 }
 
@@ -210,7 +210,7 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                 const bool are_tiles = along_n && lanes == options.lanes && b &&
                                        product.type(*b) == product.type(roles.a) &&
                                        (rows > kFewRows || !is_found_by_index(*b));
-                if (are_tiles) add_tiles(out, leaf, product.type(*b), rows, options);
+                if (are_tiles) add_tiles(out, "contract_tiles", leaf, product.type(*b), rows, options);
                 add_blocks(out, std::move(leaf), product, largest_extent(d, n, specialisation), options);
             }
         }
@@ -288,7 +288,7 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 const RegisterBlock block = block_of_values(options.vector_registers, most);
                 if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
                 if (are_rounded && lanes == options.lanes && most > kFewRows)
-                    add_tiles(out, leaf, d.weights, most, options);
+                    add_tiles(out, "stream_tiles", leaf, d.weights, most, options);
                 leaf.parameters["rows"] = std::to_string(block.rows);
                 leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
                 const auto add = [&](Leaf one) {

@@ -97,6 +97,10 @@ output y
         text.insert(text.rfind(where) + where.size(), "    weights bf16\n");
         return text;
     }();
+    static const std::map<std::string, TensorPlan> in_tiles = {{"scores", {.place = Place::kTile}},
+                                                               {"largest", {.place = Place::kTile}},
+                                                               {"weights", {.place = Place::kTile}},
+                                                               {"weighted", {.place = Place::kTile}}};
     static const std::map<std::string, Example> all = {
         {"loops",
          {R"(graph "rms_norm"
@@ -191,19 +195,13 @@ output y
           {"t:1 { s:32 { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 lanes=8] }; "
            "y[loops lanes=8 x=d] }"},
           {{"k", {{1, 0}, {}}}},
-          {{"scores", {.place = Place::kTile}},
-           {"largest", {.place = Place::kTile}},
-           {"weights", {.place = Place::kTile}},
-           {"weighted", {.place = Place::kTile}}}}},
+          in_tiles}},
         {"stream_tiles",
          {rounded,
           {"t:16 { s:32 { scores[contract groups=4 k=e lanes=8 m=t n=s]; attend[stream_tiles d=d depth=32 "
            "groups=2 lanes=8 m=t rows=2 tile_rows=8] }; y[loops lanes=8 x=d] }"},
           {{"k", {{1, 0}, {}}}},
-          {{"scores", {.place = Place::kTile}},
-           {"largest", {.place = Place::kTile}},
-           {"weights", {.place = Place::kTile}},
-           {"weighted", {.place = Place::kTile}}}}},
+          in_tiles}},
         {"combine",
          {attention,
           {"t:1 { s:32@worker { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 "

@@ -32,13 +32,7 @@ namespace detail {
 /// How the weights lie when they are multiplied with the values.
 enum class SoftmaxWeights { kF32, kRounded, kBF16 };
 
-/// v as the nearest bf16; of what is below 2^-126 that or 0.
-template <AnyVector V>
-[[gnu::always_inline]] inline V round_weight(V v) {
-    return map<V>([](auto x) { return native::widen_bf16(native::narrow_bf16_or_flush(x)); }, v);
-}
-
-/// Stores the valid lanes as round_weight rounds them.
+/// Stores the valid lanes as the nearest bf16; of what is below 2^-126 that or 0.
 template <AnyVector V, Extent Count>
 [[gnu::always_inline]] inline void store_weights(bf16* p, V v, Count count) {
     if constexpr (!kIsWhole<V, Count>) {
@@ -83,7 +77,7 @@ struct Rescaled {
 
 /// Turns the scores of `rows` rows into weights e^(P - m'), m' the new maximum, and updates M and L; scale[i]
 /// becomes e^(M - m'), by which A has to be scaled. `origin`: room for as many numbers. The weights lie where
-/// the scores did, as bf16 at the beginning of their rows with `as_bf16`. No row waits for another, nor its
+/// the scores did, as bf16 at the beginning of their rows with kBF16. No row waits for another, nor its
 /// weights for what its scale takes.
 template <int L, SoftmaxWeights Weights, Extent R, Extent S>
 inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, float* maximum, float* sum,
@@ -110,7 +104,7 @@ inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, floa
             if constexpr (Weights == SoftmaxWeights::kBF16) {
                 store_weights(reinterpret_cast<bf16*>(scores + i * stride) + s, weight, count);
             } else if constexpr (Weights == SoftmaxWeights::kRounded) {
-                store_group(scores + i * stride + s, round_weight(weight), count);
+                store_group(scores + i * stride + s, rounded<bf16>(weight), count);
             } else {
                 store_group(scores + i * stride + s, weight, count);
             }
