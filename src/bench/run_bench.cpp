@@ -1,7 +1,6 @@
 #include "bench/run_bench.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <set>
 
@@ -39,9 +38,7 @@ public:
         const SessionOptions options{.context = depths_.back() + std::max(settings.prefill, settings.decode),
                                      .chunk = settings.chunk};
         if (settings.limits) {
-            // The most workers first: while their threads live, what this process may run on, which others
-            // ask for, is all of it, though its first thread stays where it was put.
-            std::set<int64_t, std::greater<>> counts;
+            std::set<int64_t> counts;
             for (const auto& artefact : artefacts) counts.insert(artefact->manifest().workers);
             for (const int64_t workers : counts) probes_.push_back(std::make_unique<HostProbe>(workers));
         }
@@ -55,14 +52,6 @@ public:
         const size_t kinds = (settings.prefill > 0 ? 1 : 0) + (settings.decode > 0 ? 1 : 0);
         // A filled depth and a first run that does not count are told as a repetition.
         all_ = static_cast<int64_t>(depths_.size() * models_.size() * kinds) * (settings.repeat + 1);
-    }
-
-    Bench(const Bench&) = delete;
-    Bench& operator=(const Bench&) = delete;
-    /// A team gives the caller back the processors that it had when the team began: the last one first.
-    ~Bench() {
-        while (!models_.empty()) models_.pop_back();
-        while (!probes_.empty()) probes_.pop_back();
     }
 
     std::vector<BenchCase> run() && {

@@ -24,7 +24,7 @@ struct ProgramOptions {
 /// The code of an artefact, loaded, with state of its own. Not to be called by two threads at once; several
 /// programs may share one artefact.
 /// Where the code is for several workers, their threads start here and end with the program; the thread that
-/// runs steps is one of them, and is pinned too from its first step on.
+/// runs a step is one of them, and is pinned too as long as it does.
 class LoadedProgram {
 public:
     /// Loads the code and allocates the states, all zero. `state_symbols` gives a value to every symbol in

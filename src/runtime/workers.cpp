@@ -1,21 +1,42 @@
 #include "runtime/workers.h"
 
+#include <optional>
 #include <system_error>
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "support/error.h"
 
 namespace tessera {
 namespace {
 
-/// Where this fails (the mask has become smaller since), the thread runs anywhere, which is only slower.
+// Where pinning fails (the mask has become smaller since), the thread runs anywhere, which is only slower.
+
 void pin(pthread_t thread, int processor) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(static_cast<size_t>(processor), &set);
     (void)pthread_setaffinity_np(thread, sizeof set, &set);
 }
+
+/// Keeps this thread on one processor, and gives it back those that it had.
+class PinnedHere {
+public:
+    explicit PinnedHere(int processor)
+        : knows_before_(pthread_getaffinity_np(pthread_self(), sizeof before_, &before_) == 0) {
+        if (knows_before_) pin(pthread_self(), processor);
+    }
+    PinnedHere(const PinnedHere&) = delete;
+    PinnedHere& operator=(const PinnedHere&) = delete;
+    ~PinnedHere() {
+        if (knows_before_) (void)pthread_setaffinity_np(pthread_self(), sizeof before_, &before_);
+    }
+
+private:
+    cpu_set_t before_{};
+    bool knows_before_;
+};
 
 }  // namespace
 
@@ -39,8 +60,6 @@ WorkerTeam::WorkerTeam(int64_t workers, const WorkerOptions& options)
 
 WorkerTeam::~WorkerTeam() {
     stop();
-    if (caller_is_pinned_ && std::this_thread::get_id() == caller_)
-        (void)pthread_setaffinity_np(pthread_self(), sizeof caller_before_, &caller_before_);
 }
 
 void WorkerTeam::stop() {
@@ -49,14 +68,9 @@ void WorkerTeam::stop() {
     for (std::thread& thread : threads_) thread.join();
 }
 
-void WorkerTeam::pin_caller() {
-    caller_ = std::this_thread::get_id();
-    caller_is_pinned_ = pthread_getaffinity_np(pthread_self(), sizeof caller_before_, &caller_before_) == 0;
-    if (caller_is_pinned_) pin(pthread_self(), processors_[0]);
-}
-
 void WorkerTeam::run(Task task, void* context) noexcept {
-    if (!processors_.empty() && !caller_is_pinned_) pin_caller();
+    std::optional<PinnedHere> pinned;
+    if (!processors_.empty()) pinned.emplace(processors_[0]);
     task_ = task;
     context_ = context;
     start_.advance();

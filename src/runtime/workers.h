@@ -5,8 +5,6 @@
 #include <thread>
 #include <vector>
 
-#include <sched.h>
-
 #include "runtime/barrier.h"
 
 namespace tessera {
@@ -19,8 +17,8 @@ struct WorkerOptions {
     int64_t spins = 4000;
 };
 
-/// Threads that are started once and then called again and again. The caller is worker 0; it runs on the
-/// first processor from its first call to the end of the team, and must be one thread.
+/// Threads that are started once and then called again and again. The caller is worker 0, and on the first
+/// processor while it calls: what this process may run on, which the next team asks for, is not narrowed.
 class WorkerTeam {
 public:
     /// @throws Error if the threads cannot be started
@@ -43,7 +41,6 @@ public:
 
 private:
     void serve(int64_t worker);
-    void pin_caller();
     void stop();
 
     std::vector<int> processors_;
@@ -53,9 +50,6 @@ private:
     Task task_ = nullptr;  ///< null: stop. Written before `start_` is advanced
     void* context_ = nullptr;
     std::vector<std::thread> threads_;
-    bool caller_is_pinned_ = false;
-    std::thread::id caller_;
-    cpu_set_t caller_before_{};
 };
 
 }  // namespace tessera

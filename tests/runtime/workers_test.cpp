@@ -108,7 +108,7 @@ std::vector<int> mask_of_this_thread() {
     return processors;
 }
 
-TEST(WorkerTeamTest, KeepsEveryWorkerOnItsProcessorAndLetsTheCallerGoAtTheEnd) {
+TEST(WorkerTeamTest, KeepsEveryWorkerOnItsProcessorAndLetsTheCallerGo) {
     const std::vector<int> before = mask_of_this_thread();
     const std::vector<int> processors = worker_processors();
     {
@@ -123,8 +123,15 @@ TEST(WorkerTeamTest, KeepsEveryWorkerOnItsProcessorAndLetsTheCallerGoAtTheEnd) {
             &masks);
         for (size_t w = 0; w < processors.size(); ++w)
             EXPECT_EQ(masks[w], std::vector<int>{processors[w]}) << "worker " << w;
+        EXPECT_EQ(mask_of_this_thread(), before);
     }
-    EXPECT_EQ(mask_of_this_thread(), before);
+}
+
+TEST(WorkerTeamTest, ATeamOfOneLeavesTheNextAllProcessors) {
+    const std::vector<int> processors = worker_processors();
+    WorkerTeam one(1, {.processors = processors});
+    one.run([](void*, int64_t) noexcept {}, nullptr);
+    EXPECT_EQ(worker_processors(), processors);
 }
 
 TEST(WorkerTeamTest, ProcessorsAreThoseOfTheAffinityMaskEachOnce) {
