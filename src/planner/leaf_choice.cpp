@@ -79,10 +79,17 @@ std::vector<RegisterBlock> offered(std::vector<RegisterBlock> blocks, const Plan
 /// For so many blocks of rows, or more, it can save more than it takes to widen or decode a panel of B once.
 constexpr int64_t kPanelBlocks = 4;
 
-/// The leaf for a register block of so many rows, B by panels, where a product has rows enough for that.
-void add_with_panels(std::vector<Leaf>& out, Leaf leaf, int64_t block_rows, int64_t rows) {
-    if (rows < kPanelBlocks * block_rows) return;
-    leaf.parameters["panel_blocks"] = std::to_string(kPanelBlocks);
+/// Numbers of 4 and 8 bits are spread in two or three instructions: for fewer rows than these a panel takes
+/// longer than to spread them for each block of rows.
+constexpr int64_t kPanelRows = 32;
+
+/// The leaf for a register block of so many rows, B by panels from `least_rows` on, where a product has rows
+/// enough for that.
+void add_with_panels(std::vector<Leaf>& out, Leaf leaf, int64_t block_rows, int64_t rows,
+                     int64_t least_rows = 0) {
+    const int64_t blocks = std::max(kPanelBlocks, (least_rows + block_rows - 1) / block_rows);
+    if (rows < blocks * block_rows) return;
+    leaf.parameters["panel_blocks"] = std::to_string(blocks);
     out.push_back(std::move(leaf));
 }
 
@@ -223,9 +230,9 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
     for (const BlockContraction& roles : block_contractions_of(d)) {
         const int m = longest(roles.m, d, specialisation);
         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
-        // 4 and 8 bits take two or three instructions.
         const int64_t bits_of_b = bits(d.tensors[static_cast<size_t>(roles.b.tensor)].type);
         const bool spreads_slowly = bits_of_b != 4 && bits_of_b != 8;
+        const int64_t least_rows = spreads_slowly ? 0 : kPanelRows;
         const auto leaf_of = [&](const RegisterBlock& block, int n) {
             Leaf leaf{node.name,
                       "contract_blocks",
@@ -241,14 +248,14 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
         for (const RegisterBlock& block : offered(blocks_of_integers(options, rows), options)) {
             for (const int n : roles.n) {
                 const Leaf leaf = leaf_of(block, n);
-                if (spreads_slowly) add_with_panels(out, leaf, block.rows, rows);
+                if (spreads_slowly) add_with_panels(out, leaf, block.rows, rows, least_rows);
                 out.push_back(leaf);
-                if (!spreads_slowly) add_with_panels(out, leaf, block.rows, rows);
+                if (!spreads_slowly) add_with_panels(out, leaf, block.rows, rows, least_rows);
             }
         }
         if (!roles.fold) continue;
         for (const RegisterBlock& block : blocks_of_folded_integers(options, rows))
-            for (const int n : roles.n) add_with_panels(out, leaf_of(block, n), block.rows, rows);
+            for (const int n : roles.n) add_with_panels(out, leaf_of(block, n), block.rows, rows, least_rows);
     }
 }
 

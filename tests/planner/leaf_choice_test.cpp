@@ -1,0 +1,49 @@
+#include "planner/leaf_choice.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "ops/matmul.h"
+
+namespace tessera {
+namespace {
+
+/// How `contract_blocks` may multiply 64 rows, rounded to 15 bits, with such weights.
+std::vector<Leaf> of_64_rows(ops::WeightFormat weight) {
+    const Node node{.name = "y",
+                    .op = ops::matmul({}, {Dim(64), 128, 256}, weight, std::nullopt, ops::kInt15Blocks),
+                    .operands = {},
+                    .results = {},
+                    .previous = std::nullopt};
+    std::vector<Leaf> leaves = leaf_candidates(node, {}, {.has_all_blocks = true});
+    std::erase_if(leaves, [](const Leaf& leaf) { return leaf.micro_kernel != "contract_blocks"; });
+    return leaves;
+}
+
+/// The rows from which on each of them makes panels.
+std::vector<int64_t> first_rows_of_panels(const std::vector<Leaf>& leaves) {
+    std::vector<int64_t> rows;
+    for (const Leaf& leaf : leaves)
+        if (const auto blocks = leaf.parameters.find("panel_blocks"); blocks != leaf.parameters.end())
+            rows.push_back(std::stoll(blocks->second) * std::stoll(leaf.parameters.at("rows")));
+    return rows;
+}
+
+TEST(LeafCandidates, NumbersThatSpreadInFewInstructionsTakePanelsOfManyRowsOnly) {
+    for (const auto weight : {ops::WeightFormat::kQ8_0, ops::WeightFormat::kQ4_0, ops::WeightFormat::kQ4_K}) {
+        const auto rows = first_rows_of_panels(of_64_rows(weight));
+        ASSERT_FALSE(rows.empty()) << ops::info(weight).name;
+        EXPECT_GE(*std::min_element(rows.begin(), rows.end()), 32) << ops::info(weight).name;
+    }
+    for (const auto weight : {ops::WeightFormat::kQ5_0, ops::WeightFormat::kQ6_K}) {
+        const auto rows = first_rows_of_panels(of_64_rows(weight));
+        ASSERT_FALSE(rows.empty()) << ops::info(weight).name;
+        EXPECT_EQ(*std::min_element(rows.begin(), rows.end()), 16) << ops::info(weight).name;
+    }
+}
+
+}  // namespace
+}  // namespace tessera
