@@ -24,18 +24,28 @@ bool has_packed_values(const Graph& graph, const Node& node, const Specialisatio
 // One that is slower nowhere need not be faster by more.
 constexpr double kAlike = 1.01;
 
-/// Whether `a` is faster than `b` at some point by more than `gain`, and at none slower by more than `loss`.
-bool is_faster(const TimedLeaf& a, const TimedLeaf& b, double gain, double loss) {
-    bool gains = false;
-    for (size_t i = 0; i < a.at_points.size(); ++i) {
-        if (a.at_points[i] > loss * b.at_points[i]) return false;
-        gains |= b.at_points[i] > gain * a.at_points[i];
-    }
-    return gains;
+using Seconds = std::vector<double>;  // at each point
+
+bool is_nowhere_slower(const Seconds& a, const Seconds& b, double loss) {
+    return std::ranges::equal(a, b, [&](double x, double y) { return x <= loss * y; });
+}
+
+/// Whether `a` is less at some point by more than `gain`, and at none more by more than `loss`.
+bool is_faster(const Seconds& a, const Seconds& b, double gain, double loss) {
+    return is_nowhere_slower(a, b, loss) &&
+           !std::ranges::equal(a, b, [&](double x, double y) { return y <= gain * x; });
+}
+
+/// Whether `a` waits less and does not compute more. That counts where the memory limits both: it gives more
+/// at other times.
+bool waits_less(const TimedLeaf& a, const TimedLeaf& b) {
+    return is_nowhere_slower(a.at_points, b.at_points, 1) && is_nowhere_slower(a.near, b.near, kNoise) &&
+           is_faster(a.alone, b.alone, kNoise, 1);
 }
 
 bool dominates(const TimedLeaf& a, const TimedLeaf& b) {
-    return is_faster(a, b, kNoise, kNoise) || is_faster(a, b, kAlike, 1);
+    return is_faster(a.at_points, b.at_points, kNoise, kNoise) ||
+           is_faster(a.at_points, b.at_points, kAlike, 1) || waits_less(a, b);
 }
 
 /// Candidates of about the same time in all: one after the other the first that none of the others dominates.

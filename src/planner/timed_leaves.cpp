@@ -38,14 +38,17 @@ public:
     }
 
     TimedLeaf operator()(Leaf leaf) const {
-        TimedLeaf timed{std::move(leaf), 0, {}, {}};
+        TimedLeaf timed{std::move(leaf), 0, {}, {}, {}, {}};
         for (const At& at : points_) {
             const LeafCost cost = model_.leaf(definition_, timed.leaf, at.extents, layouts_);
-            if (!cost.why_infinite.empty()) return {std::move(timed.leaf), 0, {}, cost.why_infinite};
+            if (!cost.why_infinite.empty()) return {std::move(timed.leaf), 0, {}, {}, {}, cost.why_infinite};
             const double stall =
                 at.traffic.streamed_bytes * model_.stall_per_byte(cost.stall_per_byte, constants_, workers_);
-            const double seconds =
-                std::max(cost.near_seconds + stall, at.traffic.seconds) / static_cast<double>(workers_);
+            const auto workers = static_cast<double>(workers_);
+            const double alone = cost.near_seconds + stall;
+            const double seconds = std::max(alone, at.traffic.seconds) / workers;
+            timed.near.push_back(cost.near_seconds / workers);
+            timed.alone.push_back(alone / workers);
             timed.at_points.push_back(seconds);
             timed.seconds += at.weight * seconds;
         }

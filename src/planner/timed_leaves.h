@@ -11,6 +11,8 @@ struct TimedLeaf {
     Leaf leaf;
     double seconds = 0;             ///< the sum over the points, by their weights
     std::vector<double> at_points;  ///< the seconds at each
+    std::vector<double> near;       ///< with everything near, without waiting for the memory
+    std::vector<double> alone;      ///< with what one worker waits, if the memory did not limit all together
     std::string why_infinite;       ///< empty where there is a time
 };
 
