@@ -176,14 +176,14 @@ output y
 TEST(RankedLeaves, WhereTheMemoryDecidesTheOneIsTakenThatWaitsLess) {
     const std::string preferred = groups_chosen(product(1), {.machine = "unmeasured"});
     const double near = 10e-6, far = 50e-6;  // faster than the memory gives
-    const auto chosen = [&](double of_two, double of_four, double near_four = near) {
+    const auto chosen = [&](double of_two, double of_four, double near_four) {
         return groups_chosen(product(1),
                              options({{1, {near, far}}, {2, {near, of_two}}, {4, {near_four, of_four}}}));
     };
-    EXPECT_EQ(chosen(far / 2, far / 3), "4");
-    EXPECT_EQ(chosen(far / 3, far / 2), "2");
+    EXPECT_EQ(chosen(far / 2, far / 3, near), "4");
+    EXPECT_EQ(chosen(far / 3, far / 2, near), "2");
     EXPECT_EQ(chosen(far, far / 2, 1.5 * near), preferred) << "computes more";
-    EXPECT_EQ(chosen(far, far), preferred);
+    EXPECT_EQ(chosen(far, far, near), preferred);
 }
 
 TEST(RankedLeaves, WithoutMeasurementsNothingChanges) {
