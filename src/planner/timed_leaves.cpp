@@ -38,10 +38,11 @@ public:
     }
 
     TimedLeaf operator()(Leaf leaf) const {
-        TimedLeaf timed{std::move(leaf), 0, {}, {}, {}, {}};
+        TimedLeaf timed{.leaf = std::move(leaf)};
         for (const At& at : points_) {
             const LeafCost cost = model_.leaf(definition_, timed.leaf, at.extents, layouts_);
-            if (!cost.why_infinite.empty()) return {std::move(timed.leaf), 0, {}, {}, {}, cost.why_infinite};
+            if (!cost.why_infinite.empty())
+                return {.leaf = std::move(timed.leaf), .why_infinite = cost.why_infinite};
             const double stall =
                 at.traffic.streamed_bytes * model_.stall_per_byte(cost.stall_per_byte, constants_, workers_);
             const auto workers = static_cast<double>(workers_);
