@@ -11,7 +11,6 @@
 
 #include "bench/peak_loop.h"
 #include "machine/probe.h"
-#include "machine/processors.h"
 
 namespace tessera {
 namespace {
@@ -45,12 +44,6 @@ int64_t buffer_bytes() {
     return bytes / kLine * kLine;
 }
 
-WorkerOptions pinned(int64_t workers) {
-    WorkerOptions options{.processors = worker_processors()};
-    if (static_cast<int64_t>(options.processors.size()) < workers) options = {.processors = {}, .spins = 0};
-    return options;
-}
-
 /// As so many streams beside each other, of each four lines in a round; what is left at the ends is less than
 /// a round. One word brings a line, so that many lines are under way whatever the width of registers.
 template <int64_t kStreams>
@@ -82,7 +75,7 @@ void on_all(WorkerTeam& team, Work& work) {
 }  // namespace
 
 HostProbe::HostProbe(int64_t workers)
-    : team_(workers, pinned(workers)),
+    : team_(workers, one_processor_each(workers)),
       buffer_(static_cast<size_t>(buffer_bytes()), "bench", "the buffer for the read bandwidth") {
     const std::span<std::byte> bytes = buffer_.bytes();
     // Large pages, so that the limit is that of the memory and not of page tables; a hint.

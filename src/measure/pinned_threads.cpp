@@ -3,25 +3,14 @@
 #include <algorithm>
 #include <chrono>
 
-#include "machine/processors.h"
-
 namespace tessera {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-WorkerOptions pinned(int64_t threads) {
-    WorkerOptions options{.processors = worker_processors()};
-    if (static_cast<int64_t>(options.processors.size()) < threads) {
-        options.processors.clear();
-        options.spins = 0;
-    }
-    return options;
-}
-
 }  // namespace
 
-PinnedThreads::PinnedThreads(int64_t threads) : team_(threads, pinned(threads)) {}
+PinnedThreads::PinnedThreads(int64_t threads) : team_(threads, one_processor_each(threads)) {}
 
 double PinnedThreads::seconds(const std::function<void(int64_t thread)>& work) {
     struct Run {

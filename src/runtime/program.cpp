@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "machine/processors.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -32,10 +31,9 @@ LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
 }
 
 void LoadedProgram::start_workers(const ProgramOptions& options) {
-    WorkerOptions team{.processors = worker_processors()};
-    lacks_processors_ = static_cast<int64_t>(team.processors.size()) < workers();
-    if (lacks_processors_) team.spins = 0;
-    if (lacks_processors_ || !options.pin) team.processors.clear();
+    WorkerOptions team = one_processor_each(workers());
+    lacks_processors_ = team.processors.empty();
+    if (!options.pin) team.processors.clear();
     team_ = std::make_unique<WorkerTeam>(workers(), team);
 }
 

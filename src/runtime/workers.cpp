@@ -6,13 +6,13 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "machine/processors.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
 
-// Where pinning fails (the mask has become smaller since), the thread runs anywhere, which is only slower.
-
+/// Where this fails (the mask has become smaller since), the thread runs anywhere, which is only slower.
 void pin(pthread_t thread, int processor) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -39,6 +39,12 @@ private:
 };
 
 }  // namespace
+
+WorkerOptions one_processor_each(int64_t workers) {
+    WorkerOptions options{.processors = worker_processors()};
+    if (static_cast<int64_t>(options.processors.size()) < workers) options = {.processors = {}, .spins = 0};
+    return options;
+}
 
 WorkerTeam::WorkerTeam(int64_t workers, const WorkerOptions& options)
     : processors_(options.processors),

@@ -17,6 +17,10 @@ struct WorkerOptions {
     int64_t spins = 4000;
 };
 
+/// Each worker on a processor of its own (machine/processors.h). Where there are too few, anywhere, and none
+/// looks for long: `processors` is empty then.
+WorkerOptions one_processor_each(int64_t workers);
+
 /// Threads that are started once and then called again and again. The caller is worker 0, and on the first
 /// processor while it calls: what this process may run on, which the next team asks for, is not narrowed.
 class WorkerTeam {
