@@ -6,14 +6,12 @@
 
 #include <algorithm>
 
-#include "codegen/cpp/emit.h"
 #include "measure/bandwidth.h"
 #include "measure/call_memory.h"
 #include "measure/kernel_cases.h"
+#include "measure/kernel_code.h"
 #include "measure/near_memory.h"
-#include "measure/probe_code.h"
 #include "measure/samples.h"
-#include "runtime/shared_library.h"
 
 namespace tessera {
 namespace {
@@ -52,14 +50,9 @@ void measure_micro_kernels(Machine& machine, const MeasureOptions& options) {
             return b != subject.types.end() && b->second != "f32" && b->second != "q8_0";
         });
     const std::vector<KernelCase> cases = kernel_cases(subjects, machine);
-    std::vector<Program> programs;
+    const KernelCode code(cases, machine, options);
     int64_t most = 0;
-    for (const KernelCase& each : cases) {
-        programs.push_back(each.program);
-        most = std::max(most, each.constants_bytes);
-    }
-    const SharedLibrary code(compile_probe(cpp::emit("micro-kernels", programs), machine, options),
-                             "the micro-kernels");
+    for (const KernelCase& each : cases) most = std::max(most, each.constants_bytes);
     const std::vector<Level> levels = levels_of(machine, options);
     for (const Level& level : levels) most = std::max(most, level.bytes);
     PinnedThreads one(1);
@@ -71,7 +64,6 @@ void measure_micro_kernels(Machine& machine, const MeasureOptions& options) {
     std::vector<double> streamed_bytes;
     machine.micro_kernels.clear();
     for (size_t i = 0; i < cases.size(); ++i) {
-        const auto entry = code.function<TesseraStepFunction>(cpp::entry_name(cases[i].program));
         const int64_t stride = (cases[i].constants_bytes + kLine - 1) / kLine * kLine;
         for (const Level& level : levels) {
             const KernelSubject& subject = subjects[cases[i].subject];
@@ -86,7 +78,7 @@ void measure_micro_kernels(Machine& machine, const MeasureOptions& options) {
             streamed_bytes.push_back(static_cast<double>(cases[i].constants_bytes));
             const int64_t copies = stride > 0 ? std::max<int64_t>(1, level.bytes / stride) : 1;
             samples.push_back(repeated(
-                [&one, &constants, &own = memory[i], entry, stride, copies,
+                [&one, &constants, &own = memory[i], entry = code.entry(i), stride, copies,
                  next = int64_t{0}](int64_t calls) mutable {
                     return one.seconds([&](int64_t) {
                         for (int64_t call = 0; call < calls; ++call) {

@@ -159,9 +159,10 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
             constexpr int kBytes = Tile.block * Tile.lanes * B::kBits / 8;
 #pragma GCC unroll 64
             for (int j = 0; j < NR; ++j) {
+                const char* bytes = byte_at(b.address(group + j, block * kSteps));
 #pragma GCC unroll 64
                 for (int line = 0; line < kBytes; line += kLineBytes)
-                    fetch_ahead<Tile.prefetch>(b.address(group + j, block * kSteps), line);
+                    fetch_ahead<Tile.prefetch>(bytes + line, bytes + line);
             }
         }
         for (int turn = 0; turn < kSteps; turn += kUnroll) {

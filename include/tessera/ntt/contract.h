@@ -2,7 +2,7 @@
 
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/blocks.h"
-#include "tessera/ntt/paired_lanes.h"
+#include "tessera/ntt/fetch_lanes.h"
 #include "tessera/ntt/register_block.h"
 #include "tessera/ntt/wide_panel.h"
 #include "tessera/ntt/wide_rows.h"
@@ -65,31 +65,6 @@ template <ContractTile Tile, int Depth, class B, Extent Count>
     }
 }
 
-/// Whether the lines of B are fetched twice, far ahead and near, and two vectors of B share one: those of two
-/// steps, or of two groups. Every other vector fetches then.
-template <ContractTile Tile, class B>
-inline constexpr bool kFetchesInTurns = [] {
-    if constexpr (Tile.prefetch >= kFarAhead && HasAddress<B>) {
-        using Number = Pointee<decltype(std::declval<const B&>().address(0, 0))>;
-        constexpr int kNumbers = Tile.lanes * (kIsPaired<Tile, B> ? 2 : 1);
-        return 2 * kNumbers * static_cast<int>(sizeof(Number)) <= kLineBytes;
-    } else {
-        return false;
-    }
-}();
-
-/// Fetches ahead what the lanes of one group at one step, b_group[j] of a block, are read from.
-template <ContractTile Tile, class B>
-[[gnu::always_inline]] inline void fetch_step_ahead(const B& b, int64_t group, int j, int64_t step) {
-    if constexpr (Tile.prefetch > 0 && kMakesPairs<B>) {
-        fetch_step_ahead<Tile>(b.lanes, group, j, 2 * step);
-        fetch_step_ahead<Tile>(b.lanes, group, j, 2 * step + 1);
-    } else if constexpr (Tile.prefetch > 0 && HasAddress<B>) {
-        if (!kFetchesInTurns<Tile, B> || (j + step) % 2 == 0)
-            fetch_ahead<Tile.prefetch>(b.address(group + j, step));
-    }
-}
-
 /// sum[i] += A[m + i, k] * b for one k.
 template <int MR, int NR, class V, class A>
 [[gnu::always_inline]] inline void add_products(V (&sum)[MR][NR], const A& a, int64_t m, int64_t k,
@@ -126,9 +101,9 @@ template <bool Dot, int Depth, int MR, int NR, class V, class A>
     }
 }
 
-/// step(at, which of its turn) for begin <= at < end in order, Unroll of them in one turn of the loop, and
-/// the rest in turns of one; begin is a multiple of it.
-template <int Unroll, class F>
+/// step(at, which of its turn) for begin <= at < end in order, Unroll of them in one turn of the loop, then
+/// Parts, a divisor, and the rest in turns of one; begin is a multiple of Unroll.
+template <int Unroll, int Parts = 1, class F>
 [[gnu::always_inline]] inline void for_steps(int64_t begin, int64_t end, F step) {
     int64_t at = begin;
     if constexpr (Unroll > 1) {
@@ -140,15 +115,19 @@ template <int Unroll, class F>
             for (int u = 0; u < Unroll; ++u) step(kIsPowerOfTwo ? at | u : at + u, u);
         }
     }
-    for (; at < end; ++at) step(at, 0);
+    if constexpr (Parts > 1 && Parts < Unroll) {
+        for_steps<Parts>(at, end, step);
+    } else {
+        for (; at < end; ++at) step(at, 0);
+    }
 }
 
-/// One block: MR rows, NR groups, the k of [begin, end), each sum in their order. `begin` is a multiple of
-/// kLargestBlock; what is behind 0 goes on from C.
+/// One block: MR rows, NR groups of those of n columns, the k of [begin, end), each sum in their order.
+/// `begin` is a multiple of kLargestBlock; what is behind 0 goes on from C.
 template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent End, class A, class B,
           class C>
-[[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, Begin begin, End end,
-                                                  A a, B b, C c) {
+[[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, int64_t n,
+                                                  Begin begin, End end, A a, B b, C c) {
     using V = Vector<float, Tile.lanes>;
     V sums[Tile.partial_sums][MR][NR];
     if constexpr (std::same_as<Begin, Int<0>>) {
@@ -162,12 +141,14 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent 
     for (int p = 1; p < Tile.partial_sums; ++p) fill_with(sums[p], broadcast<V>(0.0f));
 
     constexpr int kDepth = kIsPaired<Tile, B> ? 2 : 1;  // of one step
+    using Fetch = FetchLanes<Tile.prefetch, NR, Tile.lanes, B>;
+    const Fetch fetch(b, group, n, begin, end);
     const auto step = [&](int64_t at, auto depth, int turn) __attribute__((always_inline)) {
         V(&sum)[MR][NR] = sums[turn % Tile.partial_sums];
         std::conditional_t<kDepth == 2, PairsOf<V>, V> b_group[NR];
 #pragma GCC unroll 64
         for (int j = 0; j < NR; ++j) {
-            fetch_step_ahead<Tile>(b, group, j, at);
+            fetch(j, at);
             b_group[j] = load_step<Tile, depth.value>(b, group + j, at, count);
         }
         if constexpr (kDepth == 2) {
@@ -177,11 +158,11 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent 
         }
     };
     const int64_t steps = end / kDepth;
-    // In two steps of one turn of the loop the compiler sees which of them fetches.
-    constexpr int kLeast = kFetchesInTurns<Tile, B> && Tile.partial_sums == 1 ? 2 : Tile.partial_sums;
+    constexpr int kLeast = Tile.partial_sums < Fetch::kTurn ? Fetch::kTurn : Tile.partial_sums;
     constexpr int kUnroll = Tile.k_unroll < kLeast ? kLeast : Tile.k_unroll;
-    static_assert(kUnroll % kLeast == 0, "a turn begins with the first of the partial sums");
-    for_steps<kUnroll>(
+    static_assert(kUnroll % kLeast == 0 && kLeast % Tile.partial_sums == 0,
+                  "a turn begins with the first of the partial sums");
+    for_steps<kUnroll, Tile.partial_sums>(
         begin / kDepth,
         steps, [&](int64_t at, int turn) __attribute__((always_inline)) { step(at, Int<kDepth>{}, turn); });
     if constexpr (kDepth == 2) {
@@ -199,8 +180,8 @@ template <ContractTile Tile, Extent M, Extent N, Extent Begin, Extent End, class
     const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
         for_blocks<Tile.rows>(
             rows, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
-                contract_block<Tile, block_rows.value, groups.value>(first + i, group, count, begin, end, a,
-                                                                     b, c);
+                contract_block<Tile, block_rows.value, groups.value>(first + i, group, count, n_extent, begin,
+                                                                     end, a, b, c);
             });
     };
     for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
@@ -295,8 +276,8 @@ inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B 
             const WidePanel<groups.value, Tile.lanes> wide{panel, group, begin};
             for_blocks<Tile.rows>(
                 m_extent, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
-                    contract_block<kTile, block_rows.value, groups.value>(i, group, count, begin, end, a,
-                                                                          wide, c);
+                    contract_block<kTile, block_rows.value, groups.value>(i, group, count, n_extent, begin,
+                                                                          end, a, wide, c);
                 });
         };
         for_groups<Tile.lanes, Tile.groups>(n_extent, with_panel);

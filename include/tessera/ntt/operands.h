@@ -28,15 +28,15 @@ template <class P>
     }
 }
 
-/// Asks for the line that lies `line` bytes behind p, `Ahead` bytes before it is read. It need not exist.
-template <int64_t Ahead, class P>
-[[gnu::always_inline]] inline void fetch_ahead(P p, int64_t line = 0) {
-    const char* at = byte_at(p) + line;
+/// Asks for the line that is read `Ahead` bytes from `far` on, and, of one that goes to the second cache, for
+/// that which is read soon after `near`. They need not exist.
+template <int64_t Ahead>
+[[gnu::always_inline]] inline void fetch_ahead(const char* far, const char* near) {
     if constexpr (Ahead >= kFarAhead) {
-        __builtin_prefetch(at + Ahead, 0, 2);
-        __builtin_prefetch(at + kNearAhead);
+        __builtin_prefetch(far + Ahead, 0, 2);
+        __builtin_prefetch(near + kNearAhead);
     } else {
-        __builtin_prefetch(at + Ahead);
+        __builtin_prefetch(near + Ahead);
     }
 }
 

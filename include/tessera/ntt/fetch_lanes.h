@@ -1,0 +1,96 @@
+#pragma once
+
+#include "tessera/ntt/paired_lanes.h"
+
+// Which lines of B a block of registers of contract() asks for before it reads them.
+
+namespace tessera::ntt::detail {
+
+/// Whether a step begins where the one before ends, as the compiler sees it.
+template <class B, int64_t Numbers>
+inline constexpr bool kStepsFollow = false;
+template <class P, class StrideGroup, int64_t Numbers>
+inline constexpr bool kStepsFollow<Lanes<P, StrideGroup, Int<Numbers>>, Numbers> = true;
+template <class StrideGroup, int64_t Numbers>
+inline constexpr bool kStepsFollow<LanePairs<StrideGroup, Int<Numbers>>, Numbers> = true;
+
+/// `Bytes` ahead of what NR groups of L lanes read; does nothing where that is 0, or where B is made of what
+/// lies in memory.
+template <int Bytes, int NR, int L, class B>
+class FetchLanes {
+public:
+    static constexpr int kTurn = 1;
+
+    FetchLanes(const B&, int64_t, int64_t, int64_t, int64_t) {}
+    [[gnu::always_inline]] void operator()(int, int64_t) const {}
+};
+
+template <int Bytes, int NR, int L, class B>
+requires(Bytes > 0 && HasAddress<B>) class FetchLanes<Bytes, NR, L, B> {
+    static constexpr int kNumbers = L * (LanePairsOperand<B, Vector<float, L>> ? 2 : 1);
+    using Number = Pointee<decltype(std::declval<const B&>().address(0, 0))>;
+
+public:
+    /// Far ahead each line is asked for twice, and each time by one of the vectors that share it: neighbours
+    /// in steps or in groups. In so many steps the compiler should see which of them fetch.
+    static constexpr int kTurn = [] {
+        const int vectors = kLineBytes / (kNumbers * int{sizeof(Number)});
+        if (Bytes < kFarAhead || vectors < 2) return 1;
+        return vectors >= 4 && (NR >= 4 || kStepsFollow<B, kNumbers>) ? 4 : 2;
+    }();
+
+    /// For the groups from `group` on, of n columns in all, and the steps of [begin, end).
+    ///
+    /// A block of groups may read a piece of each of many rows that lie one after the other. Far ahead it
+    /// then asks for as much in the order of the addresses: with these the prefetchers of the hardware go
+    /// on, and more lines are on their way than a core could ask for by itself.
+    [[gnu::always_inline]] FetchLanes(const B& b, int64_t group, int64_t n, int64_t begin, int64_t end)
+        : b_(b), group_(group) {
+        if (Bytes < kFarAhead || end - begin < 2 || n <= NR * L) return;
+        const char* const at = byte_at(b.address(0, begin));
+        const int64_t row = n * int64_t{sizeof(Number)}, lanes = L * int64_t{sizeof(Number)};
+        if (byte_at(b.address(1, begin)) - at != lanes || byte_at(b.address(0, begin + 1)) - at != row)
+            return;
+        skew_step_ = NR * lanes - row;
+        skew_ = group * lanes * (end - begin - 1) - begin * skew_step_;
+    }
+
+    /// Called before group j of the block is read at a step.
+    [[gnu::always_inline]] void operator()(int j, int64_t step) const {
+        if ((j + step) % kTurn == 0) fetch_ahead<Bytes>(in_order(j, step), place(j, step));
+    }
+    /// What is to be fetched, were it not ahead.
+    [[gnu::always_inline]] const char* in_order(int j, int64_t step) const {
+        return place(j, step) + (skew_ + step * skew_step_);
+    }
+
+private:
+    [[gnu::always_inline]] const char* place(int j, int64_t step) const {
+        return byte_at(b_.address(group_ + j, step));
+    }
+
+    B b_;
+    int64_t group_;
+    int64_t skew_ = 0,
+            skew_step_ = 0;  ///< bytes from where it reads to where it is in the order of addresses
+};
+
+/// Steps of pairs that are made of two k.
+template <int Bytes, int NR, int L, class B>
+requires(Bytes > 0) class FetchLanes<Bytes, NR, L, PairedLanes<B>> {
+public:
+    static constexpr int kTurn = FetchLanes<Bytes, NR, L, B>::kTurn;
+
+    [[gnu::always_inline]] FetchLanes(const PairedLanes<B>& b, int64_t group, int64_t n, int64_t begin,
+                                      int64_t end)
+        : fetch_(b.lanes, group, n, begin, end) {}
+    [[gnu::always_inline]] void operator()(int j, int64_t pair) const {
+        fetch_(j, 2 * pair);
+        fetch_(j, 2 * pair + 1);
+    }
+
+private:
+    FetchLanes<Bytes, NR, L, B> fetch_;
+};
+
+}  // namespace tessera::ntt::detail

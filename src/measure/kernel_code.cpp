@@ -1,0 +1,49 @@
+#include "measure/kernel_code.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+
+#include "codegen/cpp/emit.h"
+#include "machine/processors.h"
+#include "measure/probe_code.h"
+
+namespace tessera {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{100};
+/// Each compiler reads NTT's headers, which takes as long as a few cases.
+constexpr size_t kFewCases = 32;
+
+/// One after the other to each part: neighbours take about as long.
+std::vector<std::vector<Program>> in_parts(std::span<const KernelCase> cases) {
+    const size_t most = worker_processors().size();
+    std::vector<std::vector<Program>> parts(std::clamp<size_t>(cases.size() / kFewCases, 1, most));
+    for (size_t i = 0; i < cases.size(); ++i) parts[i % parts.size()].push_back(cases[i].program);
+    return parts;
+}
+
+}  // namespace
+
+KernelCode::KernelCode(std::span<const KernelCase> cases, const Machine& machine,
+                       const MeasureOptions& options) {
+    MeasureOptions silent = options;
+    silent.on_sample = {};  // is not for several threads
+    std::vector<std::future<std::string>> compiled;
+    for (const std::vector<Program>& part : in_parts(cases))
+        compiled.push_back(
+            std::async(std::launch::async, [&machine, &silent, code = cpp::emit("micro-kernels", part)] {
+                return compile_probe(code, machine, silent);
+            }));
+    for (std::future<std::string>& each : compiled) {
+        while (each.wait_for(kTick) != std::future_status::ready)
+            if (options.on_sample) options.on_sample();
+        libraries_.push_back(std::make_unique<SharedLibrary>(each.get(), "the micro-kernels"));
+    }
+    for (size_t i = 0; i < cases.size(); ++i) {
+        const SharedLibrary& library = *libraries_[i % libraries_.size()];
+        entries_.push_back(library.function<TesseraStepFunction>(cpp::entry_name(cases[i].program)));
+    }
+}
+
+}  // namespace tessera

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "measure/kernel_cases.h"
+#include "measure/options.h"
+#include "runtime/shared_library.h"
+#include "tessera/step.h"
+
+namespace tessera {
+
+/// The machine code of all cases. A compiler takes minutes for them, so that several run beside each other:
+/// one for each processor, as long as there are enough cases.
+class KernelCode {
+public:
+    /// @throws Error as compile_shared_object
+    KernelCode(std::span<const KernelCase> cases, const Machine& machine, const MeasureOptions& options);
+
+    TesseraStepFunction entry(size_t of_case) const { return entries_[of_case]; }
+
+private:
+    std::vector<std::unique_ptr<SharedLibrary>> libraries_;
+    std::vector<TesseraStepFunction> entries_;
+};
+
+}  // namespace tessera
