@@ -12,7 +12,8 @@ namespace tessera::ntt {
 namespace {
 
 constexpr int64_t kColumns = 128, kDepth = 64;
-const bf16* const kData = nullptr;  // no number is read
+bf16 kNumbers[2 * kColumns * kDepth];  // none is read
+const bf16* const kData = kNumbers;
 constexpr int64_t kBytes = kColumns * kDepth * int64_t{sizeof(bf16)};
 
 /// Of all blocks, one after the other, those that fetch.
