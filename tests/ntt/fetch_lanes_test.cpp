@@ -25,7 +25,7 @@ std::vector<int64_t> fetched(const B& b, int64_t begin = 0) {
         const Fetch fetch(b, group, kColumns, begin, kDepth);
         for (int64_t step = begin; step < kDepth; ++step)
             for (int j = 0; j < NR; ++j)
-                if ((j + step) % Fetch::kTurn == 0)
+                if (Fetch::fetches(j, step))
                     found.push_back(fetch.in_order(j, step) - reinterpret_cast<const char*>(kData));
     }
     return found;

@@ -162,7 +162,7 @@ template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class 
                 const char* bytes = byte_at(b.address(group + j, block * kSteps));
 #pragma GCC unroll 64
                 for (int line = 0; line < kBytes; line += kLineBytes)
-                    fetch_ahead<Tile.prefetch>(bytes + line, bytes + line);
+                    fetch_ahead<Tile.prefetch>(bytes + line);
             }
         }
         for (int turn = 0; turn < kSteps; turn += kUnroll) {

@@ -3,6 +3,7 @@
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/blocks.h"
 #include "tessera/ntt/fetch_lanes.h"
+#include "tessera/ntt/paired_lanes.h"
 #include "tessera/ntt/register_block.h"
 #include "tessera/ntt/wide_panel.h"
 #include "tessera/ntt/wide_rows.h"

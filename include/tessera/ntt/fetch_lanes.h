@@ -27,7 +27,7 @@ public:
 
 template <int Bytes, int NR, int L, class B>
 requires(Bytes > 0 && HasAddress<B>) class FetchLanes<Bytes, NR, L, B> {
-    static constexpr int kNumbers = L * (LanePairsOperand<B, Vector<float, L>> ? 2 : 1);
+    static constexpr int kNumbers = L * (LanePairsOperand<B, Vector<float, L>> ? 2 : 1);  // of one vector
     using Number = Pointee<decltype(std::declval<const B&>().address(0, 0))>;
 
 public:
@@ -39,7 +39,7 @@ public:
         return vectors >= 4 && (NR >= 4 || kStepsFollow<B, kNumbers>) ? 4 : 2;
     }();
 
-    /// For the groups from `group` on, of n columns in all, and the steps of [begin, end).
+    /// For the groups from `group` on, of n columns in all, and the k of [begin, end).
     ///
     /// A block of groups may read a piece of each of many rows that lie one after the other. Far ahead it
     /// then asks for as much in the order of the addresses: with these the prefetchers of the hardware go
@@ -57,8 +57,9 @@ public:
 
     /// Called before group j of the block is read at a step.
     [[gnu::always_inline]] void operator()(int j, int64_t step) const {
-        if ((j + step) % kTurn == 0) fetch_ahead<Bytes>(in_order(j, step), place(j, step));
+        if (fetches(j, step)) fetch_ahead<Bytes>(in_order(j, step), place(j, step));
     }
+    [[gnu::always_inline]] static bool fetches(int j, int64_t step) { return (j + step) % kTurn == 0; }
     /// What is to be fetched, were it not ahead.
     [[gnu::always_inline]] const char* in_order(int j, int64_t step) const {
         return place(j, step) + (skew_ + step * skew_step_);
@@ -71,8 +72,10 @@ private:
 
     B b_;
     int64_t group_;
-    int64_t skew_ = 0,
-            skew_step_ = 0;  ///< bytes from where it reads to where it is in the order of addresses
+    /// Bytes from where it reads at step 0 to where it would in the order of addresses, and what each step
+    /// adds.
+    int64_t skew_ = 0;
+    int64_t skew_step_ = 0;
 };
 
 /// Steps of pairs that are made of two k.

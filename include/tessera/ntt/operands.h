@@ -28,16 +28,20 @@ template <class P>
     }
 }
 
-/// Asks for the line that is read `Ahead` bytes from `far` on, and, of one that goes to the second cache, for
-/// that which is read soon after `near`. They need not exist.
+/// Asks for the line `Ahead` bytes behind `far`, and where that goes to the second cache also for the one
+/// that is read soon after `near`. They need not exist.
 template <int64_t Ahead>
 [[gnu::always_inline]] inline void fetch_ahead(const char* far, const char* near) {
     if constexpr (Ahead >= kFarAhead) {
         __builtin_prefetch(far + Ahead, 0, 2);
         __builtin_prefetch(near + kNearAhead);
     } else {
-        __builtin_prefetch(near + Ahead);
+        __builtin_prefetch(far + Ahead);
     }
+}
+template <int64_t Ahead>
+[[gnu::always_inline]] inline void fetch_ahead(const char* at) {
+    fetch_ahead<Ahead>(at, at);
 }
 
 /// An operand that lies in memory: address(group, k) is where it reads.
