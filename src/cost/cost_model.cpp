@@ -43,18 +43,24 @@ std::vector<double> typical_weights(const Machine& machine) {
     return weights;
 }
 
+/// `contract_block_tiles` multiplies both bytes of A by two bytes of B, or by one in tiles of half the depth.
+constexpr double kProductsOfBytes = 4;
+
 /// Of the unit for which the micro-kernel is: a matrix unit, or a vector unit that adds products (`dot`), for
 /// these types; else the vector unit for F32, to which all is widened. 0 if it was not measured.
 double peak_of(const Machine& machine, const MicroKernel& kernel, const ProductCall& call) {
     const bool is_widened = kernel.unit == UnitKind::kVector && !call.parameters.contains("dot");
+    const bool is_of_bytes = kernel.name == "contract_block_tiles";
     double most = 0;
     for (const ComputeUnit& unit : machine.units) {
         if (unit.kind != kernel.unit || unit.operands.size() != 3) continue;
         const std::string &a = unit.operands[0].type, &b = unit.operands[1].type;
-        if (is_widened ? a == "f32" && b == "f32" : a == call.types.at("A") && b == call.types.at("B"))
-            most = std::max(most, peak(unit));
+        const bool fits = is_widened    ? a == "f32" && b == "f32"
+                          : is_of_bytes ? a == "i8" && b == "i8"
+                                        : a == call.types.at("A") && b == call.types.at("B");
+        if (fits) most = std::max(most, peak(unit));
     }
-    return most;
+    return is_of_bytes ? most / kProductsOfBytes : most;
 }
 
 /// Over so many groups of lanes that are read and written.

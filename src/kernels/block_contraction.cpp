@@ -116,6 +116,10 @@ std::vector<ExprPtr> factors_in(const ExprPtr& expr) {
     return factors;
 }
 
+bool are_signed_bytes(const IntegerRange& range) {
+    return range.low >= INT8_MIN && range.high <= INT8_MAX;
+}
+
 int64_t largest_magnitude(const IntegerRange& range) {
     return std::max(std::abs(range.low), std::abs(range.high));
 }
@@ -204,7 +208,8 @@ private:
                                 .m = {},
                                 .n = {},
                                 .k = k,
-                                .fold = std::nullopt};
+                                .fold = std::nullopt,
+                                .b_is_of_bytes = are_signed_bytes(numbers_of(numbers.front(), form->zero))};
         for (const Read& read : others) {
             const int64_t block = block_of(read, k);
             if (block > 0) result.block = std::gcd(result.block, block);
@@ -250,12 +255,16 @@ private:
         return with_room({nullptr, product.coefficient, product.block}, product, 1);
     }
 
+    IntegerRange numbers_of(const Read& b, int64_t zero) const {
+        const IntegerRange stored = range(type(b));
+        return {stored.low + zero, stored.high + zero};
+    }
+
     /// The same over so few blocks that no sum is more than an int32.
     std::optional<BlockContraction::Fold> with_room(BlockContraction::Fold fold,
                                                     const BlockContraction& product,
                                                     int64_t largest_integer) const {
-        IntegerRange numbers = range(type(product.b));
-        numbers = {numbers.low + product.zero, numbers.high + product.zero};
+        const IntegerRange numbers = numbers_of(product.b, product.zero);
         const int64_t largest_number = largest_magnitude(numbers) * largest_integer;
         if (largest_number > INT16_MAX) return std::nullopt;
         const int64_t largest_product = kLargestByte * (product.radix + 1) * largest_number;
@@ -274,6 +283,10 @@ private:
 };
 
 }  // namespace
+
+bool is_of_bytes(const BlockContraction& product) {
+    return product.a_low && product.fold && (product.b_is_of_bytes || !product.fold->integer);
+}
 
 std::vector<BlockContraction> block_contractions_of(const Definition& definition) {
     std::vector<BlockContraction> result;

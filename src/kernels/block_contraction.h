@@ -12,6 +12,8 @@ namespace tessera {
 inline constexpr int64_t kQuad = 4;
 /// The largest extent of k that NTT can contract in one call: ntt::kContractBlocksK.
 inline constexpr int64_t kLargestBlocksK = 131072;
+/// The same in tiles of a matrix unit: ntt::kContractBlockTilesK.
+inline constexpr int64_t kLargestBlockTilesK = 32768;
 
 /// A sum of products of small integers that share their scales in blocks of k, read as
 ///
@@ -47,7 +49,12 @@ struct BlockContraction {
     std::vector<int> m, n;   ///< iterators of A and C; of B and C
     int k;                   ///< of A and B
     std::optional<Fold> fold;
+    bool b_is_of_bytes;  ///< B + zero are signed bytes
 };
+
+/// Whether two signed bytes of A's numbers can be multiplied by one of B's, or by two of B's times the
+/// integers of its fold.
+bool is_of_bytes(const BlockContraction& product);
 
 /// Every way to read a definition so; empty if it is no such sum. Casts to f32 count as nothing.
 std::vector<BlockContraction> block_contractions_of(const Definition& definition);

@@ -55,6 +55,15 @@ std::string sum_of_blocks(const Definition& definition) {
     return "its body is no product of small integers whose scales are constant in blocks";
 }
 
+std::string sum_of_blocks_of_bytes(const Definition& definition) {
+    if (std::string why = sum_of_blocks(definition); !why.empty()) return why;
+    const std::vector<BlockContraction> products = block_contractions_of(definition);
+    return std::any_of(products.begin(), products.end(), is_of_bytes)
+               ? ""
+               : "its activations are no two bytes that share a scale over several blocks, or its weights no "
+                 "signed bytes";
+}
+
 std::string streaming_softmax(const Definition& definition) {
     return definition.monoid == Monoid::kSoftmaxSum ? "" : "its monoid is not softmax_sum";
 }
@@ -116,6 +125,22 @@ std::span<const MicroKernel> micro_kernels() {
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = sum_of_blocks},
+        MicroKernel{
+            .name = "contract_block_tiles",
+            .summary =
+                "the same with activations of two bytes in tiles of signed bytes of a matrix unit: A <m, "
+                "k>, B <k, n, k4>, C <m, n>",
+            .parameters = {kRowsOfA,
+                           kColumns,
+                           kReduction,
+                           kLanesOfTile,
+                           kRowsOfTile,
+                           kDepthOfTile,
+                           {"groups", "groups of lanes in a panel of B", false, false}},
+            .tiles_reductions = true,
+            .unit = UnitKind::kMatrix,
+            .results = {ElementType::kF32},
+            .why_not = sum_of_blocks_of_bytes},
         MicroKernel{
             .name = "contract_tiles",
             .summary =

@@ -7,11 +7,12 @@
 
 namespace tessera {
 
-// What NTT's tiles hold (include/tessera/ntt/tile_configuration.h); numbers of bf16 and sums of f32.
+// What NTT's tiles hold (include/tessera/ntt/tile_configuration.h); sums have four bytes.
 inline constexpr int64_t kTiles = 8;
 inline constexpr int64_t kMostTileRows = 16;
 inline constexpr int64_t kMostTileLanes = 16;
-inline constexpr int64_t kMostTileDepth = 32;
+inline constexpr int64_t kMostTileDepth = 32;  ///< of bf16
+inline constexpr int64_t kMostTileDepthOfBytes = 64;
 
 /// Tiles of a matrix unit: A <m tile_rows, k depth>, B <k, n lanes, k2>, C <m tile_rows, n lanes>. `rows` x
 /// `groups` of C are in registers, with one of A for each row and one of B for each group.

@@ -28,7 +28,8 @@ using LowerLeaf = Body (*)(const LeafScope&);
 LowerLeaf lowering_of(std::string_view micro_kernel) {
     if (micro_kernel == "loops") return lower_loops;
     if (micro_kernel == "combine") return lower_combine;
-    if (micro_kernel == "contract_blocks") return lower_contract_blocks;
+    if (micro_kernel == "contract_blocks" || micro_kernel == "contract_block_tiles")
+        return lower_contract_blocks;
     if (micro_kernel == "contract_tiles") return lower_contract_tiles;
     if (micro_kernel == "contract") return lower_contract;
     if (micro_kernel == "dot") return lower_dot;

@@ -1,5 +1,5 @@
-// Micro-kernel `contract_blocks`: products of activations rounded to int8 with quantised weights, in integers
-// inside the blocks that share a scale.
+// Micro-kernels `contract_blocks` and `contract_block_tiles`: products of activations rounded to int8 with
+// quantised weights, in integers inside the blocks that share a scale, by vectors or by a matrix unit.
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
 #include "movement/product_tile.h"
@@ -39,6 +39,30 @@ void expect_padded(const LeafScope& scope, const BlockContraction& product, int6
     for (const Read& read : product.b_reads) expect(read, 0);
 }
 
+/// Of a matrix unit that multiplies signed bytes.
+struct ByteTiles {
+    int64_t tile_rows = 0, depth = 0;
+};
+/// @throws Error for what it does not hold, or a product that is no sum of integers over whole tiles of k.
+ByteTiles byte_tiles(const LeafScope& scope, const BlockContraction& product, int64_t lanes) {
+    if (!is_of_bytes(product))
+        throw Error(scope.node.name, scope.leaf.micro_kernel,
+                    "the factors of these iterators are not of signed bytes, or share no scale over several "
+                    "blocks",
+                    "choose other iterators for m, n and k, or contract_blocks");
+    const int64_t rows = number_parameter(scope, "tile_rows", 1, kMostTileRows),
+                  depth = number_parameter(scope, "depth", kQuad, kMostTileDepthOfBytes);
+    if (lanes > kMostTileLanes)
+        throw Error(scope.node.name, "lanes",
+                    fmt::format("is {}, a row of a tile has {} at most", lanes, kMostTileLanes));
+    if (depth % kQuad != 0 || product.fold->block % depth != 0)
+        throw Error(scope.node.name, "depth",
+                    fmt::format("is {}, expected a multiple of {} that divides {}, over which sums are of "
+                                "integers",
+                                depth, kQuad, product.fold->block));
+    return {rows, depth};
+}
+
 }  // namespace
 
 Body lower_contract_blocks(const LeafScope& scope) {
@@ -52,10 +76,11 @@ Body lower_contract_blocks(const LeafScope& scope) {
     const Range &n = range(iterators.n), &k = range(iterators.k);
     expect_whole_blocks(scope, k, product.a_block);
     expect_padded(scope, product, lanes);
-    if (k.largest > kLargestBlocksK)
+    const bool is_tiled = scope.leaf.micro_kernel == "contract_block_tiles";
+    const int64_t largest_k = is_tiled ? kLargestBlockTilesK : kLargestBlocksK;
+    if (k.largest > largest_k)
         throw Error(scope.node.name, scope.leaf.micro_kernel,
-                    fmt::format("its tile of k is {}, expected at most {}", k.largest, kLargestBlocksK),
-                    "tile k");
+                    fmt::format("its tile of k is {}, expected at most {}", k.largest, largest_k), "tile k");
 
     ProductTile tile = surrounding(scope, iterators);
     std::vector<Index> at = tile.loops.values();
@@ -100,14 +125,17 @@ Body lower_contract_blocks(const LeafScope& scope) {
     };
     std::optional<ComputedFactor> offset;
     if (product.offset) offset = computed(product.offset);
+    const ByteTiles tiles = is_tiled ? byte_tiles(scope, product, lanes) : ByteTiles{};
     const int64_t panel_blocks = panel_parameter(scope);
     std::optional<BlockContractCall::Fold> fold;
-    if (panel_blocks > 0 && product.fold)
+    if ((panel_blocks > 0 && product.fold) || is_tiled)
         fold = {product.fold->integer ? std::optional(computed(product.fold->integer)) : std::nullopt,
                 computed(product.fold->rest), product.fold->block};
     BlockContractCall call{.lanes = lanes,
                            .rows = rows,
                            .groups = number_parameter(scope, "groups", 1, 16),
+                           .tile_rows = tiles.tile_rows,
+                           .depth = tiles.depth,
                            .prefetch = prefetch_parameter(scope),
                            .panel_blocks = panel_blocks,
                            .block = product.block,

@@ -114,11 +114,14 @@ private:
         return fmt::format(" = {}{} each {}", integer, text(Factor(fold->rest)), fold->block);
     }
     void add(const BlockContractCall& c) {
-        line(fmt::format("contract_blocks {}x{}x{} blocks of {} m={} n={} k={} a={} by {} scale={} by ({}, "
-                         "{} each {}) "
+        const std::string tile =
+            c.depth == 0
+                ? fmt::format("contract_blocks {}x{}x{}", c.rows, c.groups, c.lanes)
+                : fmt::format("contract_block_tiles {} of {}x{}x{}", c.groups, c.tile_rows, c.lanes, c.depth);
+        line(fmt::format("{} blocks of {} m={} n={} k={} a={} by {} scale={} by ({}, {} each {}) "
                          "b={} + {} coefficient={}{}{} c={} by ({}, {}){}",
-                         c.rows, c.groups, c.lanes, c.block, c.m.text(), c.n.text(), c.k.text(), terms(c),
-                         c.a_m.text(), text(c.a_scale), c.scale_m.text(), c.scale_block.text(), c.a_block,
+                         tile, c.block, c.m.text(), c.n.text(), c.k.text(), terms(c), c.a_m.text(),
+                         text(c.a_scale), c.scale_m.text(), c.scale_block.text(), c.a_block,
                          text(Factor(c.b)), c.zero, text(Factor(c.coefficient)), folds(c.fold),
                          c.offset ? " offset=" + text(Factor(*c.offset)) : "", text(c.c), c.c_m.text(),
                          c.c_group.text(), c.accumulate ? " accumulate" : "") +

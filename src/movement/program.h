@@ -150,10 +150,11 @@ struct BlockContractCall {
         ComputedFactor rest;
         int64_t block;
     };
-    int64_t lanes, rows, groups;
-    int64_t prefetch = 0;      ///< bytes by which B is fetched ahead
-    int64_t panel_blocks = 0;  ///< blocks of rows for which B is spread by panels; 0: never
-    int64_t block, a_block;    ///< k that share coefficient and offset; that share a scale of A
+    int64_t lanes, rows, groups;       ///< register block; on a matrix unit no `rows`
+    int64_t tile_rows = 0, depth = 0;  ///< of the tiles of a matrix unit; 0: by vectors
+    int64_t prefetch = 0;              ///< bytes by which B is fetched ahead
+    int64_t panel_blocks = 0;          ///< blocks of rows for which B is spread by panels; 0: never
+    int64_t block, a_block;            ///< k that share coefficient and offset; that share a scale of A
     int64_t zero;
     std::vector<Address> a;  ///< one address, or two: A is the first * radix + the second
     int64_t radix;

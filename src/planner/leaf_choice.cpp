@@ -224,6 +224,16 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
     }
 }
 
+/// The same by the machine's matrix units for bytes.
+void add_byte_tiles(std::vector<Leaf>& out, Leaf leaf, int64_t fold, int64_t rows,
+                    const PlannerOptions& options) {
+    for (const char* of_vectors : {"lanes", "rows", "groups"}) leaf.parameters.erase(of_vectors);
+    for (std::map<std::string, std::string>& parameters : byte_tile_parameters(fold, rows, options)) {
+        parameters.insert(leaf.parameters.begin(), leaf.parameters.end());
+        out.push_back({leaf.node, "contract_block_tiles", std::move(parameters)});
+    }
+}
+
 void add_block_contractions(std::vector<Leaf>& out, const Node& node,
                             const SpecialisationPlan& specialisation, const PlannerOptions& options) {
     const Definition& d = *node.definition();
@@ -245,6 +255,9 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
             set_prefetch(leaf, block);
             return leaf;
         };
+        if (is_of_bytes(roles))
+            for (const int n : roles.n)
+                add_byte_tiles(out, leaf_of({1, 1}, n), roles.fold->block, rows, options);
         for (const RegisterBlock& block : offered(blocks_of_integers(options, rows), options)) {
             for (const int n : roles.n) {
                 const Leaf leaf = leaf_of(block, n);

@@ -1,11 +1,20 @@
 #include "planner/tile_choice.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "kernels/block_contraction.h"
 #include "kernels/tile_block.h"
+#include "planner/register_blocks.h"
 #include "planner/unit_lanes.h"
 
 namespace tessera {
+namespace {
+
+/// Groups of a panel of bytes, so that it stays in the nearest cache with the sums of its tiles.
+constexpr int64_t kGroupsOfBytes = 2;
+
+}  // namespace
 
 std::vector<std::map<std::string, std::string>> tile_parameters(ElementType factors, int64_t rows,
                                                                 const PlannerOptions& options) {
@@ -22,6 +31,25 @@ std::vector<std::map<std::string, std::string>> tile_parameters(ElementType fact
                          {"depth", std::to_string(block->depth)},
                          {"rows", std::to_string(block->rows)},
                          {"groups", std::to_string(block->groups)}});
+    }
+    return found;
+}
+
+std::vector<std::map<std::string, std::string>> byte_tile_parameters(int64_t fold, int64_t rows,
+                                                                     const PlannerOptions& options) {
+    std::vector<std::map<std::string, std::string>> found;
+    if (rows <= kFewRows) return found;
+    for (const ComputeUnit& unit : options.units) {
+        const std::optional<TileBlock> block = tile_block(unit, rows);
+        if (!block || unit.operands[0].type != name(ElementType::kI8) ||
+            unit.operands[1].type != name(ElementType::kI8) || block->lanes != options.lanes)
+            continue;
+        const int64_t depth = std::gcd(fold, block->depth);
+        if (depth % kQuad != 0) continue;
+        found.push_back({{"lanes", std::to_string(block->lanes)},
+                         {"tile_rows", std::to_string(block->tile_rows)},
+                         {"depth", std::to_string(depth)},
+                         {"groups", std::to_string(kGroupsOfBytes)}});
     }
     return found;
 }

@@ -6,6 +6,13 @@
 
 namespace tessera {
 
+/// Parameters of `contract_block_tiles`: `lanes`, `tile_rows`, `depth`, `groups`. For each unit that
+/// multiplies signed bytes into i32 and reads B in the groups of lanes in which it is stored, if its rows
+/// are more than wait for the memory anyway; the table tells whether vectors are faster. A tile is so deep
+/// that sums over it are of integers.
+std::vector<std::map<std::string, std::string>> byte_tile_parameters(int64_t fold, int64_t rows,
+                                                                     const PlannerOptions& options);
+
 /// Parameters of `contract_tiles` and `stream_tiles` that name a matrix unit's tiles and how many of them are
 /// in registers: `lanes`, `tile_rows`, `depth`, `rows`, `groups`. For each unit of the machine that
 /// multiplies factors of this type into f32, reads B as it is stored (unit_lanes.h), and is the fastest for

@@ -1,5 +1,5 @@
-// The shipped model in BF16, compiled for machines with a matrix unit whose flags leave it to NTT's
-// emulation: what would run on the unit runs here, and the logits are near the shipped reference.
+// The shipped model in BF16 and in Q8_0, compiled for machines with a matrix unit whose flags leave it to
+// NTT's emulation: what would run on the unit runs here, and the logits are near the shipped reference.
 
 #include <algorithm>
 #include <cstring>
@@ -49,13 +49,14 @@ void write_in_bf16(const fs::path& folder) {
     write_file(folder / "model.safetensors", safetensors_of(tensors));
 }
 
-/// 16 x 16 sums, or as many columns as the vectors have lanes, from 32 products each.
-ComputeUnit tile_unit(int64_t lanes) {
-    return {.name = "tiles",
+/// 16 x 16 sums, or as many columns as the vectors have lanes, from rows of 64 bytes each, in which
+/// `neighbours` numbers take four.
+ComputeUnit tile_unit(const char* factors, const char* sums, int64_t neighbours, int64_t lanes) {
+    return {.name = std::string("tiles-") + factors,
             .kind = UnitKind::kMatrix,
-            .operands = {{"A", "bf16", {{'m', 16}, {'k', 32}}},
-                         {"B", "bf16", {{'k', 16}, {'n', lanes}, {'k', 2}}},
-                         {"C", "f32", {{'m', 16}, {'n', lanes}}}},
+            .operands = {{"A", factors, {{'m', 16}, {'k', 16 * neighbours}}},
+                         {"B", factors, {{'k', 16}, {'n', lanes}, {'k', neighbours}}},
+                         {"C", sums, {{'m', 16}, {'n', lanes}}}},
             .registers = 8,
             .strided_rows = true};
 }
@@ -65,13 +66,15 @@ protected:
     Tiles() { write_in_bf16(folder_.path() / "bf16"); }
 
     Machine with_tiles(Machine machine) const {
-        machine.units.push_back(tile_unit(vector_lanes(machine)));
+        machine.units.push_back(tile_unit("bf16", "f32", 2, vector_lanes(machine)));
+        machine.units.push_back(tile_unit("i8", "i32", 4, vector_lanes(machine)));
         return machine;
     }
     fs::path compiled(const fs::path& model, const Machine& machine, const std::string& name,
-                      int64_t workers = 1) {
+                      int64_t workers = 1, std::optional<Mixture> quantisation = std::nullopt) {
         CompileOptions options = common_options(folder_.path());
         options.machine = machine;
+        options.quantisation = quantisation;
         options.workers = workers;
         const fs::path artefact = folder_.path() / (name + ".tsr");
         (void)compile_model(model, artefact, options);
@@ -120,6 +123,23 @@ TEST_F(Tiles, LogitsAreNearTheReference) {
         const fs::path tiles = compiled(bf16(), with_tiles(common_machine()), "tiles", workers);
         for (const int64_t chunk : {0, 17, 3, 1}) expect_near(compared_with_reference(tiles, chunk));
     }
+}
+
+TEST_F(Tiles, QuantisedWeightsAreMultipliedInBytesByALongPrompt) {
+    const auto mixture = mixture_of("q8_0");
+    constexpr int64_t kWorkers = 3;
+    const fs::path tiles = compiled(shipped_model(), with_tiles(common_machine()), "q8_0", kWorkers, mixture);
+    for (const SpecialisationPlan& specialisation : plan_of(tiles).specialisations) {
+        const auto has_tiles = [](const KernelPlan& kernel) {
+            return print(kernel.nest).find("[contract_block_tiles") != std::string::npos;
+        };
+        EXPECT_EQ(std::ranges::any_of(specialisation.kernels, has_tiles), specialisation.name == "prefill");
+    }
+    const fs::path vectors = compiled(shipped_model(), common_machine(), "vectors", kWorkers, mixture);
+    const LogitsComparison of_tiles = compared_with_reference(tiles, 0),
+                           of_vectors = compared_with_reference(vectors, 0);
+    EXPECT_LE(of_tiles.mean_divergence(), 1e-3);
+    EXPECT_NEAR(of_tiles.worst_error(), of_vectors.worst_error(), 1e-4) << of_tiles.worst_element();
 }
 
 /// What the AMX machine's code computes, where the host has the rest of its features.

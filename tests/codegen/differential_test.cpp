@@ -27,7 +27,10 @@ TEST_P(Differential, DefaultPlanComputesWhatTheInterpreterDoes) {
                            .resident_bytes = 256,
                            .cached_bytes = 256};
     if (seed % 2 == 0) options.units.push_back(pair_unit(lanes));
-    if (seed % 4 < 2) options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
+    if (seed % 4 < 2) {
+        options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
+        options.units.push_back(byte_tile_unit({.m = 16, .n = lanes, .k = 64}));
+    }
     const Plan plan = default_plan(random.graph, options);
     verify_plan(random.graph, plan, "default plan");
     CompiledPlans compiled(lanes);

@@ -162,6 +162,32 @@ output y
           {"n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4] }"},
           {{"w_q", {{}, {{0, 8}, {1, 4}}}}, {"w_d", {{}, {{0, 8}}}}, {"w_m", {{}, {{0, 8}}}}},
           {}}},
+        {"contract_block_tiles",
+         {R"(graph "blocks"
+symbol T in 1..64
+input x: i8[T, 64]
+input low: i8[T, 64]
+input scales: f32[T, 1]
+constant w_q: i8[40, 64] from "w#q"
+constant w_d: f16[40, 2] from "w#d"
+value y: f32[T, 40]
+
+block main
+  node y(x, low, scales, w_q, w_d) -> y
+    op product(t: T, n: 40, k*: 64)
+    dim T in 1..64
+    in X i8[t, k]
+    in L i8[t, k]
+    in S f32[t, k div 64]
+    in q i8[n, k]
+    in d f16[n, k div 32]
+    out Y f32[t, n] = sum((X * 128 + L) * S * (q * d))
+
+output y
+)",
+          {"n:16 { y[contract_block_tiles depth=32 groups=2 k=k lanes=8 m=t n=n tile_rows=16] }"},
+          {{"w_q", {{}, {{0, 8}, {1, 4}}}}, {"w_d", {{}, {{0, 8}}}}},
+          {}}},
         {"contract_tiles",
          {R"(graph "tiles"
 symbol T in 1..64
@@ -249,14 +275,15 @@ class Emission : public ::testing::TestWithParam<std::string> {};
 TEST_P(Emission, IsWhatTheFileShows) {
     ASSERT_TRUE(examples().contains(GetParam())) << "micro-kernel " << GetParam() << " needs an example here";
     const std::string code = emitted(examples().at(GetParam()));
-    EXPECT_NE(code.find(GetParam() == "loops"             ? "ntt::store_group"
-                        : GetParam() == "dot"             ? "ntt::contract_k<"
-                        : GetParam() == "stream"          ? "ntt::softmax_step<"
-                        : GetParam() == "stream_tiles"    ? "ntt::softmax_step_tiles<"
-                        : GetParam() == "contract_blocks" ? "ntt::contract_blocks<"
-                        : GetParam() == "contract_tiles"  ? "ntt::contract_tiles<"
-                        : GetParam() == "combine"         ? "attend_weights[part]"
-                                                          : "ntt::contract<"),
+    EXPECT_NE(code.find(GetParam() == "loops"                  ? "ntt::store_group"
+                        : GetParam() == "dot"                  ? "ntt::contract_k<"
+                        : GetParam() == "stream"               ? "ntt::softmax_step<"
+                        : GetParam() == "stream_tiles"         ? "ntt::softmax_step_tiles<"
+                        : GetParam() == "contract_blocks"      ? "ntt::contract_blocks<"
+                        : GetParam() == "contract_block_tiles" ? "ntt::contract_block_tiles<"
+                        : GetParam() == "contract_tiles"       ? "ntt::contract_tiles<"
+                        : GetParam() == "combine"              ? "attend_weights[part]"
+                                                               : "ntt::contract<"),
               std::string::npos);
     const fs::path path = golden_file(GetParam());
     if (std::getenv("TESSERA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << code;

@@ -40,7 +40,10 @@ PlannerOptions options_for(uint64_t seed, int64_t lanes) {
                                           {"C", "f32", {{'i', lanes}}}},
                              .registers = 32});
     if (seed % 2 == 0) options.units.push_back(pair_unit(lanes));
-    if (seed % 4 < 2) options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
+    if (seed % 4 < 2) {
+        options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
+        options.units.push_back(byte_tile_unit({.m = 16, .n = lanes, .k = 64}));
+    }
     options.costs = std::make_shared<const CostModel>(measured_machine());
     return options;
 }

@@ -42,12 +42,13 @@ struct PlannedGraph {
     Plan plan;
 };
 
-const PlannerOptions kOptions = {.machine = "test",
-                                 .lanes = kLanes,
-                                 .vector_registers = 16,
-                                 .units = {tile_unit({.m = 4, .n = kLanes, .k = 8})},
-                                 .resident_bytes = 2048,
-                                 .cached_bytes = 2048};
+const PlannerOptions kOptions = {
+    .machine = "test",
+    .lanes = kLanes,
+    .vector_registers = 16,
+    .units = {tile_unit({.m = 4, .n = kLanes, .k = 8}), byte_tile_unit({.m = 4, .n = kLanes, .k = 16})},
+    .resident_bytes = 2048,
+    .cached_bytes = 2048};
 
 const Node& node_of(const Graph& graph, const Leaf& leaf) {
     for (const Block& block : graph.blocks)

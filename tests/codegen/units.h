@@ -28,4 +28,15 @@ inline ComputeUnit tile_unit(TileLanes lanes) {
             .strided_rows = true};
 }
 
+/// Multiplies tiles of signed bytes, B in quads of k.
+inline ComputeUnit byte_tile_unit(TileLanes lanes) {
+    return {.name = "byte tiles",
+            .kind = UnitKind::kMatrix,
+            .operands = {{"A", "i8", {{'m', lanes.m}, {'k', lanes.k}}},
+                         {"B", "i8", {{'k', lanes.k / 4}, {'n', lanes.n}, {'k', 4}}},
+                         {"C", "i32", {{'m', lanes.m}, {'n', lanes.n}}}},
+            .registers = 8,
+            .strided_rows = true};
+}
+
 }  // namespace tessera::testing

@@ -63,6 +63,22 @@ TEST(CostModel, ThePeakIsThatOfTheMicroKernelsOwnUnit) {
     EXPECT_NEAR(seconds("contract_tiles", tiles, 17), 2 * operations / 1e12, 1e-15);
 }
 
+/// Both bytes of an activation, two of a weight or half of a tile's depth: four products of bytes for one.
+TEST(CostModel, ThePeakOfBytesCountsProductsOfBytes) {
+    Machine machine = testing::machine_with_tiles();
+    std::erase_if(machine.micro_kernels, [](const auto& time) { return time.name != "loops"; });
+    const auto product =
+        ops::matmul({}, {Dim(16), 32, 1024}, ops::WeightFormat::kQ8_0, std::nullopt, ops::kInt15Blocks);
+    Leaf leaf = contract();
+    leaf.micro_kernel = "contract_block_tiles";
+    leaf.parameters.insert({{"tile_rows", "16"}, {"depth", "32"}});
+    EXPECT_NE(CostModel(machine).leaf(*product, leaf, {16, 32, 1024}).why_infinite, "");
+    for (OperandLanes& operand : machine.units.back().operands)
+        operand.type = operand.name == "C" ? "i32" : "i8";
+    EXPECT_NEAR(CostModel(machine).leaf(*product, leaf, {16, 32, 1024}).near_seconds,
+                4 * 2.0 * 16 * 32 * 1024 / 1e12, 1e-15);
+}
+
 TEST(CostModel, WhatNoMicroKernelDoesHasNoFiniteCost) {
     const Definition sum =
         parse_definition("op add(i: 16)\nin A f32[i]\nin B f32[i]\nout Y f32[i] = A + B\n", "");

@@ -131,7 +131,7 @@ TEST_P(KernelCases, ManyRowsAreTimedWithPanelsAndWithout) {
     std::map<std::pair<std::string, std::string>, std::set<bool>> with_panels;
     for (const KernelCase& each : cases_) {
         const KernelSubject& subject = subjects_[each.subject];
-        if (subject.streamed == "n" && subject.sizes.at("m") == 144 && each.micro_kernel != "contract_tiles")
+        if (subject.streamed == "n" && subject.sizes.at("m") == 144 && !each.parameters.contains("tile_rows"))
             with_panels[{subject.types.at("A"), subject.types.at("B")}].insert(
                 each.parameters.contains("panel_blocks"));
     }
@@ -160,6 +160,22 @@ TEST_P(KernelCases, ProductsOfAMatrixUnitStandBesideThoseOfVectors) {
         EXPECT_TRUE(!has_tiles || by_rows[rows].contains("contract dot")) << rows;
     }
     EXPECT_EQ(by_rows[32], has_tiles ? std::set<std::string>{"contract_tiles"} : std::set<std::string>());
+}
+
+TEST_P(KernelCases, QuantisedProductsOfAMatrixUnitStandBesideThoseOfVectors) {
+    std::map<std::pair<std::string, int64_t>, std::set<std::string>> by_rows;
+    for (const KernelCase& each : cases_) {
+        const KernelSubject& subject = subjects_[each.subject];
+        if (subject.types.contains("B") && (subject.types.at("A") == "i15" || subject.types.at("A") == "i13"))
+            by_rows[{subject.types.at("B"), subject.sizes.at("m")}].insert(each.micro_kernel);
+    }
+    const bool has_tiles = std::string(GetParam()) == "amx";
+    for (const char* type : {"q8_0", "q4_0", "q4_k", "q5_k", "q6_k"}) {
+        EXPECT_EQ((by_rows[{type, 4}]), std::set<std::string>{"contract_blocks"}) << type;
+        std::set<std::string> expected{"contract_blocks"};
+        if (has_tiles) expected.insert("contract_block_tiles");
+        EXPECT_EQ((by_rows[{type, 144}]), expected) << type;
+    }
 }
 
 TEST_P(KernelCases, WhatIsNoProductIsTimedByItsWork) {

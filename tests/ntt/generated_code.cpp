@@ -142,4 +142,9 @@ void project_blocks(int64_t T, const int8_t* x, const float* x_scales, const uin
     contract_blocks<kBlocks>(T, Int<128>{}, Int<64>{}, a, a_scale, numbers, of_block(scales), no_offset, c);
     contract_blocks<kBlocks>(T, Int<128>{}, Int<64>{}, a, a_scale, numbers, of_block(scales),
                              of_block(offsets), c);
+    constexpr ContractBlockTilesTile kBlockTiles{
+        .tile_rows = 16, .lanes = kLanes, .depth = 32, .groups = 2, .block = 32, .a_block = 64, .zero = -8};
+    contract_block_tiles<kBlockTiles>(T, Int<128>{}, Int<64>{}, row_terms<128>(x, x, Int<64>{}),
+                                      rows(x_scales, Int<1>{}, Int<1>{}), numbers,
+                                      foldable(of_block(scales), Int<32>{}), of_block(offsets), c);
 }

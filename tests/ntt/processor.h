@@ -13,8 +13,9 @@ inline bool processor_has_them() {
 #endif
 #if defined(TESSERA_NTT_AMX)
     unsigned a = 0, b = 0, c = 0, d = 0;
-    constexpr unsigned kTilesAndBf16 = 1u << 24 | 1u << 22;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & kTilesAndBf16) != kTilesAndBf16) return false;
+    constexpr unsigned kTilesBf16AndInt8 = 1u << 24 | 1u << 22 | 1u << 25;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & kTilesBf16AndInt8) != kTilesBf16AndInt8)
+        return false;
     constexpr int kRequestPermission = 0x1023, kTileData = 18;  // src/machine/tile_permission.cpp
     if (syscall(SYS_arch_prctl, kRequestPermission, kTileData) != 0) return false;
 #endif

@@ -136,5 +136,60 @@ TEST_F(TileChoice, FewRowsWantAUnitThatIsSoMuchFaster) {
         << "one row of tiles";
 }
 
+/// Tiles of bytes, as deep as sums are of integers, for more rows than wait for the memory.
+TEST_F(TileChoice, BytesAreForTheUnitThatMultipliesThem) {
+    PlannerOptions options{.machine = "test", .lanes = 16, .units = machine_.units};
+    const auto depth = [&](int64_t fold, int64_t rows) {
+        const auto found = byte_tile_parameters(fold, rows, options);
+        return found.empty() ? "none" : found.front().at("depth");
+    };
+    EXPECT_EQ(depth(256, 512), "64");
+    EXPECT_EQ(depth(32, 512), "32");
+    EXPECT_EQ(depth(32, 4), "none");
+    options.lanes = 8;
+    EXPECT_EQ(depth(256, 512), "none") << "in which B is not stored";
+}
+
+/// A product of activations of two bytes with a weight of Q8_0.
+TEST_F(TileChoice, QuantisedProductsOfManyRowsAreForTheMatrixUnit) {
+    Graph graph = parse_graph(R"(graph "product"
+symbol T in 1..512
+point decode weight 1: T = 1
+point prefill weight 1: T = 512
+input x: i8[T, 256]
+input low: i8[T, 256]
+input scales: f32[T, 1]
+constant w_q: i8[64, 256] from "w#q"
+constant w_d: f16[64, 8] from "w#d"
+value y: f32[T, 64]
+
+block main
+  node y(x, low, scales, w_q, w_d) -> y
+    op product(t: T, n: 64, k*: 256)
+    dim T in 1..512
+    in X i8[t, k]
+    in L i8[t, k]
+    in S f32[t, k div 256]
+    in q i8[n, k]
+    in d f16[n, k div 32]
+    out Y f32[t, n] = sum((X * 128 + L) * S * (q * d))
+
+output y
+)",
+                              "product");
+    verify(graph, "product");
+    const PlannerOptions options{
+        .machine = "test", .lanes = 16, .vector_registers = 32, .units = machine_.units};
+    const Plan plan = default_plan(graph, options);
+    verify_plan(graph, plan, "default plan");
+    const auto leaf = [&](const SpecialisationPlan& s) { return print(s.kernels.back().nest); };
+    EXPECT_NE(leaf(plan.specialisations.back())
+                  .find("contract_block_tiles depth=32 groups=2 k=k lanes=16 m=t n=n tile_rows=16"),
+              std::string::npos)
+        << leaf(plan.specialisations.back());
+    EXPECT_NE(leaf(plan.specialisations.front()).find("contract_blocks "), std::string::npos)
+        << leaf(plan.specialisations.front());
+}
+
 }  // namespace
 }  // namespace tessera

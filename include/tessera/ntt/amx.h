@@ -35,6 +35,11 @@ public:
     [[gnu::always_inline]] static void add_products() {
         asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(C), "i"(A), "i"(B));
     }
+    /// C += A B of quads of signed bytes (TDPBSSD).
+    template <int C, int A, int B>
+    [[gnu::always_inline]] static void add_byte_products() {
+        asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(C), "i"(A), "i"(B));
+    }
 };
 
 using TileUnit = AmxTiles;

@@ -68,93 +68,140 @@ struct SumsAt {
     }
 };
 
-/// One block of registers: MR rows from m on, NR groups, one block of A's scales from block `begin` on. With
-/// t and s the sums of the products and of A as floats, and w = 0 at first, for every `Fold` of k
-/// w = fma(rest, t, w), and then for each block of these w = fma(offset, s, w); at the end
-/// to = fma(a_scale, w, from).
-template <ContractBlocksTile Tile, int Fold, int MR, int NR, class AScale, class Panel, class Rest,
-          class Offset>
-[[gnu::always_inline]] inline void contract_folded_tile(int64_t m, int64_t group, int64_t begin,
-                                                        BlockSums<float> a_sums, SplitRows a,
-                                                        const AScale& a_scale, Panel b, Rest rest,
-                                                        Offset offset, SumsAt from, SumsAt to) {
-    using V = Vector<float, Tile.lanes>;
-    using I = QuadsOf<V>;
-    constexpr int kBlocks = Fold / Tile.block, kSteps = Fold / 4;
-    constexpr int kUnroll = kSteps == 8 ? 8 : kSteps % 4 == 0 ? 4 : 1;
-    const Int<Tile.lanes> all;
-    V whole[MR][NR];
-    fill_with(whole, broadcast<V>(0.0f));
-    for (int part = 0; part < Tile.a_block / Fold; ++part) {
-        const int64_t first_block = begin + part * kBlocks, first = first_block * (Tile.block / 4);
-        I products[MR][NR];
-        fill_with(products, broadcast<I>(0));
-        for (int turn = 0; turn < kSteps; turn += kUnroll) {
+/// What one block of A's scales, from block `begin` of k on, adds to the sums of rows. With t and s the sums
+/// of the products and of A as floats, and w = 0 at first, for every `Fold` of k w = fma(rest, t, w), and
+/// then for each block of these w = fma(offset, s, w); at the end to = fma(a_scale, w, from).
+template <ContractBlocksTile Tile, int Fold, class AScale, class Rest, class Offset>
+struct FoldedSums {
+    int64_t begin;
+    BlockSums<float> a_sums;
+    AScale a_scale;
+    Rest rest;
+    Offset offset;
+    SumsAt from, to;
+
+    /// One block of registers: MR rows from m on, NR groups. `products.add(sums, m, group, part)` adds the
+    /// products of the `part`th `Fold` of these k.
+    template <int MR, int NR, class Products>
+    [[gnu::always_inline]] void add(int64_t m, int64_t group, const Products& products) const {
+        using V = Vector<float, Tile.lanes>;
+        using I = QuadsOf<V>;
+        constexpr int kBlocks = Fold / Tile.block;
+        const Int<Tile.lanes> all;
+        V whole[MR][NR];
+        fill_with(whole, broadcast<V>(0.0f));
+        for (int part = 0; part < Tile.a_block / Fold; ++part) {
+            const int64_t first_block = begin + part * kBlocks;
+            I sums[MR][NR];
+            fill_with(sums, broadcast<I>(0));
+            products.add(sums, m, group, part);
 #pragma GCC unroll 64
-            for (int u = 0; u < kUnroll; ++u) add_split_quads<V>(products, a, m, b, group, first + turn + u);
-        }
+            for (int j = 0; j < NR; ++j) {
+                const V factor = rest.template load<V>(group + j, first_block * Tile.block, all);
 #pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) {
-            const V factor = rest.template load<V>(group + j, 4 * first, all);
+                for (int i = 0; i < MR; ++i)
+                    whole[i][j] = fma(factor, convert<float>(sums[i][j]), whole[i][j]);
+            }
+            if constexpr (!std::same_as<Offset, NoOffset>) {
 #pragma GCC unroll 64
-            for (int i = 0; i < MR; ++i)
-                whole[i][j] = fma(factor, convert<float>(products[i][j]), whole[i][j]);
-        }
-        if constexpr (!std::same_as<Offset, NoOffset>) {
+                for (int block = 0; block < kBlocks; ++block) {
 #pragma GCC unroll 64
-            for (int block = 0; block < kBlocks; ++block) {
+                    for (int j = 0; j < NR; ++j) {
+                        const V shift =
+                            offset.template load<V>(group + j, (first_block + block) * Tile.block, all);
 #pragma GCC unroll 64
-                for (int j = 0; j < NR; ++j) {
-                    const V shift =
-                        offset.template load<V>(group + j, (first_block + block) * Tile.block, all);
-#pragma GCC unroll 64
-                    for (int i = 0; i < MR; ++i)
-                        whole[i][j] =
-                            fma(shift, broadcast<V>(a_sums(m + i, first_block + block)), whole[i][j]);
+                        for (int i = 0; i < MR; ++i)
+                            whole[i][j] =
+                                fma(shift, broadcast<V>(a_sums(m + i, first_block + block)), whole[i][j]);
+                    }
                 }
             }
         }
-    }
-    const int64_t k = begin * Tile.block;
+        const int64_t k = begin * Tile.block;
 #pragma GCC unroll 64
-    for (int i = 0; i < MR; ++i) {
-        const V scale = a_scale.template load<V>(m + i, k / Tile.a_block);
+        for (int i = 0; i < MR; ++i) {
+            const V scale = a_scale.template load<V>(m + i, k / Tile.a_block);
 #pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) {
-            const V sum = ntt::load<V>(from.at(m + i, group + j));
-            store(to.at(m + i, group + j), fma(scale, whole[i][j], sum));
+            for (int j = 0; j < NR; ++j) {
+                const V sum = ntt::load<V>(from.at(m + i, group + j));
+                store(to.at(m + i, group + j), fma(scale, whole[i][j], sum));
+            }
         }
     }
-}
+};
+
+/// Products of shorts, from a quad on, `Fold` of k at a time.
+template <int Fold, int NR, int L>
+struct ShortProducts {
+    SplitRows a;
+    QuadPanel<NR, L, 0, 8> b;
+
+    template <class I, int MR>
+    [[gnu::always_inline]] void add(I (&sums)[MR][NR], int64_t m, int64_t group, int part) const {
+        constexpr int kSteps = Fold / 4;
+        constexpr int kUnroll = kSteps == 8 ? 8 : kSteps % 4 == 0 ? 4 : 1;
+        const int64_t first = b.first_quad + part * kSteps;
+        for (int turn = 0; turn < kSteps; turn += kUnroll) {
+#pragma GCC unroll 64
+            for (int u = 0; u < kUnroll; ++u)
+                add_split_quads<WithElement<I, float>>(sums, a, m, b, group, first + turn + u);
+        }
+    }
+};
 
 /// The rows [first, first + rows), B from a panel. By itself, for this code is the same whatever B is decoded
 /// from.
-template <ContractBlocksTile Tile, int Fold, int NR, class AScale, class Panel, class Rest, class Offset>
-[[gnu::noinline]] inline void contract_folded_panel(int64_t first, int64_t rows, int64_t group, int64_t begin,
-                                                    BlockSums<float> a_sums, SplitRows a, AScale a_scale,
-                                                    Panel b, Rest rest, Offset offset, NextPanel next,
-                                                    SumsAt from, SumsAt to) {
-    for_blocks<Tile.rows>(
+template <int MR, int NR, class Products, class Sums>
+[[gnu::noinline]] inline void add_short_products(int64_t first, int64_t rows, int64_t group,
+                                                 Products products, NextPanel next, Sums sums) {
+    for_blocks<MR>(
         rows, [&](auto here, int64_t i) __attribute__((always_inline)) {
-            next.fetch<NR>(i / Tile.rows);
-            contract_folded_tile<Tile, Fold, here.value, NR>(first + i, group, begin, a_sums, a, a_scale, b,
-                                                             rest, offset, from, to);
+            next.fetch<NR>(i / MR);
+            sums.template add<here.value, NR>(first + i, group, products);
         });
 }
 
-/// NR groups of the rows [first, first + rows). `shorts`: of A, those for one panel after those for another.
-/// Between panels the sums of whole groups lie beside each other, too; those of another begin and end so.
-template <ContractBlocksTile Tile, int NR, Extent Count, class AScale, class B, class Coefficient,
-          class Offset, class StrideM, class StrideGroup>
+/// A contraction of folded numbers in shorts: `shorts` are those of the rows [first, first + rows) of A, for
+/// one panel after those for another.
+template <ContractBlocksTile Tile, int Fold>
+struct FoldedShorts {
+    const int32_t* shorts;
+    int64_t first, rows;
+
+    /// What a panel of NR groups takes, in numbers of 32 bits.
+    template <int NR>
+    static constexpr int64_t kPanel = Tile.a_block / 2 * NR* Tile.lanes;
+
+    template <int NR, Extent Count, class B, class Scale>
+    [[gnu::always_inline]] void fill(const B& b, const Scale& scale, int64_t group, Count count,
+                                     int64_t begin, int32_t* panel) const {
+        fill_folded<Tile, NR>(b, scale, group, count, begin, Tile.a_block / Tile.block, panel);
+    }
+    template <int NR, class Sums>
+    [[gnu::always_inline]] void multiply(int64_t first_row, int64_t some, int64_t group, const int32_t* panel,
+                                         NextPanel next, const Sums& sums) const {
+        const int64_t k = sums.begin * Tile.block;
+        const SplitRows a{shorts + k / 2 * rows, first, k / 4, Tile.a_block / 4};
+        add_short_products<Tile.rows, NR>(first_row, some, group,
+                                          ShortProducts<Fold, NR, Tile.lanes>{a, {panel, group, k / 4}}, next,
+                                          sums);
+    }
+};
+
+/// NR groups of the rows [first, first + rows), B's numbers times their integers by panels of one block of
+/// A's scales, which `numbers` fills and multiplies. Between panels the sums of whole groups lie beside each
+/// other, too; those of another begin and end so.
+template <ContractBlocksTile Tile, int NR, Extent Count, class Numbers, class AScale, class B,
+          class Coefficient, class Offset, class StrideM, class StrideGroup>
 [[gnu::always_inline]] inline void contract_folded(int64_t first, int64_t rows, int64_t group, Count count,
                                                    int64_t blocks, BlockSums<float> a_sums,
-                                                   const int32_t* shorts, AScale a_scale, const B& b,
+                                                   const Numbers& numbers, AScale a_scale, const B& b,
                                                    const Coefficient& coefficient, const Offset& offset,
                                                    Result<StrideM, StrideGroup> c) {
     constexpr int L = Tile.lanes, kBlock = Tile.block, kFold = Coefficient::kFold;
     constexpr int kBlocks = Tile.a_block / kBlock, kFolds = Tile.a_block / kFold;
     static_assert(kFold % kBlock == 0 && Tile.a_block % kFold == 0);
-    alignas(64) int32_t numbers[Tile.a_block / 2 * NR * L];
+    alignas(64) int32_t of_b[Numbers::template kPanel<NR>];
     alignas(64) float rests[kFolds * NR * L], offsets[kBlocks * NR * L];
     alignas(64) float sums[kFoldedSums], zeros[L] = {};
     constexpr bool kWhole = kIsStatic<Count>;
@@ -168,18 +215,17 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class AScale, class B, 
         for (int64_t begin = 0; begin < blocks; begin += kBlocks) {
             const int64_t k = begin * kBlock;
             const SumsAt to = kWhole && begin + kBlocks == blocks ? in_c : between;
-            const SplitRows of_panel{shorts + k / 2 * rows, first, k / 4, Tile.a_block / 4};
-            fill_folded<Tile, NR>(b, coefficient.scale, group, count, begin, kBlocks, numbers);
+            numbers.template fill<NR>(b, coefficient.scale, group, count, begin, of_b);
             fill_factors<NR, L, kFold>(coefficient.rest, group, count, k / kFold, k / kFold + kFolds, rests);
             const bool is_last = begin + kBlocks == blocks;
             const int64_t after = is_last ? 0 : (k + Tile.a_block) / 4;
             const NextPanel next =
                 next_panel(b, is_last ? group + NR : group, after, after + Tile.a_block / 4);
-            const auto with_offset = [&](auto of_block) __attribute__((always_inline)) {
-                contract_folded_panel<Tile, kFold, NR>(first_row, some, group, begin, a_sums, of_panel,
-                                                       a_scale, QuadPanel<NR, L, 0, 8>{numbers, group, k / 4},
-                                                       FactorPanel<NR, L, kFold>{rests, group, k}, of_block,
-                                                       next, from, to);
+            const FactorPanel<NR, L, kFold> rest{rests, group, k};
+            const auto with_offset = [&]<class O>(O of_block) __attribute__((always_inline)) {
+                numbers.template multiply<NR>(first_row, some, group, of_b, next,
+                                              FoldedSums<Tile, kFold, AScale, FactorPanel<NR, L, kFold>, O>{
+                                                  begin, a_sums, a_scale, rest, of_block, from, to});
             };
             if constexpr (std::same_as<Offset, NoOffset>) {
                 with_offset(offset);
@@ -211,10 +257,11 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
     int32_t shorts[kSplitNumbers / 2];
     for (int64_t k = 0; k < blocks * Tile.block; k += Tile.a_block)
         split_rows(a, first, rows, k / 4, kQuads, shorts + k / 2 * rows);
+    const FoldedShorts<Tile, Coefficient::kFold> numbers{shorts, first, rows};
     for_groups<Tile.lanes, Tile.groups>(
         n_extent, [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
             contract_folded<Tile, groups.value>(first, rows, group, count, blocks,
-                                                BlockSums<float>{a_sums, first, blocks}, shorts, a_scale, b,
+                                                BlockSums<float>{a_sums, first, blocks}, numbers, a_scale, b,
                                                 coefficient, offset, c);
         });
 }

@@ -19,6 +19,8 @@ namespace tessera::ntt {
 /// Whatever is smaller than 2^-126 in magnitude is taken as 0 and becomes 0, with its sign. Without FMA
 /// (kHasFma) a product is rounded before it is added; its 16 digits always fit, so the bits are the same as
 /// long as no product but 0 is outside of [2^-126, 2^128).
+///
+/// Products of bytes are added modulo 2^32 (TDPBSSD).
 class EmulatedTiles {
 public:
     void configure(const TileConfiguration& configuration) {
@@ -48,6 +50,11 @@ public:
     void add_products() {
         add_products(tiles_[C], tiles_[A], tiles_[B], configuration_.rows[C],
                      configuration_.row_bytes[A] / 4);
+    }
+    template <int C, int A, int B>
+    void add_byte_products() {
+        add_byte_products(tiles_[C], tiles_[A], tiles_[B], configuration_.rows[C],
+                          configuration_.row_bytes[A] / 4);
     }
 
 private:
@@ -79,6 +86,19 @@ private:
             }
             const V sum = flushed(flushed(read<V>(c[m])) + flushed(even + odd));
             __builtin_memcpy(c[m], &sum, sizeof sum);
+        }
+    }
+
+    [[gnu::noinline]] static void add_byte_products(Row* c, const Row* a, const Row* b, int rows, int quads) {
+        for (int m = 0; m < rows; ++m) {
+            for (int n = 0; n < kTileRowBytes / 4; ++n) {
+                auto sum = read<uint32_t>(c[m] + 4 * n);
+                for (int k = 0; k < 4 * quads; ++k) {
+                    const int32_t product = read<int8_t>(a[m] + k) * read<int8_t>(b[k / 4] + 4 * n + k % 4);
+                    sum += static_cast<uint32_t>(product);
+                }
+                __builtin_memcpy(c[m] + 4 * n, &sum, sizeof sum);
+            }
         }
     }
 

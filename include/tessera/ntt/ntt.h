@@ -4,6 +4,7 @@
 
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/contract.h"
+#include "tessera/ntt/contract_block_tiles.h"
 #include "tessera/ntt/contract_blocks.h"
 #include "tessera/ntt/contract_k.h"
 #include "tessera/ntt/contract_tiles.h"

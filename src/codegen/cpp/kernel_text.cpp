@@ -187,11 +187,17 @@ void KernelText::emit(const ContractCall& c) {
 }
 
 void KernelText::emit(const BlockContractCall& c) {
-    line(fmt::format(
-        "ntt::contract_blocks<ntt::ContractBlocksTile{{.lanes = {}, .rows = {}, .groups = {}, .block = {}, "
-        ".a_block = {}, .zero = {}, .accumulate = {}{}{}}}>(",
-        c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate, member("prefetch", c.prefetch),
-        member("panel_blocks", c.panel_blocks)));
+    const std::string tile =
+        c.depth == 0
+            ? fmt::format("contract_blocks<ntt::ContractBlocksTile{{.lanes = {}, .rows = {}", c.lanes, c.rows)
+            : fmt::format(
+                  "contract_block_tiles<ntt::ContractBlockTilesTile{{.tile_rows = {}, .lanes = {}, "
+                  ".depth = {}",
+                  c.tile_rows, c.lanes, c.depth);
+    line(
+        fmt::format("ntt::{}, .groups = {}, .block = {}, .a_block = {}, .zero = {}, .accumulate = {}{}{}}}>(",
+                    tile, c.groups, c.block, c.a_block, c.zero, c.accumulate, member("prefetch", c.prefetch),
+                    member("panel_blocks", c.panel_blocks)));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     if (c.a.size() == 1) {
         line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a[0]), c.a_m.text()));
