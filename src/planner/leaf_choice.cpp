@@ -162,12 +162,12 @@ void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Product& product,
     out.push_back(std::move(leaf));
 }
 
-/// The same by the machine's matrix units, with factors of this type.
-void add_tiles(std::vector<Leaf>& out, const char* micro_kernel, const Leaf& leaf, ElementType factors,
-               int64_t rows, const PlannerOptions& options) {
-    for (std::map<std::string, std::string>& parameters : tile_parameters(factors, rows, options)) {
+/// The same by the machine's matrix units, each with its parameters.
+void add_tiles(std::vector<Leaf>& out, const Leaf& leaf,
+               std::vector<std::map<std::string, std::string>> of_units) {
+    for (std::map<std::string, std::string>& parameters : of_units) {
         parameters.insert(leaf.parameters.begin(), leaf.parameters.end());
-        out.push_back({leaf.node, micro_kernel, std::move(parameters)});
+        out.push_back({leaf.node, leaf.micro_kernel, std::move(parameters)});
     }
 }
 
@@ -217,20 +217,12 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                 const bool are_tiles = along_n && lanes == options.lanes && b &&
                                        product.type(*b) == product.type(roles.a) &&
                                        (rows > kFewRows || !is_found_by_index(*b));
-                if (are_tiles) add_tiles(out, "contract_tiles", leaf, product.type(*b), rows, options);
+                if (are_tiles)
+                    add_tiles(out, {leaf.node, "contract_tiles", leaf.parameters},
+                              tile_parameters(product.type(*b), rows, options));
                 add_blocks(out, std::move(leaf), product, largest_extent(d, n, specialisation), options);
             }
         }
-    }
-}
-
-/// The same by the machine's matrix units for bytes.
-void add_byte_tiles(std::vector<Leaf>& out, Leaf leaf, int64_t fold, int64_t rows,
-                    const PlannerOptions& options) {
-    for (const char* of_vectors : {"lanes", "rows", "groups"}) leaf.parameters.erase(of_vectors);
-    for (std::map<std::string, std::string>& parameters : byte_tile_parameters(fold, rows, options)) {
-        parameters.insert(leaf.parameters.begin(), leaf.parameters.end());
-        out.push_back({leaf.node, "contract_block_tiles", std::move(parameters)});
     }
 }
 
@@ -243,21 +235,24 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
         const int64_t bits_of_b = bits(d.tensors[static_cast<size_t>(roles.b.tensor)].type);
         const bool spreads_slowly = bits_of_b != 4 && bits_of_b != 8;
         const int64_t least_rows = spreads_slowly ? 0 : kPanelRows;
-        const auto leaf_of = [&](const RegisterBlock& block, int n) {
-            Leaf leaf{node.name,
-                      "contract_blocks",
-                      {{"n", iterator_name(d, n)},
-                       {"k", iterator_name(d, roles.k)},
-                       {"lanes", std::to_string(options.lanes)},
-                       {"rows", std::to_string(block.rows)},
-                       {"groups", std::to_string(block.columns)}}};
+        const auto leaf_along = [&](int n, const char* micro_kernel) {
+            Leaf leaf{
+                node.name, micro_kernel, {{"n", iterator_name(d, n)}, {"k", iterator_name(d, roles.k)}}};
             if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+            return leaf;
+        };
+        const auto leaf_of = [&](const RegisterBlock& block, int n) {
+            Leaf leaf = leaf_along(n, "contract_blocks");
+            leaf.parameters["lanes"] = std::to_string(options.lanes);
+            leaf.parameters["rows"] = std::to_string(block.rows);
+            leaf.parameters["groups"] = std::to_string(block.columns);
             set_prefetch(leaf, block);
             return leaf;
         };
         if (is_of_bytes(roles))
             for (const int n : roles.n)
-                add_byte_tiles(out, leaf_of({1, 1}, n), roles.fold->block, rows, options);
+                add_tiles(out, leaf_along(n, "contract_block_tiles"),
+                          byte_tile_parameters(roles.fold->block, rows, options));
         for (const RegisterBlock& block : offered(blocks_of_integers(options, rows), options)) {
             for (const int n : roles.n) {
                 const Leaf leaf = leaf_of(block, n);
@@ -308,7 +303,8 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 const RegisterBlock block = block_of_values(options.vector_registers, most);
                 if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
                 if (are_rounded && lanes == options.lanes && most > kFewRows)
-                    add_tiles(out, "stream_tiles", leaf, d.weights, most, options);
+                    add_tiles(out, {leaf.node, "stream_tiles", leaf.parameters},
+                              tile_parameters(d.weights, most, options));
                 leaf.parameters["rows"] = std::to_string(block.rows);
                 leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
                 const auto add = [&](Leaf one) {

@@ -10,9 +10,8 @@
 // multiplied into these; the sums of each pair of bytes are a tile of their own, and are put together behind
 // the last:
 //
-//     A = radix * high + low     B = 256 * high + low     low low + radix high low + 256 (low high + radix
-//     high
-//                                                         high)
+//     A = radix * high + low      A B = low low + radix * high low
+//     B = 256 * high + low              + 256 * (low high + radix * high high)
 
 namespace tessera::ntt {
 
@@ -48,9 +47,7 @@ constexpr int bytes_of_numbers() {
     }
 }
 
-/// Shorts of even and of odd k as quads of their lower bytes, and of the others for which number = 256 *
-/// other
-/// + lower.
+/// Shorts of even and of odd k as quads of two signed bytes each, short = 256 * upper + lower.
 template <AnyVector Q>
 [[gnu::always_inline]] inline Q lower_bytes(SplitQuads<Q> shorts) {
     return (shorts.even & 0x00ff00ff) | (shorts.odd << 8 & static_cast<int32_t>(0xff00ff00));
@@ -87,7 +84,7 @@ struct ByteProducts {
                 const int32_t* row = tiles + (m - first_row + i) * L;
                 I sum = of_byte<I>(row);
                 if constexpr (Bytes == 2) sum = scaled<256>(of_byte<I>(row + kBytesOfA * kTile), sum);
-                sums[i][j] = sum;
+                sums[i][j] = sums[i][j] + sum;
             }
         }
     }
@@ -127,8 +124,8 @@ struct FoldedTiles {
     const int8_t* bytes;
     int64_t first, rows;
 
-    template <int NR>
-    static constexpr int64_t kPanel = Tile.a_block / 4 * Bytes* NR* L;
+    /// What a panel of so many groups takes, in numbers of 32 bits.
+    static constexpr int64_t panel_numbers(int64_t groups) { return Tile.a_block / 4 * Bytes * groups * L; }
 
     /// Tiles: of C for a byte of A and one of B, of which the groups have theirs after one another.
     static constexpr int c(int of_a, int of_b) { return of_b * kBytesOfA + of_a; }

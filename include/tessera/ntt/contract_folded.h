@@ -168,9 +168,8 @@ struct FoldedShorts {
     const int32_t* shorts;
     int64_t first, rows;
 
-    /// What a panel of NR groups takes, in numbers of 32 bits.
-    template <int NR>
-    static constexpr int64_t kPanel = Tile.a_block / 2 * NR* Tile.lanes;
+    /// What a panel of so many groups takes, in numbers of 32 bits.
+    static constexpr int64_t panel_numbers(int64_t groups) { return Tile.a_block / 2 * groups * Tile.lanes; }
 
     template <int NR, Extent Count, class B, class Scale>
     [[gnu::always_inline]] void fill(const B& b, const Scale& scale, int64_t group, Count count,
@@ -201,7 +200,7 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class Numbers, class AS
     constexpr int L = Tile.lanes, kBlock = Tile.block, kFold = Coefficient::kFold;
     constexpr int kBlocks = Tile.a_block / kBlock, kFolds = Tile.a_block / kFold;
     static_assert(kFold % kBlock == 0 && Tile.a_block % kFold == 0);
-    alignas(64) int32_t of_b[Numbers::template kPanel<NR>];
+    alignas(64) int32_t of_b[Numbers::panel_numbers(NR)];
     alignas(64) float rests[kFolds * NR * L], offsets[kBlocks * NR * L];
     alignas(64) float sums[kFoldedSums], zeros[L] = {};
     constexpr bool kWhole = kIsStatic<Count>;
