@@ -14,7 +14,7 @@ struct UnitProbe {
     std::string name;   ///< of its functions
     int64_t lanes = 0;  ///< of the sums
     int64_t depth =
-        1;  ///< neighbours along k that one operation adds: 1, 2 of a dot product of pairs, those of a tile
+        1;  ///< neighbours along k that one operation adds: 1, 2 of pairs, 4 of bytes, those of a tile
     int64_t tile_rows = 0;  ///< of a matrix unit; `rows` are that of several tiles then
     int64_t rows = 0;
     int64_t groups = 0;
@@ -30,8 +30,9 @@ std::optional<UnitProbe> probe_of(const ComputeUnit& unit);
 
 /// `steps` products into every sum of the block.
 using RegisterFunction = void (*)(int64_t steps);
-/// A[rows, k], B packed in groups of n, C[rows, n]; n is a multiple of lanes x groups, k of depth.
-using FedFunction = void (*)(const void* a, const void* b, float* c, int64_t n, int64_t k);
+/// A[rows, k], B packed in groups of n, C[rows, n]: floats, or of tiles of bytes int32_t; n is a multiple of
+/// lanes x groups, k of depth and, for bytes, of 64.
+using FedFunction = void (*)(const void* a, const void* b, void* c, int64_t n, int64_t k);
 std::string register_function(const UnitProbe& probe);
 std::string fed_function(const UnitProbe& probe);
 std::string unit_code(std::span<const UnitProbe> probes, Isa isa);
