@@ -43,8 +43,13 @@ void expect_padded(const LeafScope& scope, const BlockContraction& product, int6
 struct ByteTiles {
     int64_t tile_rows = 0, depth = 0;
 };
+
+/// What the tiles of sums of one block of activations may take on the stack: 1 MiB, two bytes of each factor.
+constexpr int64_t kMostSums = int64_t{1} << 18;
+constexpr int64_t kProductsOfBytes = 4;
+
 /// @throws Error for what it does not hold, or a product that is no sum of integers over whole tiles of k.
-ByteTiles byte_tiles(const LeafScope& scope, const BlockContraction& product, int64_t lanes) {
+ByteTiles byte_tiles(const LeafScope& scope, const BlockContraction& product, int64_t lanes, int64_t groups) {
     if (!is_of_bytes(product))
         throw Error(scope.node.name, scope.leaf.micro_kernel,
                     "the factors of these iterators are not of signed bytes, or share no scale over several "
@@ -60,6 +65,12 @@ ByteTiles byte_tiles(const LeafScope& scope, const BlockContraction& product, in
                     fmt::format("is {}, expected a multiple of {} that divides {}, over which sums are of "
                                 "integers",
                                 depth, kQuad, product.fold->block));
+    const int64_t folds = product.a_block / product.fold->block;
+    if (folds * groups * kProductsOfBytes * rows * lanes > kMostSums)
+        throw Error(scope.node.name, "groups",
+                    fmt::format("is {}, too many for {} sums of each element in a block of activations",
+                                groups, folds),
+                    "choose fewer groups or lanes");
     return {rows, depth};
 }
 
@@ -125,7 +136,8 @@ Body lower_contract_blocks(const LeafScope& scope) {
     };
     std::optional<ComputedFactor> offset;
     if (product.offset) offset = computed(product.offset);
-    const ByteTiles tiles = is_tiled ? byte_tiles(scope, product, lanes) : ByteTiles{};
+    const int64_t groups = number_parameter(scope, "groups", 1, 16);
+    const ByteTiles tiles = is_tiled ? byte_tiles(scope, product, lanes, groups) : ByteTiles{};
     const int64_t panel_blocks = panel_parameter(scope);
     std::optional<BlockContractCall::Fold> fold;
     if ((panel_blocks > 0 && product.fold) || is_tiled)
@@ -133,7 +145,7 @@ Body lower_contract_blocks(const LeafScope& scope) {
                 computed(product.fold->rest), product.fold->block};
     BlockContractCall call{.lanes = lanes,
                            .rows = rows,
-                           .groups = number_parameter(scope, "groups", 1, 16),
+                           .groups = groups,
                            .tile_rows = tiles.tile_rows,
                            .depth = tiles.depth,
                            .prefetch = prefetch_parameter(scope),
