@@ -20,6 +20,7 @@ constexpr Parameter kLanes{"lanes", "lanes of a vector", false, false};
 constexpr Parameter kRegisterRows{"rows", "rows in registers", false, false};
 constexpr Parameter kRegisterGroups{"groups", "groups of lanes in registers", false, false};
 constexpr Parameter kPrefetch{"prefetch", "bytes by which B is fetched ahead", false, false};
+constexpr Parameter kStreams{"streams", "parts of n of which a block has a group each", false, false};
 constexpr Parameter kPanelBlocks{
     "panel_blocks", "blocks of rows for which B is widened or decoded once, a panel at a time", false, false};
 constexpr Parameter kDot{"dot", "neighbours along the reduction whose products one operation adds", false,
@@ -97,6 +98,7 @@ std::span<const MicroKernel> micro_kernels() {
                            kRegisterRows,
                            kRegisterGroups,
                            kPrefetch,
+                           kStreams,
                            kPanelBlocks,
                            {"partial_sums", "sums of a row and group that take k in turns", false, false},
                            {"k_lanes", "neighbouring k that lie side by side in B", false, false},
@@ -121,7 +123,7 @@ std::span<const MicroKernel> micro_kernels() {
                 "register-blocked C[m,n] = sum_b scale[m,b] (coefficient[n,b] sum_k A[m,k] B[n,k] + ..), "
                 "integers inside the blocks, lanes along n",
             .parameters = {kRowsOfA, kColumns, kReduction, kLanes, kRegisterRows, kRegisterGroups, kPrefetch,
-                           kPanelBlocks},
+                           kStreams, kPanelBlocks},
             .tiles_reductions = true,
             .results = {ElementType::kF32},
             .why_not = sum_of_blocks},

@@ -55,6 +55,18 @@ int64_t panel_parameter(const LeafScope& scope) {
     return number_parameter(scope, "panel_blocks", 0, 1 << 20);
 }
 
+int64_t streams_parameter(const LeafScope& scope, int64_t groups) {
+    const int64_t streams = number_parameter(scope, "streams", 1, 16);
+    if (streams == 1) return streams;
+    if (streams != groups)
+        throw Error(scope.node.name, "streams",
+                    fmt::format("is {}, expected the groups of a block, {}", streams, groups));
+    if (panel_parameter(scope) > 0)
+        throw Error(scope.node.name, "streams", "is for what is read without panels",
+                    "leave streams or panel_blocks out");
+    return streams;
+}
+
 LeafLoops::LeafLoops(const LeafScope& scope, const std::vector<int>& iterators) {
     const Definition& definition = *scope.node.definition();
     for (const Range& range : scope.ranges) values_.push_back(range.begin);

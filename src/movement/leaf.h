@@ -65,6 +65,9 @@ int64_t prefetch_parameter(const LeafScope& scope);
 
 /// Blocks of rows for which a leaf widens or decodes B by panels; 0 if it does not say. @throws Error
 int64_t panel_parameter(const LeafScope& scope);
+/// The parts of n of which a block of so many groups has one each; 1: its groups lie beside each other.
+/// @throws Error for other numbers, and with panels.
+int64_t streams_parameter(const LeafScope& scope, int64_t groups);
 
 /// The lanes of a leaf: a power of two. @throws Error
 int64_t lanes_parameter(const LeafScope& scope);

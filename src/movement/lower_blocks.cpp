@@ -149,6 +149,7 @@ Body lower_contract_blocks(const LeafScope& scope) {
                            .tile_rows = tiles.tile_rows,
                            .depth = tiles.depth,
                            .prefetch = prefetch_parameter(scope),
+                           .streams = streams_parameter(scope, groups),
                            .panel_blocks = panel_blocks,
                            .block = product.block,
                            .a_block = product.a_block,

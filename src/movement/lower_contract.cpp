@@ -116,11 +116,13 @@ Body lower_contract(const LeafScope& scope) {
     if (lanes > 1) c.expect_stride(kLane, 1);
     if (k_lanes.count > 1) a.expect_stride(kStep, k_lanes.count * a.stride(kInStep));
     if (k_lanes.dot) a.expect_stride(k_lanes.count > 1 ? kInStep : kStep, 1);
+    const int64_t groups = number_parameter(scope, "groups", 1, 16);
     ContractCall call{.lanes = lanes,
                       .rows = number_parameter(scope, "rows", 1, 32),
-                      .groups = number_parameter(scope, "groups", 1, 16),
+                      .groups = groups,
                       .partial_sums = number_parameter(scope, "partial_sums", 1, 8),
                       .prefetch = prefetch_parameter(scope),
+                      .streams = streams_parameter(scope, groups),
                       .panel_blocks = panel_parameter(scope),
                       .k_lanes = k_lanes.count,
                       .dot = k_lanes.dot,

@@ -92,6 +92,9 @@ private:
                          a.condition ? " if " + text(*a.condition) : ""));
     }
     static std::string ahead(int64_t bytes) { return bytes == 0 ? "" : fmt::format(" prefetch {}", bytes); }
+    static std::string streams(int64_t count) {
+        return count == 1 ? "" : fmt::format(" in {} streams", count);
+    }
     static std::string panels(int64_t blocks) {
         return blocks == 0 ? "" : fmt::format(" panels for {} blocks", blocks);
     }
@@ -102,7 +105,7 @@ private:
                          c.dot ? " dot" : "", c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(),
                          c.a_k.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
                          c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : "") +
-             ahead(c.prefetch) + panels(c.panel_blocks));
+             ahead(c.prefetch) + streams(c.streams) + panels(c.panel_blocks));
     }
     std::string terms(const BlockContractCall& c) const {
         if (c.a.size() == 1) return text(c.a.front());
@@ -125,7 +128,7 @@ private:
                          text(Factor(c.b)), c.zero, text(Factor(c.coefficient)), folds(c.fold),
                          c.offset ? " offset=" + text(Factor(*c.offset)) : "", text(c.c), c.c_m.text(),
                          c.c_group.text(), c.accumulate ? " accumulate" : "") +
-             ahead(c.prefetch) + panels(c.panel_blocks));
+             ahead(c.prefetch) + streams(c.streams) + panels(c.panel_blocks));
     }
     void add(const TileContractCall& c) {
         line(fmt::format("contract_tiles {}x{} of {}x{}x{} m={} n={} k={} a={} by {} b={} c={} by ({}, {}){}",

@@ -131,6 +131,7 @@ struct ContractCall {
     int64_t lanes, rows, groups;  ///< register block
     int64_t partial_sums = 1;     ///< of each row and group, which take the groups of k in turns
     int64_t prefetch = 0;         ///< bytes by which B is fetched ahead
+    int64_t streams = 1;          ///< parts of n of which a block has a group each; 1, or `groups`
     int64_t panel_blocks = 0;     ///< blocks of rows for which B is widened by panels; 0: never
     int64_t k_lanes = 1;          ///< B[n, k] of a group lie side by side, those of one n first
     bool dot = false;             ///< the products of a group of k are added by one operation
@@ -153,6 +154,7 @@ struct BlockContractCall {
     int64_t lanes, rows, groups;       ///< register block; on a matrix unit no `rows`
     int64_t tile_rows = 0, depth = 0;  ///< of the tiles of a matrix unit; 0: by vectors
     int64_t prefetch = 0;              ///< bytes by which B is fetched ahead
+    int64_t streams = 1;               ///< parts of n of which a block has a group each; 1, or `groups`
     int64_t panel_blocks = 0;          ///< blocks of rows for which B is spread by panels; 0: never
     int64_t block, a_block;            ///< k that share coefficient and offset; that share a scale of A
     int64_t zero;

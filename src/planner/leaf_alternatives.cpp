@@ -30,7 +30,8 @@ std::vector<Leaf> wider_folds(const Node& node, const Leaf& leaf, const PlannerO
 std::vector<Leaf> other_blocks(const Node& node, const Leaf& leaf, const SpecialisationPlan& specialisation,
                                const PlannerOptions& options) {
     const auto without_block = [](Leaf like) {
-        for (const char* of_block : {"rows", "groups", "columns", "partial_sums", "prefetch", "panel_blocks"})
+        for (const char* of_block :
+             {"rows", "groups", "columns", "partial_sums", "prefetch", "streams", "panel_blocks"})
             like.parameters.erase(of_block);
         return like;
     };

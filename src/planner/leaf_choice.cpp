@@ -71,6 +71,11 @@ void set_partial_sums(Leaf& leaf, const RegisterBlock& block) {
     if (block.partial_sums > 1) leaf.parameters["partial_sums"] = std::to_string(block.partial_sums);
 }
 
+void set_streams(Leaf& leaf, const RegisterBlock& block) {
+    leaf.parameters.erase("streams");
+    if (block.streams > 1) leaf.parameters["streams"] = std::to_string(block.streams);
+}
+
 std::vector<RegisterBlock> offered(std::vector<RegisterBlock> blocks, const PlannerOptions& options) {
     if (!options.has_all_blocks) blocks.resize(1);
     return blocks;
@@ -181,11 +186,13 @@ void add_blocks(std::vector<Leaf>& out, Leaf leaf, const Product& product, int64
         if (b && product.along_n && block.rows <= kFewRows && is_first)
             block.columns = groups_of_few_rows(block, is_found_by_index(*b), options.line_bytes,
                                                product.lanes * bits(product.type(*b)));
+        if (block.streams > 1 && (groups < block.streams || (b && is_found_by_index(*b)))) continue;
         leaf.parameters["rows"] = std::to_string(block.rows);
         leaf.parameters[product.along_n ? "groups" : "columns"] =
             std::to_string(product.along_n ? std::min(block.columns, groups) : block.columns);
         set_prefetch(leaf, block);
         set_partial_sums(leaf, block);
+        set_streams(leaf, block);
         if (product.along_n) {
             add_with_k_lanes(out, leaf, product, is_first, options);
             add_with_pairs_made(out, leaf, product, options);
@@ -247,6 +254,7 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
             leaf.parameters["rows"] = std::to_string(block.rows);
             leaf.parameters["groups"] = std::to_string(block.columns);
             set_prefetch(leaf, block);
+            set_streams(leaf, block);
             return leaf;
         };
         if (is_of_bytes(roles))

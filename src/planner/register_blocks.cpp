@@ -22,6 +22,20 @@ int64_t sums_in_flight(int64_t rows) {
     return rows <= 2 ? 4 : 2;
 }
 
+/// Groups that are read in streams of their own, each from end to end. What fetches ahead in many of them is
+/// in the way of the processor's prefetchers.
+void add_streams(std::vector<RegisterBlock>& blocks, int64_t rows, int64_t sums, int64_t line_bytes) {
+    const auto in_streams = [&](int64_t count) {
+        return RegisterBlock{.rows = rows,
+                             .columns = count,
+                             .partial_sums = std::max<int64_t>(sums / count, 1),
+                             .streams = count};
+    };
+    blocks.push_back(in_streams(2));
+    blocks.push_back(with_prefetch(in_streams(2), line_bytes));
+    if (rows == 1) blocks.push_back(in_streams(4));
+}
+
 }  // namespace
 
 std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_t rows, bool along_n) {
@@ -41,6 +55,7 @@ std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_
             blocks.push_back({1, groups});
             blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
         }
+        add_streams(blocks, 1, sums_in_flight(1), options.line_bytes);
         return blocks;
     }
     if (rows <= kFewRows) blocks.push_back({rows, several});
@@ -54,6 +69,7 @@ std::vector<RegisterBlock> register_blocks(const PlannerOptions& options, int64_
     if (rows <= kFewRows)
         for (const int64_t partial_sums : {int64_t{1}, sums_in_flight(rows)})
             add_one_group(blocks, rows, partial_sums);
+    if (rows <= kFewRows) add_streams(blocks, rows, 1, options.line_bytes);
     return blocks;
 }
 
@@ -65,14 +81,17 @@ std::vector<RegisterBlock> blocks_of_integers(const PlannerOptions& options, int
             blocks.push_back({1, groups});
             blocks.push_back(with_prefetch({1, groups}, options.line_bytes));
         }
+        add_streams(blocks, 1, 1, options.line_bytes);
         return blocks;
     }
     const bool has_many_registers = options.vector_registers >= 32;
     const RegisterBlock first{std::min<int64_t>(rows, 4), 2};
-    return {first,
-            with_prefetch(first, options.line_bytes),
-            {std::min<int64_t>(rows, has_many_registers ? 6 : 2), 2},
-            {std::min<int64_t>(rows, has_many_registers ? 8 : 4), 1}};
+    blocks = {first,
+              with_prefetch(first, options.line_bytes),
+              {std::min<int64_t>(rows, has_many_registers ? 6 : 2), 2},
+              {std::min<int64_t>(rows, has_many_registers ? 8 : 4), 1}};
+    if (rows <= kFewRows) add_streams(blocks, rows, 1, options.line_bytes);
+    return blocks;
 }
 
 std::vector<RegisterBlock> blocks_of_folded_integers(const PlannerOptions& options, int64_t rows) {

@@ -14,6 +14,7 @@ struct RegisterBlock {
     int64_t columns;           ///< groups of lanes along n, or columns of a product with lanes along k
     int64_t prefetch = 0;      ///< bytes by which B is fetched ahead
     int64_t partial_sums = 1;  ///< of each row and column, side by side
+    int64_t streams = 1;       ///< in which B is read: 1, or one for each of the columns
 };
 
 /// At most so many rows wait for what they read of B more than for what they compute.

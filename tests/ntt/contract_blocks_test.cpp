@@ -191,6 +191,24 @@ TEST(ContractBlocks, FetchingAhead) {
             .lanes = kRegisterLanes, .rows = 2, .groups = 1, .block = 16, .a_block = 32, .prefetch = 64},
         const int8_t*>();
 }
+TEST(ContractBlocks, Streams) {
+    check_sizes<ContractBlocksTile{
+                    .lanes = 8, .rows = 1, .groups = 4, .block = 32, .a_block = 32, .streams = 4},
+                const int8_t*>();
+    check_sizes<ContractBlocksTile{.lanes = kRegisterLanes,
+                                   .rows = 4,
+                                   .groups = 2,
+                                   .block = 32,
+                                   .a_block = 256,
+                                   .accumulate = true,
+                                   .prefetch = 2048,
+                                   .streams = 2},
+                Bits<4>, true, 32>(false);
+    check_sizes<
+        ContractBlocksTile{
+            .lanes = 4, .rows = 2, .groups = 3, .block = 16, .a_block = 32, .zero = -32, .streams = 3},
+        Bits<6>>();
+}
 TEST(ContractBlocks, OtherBits) {
     check_sizes<ContractBlocksTile{.lanes = kRegisterLanes,
                                    .rows = 3,

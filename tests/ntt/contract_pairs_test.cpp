@@ -134,6 +134,14 @@ TEST(ContractPairs, PairsThatAreMade) {
         Form::kRows);
 }
 
+TEST(ContractPairs, Streams) {
+    check_sizes<ContractTile{.lanes = 16, .rows = 2, .groups = 2, .prefetch = 512, .streams = 2}, f16>();
+    check_sizes<ContractTile{.lanes = 8, .rows = 1, .groups = 4, .streams = 4, .dot = true}, bf16>();
+    check_sizes<
+        ContractTile{.lanes = 8, .rows = 1, .groups = 2, .prefetch = 16384, .streams = 2, .dot = true}, bf16>(
+        Form::kRows);
+}
+
 TEST(ContractPairs, PartialSums) {
     check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 1, .dot = true, .partial_sums = 4}, bf16>();
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 2, .groups = 1, .partial_sums = 4}, f16>();

@@ -124,6 +124,17 @@ TEST(Contract, PartialSums) {
         .lanes = kRegisterLanes, .rows = 2, .groups = 1, .prefetch = 16384, .partial_sums = 4}>();
     check_sizes<ContractTile{.lanes = 8, .rows = 4, .groups = 2, .accumulate = true, .partial_sums = 2}>();
 }
+TEST(Contract, Streams) {
+    check_sizes<ContractTile{.lanes = 8, .rows = 1, .groups = 4, .streams = 4}>();
+    check_sizes<ContractTile{.lanes = kRegisterLanes,
+                             .rows = 4,
+                             .groups = 2,
+                             .accumulate = true,
+                             .prefetch = 16384,
+                             .streams = 2,
+                             .partial_sums = 2}>();
+    check_sizes<ContractTile{.lanes = 4, .rows = 2, .groups = 3, .b_padded = true, .streams = 3}>();
+}
 TEST(Contract, OtherLanes) {
     check_sizes<ContractTile{.lanes = 1, .rows = 3, .groups = 4}>();
     check_sizes<ContractTile{.lanes = 2, .rows = 2, .groups = 2, .k_unroll = 3}>();

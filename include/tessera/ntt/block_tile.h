@@ -24,6 +24,7 @@ struct ContractBlocksTile {
     int zero = 0;             ///< added to every number of B
     bool accumulate = false;  ///< start from C instead of 0
     int prefetch = 0;         ///< bytes by which lines of B are fetched ahead, but not by panels; 0: never
+    int streams = 1;          ///< parts of n of which a block has a group each: 1, or `groups`
     int panel_blocks = 0;     ///< for so many blocks of rows, or more, B is spread by panels; 0: never
 };
 
@@ -34,9 +35,9 @@ inline constexpr NoOffset no_offset;
 namespace detail {
 
 /// products += B * A of one quad of k, numbers of both as shorts.
-template <class V, class A, class B, class I, int MR, int NR>
+template <class V, class A, class B, class Group, class I, int MR, int NR>
 [[gnu::always_inline]] inline void add_split_quads(I (&products)[MR][NR], const A& a, int64_t m, const B& b,
-                                                   int64_t group, int64_t quad) {
+                                                   Group group, int64_t quad) {
     SplitQuads<I> numbers[NR];
 #pragma GCC unroll 64
     for (int j = 0; j < NR; ++j) numbers[j] = b.template load_split_quads<V>(group + j, quad);
@@ -68,9 +69,9 @@ template <class V, class A, class B, class I, int MR, int NR>
 }
 
 /// products += B * A of one quad of k, B's numbers of `groups`; of terms, the high ones are summed apart.
-template <class V, class A, class B, class I, int MR, int NR>
+template <class V, class A, class B, class Group, class I, int MR, int NR>
 [[gnu::always_inline]] inline void add_quads(I (&products)[MR][NR], [[maybe_unused]] I (&high)[MR][NR],
-                                             const A& a, int64_t m, const B& b, int64_t group, int64_t quad) {
+                                             const A& a, int64_t m, const B& b, Group group, int64_t quad) {
     if constexpr (kIsSplit<A>) {
         add_split_quads<V>(products, a, m, b, group, quad);
     } else {
@@ -100,9 +101,9 @@ template <class A, class B, class I>
 inline constexpr bool kMultipliesBytes = !kIsSplit<A> && !HasTerms<A> && kSumsBytes<I, B::kBits>;
 
 /// products += B * A of the quads [quad, quad + Quads) of k, summed as shorts.
-template <class V, int Quads, class A, class B, class I, int MR, int NR>
+template <class V, int Quads, class A, class B, class Group, class I, int MR, int NR>
 [[gnu::always_inline]] inline void add_quads_of_bytes(I (&products)[MR][NR], const A& a, int64_t m,
-                                                      const B& b, int64_t group, int64_t quad) {
+                                                      const B& b, Group group, int64_t quad) {
     I shorts[MR][NR];
 #pragma GCC unroll 64
     for (int q = 0; q < Quads; ++q) {
@@ -125,9 +126,9 @@ template <class V, int Quads, class A, class B, class I, int MR, int NR>
 }
 
 /// One block of registers: MR rows from m on, NR groups, the blocks [begin, end) of k.
-template <ContractBlocksTile Tile, int MR, int NR, Extent Count, class A, class AScale, class B,
+template <ContractBlocksTile Tile, int MR, int NR, class Group, Extent Count, class A, class AScale, class B,
           class Coefficient, class Offset, class C, class Sum>
-[[gnu::always_inline]] inline void contract_blocks_tile(int64_t m, int64_t group, Count count, int64_t begin,
+[[gnu::always_inline]] inline void contract_blocks_tile(int64_t m, Group group, Count count, int64_t begin,
                                                         int64_t end, BlockSums<Sum> a_sums, A a,
                                                         AScale a_scale, B b, Coefficient coefficient,
                                                         Offset offset, C c) {

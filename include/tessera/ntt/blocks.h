@@ -64,4 +64,27 @@ template <int L, int Groups, Extent N, class F>
     }
 }
 
+/// The groups of a block, of which each lies so far from the one before: group + j is the number of the jth.
+struct GroupsApart {
+    int64_t first, distance;
+
+    [[gnu::always_inline]] friend constexpr int64_t operator+(GroupsApart groups, int64_t j) {
+        return groups.first + j * groups.distance;
+    }
+};
+
+/// The same in blocks of one group of each of `Streams` equal parts of n, so that what belongs to the groups
+/// is read in so many streams, each from end to end: the prefetchers of a processor go further ahead in all
+/// of them than in one, and what they know of a stream ends where it does. The groups that are left over
+/// follow one by one. Calls f(Int<groups>, a GroupsApart or a group, lanes of each).
+///
+///     for_streams<8, 2>(44, f)    (0, 2) (1, 3) 4 and 4 lanes of 5
+template <int L, int Streams, Extent N, class F>
+[[gnu::always_inline]] inline void for_streams(N n_extent, F f) {
+    const int64_t n = n_extent, part = n / L / Streams;
+    for (int64_t group = 0; group < part; ++group) f(Int<Streams>{}, GroupsApart{group, part}, Int<L>{});
+    for (int64_t group = part * Streams; group < n / L; ++group) f(Int<1>{}, group, Int<L>{});
+    if (n % L != 0) f(Int<1>{}, n / L, n % L);
+}
+
 }  // namespace tessera::ntt

@@ -21,6 +21,7 @@ struct ContractTile {
     bool accumulate = false;  ///< start from C instead of 0
     bool b_padded = false;    ///< the last group of B can be read whole
     int prefetch = 0;         ///< bytes by which lines of B are fetched ahead, but not by panels; 0: never
+    int streams = 1;          ///< parts of n of which a block has a group each: 1, or `groups`
     bool dot = false;         ///< add pairs of k by dot_add; A is of pairs, and B is or they are made
     int partial_sums = 1;     ///< sums of each row and group, which take the steps of k in turns
     int panel_blocks = 0;     ///< for so many blocks of rows, or more, B is widened by panels; 0: never
@@ -125,10 +126,10 @@ template <int Unroll, int Parts = 1, class F>
 
 /// One block: MR rows, NR groups of those of n columns, the k of [begin, end), each sum in their order.
 /// `begin` is a multiple of kLargestBlock; what is behind 0 goes on from C.
-template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent End, class A, class B,
-          class C>
-[[gnu::always_inline]] inline void contract_block(int64_t m, int64_t group, Count count, int64_t n,
-                                                  Begin begin, End end, A a, B b, C c) {
+template <ContractTile Tile, int MR, int NR, class Group, Extent Count, Extent Begin, Extent End, class A,
+          class B, class C>
+[[gnu::always_inline]] inline void contract_block(int64_t m, Group group, Count count, int64_t n, Begin begin,
+                                                  End end, A a, B b, C c) {
     using V = Vector<float, Tile.lanes>;
     V sums[Tile.partial_sums][MR][NR];
     if constexpr (std::same_as<Begin, Int<0>>) {
@@ -142,7 +143,7 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent 
     for (int p = 1; p < Tile.partial_sums; ++p) fill_with(sums[p], broadcast<V>(0.0f));
 
     constexpr int kDepth = kIsPaired<Tile, B> ? 2 : 1;  // of one step
-    using Fetch = FetchLanes<Tile.prefetch, NR, Tile.lanes, B>;
+    using Fetch = FetchLanes<Tile.prefetch, NR, Tile.lanes, B, Group>;
     const Fetch fetch(b, group, n, begin, end);
     const auto step = [&](int64_t at, auto depth, int turn) __attribute__((always_inline)) {
         V(&sum)[MR][NR] = sums[turn % Tile.partial_sums];
@@ -178,14 +179,18 @@ template <ContractTile Tile, int MR, int NR, Extent Count, Extent Begin, Extent 
 template <ContractTile Tile, Extent M, Extent N, Extent Begin, Extent End, class A, class B, class C>
 [[gnu::always_inline]] inline void contract_rows(int64_t first, M rows, N n_extent, Begin begin, End end, A a,
                                                  B b, C c) {
-    const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
+    const auto rows_of = [&](auto groups, auto group, auto count) __attribute__((always_inline)) {
         for_blocks<Tile.rows>(
             rows, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
                 contract_block<Tile, block_rows.value, groups.value>(first + i, group, count, n_extent, begin,
                                                                      end, a, b, c);
             });
     };
-    for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
+    if constexpr (Tile.streams > 1) {
+        for_streams<Tile.lanes, Tile.streams>(n_extent, rows_of);
+    } else {
+        for_groups<Tile.lanes, Tile.groups>(n_extent, rows_of);
+    }
 }
 
 /// Of `rows` narrow rows, those that have room with as many k as others leave.
@@ -308,7 +313,8 @@ concept Contraction = ResultOperand<C, V> &&
 /// `partial_sums` P > 1 take k = i, i + P, ... each (of pairs: pairs; of a rest that fills no turn: the first
 /// all), and the first then takes the others: in a block of few sums no addition waits for the one before,
 /// and the result depends on P and on how K is cut. Blocks of n are the outer loop: a panel of B (K x groups
-/// x L) stays in the nearest cache while the rows of A pass. Nothing of C beyond N is touched, nor of B
+/// x L) stays in the nearest cache while the rows of A pass; with `streams` it has a group of each of as many
+/// parts of n. Nothing of C beyond N is touched, nor of B
 /// unless `b_padded`. Rows of f16 and bf16 are widened once for all n, as many at a time as there is room for
 /// (kContractWide). With `panel_blocks`, for that many blocks of rows of f32, it is B that is widened or
 /// decoded, a panel once for all of them.
@@ -316,6 +322,7 @@ template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, cla
 requires Contraction<Tile, A, B, C>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     static_assert(Tile.rows >= 1 && Tile.groups >= 1 && Tile.k_unroll >= 1 && Tile.partial_sums >= 1);
+    static_assert(Tile.streams == 1 || (Tile.streams == Tile.groups && Tile.panel_blocks == 0));
     const auto m = StoredExtent<M>(m_extent);
     const auto k = StoredExtent<K>(k_extent);
     if constexpr (Tile.panel_blocks > 0) {

@@ -86,7 +86,7 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
     const auto contract_with = [&](auto tile_rows, auto tile_groups, auto of_a)
         __attribute__((always_inline)) {
         constexpr int kRows = tile_rows.value;
-        const auto rows_of = [&](auto groups, int64_t group, auto count) __attribute__((always_inline)) {
+        const auto rows_of = [&](auto groups, auto group, auto count) __attribute__((always_inline)) {
             if constexpr (kRows == Tile.rows && Tile.panel_blocks > 0) {
                 if (rows >= int64_t{Tile.panel_blocks} * kRows)
                     return contract_blocks_by_panels<Tile, groups.value>(first, rows, group, count, blocks,
@@ -100,7 +100,11 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
                                                                          coefficient, offset, c);
                 });
         };
-        for_groups<Tile.lanes, tile_groups.value>(n_extent, rows_of);
+        if constexpr (Tile.streams > 1 && tile_groups.value == Tile.streams) {
+            for_streams<Tile.lanes, Tile.streams>(n_extent, rows_of);
+        } else {
+            for_groups<Tile.lanes, tile_groups.value>(n_extent, rows_of);
+        }
     };
     if constexpr (kSplitsRows<Tile, A, B>) {
         int32_t shorts[kSplitNumbers / 2];
@@ -150,7 +154,8 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
 /// K % block == 0, K <= kContractBlocksK. Blocks of n are the outer loop, as in contract(); the sums of A,
 /// and where shorts are multiplied its numbers as shorts, are made once for all n, of as many rows as there
 /// is room for: while these parts are of `rows` or more, they cost nothing. With `panel_blocks`, for that
-/// many blocks of rows, the numbers of B are spread a panel at a time, once for all of them.
+/// many blocks of rows, the numbers of B are spread a panel at a time, once for all of them. `streams` as in
+/// contract().
 ///
 /// A `foldable` coefficient's integers are multiplied into them there, where A is of terms and the machine
 /// multiplies shorts: then K % a_block == 0, and the order of the float operations is that of
@@ -161,6 +166,7 @@ requires BlocksContraction<Tile, A, AScale, B, Coefficient, Offset, C>
 inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_scale, B b,
                             Coefficient coefficient, Offset offset, C c) {
     static_assert(Tile.rows >= 1 && Tile.groups >= 1);
+    static_assert(Tile.streams == 1 || (Tile.streams == Tile.groups && Tile.panel_blocks == 0));
     static_assert(Tile.block > 0 && Tile.block % 4 == 0 && Tile.a_block % Tile.block == 0);
     // A number of B plus its start is at most so much.
     static_assert(int64_t{Tile.block} * detail::kLargestNumber<A> *

@@ -16,17 +16,17 @@ inline constexpr bool kStepsFollow<LanePairs<StrideGroup, Int<Numbers>>, Numbers
 
 /// `Bytes` ahead of what NR groups of L lanes read; does nothing where that is 0, or where B is made of what
 /// lies in memory.
-template <int Bytes, int NR, int L, class B>
+template <int Bytes, int NR, int L, class B, class Group = int64_t>
 class FetchLanes {
 public:
     static constexpr int kTurn = 1;
 
-    FetchLanes(const B&, int64_t, int64_t, int64_t, int64_t) {}
+    FetchLanes(const B&, Group, int64_t, int64_t, int64_t) {}
     [[gnu::always_inline]] void operator()(int, int64_t) const {}
 };
 
-template <int Bytes, int NR, int L, class B>
-requires(Bytes > 0 && HasAddress<B>) class FetchLanes<Bytes, NR, L, B> {
+template <int Bytes, int NR, int L, class B, class Group>
+requires(Bytes > 0 && HasAddress<B>) class FetchLanes<Bytes, NR, L, B, Group> {
     static constexpr int kNumbers = L * (LanePairsOperand<B, Vector<float, L>> ? 2 : 1);  // of one vector
     using Number = Pointee<decltype(std::declval<const B&>().address(0, 0))>;
 
@@ -44,15 +44,17 @@ public:
     /// A block of groups may read a piece of each of many rows that lie one after the other. Far ahead it
     /// then asks for as much in the order of the addresses: with these the prefetchers of the hardware go
     /// on, and more lines are on their way than a core could ask for by itself.
-    [[gnu::always_inline]] FetchLanes(const B& b, int64_t group, int64_t n, int64_t begin, int64_t end)
+    [[gnu::always_inline]] FetchLanes(const B& b, Group group, int64_t n, int64_t begin, int64_t end)
         : b_(b), group_(group) {
-        if (Bytes < kFarAhead || end - begin < 2 || n <= NR * L) return;
-        const char* const at = byte_at(b.address(0, begin));
-        const int64_t row = n * int64_t{sizeof(Number)}, lanes = L * int64_t{sizeof(Number)};
-        if (byte_at(b.address(1, begin)) - at != lanes || byte_at(b.address(0, begin + 1)) - at != row)
-            return;
-        skew_step_ = NR * lanes - row;
-        skew_ = group * lanes * (end - begin - 1) - begin * skew_step_;
+        if constexpr (std::same_as<Group, int64_t>) {
+            if (Bytes < kFarAhead || end - begin < 2 || n <= NR * L) return;
+            const char* const at = byte_at(b.address(0, begin));
+            const int64_t row = n * int64_t{sizeof(Number)}, lanes = L * int64_t{sizeof(Number)};
+            if (byte_at(b.address(1, begin)) - at != lanes || byte_at(b.address(0, begin + 1)) - at != row)
+                return;
+            skew_step_ = NR * lanes - row;
+            skew_ = group * lanes * (end - begin - 1) - begin * skew_step_;
+        }
     }
 
     /// Called before group j of the block is read at a step.
@@ -71,7 +73,7 @@ private:
     }
 
     B b_;
-    int64_t group_;
+    Group group_;
     /// Bytes from where it reads at step 0 to where it would in the order of addresses, and what each step
     /// adds.
     int64_t skew_ = 0;
@@ -79,12 +81,12 @@ private:
 };
 
 /// Steps of pairs that are made of two k.
-template <int Bytes, int NR, int L, class B>
-requires(Bytes > 0) class FetchLanes<Bytes, NR, L, PairedLanes<B>> {
+template <int Bytes, int NR, int L, class B, class Group>
+requires(Bytes > 0) class FetchLanes<Bytes, NR, L, PairedLanes<B>, Group> {
 public:
-    static constexpr int kTurn = FetchLanes<Bytes, NR, L, B>::kTurn;
+    static constexpr int kTurn = FetchLanes<Bytes, NR, L, B, Group>::kTurn;
 
-    [[gnu::always_inline]] FetchLanes(const PairedLanes<B>& b, int64_t group, int64_t n, int64_t begin,
+    [[gnu::always_inline]] FetchLanes(const PairedLanes<B>& b, Group group, int64_t n, int64_t begin,
                                       int64_t end)
         : fetch_(b.lanes, group, n, begin, end) {}
     [[gnu::always_inline]] void operator()(int j, int64_t pair) const {
@@ -93,7 +95,7 @@ public:
     }
 
 private:
-    FetchLanes<Bytes, NR, L, B> fetch_;
+    FetchLanes<Bytes, NR, L, B, Group> fetch_;
 };
 
 }  // namespace tessera::ntt::detail

@@ -25,8 +25,8 @@ template <int MR, int NR, class V>
 }
 
 /// What the sums begin with: C, or 0.
-template <bool Accumulate, int MR, int NR, class V, Extent Count, class C>
-[[gnu::always_inline]] inline void start_sums(V (&sum)[MR][NR], const C& c, int64_t m, int64_t group,
+template <bool Accumulate, int MR, int NR, class V, class Group, Extent Count, class C>
+[[gnu::always_inline]] inline void start_sums(V (&sum)[MR][NR], const C& c, int64_t m, Group group,
                                               Count count) {
 #pragma GCC unroll 64
     for (int i = 0; i < MR; ++i) {
@@ -42,8 +42,8 @@ template <bool Accumulate, int MR, int NR, class V, Extent Count, class C>
 }
 
 /// What they begin with where they go on.
-template <int MR, int NR, class V, Extent Count, class C>
-[[gnu::always_inline]] inline void resume_sums(V (&sum)[MR][NR], const C& c, int64_t m, int64_t group,
+template <int MR, int NR, class V, class Group, Extent Count, class C>
+[[gnu::always_inline]] inline void resume_sums(V (&sum)[MR][NR], const C& c, int64_t m, Group group,
                                                Count count) {
 #pragma GCC unroll 64
     for (int i = 0; i < MR; ++i) {
@@ -66,8 +66,8 @@ template <int Parts, int MR, int NR, class V>
 }
 
 /// C takes the sums.
-template <int MR, int NR, class V, Extent Count, class C>
-[[gnu::always_inline]] inline void finish_sums(const V (&sum)[MR][NR], const C& c, int64_t m, int64_t group,
+template <int MR, int NR, class V, class Group, Extent Count, class C>
+[[gnu::always_inline]] inline void finish_sums(const V (&sum)[MR][NR], const C& c, int64_t m, Group group,
                                                Count count) {
 #pragma GCC unroll 64
     for (int i = 0; i < MR; ++i) {

@@ -21,9 +21,9 @@ const Load* lanes_in_memory(const ComputedFactor& factor, int64_t lanes) {
     return load && lanes > 1 && load->lane_stride == 1 && load->guards.empty() ? load : nullptr;
 }
 
-/// A member of a tile; none where it is 0.
-std::string member(const char* name, int64_t value) {
-    return value == 0 ? "" : fmt::format(", .{} = {}", name, value);
+/// A member of a tile; none where it is what it is otherwise.
+std::string member(const char* name, int64_t value, int64_t otherwise = 0) {
+    return value == otherwise ? "" : fmt::format(", .{} = {}", name, value);
 }
 
 }  // namespace
@@ -174,12 +174,12 @@ void KernelText::emit(const Accumulate& fold) {
 }
 
 void KernelText::emit(const ContractCall& c) {
-    line(fmt::format(
-        "ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
-        "= {}, .b_padded = {}{}{}{}{}}}>(",
-        c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, member("prefetch", c.prefetch),
-        c.dot ? ", .dot = true" : "", c.partial_sums == 1 ? "" : member("partial_sums", c.partial_sums),
-        member("panel_blocks", c.panel_blocks)));
+    line(
+        fmt::format("ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
+                    "= {}, .b_padded = {}{}{}{}{}{}}}>(",
+                    c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, member("prefetch", c.prefetch),
+                    member("streams", c.streams, 1), c.dot ? ", .dot = true" : "",
+                    member("partial_sums", c.partial_sums, 1), member("panel_blocks", c.panel_blocks)));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_k)));
     factor(c.b, c.lanes, c.k_lanes == 2 ? kLanePairs : kLanes);
@@ -194,10 +194,10 @@ void KernelText::emit(const BlockContractCall& c) {
                   "contract_block_tiles<ntt::ContractBlockTilesTile{{.tile_rows = {}, .lanes = {}, "
                   ".depth = {}",
                   c.tile_rows, c.lanes, c.depth);
-    line(
-        fmt::format("ntt::{}, .groups = {}, .block = {}, .a_block = {}, .zero = {}, .accumulate = {}{}{}}}>(",
-                    tile, c.groups, c.block, c.a_block, c.zero, c.accumulate, member("prefetch", c.prefetch),
-                    member("panel_blocks", c.panel_blocks)));
+    line(fmt::format(
+        "ntt::{}, .groups = {}, .block = {}, .a_block = {}, .zero = {}, .accumulate = {}{}{}{}}}>(", tile,
+        c.groups, c.block, c.a_block, c.zero, c.accumulate, member("prefetch", c.prefetch),
+        member("streams", c.streams, 1), member("panel_blocks", c.panel_blocks)));
     line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
     if (c.a.size() == 1) {
         line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a[0]), c.a_m.text()));
