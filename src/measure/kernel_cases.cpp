@@ -60,6 +60,8 @@ bool is_wanted(const Leaf& leaf, const KernelSubject& subject, const Machine& ma
     if (leaf.micro_kernel == "loops" && subject.sizes.at("m") > 1) return false;
     // By panels nothing is fetched ahead.
     if (leaf.parameters.contains("panel_blocks") && leaf.parameters.contains("prefetch")) return false;
+    // A cache lies in pages.
+    if (subject.is_cached && leaf.parameters.contains("streams")) return false;
     if (subject.has_whole_tiles && unit_of(leaf) != UnitKind::kMatrix) return false;
     for (const char* rows_of_b : {"n", "d"})
         if (const auto found = leaf.parameters.find(rows_of_b);

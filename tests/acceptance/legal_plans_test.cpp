@@ -284,6 +284,10 @@ const std::vector<LegalPlan>& legal_plans() {
          [](PlanDocument& p) {
              p.nest("layer_up", "layer_up[contract groups=5 k=k lanes=4 m=t n=n partial_sums=4 rows=3]");
          }},
+        {"WeightsInStreams",
+         [](PlanDocument& p) {
+             p.nest("layer_up", "layer_up[contract groups=3 k=k lanes=4 m=t n=n rows=2 streams=3]");
+         }},
         {"ScoresByLoops",
          [](PlanDocument& p) { p.nest("layer_attention_scatter", attention("loops", kAttend)); }},
         {"SoftmaxByLoops",

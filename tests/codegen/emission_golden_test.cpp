@@ -159,7 +159,7 @@ block main
 
 output y
 )",
-          {"n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4] }"},
+          {"n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4 streams=2] }"},
           {{"w_q", {{}, {{0, 8}, {1, 4}}}}, {"w_d", {{}, {{0, 8}}}}, {"w_m", {{}, {{0, 8}}}}},
           {}}},
         {"contract_block_tiles",

@@ -21,6 +21,7 @@
 #include "codegen/units.h"
 #include "kernels/micro_kernel.h"
 #include "movement/storage.h"
+#include "plan/parts.h"
 #include "planner/default_planner.h"
 #include "planner/leaf_choice.h"
 #include "support/error.h"
@@ -137,29 +138,51 @@ Plan edited(std::string_view kind_name, const Graph& graph, Plan plan, std::mt19
     return plan;
 }
 
-/// The plan with what a micro-kernel reads or writes in another order of its axes, where one is legal.
-Plan reordered(const Path& path, const Graph& graph, Plan plan) {
-    const auto with_order = [&](ValueId value, const std::vector<int>& order) {
-        Plan next = plan;
+/// The plan with the micro-kernel's leaves without lanes, and row-major what they read.
+Plan by_scalars(std::string_view micro_kernel, const Graph& graph, Plan plan) {
+    for (KernelPlan& kernel : plan.specialisations[0].kernels) {
+        const Nest nest = kernel.nest;
+        for (const Leaf* leaf : leaves(nest)) {
+            if (leaf->micro_kernel != micro_kernel) continue;
+            Leaf scalar = *leaf;
+            scalar.parameters.erase("lanes");
+            replace_leaf(kernel.nest, scalar);
+            for (const ValueId operand : node_of(graph, *leaf).operands)
+                plan.stored.erase(graph[base(graph, plan, operand)].name);
+        }
+    }
+    return plan;
+}
+
+/// The plan with what a micro-kernel reads or writes in another order of its axes, where one is legal: lanes
+/// may have to lie beside each other, scalars need not.
+Plan reordered(const Path& path, const Graph& graph, const Plan& plan) {
+    const bool reads_parts = path.access == "reads" && find_micro_kernel(path.micro_kernel)->combines_parts;
+    const auto with_order = [&](Plan next, const std::string& name, const std::vector<int>& order) {
         auto& tensors = next.specialisations[0].tensors;
-        const std::string& name = graph[base(graph, plan, value)].name;
         const auto at = tensors.find(name);
         (at == tensors.end() ? next.stored[name] : at->second.layout) = {order, {}};
         return legal_one_of({next}, graph);
     };
-    for (const KernelPlan& kernel : plan.specialisations[0].kernels) {
-        for (const Leaf* leaf : leaves(kernel.nest)) {
-            if (leaf->micro_kernel != path.micro_kernel) continue;
-            const Node& node = node_of(graph, *leaf);
-            const Definition& d = *node.definition();
-            for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
-                const Role role = d.tensors[static_cast<size_t>(t)].role;
-                if (role == Role::kIndex || (role == Role::kIn) != (path.access == "reads")) continue;
-                const ValueId value = base(graph, plan, value_of(node, t));
-                std::vector<int> order(graph[value].type.shape.size());
-                std::iota(order.begin(), order.end(), 0);
-                while (std::next_permutation(order.begin(), order.end()))
-                    if (const auto legal = with_order(value, order)) return *legal;
+    for (const Plan& from : {plan, by_scalars(path.micro_kernel, graph, plan)}) {
+        for (const KernelPlan& kernel : from.specialisations[0].kernels) {
+            for (const Leaf* leaf : leaves(kernel.nest)) {
+                if (leaf->micro_kernel != path.micro_kernel) continue;
+                const Node& node = node_of(graph, *leaf);
+                const Definition& d = *node.definition();
+                for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
+                    const Role role = d.tensors[static_cast<size_t>(t)].role;
+                    const bool is_read = path.access == "reads" && !reads_parts;
+                    if (role == Role::kIndex || (role == Role::kIn) != is_read) continue;
+                    const ValueId value =
+                        reads_parts ? value_of(node, t) : base(graph, from, value_of(node, t));
+                    const std::string& name = graph[value].name;
+                    std::vector<int> order(graph[value].type.shape.size());
+                    std::iota(order.begin(), order.end(), 0);
+                    while (std::next_permutation(order.begin(), order.end()))
+                        if (const auto legal = with_order(from, reads_parts ? parts_of(name) : name, order))
+                            return *legal;
+                }
             }
         }
     }
@@ -181,7 +204,7 @@ std::vector<PlannedGraph> search(std::set<Path> wanted) {
             plan = preferring(goal.micro_kernel, graph.graph, std::move(plan));
         if (const auto kind = kind_towards(goal); !kind.empty())
             plan = edited(kind, graph.graph, std::move(plan), random);
-        if (goal.storage == "order") plan = reordered(goal, graph.graph, std::move(plan));
+        if (goal.storage == "order") plan = reordered(goal, graph.graph, plan);
         for (int edits = 0; edits < 6; ++edits) {
             if (edits > 0) plan = vary(graph.graph, plan, 6, 40, random).plan;
             bool is_new = false;

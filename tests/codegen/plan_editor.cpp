@@ -163,6 +163,7 @@ std::string PlanEditor::micro_kernel() {
         leaf.parameters[std::string(p.name)] =
             p.is_iterator ? pick(d.iterators).name : std::to_string(number(p.name));
     }
+    if (leaf.parameters.contains("streams")) choose_streams(leaf);
     if (leaf.parameters.contains("k") && index(4, random_) != 0) choose_roles(d, leaf);
     return print(Nest{{}, {leaf}});
 }
@@ -182,6 +183,14 @@ void PlanEditor::choose_roles(const Definition& d, Leaf& leaf) {
     const Value& weight = graph_[value_of(node(leaf.node), pick(roles.b_reads).tensor)];
     if (weight.kind != ValueKind::kConstant || coin()) return;
     plan_.stored[weight.name] = coin() ? Layout{} : random_layout(weight.type.shape.size());
+}
+
+void PlanEditor::choose_streams(Leaf& leaf) {
+    leaf.parameters.erase("streams");
+    const auto groups = leaf.parameters.find("groups");
+    if (groups == leaf.parameters.end() || coin()) return;
+    leaf.parameters["streams"] = groups->second;
+    leaf.parameters.erase("panel_blocks");
 }
 
 int64_t PlanEditor::number(std::string_view parameter) {

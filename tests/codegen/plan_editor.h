@@ -87,6 +87,8 @@ private:
 
     /// Iterators of a contraction that fit, which random ones seldom do.
     void choose_roles(const Definition& d, Leaf& leaf);
+    /// Mostly a leaf has none, else as many as it has groups: no other number is legal.
+    void choose_streams(Leaf& leaf);
 
     int64_t number(std::string_view parameter);
 

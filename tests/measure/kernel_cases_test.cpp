@@ -86,6 +86,22 @@ TEST_P(KernelCases, OneRowOfEveryQuantisedFormatIsTimedFetchingAheadAndNot) {
     for (const auto& [format, both] : fetches) EXPECT_EQ(both.size(), 2U) << format;
 }
 
+/// A weight may be read in several streams; a cache lies in pages.
+TEST_P(KernelCases, OneRowOfEveryWeightIsTimedInStreamsAndNot) {
+    std::map<std::string, std::set<bool>> in_streams;
+    for (const KernelCase& each : cases_) {
+        const KernelSubject& subject = subjects_[each.subject];
+        if (subject.streamed != "n" || subject.sizes.at("m") != 1 || subject.types.at("A") == "i8") continue;
+        if (subject.is_cached) {
+            EXPECT_FALSE(each.parameters.contains("streams")) << subject.types.at("B");
+        } else if (each.micro_kernel == "contract" || each.micro_kernel == "contract_blocks") {
+            in_streams[subject.types.at("B")].insert(each.parameters.contains("streams"));
+        }
+    }
+    EXPECT_GE(in_streams.size(), 11U);
+    for (const auto& [format, both] : in_streams) EXPECT_EQ(both.size(), 2U) << format;
+}
+
 TEST_P(KernelCases, CachesAreStoredForNoUnit) {
     std::set<std::string> types;
     for (const KernelCase& each : cases_) {

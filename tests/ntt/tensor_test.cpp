@@ -92,5 +92,24 @@ TEST(Blocks, CoverTheExtentInOrder) {
         block_sizes<12>(n), block_sizes<6>(n), block_sizes<5>(n), block_sizes<1>(n);
 }
 
+/// The groups of each block and how many lanes of them exist, cut into three streams.
+std::vector<std::vector<int64_t>> groups_in_streams(int64_t n) {
+    std::vector<std::vector<int64_t>> blocks;
+    for_streams<8, 3>(n, [&](auto groups, auto group, auto count) {
+        blocks.emplace_back();
+        for (int j = 0; j < groups.value; ++j) blocks.back().push_back(group + j);
+        blocks.back().push_back(count);
+    });
+    return blocks;
+}
+
+TEST(Blocks, HaveAGroupOfEachStream) {
+    using Blocks = std::vector<std::vector<int64_t>>;
+    EXPECT_EQ(groups_in_streams(48), (Blocks{{0, 2, 4, 8}, {1, 3, 5, 8}}));
+    EXPECT_EQ(groups_in_streams(67), (Blocks{{0, 2, 4, 8}, {1, 3, 5, 8}, {6, 8}, {7, 8}, {8, 3}}));
+    EXPECT_EQ(groups_in_streams(17), (Blocks{{0, 8}, {1, 8}, {2, 1}}));
+    EXPECT_EQ(groups_in_streams(0), Blocks{});
+}
+
 }  // namespace
 }  // namespace tessera::ntt

@@ -108,6 +108,24 @@ TEST(RankedLeaves, PartialSumsAreTakenWhereTheyWereFaster) {
     }
 }
 
+TEST(RankedLeaves, StreamsAreTakenWhereTheyWereFaster) {
+    for (const double times : {0.8, 1.0, 1.1}) {
+        PlannerOptions measured = options({{2, {90e-6, 150e-6}}});
+        Machine machine = measured.costs->machine();
+        for (MicroKernelTime time : std::vector(machine.micro_kernels)) {
+            time.parameters["partial_sums"] = 2;
+            machine.micro_kernels.push_back(time);
+            time.parameters["streams"] = 2;
+            if (time.level == "memory") time.seconds *= times;
+            machine.micro_kernels.push_back(time);
+        }
+        measured.costs = std::make_shared<const CostModel>(machine);
+        const Plan plan = default_plan(product(1), measured);
+        const auto& parameters = root(plan.specialisations[0].kernels[0].nest).parameters;
+        EXPECT_EQ(parameters.contains("streams"), times < 1) << times;
+    }
+}
+
 TEST(RankedLeaves, PanelsAreTakenWhereTheyWereFaster) {
     const Graph graph = product(64, "bf16");
     for (const double gain : {0.7, 1.2}) {

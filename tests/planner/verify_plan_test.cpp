@@ -262,9 +262,9 @@ std::vector<IllegalEdit> cases() {
     };
 }
 
-TEST(VerifyPlan, PanelsAreForRowsOfF32) {
-    const auto refused = [](const std::string& rows_type) {
-        const Graph product = parse_graph(fmt::format(R"(graph "product"
+/// Why `contract` with these parameters is refused for a product of such rows; "" if it is not.
+std::string refused_product(const std::string& rows_type, const std::string& parameters) {
+    const Graph product = parse_graph(fmt::format(R"(graph "product"
 input x: {0}[64, 32]
 constant w: bf16[16, 32] from "w"
 value y: f32[64, 16]
@@ -276,16 +276,26 @@ block main
     out Y f32[t, n] = sum(X * W)
 output y
 )",
-                                                      rows_type),
-                                          "product.ir");
-        Plan plan = default_plan(product, {.machine = "test"});
-        plan.specialisations[0].kernels[0].nest =
-            parse_nest("y[contract k=k m=t n=n panel_blocks=4]", "test");
-        return refusal(product, plan);
-    };
-    EXPECT_EQ(refused("f32"), "");
-    EXPECT_EQ(refused("bf16"),
+                                                  rows_type),
+                                      "product.ir");
+    Plan plan = default_plan(product, {.machine = "test"});
+    plan.specialisations[0].kernels[0].nest =
+        parse_nest("y[contract k=k m=t n=n " + parameters + "]", "test");
+    return refusal(product, plan);
+}
+
+TEST(VerifyPlan, PanelsAreForRowsOfF32) {
+    EXPECT_EQ(refused_product("f32", "panel_blocks=4"), "");
+    EXPECT_EQ(refused_product("bf16", "panel_blocks=4"),
               "y: `panel_blocks`: X is of bf16; panels are for rows of f32 (leave panel_blocks out)");
+}
+
+TEST(VerifyPlan, StreamsAreAsManyAsTheGroupsOfABlock) {
+    EXPECT_EQ(refused_product("f32", "groups=4 streams=4"), "");
+    EXPECT_EQ(refused_product("f32", "groups=4 streams=2"),
+              "y: `streams`: is 2, expected the groups of a block, 4");
+    EXPECT_EQ(refused_product("f32", "groups=2 panel_blocks=4 streams=2"),
+              "y: `streams`: is for what is read without panels (leave streams or panel_blocks out)");
 }
 
 class IllegalPlan : public ::testing::TestWithParam<IllegalEdit> {};

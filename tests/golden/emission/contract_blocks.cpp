@@ -20,7 +20,7 @@ struct Factor1 {
     [[maybe_unused]] const int64_t T = step.symbols[0];
     for (int64_t n_tile = 0; n_tile < 40; n_tile += 16) {
         const int64_t n_end = ntt::min<int64_t>(n_tile + 16, 40);
-        ntt::contract_blocks<ntt::ContractBlocksTile{.lanes = 8, .rows = 4, .groups = 2, .block = 32, .a_block = 32, .zero = 0, .accumulate = false, .prefetch = 512}>(
+        ntt::contract_blocks<ntt::ContractBlocksTile{.lanes = 8, .rows = 4, .groups = 2, .block = 32, .a_block = 32, .zero = 0, .accumulate = false, .prefetch = 512, .streams = 2}>(
             T, n_end - n_tile, 64,
             ntt::row_terms<256>(x, low, 64),
             ntt::rows(scales, 2, ntt::Int<1>{}),
@@ -31,7 +31,7 @@ struct Factor1 {
     }
 }
 
-// n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4] }
+// n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4 streams=2] }
 void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
     [[maybe_unused]] const int8_t* const low = static_cast<const int8_t*>(step.inputs[1]);
