@@ -104,8 +104,9 @@ bool is_found_by_index(const Read& operand) {
 }
 
 /// Groups of lanes where few rows of A share what is read of B once, at the rate of the memory. A single
-/// group reads B in the order of the addresses, which is faster than several streams. It needs time for each
-/// addition to end before the next: one operation takes a whole line, or the streams would be short anyway.
+/// group reads B in the order of the addresses, which is faster than streams that are short. It needs time
+/// for each addition to end before the next: one operation takes a whole line, or the streams would be short
+/// anyway.
 int64_t groups_of_few_rows(const RegisterBlock& block, bool is_in_pages, int64_t line_bytes,
                            int64_t operation_bits) {
     if (is_in_pages) return 1;
