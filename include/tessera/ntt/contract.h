@@ -314,10 +314,9 @@ concept Contraction = ResultOperand<C, V> &&
 /// all), and the first then takes the others: in a block of few sums no addition waits for the one before,
 /// and the result depends on P and on how K is cut. Blocks of n are the outer loop: a panel of B (K x groups
 /// x L) stays in the nearest cache while the rows of A pass; with `streams` it has a group of each of as many
-/// parts of n. Nothing of C beyond N is touched, nor of B
-/// unless `b_padded`. Rows of f16 and bf16 are widened once for all n, as many at a time as there is room for
-/// (kContractWide). With `panel_blocks`, for that many blocks of rows of f32, it is B that is widened or
-/// decoded, a panel once for all of them.
+/// parts of n. Nothing of C beyond N is touched, nor of B unless `b_padded`. Rows of f16 and bf16 are widened
+/// once for all n, as many at a time as there is room for (kContractWide). With `panel_blocks`, for that many
+/// blocks of rows of f32, it is B that is widened or decoded, a panel once for all of them.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
 requires Contraction<Tile, A, B, C>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
