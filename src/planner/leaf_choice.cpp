@@ -61,19 +61,16 @@ void add_loops(std::vector<Leaf>& out, const Node& node, const PlannerOptions& o
     out.push_back({node.name, "loops", {}});
 }
 
-void set_prefetch(Leaf& leaf, const RegisterBlock& block) {
-    leaf.parameters.erase("prefetch");
-    if (block.prefetch > 0) leaf.parameters["prefetch"] = std::to_string(block.prefetch);
+/// The parameter, left out where it is what it is otherwise.
+void set_number(Leaf& leaf, const char* name, int64_t value, int64_t otherwise) {
+    leaf.parameters.erase(name);
+    if (value != otherwise) leaf.parameters[name] = std::to_string(value);
 }
 
-void set_partial_sums(Leaf& leaf, const RegisterBlock& block) {
-    leaf.parameters.erase("partial_sums");
-    if (block.partial_sums > 1) leaf.parameters["partial_sums"] = std::to_string(block.partial_sums);
-}
-
-void set_streams(Leaf& leaf, const RegisterBlock& block) {
-    leaf.parameters.erase("streams");
-    if (block.streams > 1) leaf.parameters["streams"] = std::to_string(block.streams);
+/// How the block fetches what it has to read.
+void set_fetching(Leaf& leaf, const RegisterBlock& block) {
+    set_number(leaf, "prefetch", block.prefetch, 0);
+    set_number(leaf, "streams", block.streams, 1);
 }
 
 std::vector<RegisterBlock> offered(std::vector<RegisterBlock> blocks, const PlannerOptions& options) {
@@ -182,18 +179,18 @@ void add_blocks(std::vector<Leaf>& out, Leaf leaf, const Product& product, int64
                 const PlannerOptions& options) {
     const int64_t groups = (columns + product.lanes - 1) / product.lanes;
     const Read* b = product.roles.b_operand();
+    const bool is_in_pages = b && is_found_by_index(*b);
     bool is_first = true;
     for (RegisterBlock block : offered(register_blocks(options, product.rows, product.along_n), options)) {
         if (b && product.along_n && block.rows <= kFewRows && is_first)
-            block.columns = groups_of_few_rows(block, is_found_by_index(*b), options.line_bytes,
+            block.columns = groups_of_few_rows(block, is_in_pages, options.line_bytes,
                                                product.lanes * bits(product.type(*b)));
-        if (block.streams > 1 && (groups < block.streams || (b && is_found_by_index(*b)))) continue;
+        if (block.streams > 1 && (groups < block.streams || is_in_pages)) continue;
         leaf.parameters["rows"] = std::to_string(block.rows);
         leaf.parameters[product.along_n ? "groups" : "columns"] =
             std::to_string(product.along_n ? std::min(block.columns, groups) : block.columns);
-        set_prefetch(leaf, block);
-        set_partial_sums(leaf, block);
-        set_streams(leaf, block);
+        set_fetching(leaf, block);
+        set_number(leaf, "partial_sums", block.partial_sums, 1);
         if (product.along_n) {
             add_with_k_lanes(out, leaf, product, is_first, options);
             add_with_pairs_made(out, leaf, product, options);
@@ -254,8 +251,7 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
             leaf.parameters["lanes"] = std::to_string(options.lanes);
             leaf.parameters["rows"] = std::to_string(block.rows);
             leaf.parameters["groups"] = std::to_string(block.columns);
-            set_prefetch(leaf, block);
-            set_streams(leaf, block);
+            set_fetching(leaf, block);
             return leaf;
         };
         if (is_of_bytes(roles))
@@ -327,10 +323,10 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 add(leaf);
                 if (most <= kFewRows) {
                     for (const int64_t prefetch : kPrefetchDistances) {
-                        set_prefetch(leaf, {block.rows, block.columns, prefetch});
+                        set_number(leaf, "prefetch", prefetch, 0);
                         add(leaf);
                     }
-                    set_prefetch(leaf, block);
+                    set_number(leaf, "prefetch", block.prefetch, 0);
                 }
                 if (is_widened) add_with_panels(out, leaf, block.rows, most);
                 for (const char* of_rows : {"m", "rows", "groups"}) leaf.parameters.erase(of_rows);

@@ -154,35 +154,45 @@ Plan by_scalars(std::string_view micro_kernel, const Graph& graph, Plan plan) {
     return plan;
 }
 
+/// What the micro-kernel reads or writes, by its name in the plan: for `combine` the parts that it reads.
+std::vector<std::pair<std::string, ValueId>> accessed(const Path& path, const Graph& graph,
+                                                      const Plan& plan) {
+    const bool reads_parts = path.access == "reads" && find_micro_kernel(path.micro_kernel)->combines_parts;
+    const bool is_read = path.access == "reads" && !reads_parts;
+    std::vector<std::pair<std::string, ValueId>> found;
+    for (const KernelPlan& kernel : plan.specialisations[0].kernels) {
+        for (const Leaf* leaf : leaves(kernel.nest)) {
+            if (leaf->micro_kernel != path.micro_kernel) continue;
+            const Node& node = node_of(graph, *leaf);
+            const Definition& d = *node.definition();
+            for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
+                const Role role = d.tensors[static_cast<size_t>(t)].role;
+                if (role == Role::kIndex || (role == Role::kIn) != is_read) continue;
+                const ValueId value = value_of(node, t), stored = base(graph, plan, value);
+                if (reads_parts) {
+                    found.emplace_back(parts_of(graph[value].name), value);
+                } else {
+                    found.emplace_back(graph[stored].name, stored);
+                }
+            }
+        }
+    }
+    return found;
+}
+
 /// The plan with what a micro-kernel reads or writes in another order of its axes, where one is legal: lanes
 /// may have to lie beside each other, scalars need not.
 Plan reordered(const Path& path, const Graph& graph, const Plan& plan) {
-    const bool reads_parts = path.access == "reads" && find_micro_kernel(path.micro_kernel)->combines_parts;
-    const auto with_order = [&](Plan next, const std::string& name, const std::vector<int>& order) {
-        auto& tensors = next.specialisations[0].tensors;
-        const auto at = tensors.find(name);
-        (at == tensors.end() ? next.stored[name] : at->second.layout) = {order, {}};
-        return legal_one_of({next}, graph);
-    };
     for (const Plan& from : {plan, by_scalars(path.micro_kernel, graph, plan)}) {
-        for (const KernelPlan& kernel : from.specialisations[0].kernels) {
-            for (const Leaf* leaf : leaves(kernel.nest)) {
-                if (leaf->micro_kernel != path.micro_kernel) continue;
-                const Node& node = node_of(graph, *leaf);
-                const Definition& d = *node.definition();
-                for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
-                    const Role role = d.tensors[static_cast<size_t>(t)].role;
-                    const bool is_read = path.access == "reads" && !reads_parts;
-                    if (role == Role::kIndex || (role == Role::kIn) != is_read) continue;
-                    const ValueId value =
-                        reads_parts ? value_of(node, t) : base(graph, from, value_of(node, t));
-                    const std::string& name = graph[value].name;
-                    std::vector<int> order(graph[value].type.shape.size());
-                    std::iota(order.begin(), order.end(), 0);
-                    while (std::next_permutation(order.begin(), order.end()))
-                        if (const auto legal = with_order(from, reads_parts ? parts_of(name) : name, order))
-                            return *legal;
-                }
+        for (const auto& [name, value] : accessed(path, graph, from)) {
+            std::vector<int> order(graph[value].type.shape.size());
+            std::iota(order.begin(), order.end(), 0);
+            while (std::next_permutation(order.begin(), order.end())) {
+                Plan next = from;
+                auto& tensors = next.specialisations[0].tensors;
+                const auto at = tensors.find(name);
+                (at == tensors.end() ? next.stored[name] : at->second.layout) = {order, {}};
+                if (const auto legal = legal_one_of({next}, graph)) return *legal;
             }
         }
     }
