@@ -5,3 +5,7 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverl
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     add_compile_options(-Wno-restrict)
 endif()
+# A type of a source file may use its anonymous namespace; in a unit of several files GCC takes it for a header's.
+if(TESSERA_UNITE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options(-Wno-subobject-linkage)
+endif()

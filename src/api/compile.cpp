@@ -1,5 +1,7 @@
 #include "tessera/compile.h"
 
+#include <fmt/format.h>
+
 #include "compiler/compiler.h"
 #include "machine/host_cache.h"
 #include "machine/machine_text.h"

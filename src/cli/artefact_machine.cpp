@@ -1,6 +1,6 @@
 #include "cli/artefact_machine.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "cli/compiling.h"
 #include "support/error.h"

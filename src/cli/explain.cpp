@@ -1,7 +1,7 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/layout_account.h"

@@ -22,7 +22,7 @@ struct Options {
 int run(const Options& options) {
     const DefinitionFile file =
         parse_definition_file(std::string(MappedFile::open(options.file).text()), options.file);
-    check_bound(file, bind(file, options.file), options.file);
+    check_bound(file, bound_extents(file, options.file), options.file);
     const std::string text =
         options.json ? facts_text(derive_facts(file, {.values = !options.no_values}, options.file))
                      : print(file.definition, file.test);

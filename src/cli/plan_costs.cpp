@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "compiler/predicted_steps.h"
 #include "plan/copies.h"

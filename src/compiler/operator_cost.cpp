@@ -56,7 +56,7 @@ double operations_of(const ExprPtr& expr) {
 }
 
 BoundExtents extents_of(const Definition& d, const std::map<std::string, int64_t>& symbols) {
-    return tessera::bind(d, dims_of(d, symbols), d.name);
+    return bound_extents(d, dims_of(d, symbols), d.name);
 }
 
 Amounts amounts_of(const Definition& d, const std::map<std::string, int64_t>& symbols) {

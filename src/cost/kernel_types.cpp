@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"

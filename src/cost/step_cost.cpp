@@ -73,7 +73,7 @@ private:
                                               layouts_of(graph_, plan_, *tile.node, input_.specialisation));
             if (!leaf.why_infinite.empty() && cost.why_infinite.empty())
                 cost.why_infinite = fmt::format("{}: {}", tile.node->name, leaf.why_infinite);
-            const BoundExtents whole = bind(
+            const BoundExtents whole = bound_extents(
                 *tile.node->definition(), dims_of(*tile.node->definition(), point.symbols), tile.node->name);
             double calls = kernel.traffic.executed.at(tile.node) * (tile.divided.empty() ? 1 : tiles.share);
             for (size_t x = 0; x < tile.extents.size(); ++x)

@@ -1,6 +1,6 @@
 #include "egraph/block_terms.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "support/error.h"
 

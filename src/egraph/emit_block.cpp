@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "egraph/block_terms.h"
 #include "support/error.h"

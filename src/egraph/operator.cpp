@@ -1,6 +1,6 @@
 #include "egraph/operator.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ir/graph_text.h"
 

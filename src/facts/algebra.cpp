@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "ir/body_value.h"
@@ -16,7 +15,6 @@
 namespace tessera::facts {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 // Products of sums beyond this stay products: no body of a sane operator comes near.
 constexpr size_t kLargestProduct = 1024;
 

@@ -31,13 +31,13 @@ std::vector<double> filled(const BoundDefinition& bound, int tensor, const ExprP
 
 BoundDefinition bind_unfilled(const Definition& definition, const std::vector<int64_t>& dims,
                               const std::string& where) {
-    return {definition, bind(definition, dims, where),
+    return {definition, bound_extents(definition, dims, where),
             std::vector<std::vector<double>>(definition.tensors.size()), where};
 }
 
 BoundDefinition bind_test(const DefinitionFile& file, const std::string& where) {
     const Definition& definition = file.definition;
-    BoundDefinition bound{definition, bind(file, where),
+    BoundDefinition bound{definition, bound_extents(file, where),
                           std::vector<std::vector<double>>(definition.tensors.size()), where};
     for (size_t t = 0; t < definition.tensors.size(); ++t) {
         const TensorDecl& tensor = definition.tensors[t];

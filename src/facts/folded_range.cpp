@@ -1,7 +1,5 @@
 #include "facts/folded_range.h"
 
-#include <limits>
-
 #include "facts/body_form.h"
 
 namespace tessera::facts {
@@ -11,7 +9,6 @@ ValueRange accumulator_range(const Definition& definition) {
 }
 
 ValueRange folded_range(const BoundDefinition& bound, const ExecutedIterations& executed) {
-    constexpr double kInf = std::numeric_limits<double>::infinity();
     const Definition& definition = bound.definition;
     const BodyForm form(bound, definition.body[0], executed,
                         {-1, std::nullopt, identity(definition.monoid), true});

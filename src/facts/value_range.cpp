@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace tessera::facts {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // 0 * inf is 0 here: bounds are limits, and a factor that is 0 is exactly 0.
 double bound_product(double a, double b) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -7,6 +8,8 @@
 
 /// Interval arithmetic on what expressions can be.
 namespace tessera::facts {
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// An enclosure; bounds are inclusive and may be infinite.
 struct ValueRange {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "import/gguf/gguf_config.h"
 #include "import/gguf/gguf_weights.h"

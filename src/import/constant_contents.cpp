@@ -3,7 +3,7 @@
 #include <functional>
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include "import/part_place.h"

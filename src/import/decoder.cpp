@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "import/quantised/operand_tensors.h"
 #include "import/repeating_groups.h"

@@ -1,6 +1,6 @@
 #include "import/decoder_tensors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "support/error.h"
 

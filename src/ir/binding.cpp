@@ -86,13 +86,14 @@ private:
 
 }  // namespace
 
-BoundExtents bind(const Definition& definition, const std::vector<int64_t>& dims, const std::string& where) {
+BoundExtents bound_extents(const Definition& definition, const std::vector<int64_t>& dims,
+                           const std::string& where) {
     check_dims(definition, dims, where);
     const DefinitionLines no_lines;
     return Binder(definition, where, no_lines).run(dims);
 }
 
-BoundExtents bind(const DefinitionFile& file, const std::string& where) {
+BoundExtents bound_extents(const DefinitionFile& file, const std::string& where) {
     const std::vector<int64_t> dims = bound_dims(file);
     check_dims(file.definition, dims, where);
     return Binder(file.definition, where, file.lines).run(dims);

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "support/error.h"
 
 namespace tessera {

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "ir/body_value.h"
 #include "ir/box_walk.h"
 #include "ir/definition_parser.h"

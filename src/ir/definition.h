@@ -144,9 +144,10 @@ void verify(const DefinitionFile& file, const std::string& where);
 /// Extents and shapes at these values of the dims. The largest coordinate of a quasi-affine map is derived
 /// from the map, never by enumeration of the box. @throws Error if a value is outside its dim's bounds, or if
 /// a shape is needed.
-BoundExtents bind(const Definition& definition, const std::vector<int64_t>& dims, const std::string& where);
+BoundExtents bound_extents(const Definition& definition, const std::vector<int64_t>& dims,
+                           const std::string& where);
 /// As above at the values of the test part; errors name the line.
-BoundExtents bind(const DefinitionFile& file, const std::string& where);
+BoundExtents bound_extents(const DefinitionFile& file, const std::string& where);
 
 /// What the notation forbids and only extents and the contents of index operands show: tiles that are not
 /// interior, reads of index operands and writes out of range, two iterations of a map that write one element.

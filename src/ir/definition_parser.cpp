@@ -39,7 +39,7 @@ constexpr std::array<Keyword, 15> kKeywords = {{{"op", 0, false},
                                                 {"lanes", 12, false},
                                                 {"unit", 13, false}}};
 
-struct Line {
+struct KeywordLine {
     int number;
     const Keyword* keyword;
     TokenStream tokens;  ///< behind the keyword
@@ -52,10 +52,10 @@ public:
     DefinitionFile run(bool with_test) {
         check_order();
         // Extents use dims, which are declared below them.
-        for (Line& line : lines_) {
+        for (KeywordLine& line : lines_) {
             if (line.keyword->word == "dim") parse_dims(line);
         }
-        for (Line& line : lines_) {
+        for (KeywordLine& line : lines_) {
             if (!with_test && line.keyword->rank >= kTestRank) {
                 line.tokens.fail(std::string(line.keyword->word),
                                  "is not expected here: this definition has no test part");
@@ -93,7 +93,7 @@ private:
         }
     }
 
-    Line with_keyword(int number, std::vector<Token> tokens) const {
+    KeywordLine with_keyword(int number, std::vector<Token> tokens) const {
         const Token first = tokens.front();
         const auto* keyword = std::ranges::find(kKeywords, first.text, &Keyword::word);
         TokenStream stream(std::move(tokens), place(source_, number));
@@ -103,12 +103,12 @@ private:
                 "unit");
         }
         stream.next();
-        return Line{number, keyword, std::move(stream)};
+        return KeywordLine{number, keyword, std::move(stream)};
     }
 
     void check_order() const {
-        const Line* last = nullptr;
-        for (const Line& line : lines_) {
+        const KeywordLine* last = nullptr;
+        for (const KeywordLine& line : lines_) {
             const std::string word(line.keyword->word);
             if (!last && line.keyword->rank != 0)
                 line.tokens.fail(word, "stands before the line `op NAME(...)`");
@@ -129,7 +129,7 @@ private:
             throw Error(source_, "", "is empty, expected a definition that starts with `op NAME(...)`");
     }
 
-    void parse_line(Line& line) {
+    void parse_line(KeywordLine& line) {
         const std::string_view word = line.keyword->word;
         TokenStream& tokens = line.tokens;
         if (word == "op") return parse_op(line);
@@ -160,7 +160,7 @@ private:
         return fresh;
     }
 
-    void parse_op(Line& line) {
+    void parse_op(KeywordLine& line) {
         TokenStream& tokens = line.tokens;
         definition().name = new_name(tokens, "the name of an operator");
         file_.lines.op = line.number;
@@ -180,7 +180,7 @@ private:
         tokens.expect_end("the iterators");
     }
 
-    void parse_dims(Line& line) {
+    void parse_dims(KeywordLine& line) {
         TokenStream& tokens = line.tokens;
         do {
             DimSymbol dim;
@@ -201,7 +201,7 @@ private:
         tokens.expect_end("the dims");
     }
 
-    void parse_tensor(Line& line, Role role) {
+    void parse_tensor(KeywordLine& line, Role role) {
         TokenStream& tokens = line.tokens;
         TensorDecl tensor;
         tensor.role = role;
@@ -225,14 +225,14 @@ private:
             tokens.fail("", fmt::format("more than {} tensors are declared", kMostNames));
     }
 
-    void parse_operands(Line& line, Role role) {
+    void parse_operands(KeywordLine& line, Role role) {
         do {
             parse_tensor(line, role);
         } while (line.tokens.accept(","));
         line.tokens.expect_end("the declarations");
     }
 
-    void parse_results(Line& line, Role role) {
+    void parse_results(KeywordLine& line, Role role) {
         TokenStream& tokens = line.tokens;
         do {
             parse_tensor(line, role);
@@ -251,13 +251,13 @@ private:
         }
     }
 
-    void parse_where(Line& line) {
+    void parse_where(KeywordLine& line) {
         definition().where = ExprParser(line.tokens, definition(), ExprContext::kWhere).parse();
         file_.lines.where = line.number;
         line.tokens.expect_end("the predicate");
     }
 
-    static ElementType parse_f32_or(ElementType other, Line& line, const std::string& what) {
+    static ElementType parse_f32_or(ElementType other, KeywordLine& line, const std::string& what) {
         const bool is_f32 = line.tokens.at("f32");
         if (!is_f32 && !line.tokens.at(std::string(name(other))))
             line.tokens.fail_expecting(fmt::format("{} f32 or {}", what, name(other)));
@@ -267,7 +267,7 @@ private:
     }
 
     const std::string& source_;
-    std::vector<Line> lines_;
+    std::vector<KeywordLine> lines_;
     DefinitionFile file_;
 };
 

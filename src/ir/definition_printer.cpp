@@ -1,5 +1,7 @@
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include "ir/definition.h"
 #include "support/error.h"
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <set>
 
+#include "ir/characters.h"
 #include "ir/definition_parser.h"
 #include "ir/integer_form.h"
 #include "ir/lexer.h"
@@ -13,12 +14,7 @@ namespace tessera {
 namespace {
 
 bool is_name(std::string_view text) {
-    const auto is_letter = [](char c) {
-        return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_';
-    };
-    const auto is_digit = [](char c) { return '0' <= c && c <= '9'; };
-    return !text.empty() && !is_digit(text[0]) &&
-           std::ranges::all_of(text, [&](char c) { return is_letter(c) || is_digit(c); });
+    return !text.empty() && starts_name(text[0]) && std::ranges::all_of(text, continues_name);
 }
 
 bool is_result(const TensorDecl& tensor) {

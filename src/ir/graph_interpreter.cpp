@@ -1,6 +1,6 @@
 #include "ir/graph_interpreter.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include "support/error.h"
@@ -75,7 +75,7 @@ private:
                         "decompose the graph first");
         const std::vector<int64_t> dims = dims_of(*definition, call_.symbols);
         const std::string where = fmt::format("{}: {}", graph_.name, node.name);
-        const BoundExtents extents = bind(*definition, dims, where);
+        const BoundExtents extents = bound_extents(*definition, dims, where);
         std::vector<TensorData> operands(definition->tensors.size());
         size_t next = 0;
         for (size_t i = 0; i < operands.size(); ++i) {

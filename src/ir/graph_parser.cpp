@@ -3,7 +3,7 @@
 #include <map>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ir/graph.h"
 #include "ir/graph_text.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include "ir/graph.h"

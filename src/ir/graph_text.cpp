@@ -4,14 +4,12 @@
 #include <cctype>
 #include <charconv>
 
+#include "ir/characters.h"
+
 namespace tessera {
 namespace {
 
-constexpr int64_t kMostNames = 1 << 16;
-
-bool is_digit(char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
+constexpr int64_t kMostInSeries = 1 << 16;
 
 /// The run of digits that begins at `at`, as a number without leading zeros.
 std::optional<int64_t> number_at(std::string_view text, size_t at, size_t& end) {
@@ -43,7 +41,7 @@ std::optional<std::vector<std::string>> expand(const NameSeries& series) {
     if (star == std::string::npos || series.pattern.find('*', star + 1) != std::string::npos)
         return std::nullopt;
     if (series.step < 1 || series.first < 0 || series.last < series.first) return std::nullopt;
-    if ((series.last - series.first) / series.step >= kMostNames) return std::nullopt;
+    if ((series.last - series.first) / series.step >= kMostInSeries) return std::nullopt;
     std::vector<std::string> names;
     for (int64_t i = series.first; i <= series.last; i += series.step)
         names.push_back(series.pattern.substr(0, star) + std::to_string(i) + series.pattern.substr(star + 1));

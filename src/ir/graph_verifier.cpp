@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include "ir/graph.h"
@@ -279,7 +279,7 @@ private:
     void check_shapes(const Node& node, const Definition& definition,
                       const std::vector<std::pair<size_t, ValueId>>& bound,
                       const std::map<std::string, int64_t>& symbols) const {
-        const BoundExtents extents = bind(definition, dims_of(definition, symbols), node.name);
+        const BoundExtents extents = bound_extents(definition, dims_of(definition, symbols), node.name);
         for (const auto& [tensor, id] : bound) {
             const std::vector<int64_t> found = evaluate(graph_[id].type.shape, symbols);
             if (found != extents.shapes[tensor])

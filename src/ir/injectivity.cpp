@@ -25,7 +25,7 @@ using Kind = QuasiAtom::Kind;
 /// For one group of components; about a second.
 constexpr int64_t kMostGroupPoints = int64_t{1} << 20;
 /// For the whole box; about a second.
-constexpr int64_t kMostIterations = int64_t{1} << 22;
+constexpr int64_t kMostComparisons = int64_t{1} << 22;
 
 class Determination {
 public:
@@ -211,7 +211,7 @@ std::vector<int64_t> searchable(std::vector<int64_t> extents) {
         for (int64_t extent : extents) points *= static_cast<double>(extent);
         return points;
     };
-    while (count() > static_cast<double>(kMostIterations)) {
+    while (count() > static_cast<double>(kMostComparisons)) {
         int64_t& longest = *std::ranges::max_element(extents);
         longest = (longest + 1) / 2;
     }

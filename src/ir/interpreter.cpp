@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "ir/body_value.h"
 #include "support/error.h"
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "ir/characters.h"
 #include "ir/element_type.h"
 #include "support/error.h"
 
@@ -20,16 +21,6 @@ constexpr std::array<std::string_view, 36> kReserved = {
 // Longest first, so that `<=` is not read as `<` and `=`.
 constexpr std::array<std::string_view, 18> kSymbols = {"..", "<=", ">=", "==", "!=", "(", ")", "[", "]",
                                                        ",",  ":",  "*",  "=",  "+",  "-", "/", "<", ">"};
-
-bool is_digit(char c) {
-    return '0' <= c && c <= '9';
-}
-bool starts_name(char c) {
-    return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_';
-}
-bool continues_name(char c) {
-    return starts_name(c) || is_digit(c);
-}
 
 std::string printable(char c) {
     const auto byte = static_cast<unsigned char>(c);

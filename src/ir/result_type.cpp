@@ -46,7 +46,7 @@ std::optional<Dim> extent_of_component(const Definition& definition, int tensor,
         if (reads_dims(definition.iterators[static_cast<size_t>(index)].extent)) return std::nullopt;
     std::vector<int64_t> high;
     for (const DimSymbol& dim : definition.dims) high.push_back(dim.high);
-    return Dim(bind(definition, high, definition.name).shapes[static_cast<size_t>(tensor)][axis]);
+    return Dim(bound_extents(definition, high, definition.name).shapes[static_cast<size_t>(tensor)][axis]);
 }
 
 std::optional<Dim> extent_of_axis(const Definition& definition, int tensor, size_t axis) {

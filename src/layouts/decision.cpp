@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "layouts/choose_layouts.h"
 #include "layouts/components.h"

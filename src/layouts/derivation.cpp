@@ -2,7 +2,7 @@
 // layout than the graph's is explained from the copy of the original into that layout.
 #include "layouts/derivation.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "egraph/explain.h"
 #include "layouts/components.h"

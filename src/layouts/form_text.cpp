@@ -1,6 +1,6 @@
 #include "layouts/form_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace tessera::layouts {
 

@@ -1,6 +1,6 @@
 #include "layouts/lone_operator.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "planner/weighted_sizes.h"
 

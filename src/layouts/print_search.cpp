@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "layouts/choose_layouts.h"
 #include "layouts/components.h"

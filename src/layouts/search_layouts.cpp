@@ -2,7 +2,7 @@
 #include <limits>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ir/graph_text.h"
 #include "layouts/choose_layouts.h"

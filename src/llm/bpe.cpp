@@ -47,7 +47,7 @@ struct Symbol {
     bool is_fixed;
 };
 
-struct Candidate {
+struct MergeCandidate {
     uint32_t rank;
     int32_t left;
     int32_t right;
@@ -55,7 +55,7 @@ struct Candidate {
     TokenId result;
 
     /// For a heap whose top is the smallest rank, and of those the leftmost.
-    friend bool operator<(const Candidate& a, const Candidate& b) {
+    friend bool operator<(const MergeCandidate& a, const MergeCandidate& b) {
         return std::tie(b.rank, b.left) < std::tie(a.rank, a.left);
     }
 };
@@ -73,7 +73,7 @@ public:
         heaped_ = true;
         while (!heap_.empty()) {
             std::pop_heap(heap_.begin(), heap_.end());
-            const Candidate candidate = heap_.back();
+            const MergeCandidate candidate = heap_.back();
             heap_.pop_back();
             if (still_holds(candidate)) merge(candidate);
         }
@@ -90,13 +90,13 @@ private:
         if (heaped_) std::push_heap(heap_.begin(), heap_.end());
     }
 
-    bool still_holds(const Candidate& candidate) const {
+    bool still_holds(const MergeCandidate& candidate) const {
         const Symbol& left = symbols_[candidate.left];
         const Symbol& right = symbols_[candidate.right];
         return left.size > 0 && right.size > 0 && left.size + right.size == candidate.size;
     }
 
-    void merge(const Candidate& candidate) {
+    void merge(const MergeCandidate& candidate) {
         Symbol& left = symbols_[candidate.left];
         Symbol& right = symbols_[candidate.right];
         left.size += right.size;
@@ -110,7 +110,7 @@ private:
 
     std::vector<Symbol>& symbols_;
     FindMerge find_merge_;
-    std::vector<Candidate> heap_;
+    std::vector<MergeCandidate> heap_;
     bool heaped_ = false;
 };
 

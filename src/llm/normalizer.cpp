@@ -112,7 +112,7 @@ std::string apply(const StripSpace& strip, std::string_view text) {
     return std::string(text.substr(std::min(begin, end), end - std::min(begin, end)));
 }
 
-struct Apply {
+struct ApplyNormalizer {
     std::string_view text;
 
     std::string operator()(const Prepend& step) const { return apply(step, text); }
@@ -126,7 +126,7 @@ std::string normalize(std::span<const NormalizerStep> steps, std::string_view te
     const size_t longest = kMostGrowth * text.size() + kSlackBytes;
     std::string result(text);
     for (const NormalizerStep& step : steps) {
-        result = std::visit(Apply{result}, step);
+        result = std::visit(ApplyNormalizer{result}, step);
         if (result.size() > longest)
             throw Error("tokenizer", "normalizer",
                         fmt::format("makes a text of {} bytes longer than {}", text.size(), longest),

@@ -10,7 +10,7 @@
 namespace tessera {
 namespace {
 
-struct Segment {
+struct Section {
     TextRange range;
     bool matches;
 };
@@ -23,12 +23,12 @@ std::vector<TextRange> find_text(std::string_view text, std::string_view pattern
     return found;
 }
 
-/// Matches and what lies between them, without gaps; empty segments are left out.
-std::vector<Segment> segments(const Split& split, std::string_view text) {
+/// Matches and what lies between them, without gaps; empty ones are left out.
+std::vector<Section> sections(const Split& split, std::string_view text) {
     const std::vector<TextRange> matches = std::holds_alternative<Regex>(split.pattern)
                                                ? std::get<Regex>(split.pattern).find_all(text)
                                                : find_text(text, std::get<std::string>(split.pattern));
-    std::vector<Segment> result;
+    std::vector<Section> result;
     result.reserve(2 * matches.size() + 1);
     const auto add = [&](size_t begin, size_t end, bool matched) {
         if (begin < end) result.push_back({{begin, end}, matched != split.invert});
@@ -44,10 +44,10 @@ std::vector<Segment> segments(const Split& split, std::string_view text) {
 }
 
 /// Appends the pieces of one segmented text that starts at `base`.
-void join(const std::vector<Segment>& parts, SplitBehaviour behaviour, size_t base,
+void join(const std::vector<Section>& parts, SplitBehaviour behaviour, size_t base,
           std::vector<TextRange>& out) {
     const size_t first = out.size();
-    const auto push = [&](const Segment& part) {
+    const auto push = [&](const Section& part) {
         out.push_back({base + part.range.begin, base + part.range.end});
     };
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -91,7 +91,7 @@ struct Step {
             for (size_t at = piece.begin; at < piece.end;) {
                 const Utf8Run run = first_run(std::string_view(pieces.text).substr(at, piece.end - at));
                 if (run.valid)
-                    join(segments(split, run.text), split.behaviour, at, ranges);
+                    join(sections(split, run.text), split.behaviour, at, ranges);
                 else
                     ranges.push_back({at, at + run.text.size()});
                 at += run.text.size();

@@ -7,7 +7,7 @@
 namespace tessera {
 namespace {
 
-struct Apply {
+struct ApplyDecoder {
     std::string_view text;
     bool added;
 
@@ -40,7 +40,7 @@ struct Apply {
 
 std::string apply(const std::vector<TokenDecoderStep>& steps, std::string_view text, bool added) {
     std::string result(text);
-    for (const TokenDecoderStep& step : steps) result = std::visit(Apply{result, added}, step);
+    for (const TokenDecoderStep& step : steps) result = std::visit(ApplyDecoder{result, added}, step);
     return result;
 }
 

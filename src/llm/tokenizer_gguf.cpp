@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "import/gguf/gguf_file.h"
 #include "llm/byte_level_patterns.h"
 #include "llm/tokenizer_document.h"
@@ -21,8 +23,6 @@ enum TokenType : int32_t {
     kUnused = 5,
     kByte = 6,
 };
-
-constexpr std::string_view kSpaceMark = "\u2581";
 
 // A model may end its text in several ways, but the format has one key for each kind of end, and files often
 // fill in one key only. Control tokens with these texts end a text or a turn in every model that has them:

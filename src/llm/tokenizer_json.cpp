@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "llm/json_at.h"
 #include "llm/tokenizer_components.h"
 #include "llm/tokenizer_config.h"

@@ -16,12 +16,11 @@ namespace {
 using Model = SentencePieceModel;
 using Type = SentencePieceModel::Type;
 
-constexpr std::string_view kSpaceMark = "\u2581";
-constexpr std::string_view kAdvice = "a tokenizer.json beside it is used instead";
+constexpr std::string_view kInsteadAdvice = "a tokenizer.json beside it is used instead";
 
 void refuse_unsupported(const Model& model, const std::string& where) {
     const auto refuse = [&](const char* field, std::string problem) {
-        throw Error(where, field, problem + ", which is not supported", std::string(kAdvice));
+        throw Error(where, field, problem + ", which is not supported", std::string(kInsteadAdvice));
     };
     if (model.algorithm != Model::Algorithm::kBpe) {
         constexpr const char* kNames[] = {"UNIGRAM", "BPE", "WORD", "CHAR"};

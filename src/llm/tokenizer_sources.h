@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "import/gguf/gguf_file.h"
 #include "llm/file_source.h"
@@ -29,6 +30,9 @@ TokenizerParts read_sentence_piece(FileSource& files, const std::string& name);
 /// The metadata of a GGUF file: `tokenizer.ggml.model` "gpt2" (byte-level BPE) or "llama" (SentencePiece
 /// BPE).
 TokenizerParts read_gguf_tokenizer(const GgufFile& file);
+
+/// How SentencePiece writes a space inside a token: U+2581, "lower one eighth block".
+inline constexpr std::string_view kSpaceMark = "\u2581";
 
 /// What to do with a merge whose parts, or which together, are no token of the vocabulary.
 enum class UnknownMerge { kRefuse, kIgnore };

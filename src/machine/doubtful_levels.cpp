@@ -1,6 +1,6 @@
 #include "machine/doubtful_levels.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace tessera {
 namespace {

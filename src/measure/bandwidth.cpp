@@ -20,15 +20,15 @@ constexpr std::array<int64_t, 6> kDistances = {0, 256, 512, 1024, 2048, 4096};
 // Of two that differ by less the one that prefetches less is taken: it is noise.
 constexpr double kNoise = 1.02;
 
-struct Trial {
+struct ReadTrial {
     size_t level;
     int64_t bytes;  ///< of each thread
     int64_t streams;
     int64_t distance;
 };
 
-std::vector<Trial> trials_of(const Machine& machine, int64_t threads, const MeasureOptions& options) {
-    std::vector<Trial> trials;
+std::vector<ReadTrial> trials_of(const Machine& machine, int64_t threads, const MeasureOptions& options) {
+    std::vector<ReadTrial> trials;
     for (size_t level = 0; level < machine.memory.size(); ++level) {
         const int64_t bytes = working_set(machine, level, threads, options);
         if (bytes == 0) continue;
@@ -41,7 +41,7 @@ std::vector<Trial> trials_of(const Machine& machine, int64_t threads, const Meas
     return trials;
 }
 
-Sample sample_of(const Trial& trial, PinnedThreads& threads, NearMemory& memory, ReadFunction read,
+Sample sample_of(const ReadTrial& trial, PinnedThreads& threads, NearMemory& memory, ReadFunction read,
                  double seconds) {
     return repeated(
         [&threads, &memory, trial, read](int64_t calls) {
@@ -53,10 +53,10 @@ Sample sample_of(const Trial& trial, PinnedThreads& threads, NearMemory& memory,
 }
 
 /// Those that may be the best of their level, in the same order: a brief look tells them from the rest.
-std::vector<Trial> fastest(const std::vector<Trial>& trials, const std::vector<double>& seconds,
-                           size_t levels) {
+std::vector<ReadTrial> fastest(const std::vector<ReadTrial>& trials, const std::vector<double>& seconds,
+                               size_t levels) {
     constexpr size_t kKept = 4;
-    std::vector<Trial> kept;
+    std::vector<ReadTrial> kept;
     for (size_t level = 0; level < levels; ++level) {
         std::vector<double> of_level;
         for (size_t i = 0; i < trials.size(); ++i)
@@ -73,7 +73,7 @@ std::vector<Trial> fastest(const std::vector<Trial>& trials, const std::vector<d
 }
 
 /// Seconds of one pass, by trial -> the best rate of each level.
-void keep_best(Machine& machine, int64_t threads, const std::vector<Trial>& trials,
+void keep_best(Machine& machine, int64_t threads, const std::vector<ReadTrial>& trials,
                const std::vector<double>& seconds) {
     for (size_t level = 0; level < machine.memory.size(); ++level) {
         ReadBandwidth best{.threads = threads};
@@ -114,13 +114,13 @@ void measure_bandwidth(Machine& machine, const MeasureOptions& options) {
     for (MemoryLevel& level : machine.memory) level.read_bandwidth.clear();
     for (const int64_t count : thread_counts(options.threads > 0 ? options.threads : machine.cores)) {
         PinnedThreads threads(count);
-        const std::vector<Trial> trials = trials_of(machine, count, options);
+        const std::vector<ReadTrial> trials = trials_of(machine, count, options);
         int64_t most = 0;
-        for (const Trial& trial : trials) most = std::max(most, trial.bytes);
+        for (const ReadTrial& trial : trials) most = std::max(most, trial.bytes);
         NearMemory memory(threads, most);
-        const auto times = [&](const std::vector<Trial>& some, const MeasureOptions& how) {
+        const auto times = [&](const std::vector<ReadTrial>& some, const MeasureOptions& how) {
             std::vector<Sample> samples;
-            for (const Trial& trial : some)
+            for (const ReadTrial& trial : some)
                 samples.push_back(
                     sample_of(trial, threads, memory,
                               code.function<ReadFunction>(read_function(trial.streams, trial.distance > 0)),
@@ -130,7 +130,7 @@ void measure_bandwidth(Machine& machine, const MeasureOptions& options) {
         MeasureOptions brief = options;
         brief.samples = std::min<int64_t>(options.samples, 3);
         brief.seconds = options.seconds / 4;
-        const std::vector<Trial> promising = fastest(trials, times(trials, brief), machine.memory.size());
+        const std::vector<ReadTrial> promising = fastest(trials, times(trials, brief), machine.memory.size());
         keep_best(machine, count, promising, times(promising, options));
     }
 }

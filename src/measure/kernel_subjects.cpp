@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "cost/kernel_times.h"
 #include "cost/kernel_types.h"

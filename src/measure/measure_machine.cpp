@@ -1,6 +1,6 @@
 #include "measure/measure_machine.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include "codegen/toolchain.h"

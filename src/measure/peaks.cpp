@@ -17,7 +17,7 @@
 namespace tessera {
 namespace {
 
-struct Trial {
+struct UnitTrial {
     size_t unit;
     UnitProbe probe;
     std::string level;
@@ -32,9 +32,9 @@ int64_t depth_of_panel(const UnitProbe& probe, const MemoryLevel& innermost) {
     return k;
 }
 
-class Trials {
+class UnitTrials {
 public:
-    Trials(const Machine& machine, const SharedLibrary& code, const MeasureOptions& options)
+    UnitTrials(const Machine& machine, const SharedLibrary& code, const MeasureOptions& options)
         : machine_(machine), code_(code), options_(options), memory_(one_, buffer_bytes()) {}
 
     void add_registers(size_t unit, const UnitProbe& probe) {
@@ -80,7 +80,7 @@ private:
         return most + (int64_t{1} << 20);
     }
 
-    void add(Trial trial, std::function<void()> call) {
+    void add(UnitTrial trial, std::function<void()> call) {
         trials_.push_back(std::move(trial));
         samples_.push_back(repeated(
             [this, call = std::move(call)](int64_t calls) {
@@ -97,7 +97,7 @@ private:
     PinnedThreads one_{1};
     NearMemory memory_;
     std::vector<float> sums_;
-    std::vector<Trial> trials_;
+    std::vector<UnitTrial> trials_;
     std::vector<Sample> samples_;
 };
 
@@ -109,7 +109,7 @@ void measure_peaks(Machine& machine, const MeasureOptions& options) {
         if (const auto probe = probe_of(unit)) probes.push_back(*probe);
     const SharedLibrary code(compile_probe(unit_code(probes, machine.isa), machine, options),
                              "the unit probe");
-    Trials trials(machine, code, options);
+    UnitTrials trials(machine, code, options);
     for (size_t unit = 0; unit < machine.units.size(); ++unit) {
         machine.units[unit].peaks.clear();
         const auto probe = probe_of(machine.units[unit]);

@@ -1,6 +1,6 @@
 #include "measure/probe_code.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "codegen/toolchain.h"
 

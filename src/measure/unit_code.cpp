@@ -185,7 +185,7 @@ double UnitProbe::fed_operations(int64_t n, int64_t k) const {
 
 namespace {
 
-std::string identifier(std::string name) {
+std::string name_in_code(std::string name) {
     std::replace_if(
         name.begin(), name.end(),
         [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); },
@@ -198,7 +198,7 @@ std::optional<UnitProbe> tile_probe_of(const ComputeUnit& unit) {
     const auto block = tile_block(unit, std::numeric_limits<int64_t>::max() / 2);
     const bool is_of_bytes = has_types(unit, {"i8", "i8", "i32"});
     if (!block || !(is_of_bytes || has_types(unit, {"bf16", "bf16", "f32"}))) return std::nullopt;
-    return UnitProbe{.name = identifier(unit.name),
+    return UnitProbe{.name = name_in_code(unit.name),
                      .lanes = block->lanes,
                      .depth = block->depth,
                      .tile_rows = block->tile_rows,
@@ -218,7 +218,7 @@ std::optional<UnitProbe> probe_of(const ComputeUnit& unit) {
     const bool is_bf16_pairs = has_types(unit, {"bf16", "bf16", "f32"}) && depth == 2;
     const bool is_quads = has_types(unit, {"u8", "i8", "i32"}) && depth == kQuad;
     if (!is_f32 && !is_bf16_pairs && !is_quads) return std::nullopt;
-    return UnitProbe{.name = identifier(unit.name),
+    return UnitProbe{.name = name_in_code(unit.name),
                      .lanes = lanes[0].factor,
                      .depth = depth,
                      // The largest block whose sums, two registers of B and one of A fit; beside sums of

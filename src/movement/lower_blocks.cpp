@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-BlockContraction roles_of(const LeafScope& scope, const ProductIterators& iterators) {
+BlockContraction block_roles(const LeafScope& scope, const ProductIterators& iterators) {
     for (BlockContraction& product : block_contractions_of(*scope.node.definition())) {
         if (contains(product.n, iterators.n) && product.k == iterators.k &&
             (iterators.m < 0 || contains(product.m, iterators.m)))
@@ -78,7 +78,7 @@ ByteTiles byte_tiles(const LeafScope& scope, const BlockContraction& product, in
 
 Body lower_contract_blocks(const LeafScope& scope) {
     const ProductIterators iterators = product_iterators(scope);
-    const BlockContraction product = roles_of(scope, iterators);
+    const BlockContraction product = block_roles(scope, iterators);
     const Definition& definition = *scope.node.definition();
     const int64_t lanes = lanes_parameter(scope);
     const int64_t rows = number_parameter(scope, "rows", 1, 32);

@@ -15,7 +15,7 @@ struct Roles : ProductIterators {
     int c;  ///< position of the result
 };
 
-Roles roles_of(const LeafScope& scope) {
+Roles product_roles(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     const ProductIterators iterators = product_iterators(scope);
     const auto [m, n, k] = iterators;
@@ -90,7 +90,7 @@ void expect_panels_possible(const LeafScope& scope, const Roles& roles) {
 }  // namespace
 
 Body lower_contract(const LeafScope& scope) {
-    const Roles roles = roles_of(scope);
+    const Roles roles = product_roles(scope);
     const int64_t lanes = lanes_parameter(scope);
     const KLanes k_lanes = k_lanes_of(scope, roles);
     expect_panels_possible(scope, roles);
@@ -145,7 +145,7 @@ Body lower_contract(const LeafScope& scope) {
 }
 
 Body lower_dot(const LeafScope& scope) {
-    const Roles roles = roles_of(scope);
+    const Roles roles = product_roles(scope);
     const int64_t lanes = lanes_parameter(scope);
     ProductTile tile = surrounding(scope, roles);
     std::vector<Index> at = tile.loops.values();

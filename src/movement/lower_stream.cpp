@@ -17,7 +17,7 @@ struct StreamRoles {
     std::vector<int> others;
 };
 
-StreamRoles roles_of(const LeafScope& scope) {
+StreamRoles stream_roles(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     StreamRoles roles{iterator_parameter(scope, "m"), -1, iterator_parameter(scope, "d"), {}};
     if (roles.d < 0)
@@ -58,7 +58,7 @@ bool adds_pairs(const LeafScope& scope, const Read& value) {
 
 Body lower_stream(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
-    const StreamRoles roles = roles_of(scope);
+    const StreamRoles roles = stream_roles(scope);
     const int64_t lanes = lanes_parameter(scope);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const Range row = row_range(scope, roles.m);

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace tessera {
 namespace {

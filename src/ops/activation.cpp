@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ops/reshape.h"
 #include "support/error.h"

@@ -1,6 +1,6 @@
 #include "ops/attention.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ops/cache_update.h"
 #include "support/error.h"

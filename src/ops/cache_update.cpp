@@ -1,6 +1,6 @@
 #include "ops/cache_update.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace tessera::ops {
 

@@ -1,6 +1,6 @@
 #include "ops/copy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 namespace tessera::ops {

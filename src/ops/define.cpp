@@ -4,7 +4,7 @@
 #include <cctype>
 #include <memory>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "support/error.h"
 

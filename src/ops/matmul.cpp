@@ -1,6 +1,6 @@
 #include "ops/matmul.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace tessera::ops {
 

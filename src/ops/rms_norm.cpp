@@ -1,6 +1,6 @@
 #include "ops/rms_norm.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "support/error.h"
 

@@ -1,6 +1,6 @@
 #include "ops/rope.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "support/error.h"
 

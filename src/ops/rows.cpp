@@ -1,6 +1,6 @@
 #include "ops/rows.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace tessera::ops {
 

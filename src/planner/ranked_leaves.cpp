@@ -22,7 +22,7 @@ bool has_packed_values(const Graph& graph, const Node& node, const Specialisatio
 }
 
 // One that is slower nowhere need not be faster by more.
-constexpr double kAlike = 1.01;
+constexpr double kFasterSomewhere = 1.01;
 
 using Seconds = std::vector<double>;  // at each point
 
@@ -45,7 +45,7 @@ bool waits_less(const TimedLeaf& a, const TimedLeaf& b) {
 
 bool dominates(const TimedLeaf& a, const TimedLeaf& b) {
     return is_faster(a.at_points, b.at_points, kNoise, kNoise) ||
-           is_faster(a.at_points, b.at_points, kAlike, 1) || waits_less(a, b);
+           is_faster(a.at_points, b.at_points, kFasterSomewhere, 1) || waits_less(a, b);
 }
 
 /// Candidates of about the same time in all: one after the other the first that none of the others dominates.

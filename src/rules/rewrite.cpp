@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "egraph/block_terms.h"
 #include "egraph/extraction.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <new>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <xxhash.h>
 
 namespace tessera {

@@ -17,9 +17,9 @@ namespace tessera {
 namespace {
 
 /// Closes the descriptor on every path; the mapping outlives it.
-struct Descriptor {
+struct MappedDescriptor {
     int value = -1;
-    ~Descriptor() {
+    ~MappedDescriptor() {
         if (value >= 0) ::close(value);
     }
 };
@@ -47,7 +47,7 @@ void* map_in_huge_pages(int descriptor, size_t size) {
 }  // namespace
 
 MappedFile MappedFile::open(const std::filesystem::path& path) {
-    Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    MappedDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     if (descriptor.value < 0) fail(path, "open");
     struct stat status {};
     if (::fstat(descriptor.value, &status) != 0) fail(path, "examine");

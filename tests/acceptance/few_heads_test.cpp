@@ -16,9 +16,7 @@
 namespace tessera::testing {
 namespace {
 
-constexpr double kTolerance = 3e-6;  // of the range
-constexpr int64_t kBarriersOfABlock = 5;
-constexpr int64_t kLayers = 2;
+constexpr int64_t kLayersOfFewHeads = 2;
 
 struct FewHeads {
     const char* architecture;
@@ -30,7 +28,7 @@ protected:
     void write(int64_t heads, int64_t positions) const {
         RandomDecoder decoder;
         decoder.architecture = GetParam().architecture;
-        decoder.layers = kLayers;
+        decoder.layers = kLayersOfFewHeads;
         decoder.heads = heads;
         decoder.cache_heads = 1;
         decoder.width = 32;
@@ -72,7 +70,7 @@ protected:
         });
         const LoadedProgram& program = model.program();
         EXPECT_LE(program.barriers(),
-                  static_cast<int64_t>(tokens.size()) * (kLayers * kBarriersOfABlock + 2));
+                  static_cast<int64_t>(tokens.size()) * (kLayersOfFewHeads * kBarriersOfABlock + 2));
         return all;
     }
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <ostream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "acceptance/plan_text_edits.h"
@@ -13,10 +13,6 @@
 
 namespace tessera::testing {
 namespace {
-
-// Sums in another order differ by 4e-7 to 9e-7 of the range (docs of `verify`); a wrong epsilon shows at
-// 7e-6.
-constexpr double kTolerance = 3e-6;
 
 struct LegalPlan {
     const char* name;

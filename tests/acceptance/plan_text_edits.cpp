@@ -4,7 +4,7 @@
 #include <regex>
 #include <sstream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace tessera::testing {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -9,6 +10,12 @@
 
 /// The model that ships with the project, compiled by plans that a test wrote.
 namespace tessera::testing {
+
+/// Of the range of a row's logits. Sums in another order differ by 4e-7 to 9e-7 of it (docs of `verify`); a
+/// wrong epsilon shows at 7e-6.
+inline constexpr double kTolerance = 3e-6;
+/// Of a decoder's block that two workers compute together.
+inline constexpr int64_t kBarriersOfABlock = 5;
 
 std::filesystem::path shipped_model();
 /// All bytes of a file that can be read.

@@ -11,10 +11,7 @@
 namespace tessera::testing {
 namespace {
 
-// As in legal_plans_test.cpp.
-constexpr double kTolerance = 3e-6;
 constexpr int64_t kLayers = 4;
-constexpr int64_t kBarriersOfABlock = 5;
 
 std::vector<float> logits_of(const std::filesystem::path& artefact, int64_t chunk) {
     LanguageModel model(std::make_shared<const Artefact>(Artefact::open(artefact)), host_features(),

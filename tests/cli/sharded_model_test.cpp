@@ -11,19 +11,19 @@ namespace tessera {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using Json = nlohmann::json;
 
-std::string read(const fs::path& path) {
+std::string contents_of(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// A safetensors file that is filled tensor by tensor.
 struct Shard {
-    json header = json::object();
+    Json header = Json::object();
     std::string data;
 
-    void add(const std::string& name, json entry, const std::string& bytes) {
+    void add(const std::string& name, Json entry, const std::string& bytes) {
         entry["data_offsets"] = {data.size(), data.size() + bytes.size()};
         header[name] = std::move(entry);
         data += bytes;
@@ -39,12 +39,12 @@ struct Shard {
 
 /// Writes model.safetensors of `from` as two shards with an index into `to`.
 void split(const fs::path& from, const fs::path& to) {
-    const std::string whole = read(from / "model.safetensors");
+    const std::string whole = contents_of(from / "model.safetensors");
     uint64_t size = 0;
     std::memcpy(&size, whole.data(), sizeof size);
-    const json header = json::parse(whole.substr(8, size));
+    const Json header = Json::parse(whole.substr(8, size));
     Shard shards[2];
-    json weight_map;
+    Json weight_map;
     for (const auto& [name, entry] : header.items()) {
         if (name == "__metadata__") continue;
         const size_t begin = entry["data_offsets"][0], end = entry["data_offsets"][1];
@@ -56,7 +56,7 @@ void split(const fs::path& from, const fs::path& to) {
         std::ofstream(to / fmt::format("model-{:05}-of-00002.safetensors", shard + 1), std::ios::binary)
             << shards[shard].bytes();
     std::ofstream(to / "model.safetensors.index.json")
-        << json({{"metadata", json::object()}, {"weight_map", weight_map}}).dump();
+        << Json({{"metadata", Json::object()}, {"weight_map", weight_map}}).dump();
 }
 
 using ShardedModel = ToyBench;
@@ -74,9 +74,9 @@ TEST_F(ShardedModel, CompilesToTheArtefactOfTheWhole) {
         const ProcessResult result = tessera({"compile", form + "/model", "-o", form + ".tsr"});
         ASSERT_EQ(result.exit_code, 0) << result.errors;
     }
-    const std::string whole = read(folder_.path() / "whole.tsr");
+    const std::string whole = contents_of(folder_.path() / "whole.tsr");
     EXPECT_GT(whole.size(), fs::file_size(shipped / "model.safetensors"));
-    EXPECT_TRUE(read(folder_.path() / "sharded.tsr") == whole);
+    EXPECT_TRUE(contents_of(folder_.path() / "sharded.tsr") == whole);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Casts in bodies: compiled code computes in f32 and rounds where the definition says so.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"

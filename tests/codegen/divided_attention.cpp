@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ir/element_type.h"
 #include "plan/parts.h"

@@ -11,7 +11,7 @@
 #include <ostream>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"

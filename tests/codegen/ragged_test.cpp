@@ -1,6 +1,6 @@
 // Every family of operators at the sizes where groups of lanes begin, end and are left over: 1, one below, at
 // and above the lanes, and primes, for 1, 2 and prime numbers of rows.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"

@@ -1,6 +1,6 @@
 // Chains of a norm in tiles of several rows, their folds in several registers, as costs have them: against
 // the interpreter, for numbers of rows and heads that tiles divide and that they do not.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"

@@ -11,7 +11,7 @@
 namespace tessera {
 namespace {
 
-constexpr const char* kGraph = R"(graph "parts"
+constexpr const char* kStepOfWeights = R"(graph "parts"
 input x: f32[1, 3]
 constant w: i8[5, 3] from "a0", "a1" then "b0", "b1" along 0 of 2, 3
 constant v: i8[2, 5] from "c" then "d" then "e" along 1 of 1, 3, 1
@@ -19,7 +19,7 @@ constant u: i8[3] from "f"
 )";
 
 TEST(PackedWeights, GiveBackEveryPartThatWasPacked) {
-    const Graph graph = parse_graph(kGraph, "parts");
+    const Graph graph = parse_graph(kStepOfWeights, "parts");
     verify(graph, "parts");
     testing::MemoryWeights weights;
     const auto add = [&](const std::string& name, std::vector<int64_t> shape, std::string bytes) {

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kGraph = R"(graph "narrow_rows"
+constexpr const char* kWidening = R"(graph "narrow_rows"
 symbol T in 1..64
 point prefill weight 1: T = 48
 input x: bf16[T, 1000]
@@ -47,7 +47,7 @@ Machine machine_where_f32_takes(double seconds) {
 }
 
 Rewritten rewritten_where_f32_takes(double seconds) {
-    const Graph graph = parse_graph(kGraph, "narrow_rows");
+    const Graph graph = parse_graph(kWidening, "narrow_rows");
     return rewrite(graph, {.cost = operator_cost(graph, machine_where_f32_takes(seconds), 1)});
 }
 
@@ -70,7 +70,7 @@ TEST(WidenFactor, APlanIsCompiledWithTheGraphOfItsWorkers) {
     CompileOptions options{.machine = machine_where_f32_takes(8e-6)};
     options.machine.memory.back().read_bandwidth = {{.threads = 1, .bytes_per_second = 10e9},
                                                     {.threads = 2, .bytes_per_second = 1e9}};
-    const Graph graph = parse_graph(kGraph, "narrow_rows");
+    const Graph graph = parse_graph(kWidening, "narrow_rows");
     CompileReport report;
     const TemporaryFolder folder;
     for (const int64_t workers : {1, 2}) {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"
@@ -55,13 +55,13 @@ Plan plan_of(const Graph& graph, int64_t workers = 1, const char* loop = "") {
     return plan;
 }
 
-const CostModel kModel(testing::measured_machine());
+const CostModel kCosts(testing::measured_machine());
 
 std::vector<KernelCost> costs(int64_t n, int64_t repeat, int64_t workers = 1, const char* loop = "") {
     const Graph graph = product_and_sum(n, repeat);
     verify(graph, "g");
     const Plan plan = plan_of(graph, workers, loop);
-    return step_costs(graph, plan, plan.specialisations[0], {}, kModel);
+    return step_costs(graph, plan, plan.specialisations[0], {}, kCosts);
 }
 
 TEST(StepCosts, WeightsThatACacheHoldsComeFromThere) {

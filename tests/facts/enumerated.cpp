@@ -55,7 +55,7 @@ void arrangements(size_t n, size_t count, std::vector<size_t>& chosen,
 Enumerated::Enumerated(const DefinitionFile& file, const std::string& where)
     : file_(file),
       where_(where),
-      extents_(bind(file, where)),
+      extents_(bound_extents(file, where)),
       data_(test_contents(file, extents_, where)),
       zeros_(data_) {
     for (TensorData& tensor : zeros_) std::fill(tensor.values.begin(), tensor.values.end(), 0.0);

@@ -10,10 +10,10 @@
 namespace tessera {
 namespace {
 
-constexpr uint64_t kDefinitions = 300;
+constexpr uint64_t kRandomDefinitions = 300;
 
 TEST(RandomFacts, AgreeWithBruteForce) {
-    for (uint64_t seed = 0; seed < kDefinitions; ++seed) {
+    for (uint64_t seed = 0; seed < kRandomDefinitions; ++seed) {
         const std::string text = random_definition_text(seed, {.largest_box = 2000});
         SCOPED_TRACE(testing::Message() << "seed " << seed << "\n" << text);
         const auto want = brute_force_facts(parse_definition_file(text, "drawn.op"), "drawn.op");
@@ -40,7 +40,7 @@ TEST(RandomFacts, SignaturesAreTrueWhenRun) {
         EXPECT_THAT(run.broken, testing::IsEmpty());
         checked += run.checked;
     }
-    for (uint64_t seed = 0; seed < kDefinitions / 2; ++seed) {
+    for (uint64_t seed = 0; seed < kRandomDefinitions / 2; ++seed) {
         const std::string text = random_definition_text(seed, {.largest_box = 1000});
         SCOPED_TRACE(testing::Message() << "seed " << seed << "\n" << text);
         const SignatureRun run = run_signatures(parse_definition_file(text, "drawn.op"), "drawn.op");

@@ -18,14 +18,14 @@ namespace tessera {
 namespace {
 
 using test::GgufBuilder;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 /// A file of its own for every test process; gone with the object.
 class TemporaryFile {
 public:
     explicit TemporaryFile(const std::string& content)
-        : path_(std::filesystem::path(testing::TempDir()) / ("gguf_test_" + std::to_string(::getpid()))) {
+        : path_(std::filesystem::path(::testing::TempDir()) / ("gguf_test_" + std::to_string(::getpid()))) {
         std::ofstream(path_, std::ios::binary) << content;
     }
     ~TemporaryFile() { std::filesystem::remove(path_); }
@@ -211,7 +211,7 @@ struct Damage {
     const char* message;
 };
 
-class GgufDamage : public testing::TestWithParam<Damage> {};
+class GgufDamage : public ::testing::TestWithParam<Damage> {};
 
 TEST_P(GgufDamage, IsNamed) {
     EXPECT_THAT(error_of(GetParam().content), HasSubstr(GetParam().message));
@@ -276,7 +276,7 @@ std::vector<Damage> damages() {
     };
 }
 
-INSTANTIATE_TEST_SUITE_P(Named, GgufDamage, testing::ValuesIn(damages()),
+INSTANTIATE_TEST_SUITE_P(Named, GgufDamage, ::testing::ValuesIn(damages()),
                          [](const auto& test_info) { return std::string(test_info.param.name); });
 
 TEST(GgufFuzz, EveryTruncationIsAnError) {

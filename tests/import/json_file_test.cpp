@@ -7,7 +7,7 @@
 namespace tessera {
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string error_of_json(const std::string& text) {
     try {
         (void)parse_json(text, "a.json");
         return "accepted";
@@ -24,15 +24,15 @@ TEST(JsonFile, IsReadAsTheLibraryReadsIt) {
 }
 
 TEST(JsonFile, AKeyStandsOnceInAnObject) {
-    EXPECT_EQ(error_of(R"({"a": {"b": 1}, "c": {"b": 2}})"), "accepted");
-    EXPECT_EQ(error_of(R"({"a": {"b": 1, "b": 2}})"), "a.json: `b`: is there twice in one object");
-    EXPECT_EQ(error_of(R"({"a": {"b": 1}, "a": 2})"), "a.json: `a`: is there twice in one object");
+    EXPECT_EQ(error_of_json(R"({"a": {"b": 1}, "c": {"b": 2}})"), "accepted");
+    EXPECT_EQ(error_of_json(R"({"a": {"b": 1, "b": 2}})"), "a.json: `b`: is there twice in one object");
+    EXPECT_EQ(error_of_json(R"({"a": {"b": 1}, "a": 2})"), "a.json: `a`: is there twice in one object");
 }
 
 TEST(JsonFile, BrokenTextIsRefused) {
     for (const char* text :
          {"", "{", "[1,]", "{\"a\" 1}", "nul", "[1] 2", "\"\xff\"", "[NaN]", "[1e999]", "[01]"})
-        EXPECT_NE(error_of(text).find("a.json: is not valid JSON: "), std::string::npos) << text;
+        EXPECT_NE(error_of_json(text).find("a.json: is not valid JSON: "), std::string::npos) << text;
 }
 
 // Work grows with the text: members of an object are not gone through again for each of them.

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 const fs::path kData = fs::path(TESSERA_SOURCE_DIR).parent_path() / "shared/data";
 
 /// An F32 forward pass in plain order reaches 4e-7 to 9e-7; a wrong epsilon shows at 7e-6.
-constexpr double kTolerance = 3e-6;
+constexpr double kOfTheRange = 3e-6;
 
 std::vector<int64_t> read_ids(const fs::path& path) {
     const auto document = nlohmann::json::parse(std::ifstream(path));
@@ -59,7 +59,7 @@ TEST_P(SharedLogits, AreThoseOfLlamaCpp) {
                                     greedy.begin() + static_cast<std::ptrdiff_t>(i + chunk)}));
         i += chunk;
     }
-    EXPECT_LT(testing::distance_of_range(found, expected), kTolerance);
+    EXPECT_LT(testing::distance_of_range(found, expected), kOfTheRange);
     RecordProperty("distance", std::to_string(testing::distance_of_range(found, expected) * 1e9) + "e-9");
 }
 
@@ -85,7 +85,7 @@ TEST_P(Stories, LogitsAndGreedyIdsAreThoseOfNumpy) {
     std::vector<int64_t> tokens = {1};
     tokens.insert(tokens.end(), greedy.begin(), greedy.begin() + kStoryPositions - 1);
     const std::vector<double> found = testing::InterpretedSession(model, 128).step(tokens);
-    EXPECT_LT(testing::distance_of_range(found, expected), kTolerance);
+    EXPECT_LT(testing::distance_of_range(found, expected), kOfTheRange);
     for (size_t i = 0; i < kStoryPositions; ++i) {
         const auto row = found.begin() + static_cast<std::ptrdiff_t>(i * vocabulary);
         const auto best = std::max_element(row, row + static_cast<std::ptrdiff_t>(vocabulary)) - row;

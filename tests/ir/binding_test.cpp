@@ -20,7 +20,7 @@ TEST(Binding, ShapesFollowFromTheMaps) {
         "out Y f32[d * T + t] = sum(X * Z)\n"
         "test\nbind T = 4, D = 10\n",
         "f");
-    const BoundExtents extents = bind(file, "f");
+    const BoundExtents extents = bound_extents(file, "f");
     EXPECT_EQ(extents.iterators, (std::vector<int64_t>{4, 5, 5}));
     EXPECT_EQ(extents.shapes, (std::vector<std::vector<int64_t>>{{4, 10, 2}, {8, 3}, {20}}));
     EXPECT_EQ(extents.dims, (std::vector<int64_t>{4, 10}));
@@ -28,10 +28,10 @@ TEST(Binding, ShapesFollowFromTheMaps) {
 
 TEST(Binding, DimsStayWithinTheirBounds) {
     const DefinitionFile file = parse_definition_file(text_of(definitions_folder() / "linear.op"), "linear");
-    EXPECT_NO_THROW(bind(file.definition, {1, 152064, 27648}, "linear"));
-    EXPECT_THROW(bind(file.definition, {0, 8, 8}, "linear"), Error);
-    EXPECT_THROW(bind(file.definition, {4097, 8, 8}, "linear"), Error);
-    EXPECT_THROW(bind(file.definition, {1, 10, 8}, "linear"), Error);
+    EXPECT_NO_THROW(bound_extents(file.definition, {1, 152064, 27648}, "linear"));
+    EXPECT_THROW(bound_extents(file.definition, {0, 8, 8}, "linear"), Error);
+    EXPECT_THROW(bound_extents(file.definition, {4097, 8, 8}, "linear"), Error);
+    EXPECT_THROW(bound_extents(file.definition, {1, 10, 8}, "linear"), Error);
 }
 
 // Every declared shape is 1 + the largest coordinate of an enumeration.
@@ -39,7 +39,7 @@ TEST(Binding, ShapesOfRandomDefinitionsAgreeWithEnumeration) {
     int shapes = 0;
     for (uint64_t seed = 1000; seed < 1400; ++seed) {
         const DefinitionFile file = random_definition(seed, {.largest_box = 3000});
-        const BoundExtents extents = bind(file, "random");
+        const BoundExtents extents = bound_extents(file, "random");
         std::vector<int> all;
         for (size_t i = 0; i < extents.iterators.size(); ++i) all.push_back(static_cast<int>(i));
         for (size_t t = 0; t < file.definition.tensors.size(); ++t) {

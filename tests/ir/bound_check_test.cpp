@@ -61,7 +61,7 @@ TEST(BoundCheck, AgreesWithTheInterpreterOnRandomMaps) {
                         iterators[0].extent, iterators[1].extent, iterators[2].extent, map,
                         dice.between(4, 20), dice.between(4, 20), dice.between(4, 20), predicate);
         const DefinitionFile file = parse_definition_file(text, "map");
-        const BoundExtents extents = bind(file, "map");
+        const BoundExtents extents = bound_extents(file, "map");
         const auto is_accepted = [&](auto&& run) {
             try {
                 run();

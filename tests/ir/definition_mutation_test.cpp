@@ -19,7 +19,7 @@ bool is_accepted(const std::string& text) {
         const DefinitionFile file = parse_definition_file(text, "mutant");
         const std::string printed = print(file.definition, file.test);
         EXPECT_TRUE(same(parse_definition_file(printed, "printed").definition, file.definition)) << text;
-        const BoundExtents extents = bind(file, "mutant");
+        const BoundExtents extents = bound_extents(file, "mutant");
         double box = 1;
         double elements = 0;
         for (int64_t extent : extents.iterators) box *= static_cast<double>(extent);

@@ -36,7 +36,7 @@ std::filesystem::path zoo_folder() {
 
 InterpretedFile interpret_text(const std::string& text, const std::string& where) {
     DefinitionFile file = parse_definition_file(text, where);
-    BoundExtents extents = tessera::bind(file, where);  // not std::bind
+    BoundExtents extents = bound_extents(file, where);
     check_bound(file, extents, where);
     std::vector<TensorData> results =
         interpret(file.definition, extents, test_contents(file, extents, where), where);
@@ -46,7 +46,7 @@ InterpretedFile interpret_text(const std::string& text, const std::string& where
 std::string error_of(const std::string& text) {
     try {
         const DefinitionFile file = parse_definition_file(text, "case.op");
-        check_bound(file, bind(file, "case.op"), "case.op");
+        check_bound(file, bound_extents(file, "case.op"), "case.op");
     } catch (const Error& error) {
         return error.what();
     }

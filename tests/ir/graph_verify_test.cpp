@@ -16,13 +16,13 @@ TEST(GraphVerify, AcceptsTheFixture) {
     EXPECT_NO_THROW(verify(parse_graph(testing::kSmallGraph, "small"), "small"));
 }
 
-struct Wrong {
+struct WrongGraph {
     const char* name;
     std::function<void(Graph&)> change;
     const char* message;
 };
 
-class GraphVerifyErrors : public ::testing::TestWithParam<Wrong> {};
+class GraphVerifyErrors : public ::testing::TestWithParam<WrongGraph> {};
 
 TEST_P(GraphVerifyErrors, NameWhatIsWrong) {
     Graph graph = parse_graph(testing::kSmallGraph, "small");
@@ -42,7 +42,7 @@ Node& node(Graph& graph, size_t block, size_t index) {
     return graph.blocks[block].nodes[index];
 }
 
-const Wrong kWrongs[] = {
+const WrongGraph kWrongs[] = {
     {"symbol_bounds", [](Graph& g) { g.symbols[0].low = 0; }, "`T`: has bounds 0..8"},
     {"symbol_multiple", [](Graph& g) { g.symbols[1].high = 7; }, "`P`: has bounds 2..7 multiple of 2"},
     {"symbol_twice", [](Graph& g) { g.symbols[1].name = "T"; }, "`T`: names two symbols"},

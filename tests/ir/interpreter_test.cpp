@@ -12,7 +12,7 @@
 namespace tessera {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 constexpr double kInf = INFINITY;
 
@@ -21,7 +21,7 @@ constexpr double kInf = INFINITY;
 std::vector<std::vector<double>> run(const std::string& text, std::vector<std::vector<double>> operands,
                                      bool round_results = true) {
     const Definition definition = parse_definition(text, "case.op");
-    const BoundExtents extents = bind(definition, {}, "case.op");
+    const BoundExtents extents = bound_extents(definition, {}, "case.op");
     std::vector<TensorData> tensors;
     operands.resize(definition.tensors.size());
     for (size_t i = 0; i < operands.size(); ++i) tensors.push_back({extents.shapes[i], operands[i]});

@@ -332,7 +332,7 @@ std::string random_definition_text(uint64_t seed, const RandomDefinitionOptions&
         if (text.empty()) continue;
         try {
             const DefinitionFile file = parse_definition_file(text, where);
-            check_bound(file, bind(file, where), where);
+            check_bound(file, bound_extents(file, where), where);
             return text;
         } catch (const Error& error) {
             problem = error.what();

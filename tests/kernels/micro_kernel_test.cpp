@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace tessera {

@@ -1,5 +1,5 @@
 // What the description of a machine says decides what is packed, and how: no rule knows an instruction set.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "layouts/described_machines.h"

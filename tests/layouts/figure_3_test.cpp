@@ -1,7 +1,7 @@
 // Paper 000, figure 3: between two products and an exponential, layouts on four described machines. Costs are
 // those of the units alone, as if there were a micro-kernel for everything that they take.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

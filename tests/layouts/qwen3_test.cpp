@@ -43,9 +43,9 @@ Graph qwen3_0_6b() {
 
 PlannerOptions measured() {
     PlannerOptions options{.machine = "round", .lanes = 16, .vector_registers = 32};
-    const Machine machine = testing::measured_machine();
+    const Machine machine = tessera::testing::measured_machine();
     options.units = machine.units;
-    options.units.push_back(testing::pair_unit(16));
+    options.units.push_back(tessera::testing::pair_unit(16));
     options.costs = std::make_shared<const CostModel>(machine);
     options.has_all_blocks = true;
     return options;

@@ -74,13 +74,13 @@ level = "L2"
 seconds = 2.4e-07
 )";
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
+std::string with_replaced(std::string text, const std::string& from, const std::string& to) {
     const size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     return text.replace(at, from.size(), to);
 }
 
-std::string error_of(const std::string& text) {
+std::string error_of_measured(const std::string& text) {
     try {
         parse_machine(text, "m.toml");
     } catch (const Error& error) {
@@ -127,56 +127,57 @@ TEST(Measurements, PeakByTheLevelThatFeeds) {
     EXPECT_EQ(find_peak(unit, "memory"), nullptr);
 }
 
-struct Refusal {
+struct MeasuredRefusal {
     const char* name;
     const char* from;
     const char* to;
     const char* message;
 };
 
-class MeasurementsRefuse : public ::testing::TestWithParam<Refusal> {};
+class MeasurementsRefuse : public ::testing::TestWithParam<MeasuredRefusal> {};
 
 TEST_P(MeasurementsRefuse, WithTheReason) {
-    EXPECT_EQ(error_of(replaced(kMeasured, GetParam().from, GetParam().to)), GetParam().message);
+    EXPECT_EQ(error_of_measured(with_replaced(kMeasured, GetParam().from, GetParam().to)),
+              GetParam().message);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, MeasurementsRefuse,
     ::testing::Values(
-        Refusal{"negative_rate", "33000000000.0", "-1.0",
-                "m.toml:26: `bytes_per_second`: is -1, expected more than 0"},
-        Refusal{"zero_rate", "33000000000.0", "0",
-                "m.toml:26: `bytes_per_second`: is 0, expected more than 0"},
-        Refusal{"infinite_rate", "2.9e+10", "inf",
-                "m.toml:41: `operations_per_second`: is inf, expected more than 0"},
-        Refusal{"no_number", "1.2e-05", "nan", "m.toml:51: `seconds`: is nan, expected more than 0"},
-        Refusal{"rate_as_text", "2.9e+10", "\"fast\"",
-                "m.toml:41: `operations_per_second`: is string, expected a number"},
-        Refusal{"missing_rate", ", seconds = 1.5e-07", "", "m.toml:6: `seconds`: is missing"},
-        Refusal{"negative_prefetch", "prefetch_bytes = 1024", "prefetch_bytes = -1",
-                "m.toml:26: `prefetch_bytes`: is -1, expected 0 to 1048576"},
-        Refusal{"threads_descend", "threads = 2, bytes", "threads = 1, bytes",
-                "m.toml:25: `read_bandwidth`: lists 1 threads after 1, expected ascending numbers"},
-        Refusal{"one_thread_meets_nobody", "{ threads = 2, seconds", "{ threads = 1, seconds",
-                "m.toml:6: `threads`: is 1, expected 2 to 1048576"},
-        Refusal{"unknown_level_of_a_peak", "level = \"L2\", op", "level = \"L4\", op",
-                "m.toml:42: `level`: is L4, expected registers or a memory of this machine"},
-        Refusal{"level_twice", "level = \"L2\", op", "level = \"registers\", op",
-                "m.toml:42: `level`: is registers for the second time"},
-        Refusal{"unknown_level_of_a_kernel", "level = \"L2\"\nsec", "level = \"registers\"\nsec",
-                "m.toml:50: `level`: is registers, which is no memory of this machine"},
-        Refusal{"huge_size", "k = 1024", "k = 99999999999999",
-                "m.toml:49: `k`: is 99999999999999, expected 1 to 1099511627776"},
-        Refusal{"no_rows", "rows = 12", "rows = 0", "m.toml:48: `rows`: is 0, expected 1 to 65536"},
-        Refusal{"huge_sizes", "k = 1024, m = 12", "k = 1099511627776, m = 1099511627776",
-                "m.toml:49: `sizes`: multiply to more than 1152921504606846976"},
-        Refusal{
+        MeasuredRefusal{"negative_rate", "33000000000.0", "-1.0",
+                        "m.toml:26: `bytes_per_second`: is -1, expected more than 0"},
+        MeasuredRefusal{"zero_rate", "33000000000.0", "0",
+                        "m.toml:26: `bytes_per_second`: is 0, expected more than 0"},
+        MeasuredRefusal{"infinite_rate", "2.9e+10", "inf",
+                        "m.toml:41: `operations_per_second`: is inf, expected more than 0"},
+        MeasuredRefusal{"no_number", "1.2e-05", "nan", "m.toml:51: `seconds`: is nan, expected more than 0"},
+        MeasuredRefusal{"rate_as_text", "2.9e+10", "\"fast\"",
+                        "m.toml:41: `operations_per_second`: is string, expected a number"},
+        MeasuredRefusal{"missing_rate", ", seconds = 1.5e-07", "", "m.toml:6: `seconds`: is missing"},
+        MeasuredRefusal{"negative_prefetch", "prefetch_bytes = 1024", "prefetch_bytes = -1",
+                        "m.toml:26: `prefetch_bytes`: is -1, expected 0 to 1048576"},
+        MeasuredRefusal{"threads_descend", "threads = 2, bytes", "threads = 1, bytes",
+                        "m.toml:25: `read_bandwidth`: lists 1 threads after 1, expected ascending numbers"},
+        MeasuredRefusal{"one_thread_meets_nobody", "{ threads = 2, seconds", "{ threads = 1, seconds",
+                        "m.toml:6: `threads`: is 1, expected 2 to 1048576"},
+        MeasuredRefusal{"unknown_level_of_a_peak", "level = \"L2\", op", "level = \"L4\", op",
+                        "m.toml:42: `level`: is L4, expected registers or a memory of this machine"},
+        MeasuredRefusal{"level_twice", "level = \"L2\", op", "level = \"registers\", op",
+                        "m.toml:42: `level`: is registers for the second time"},
+        MeasuredRefusal{"unknown_level_of_a_kernel", "level = \"L2\"\nsec", "level = \"registers\"\nsec",
+                        "m.toml:50: `level`: is registers, which is no memory of this machine"},
+        MeasuredRefusal{"huge_size", "k = 1024", "k = 99999999999999",
+                        "m.toml:49: `k`: is 99999999999999, expected 1 to 1099511627776"},
+        MeasuredRefusal{"no_rows", "rows = 12", "rows = 0", "m.toml:48: `rows`: is 0, expected 1 to 65536"},
+        MeasuredRefusal{"huge_sizes", "k = 1024, m = 12", "k = 1099511627776, m = 1099511627776",
+                        "m.toml:49: `sizes`: multiply to more than 1152921504606846976"},
+        MeasuredRefusal{
             "name_of_no_parameter", "lanes = 16", "\"la nes\" = 16",
             "m.toml:48: has a name that is not 1 to 40 letters (digits and underscores count as letters)"},
-        Refusal{"unknown_field", "{ threads = 2, seconds", "{ threads = 2, core = 1, seconds",
-                "m.toml:6: `core`: is not a known field"},
-        Refusal{"not_a_table", "types = { A = \"f32\", B = \"q8_0\", C = \"f32\" }", "types = 1",
-                "m.toml:47: `types`: is integer, expected table"}),
+        MeasuredRefusal{"unknown_field", "{ threads = 2, seconds", "{ threads = 2, core = 1, seconds",
+                        "m.toml:6: `core`: is not a known field"},
+        MeasuredRefusal{"not_a_table", "types = { A = \"f32\", B = \"q8_0\", C = \"f32\" }", "types = 1",
+                        "m.toml:47: `types`: is integer, expected table"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 /// The first one's text.
@@ -188,18 +189,18 @@ std::string micro_kernel_text() {
 
 TEST(Measurements, TheSameInstanceTwiceIsRefused) {
     const std::string text = kMeasured, kernel = micro_kernel_text();
-    EXPECT_EQ(error_of(text + replaced(kernel, "1.2e-05", "1.3e-05")),
+    EXPECT_EQ(error_of_measured(text + with_replaced(kernel, "1.2e-05", "1.3e-05")),
               "m.toml:63: `name`: is contract, timed before with the same types, parameters, sizes, work and "
               "level");
-    EXPECT_EQ(error_of(text + replaced(kernel, "m = 12", "m = 1")), "accepted");
+    EXPECT_EQ(error_of_measured(text + with_replaced(kernel, "m = 12", "m = 1")), "accepted");
 }
 
 TEST(Measurements, HugeTablesAreRefusedBeforeTheyAreParsed) {
     std::string text = kMeasured;
     const std::string kernel = micro_kernel_text();
     for (int i = 0; text.size() <= size_t{1} << 20; ++i)
-        text += replaced(kernel, "k = 1024", "k = " + std::to_string(i + 1));
-    EXPECT_TRUE(error_of(text).starts_with("m.toml: is ")) << error_of(text);
+        text += with_replaced(kernel, "k = 1024", "k = " + std::to_string(i + 1));
+    EXPECT_TRUE(error_of_measured(text).starts_with("m.toml: is ")) << error_of_measured(text);
 }
 
 }  // namespace

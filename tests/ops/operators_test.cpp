@@ -40,7 +40,7 @@ TensorData run(const DefinitionPtr& op, const std::map<std::string, int64_t>& sy
                std::vector<TensorData> operands, const TensorData& previous = {}) {
     verify(*op, op->name);
     operands.push_back(previous);
-    return interpret(*op, tessera::bind(*op, dims_of(*op, symbols), op->name), operands, op->name).at(0);
+    return interpret(*op, bound_extents(*op, dims_of(*op, symbols), op->name), operands, op->name).at(0);
 }
 
 void expect_near(const TensorData& found, const std::vector<int64_t>& shape,

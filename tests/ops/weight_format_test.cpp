@@ -40,7 +40,7 @@ TEST(WeightFormat, EveryFormatDefinesProductAndEmbedding) {
         for (size_t i = 0; i < operands; ++i) {
             const WeightOperand& operand = info(format).operands[i];
             EXPECT_EQ(product->tensors[1 + i].type, operand.type);
-            EXPECT_EQ(tessera::bind(*rows, {}, "e").shapes[1 + i],
+            EXPECT_EQ(bound_extents(*rows, {}, "e").shapes[1 + i],
                       (std::vector<int64_t>{7, 512 / operand.block}));
         }
     }

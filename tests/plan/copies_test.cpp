@@ -43,7 +43,7 @@ Plan plan_with(std::map<std::string, CopyPlan> copies) {
     return plan;
 }
 
-std::string error_of(const std::map<std::string, CopyPlan>& copies) {
+std::string error_of_copies(const std::map<std::string, CopyPlan>& copies) {
     try {
         (void)with_copies(graph(), plan_with(copies), "plan.toml");
     } catch (const Error& error) {
@@ -65,15 +65,16 @@ TEST(Copies, StandInFrontOfTheirFirstReaderAndChangeNothing) {
 }
 
 TEST(Copies, MistakesAreNamed) {
-    EXPECT_EQ(error_of({{"a", {"s", {{"b", "A"}}}}}),
+    EXPECT_EQ(error_of_copies({{"a", {"s", {{"b", "A"}}}}}),
               "plan.toml: `a`: is a value of the graph, not a copy of one");
-    EXPECT_EQ(error_of({{"c", {"nothing", {{"b", "A"}}}}}),
+    EXPECT_EQ(error_of_copies({{"c", {"nothing", {{"b", "A"}}}}}),
               "plan.toml: `c`: copies nothing, which is not in the graph");
-    EXPECT_EQ(error_of({{"c", {"s", {{"b", "B"}}}}}), "plan.toml: `c`: is for b.B, which does not read s");
-    EXPECT_EQ(error_of({{"c", {"s", {{"nobody", "B"}}}}}),
+    EXPECT_EQ(error_of_copies({{"c", {"s", {{"b", "B"}}}}}),
+              "plan.toml: `c`: is for b.B, which does not read s");
+    EXPECT_EQ(error_of_copies({{"c", {"s", {{"nobody", "B"}}}}}),
               "plan.toml: `c`: is for nobody, which is not in the graph");
-    EXPECT_EQ(error_of({{"c", {"s", {}}}}), "plan.toml: `c`: is read by nobody");
-    EXPECT_EQ(error_of({{"c", {"x", {}, true}}}),
+    EXPECT_EQ(error_of_copies({{"c", {"s", {}}}}), "plan.toml: `c`: is read by nobody");
+    EXPECT_EQ(error_of_copies({{"c", {"x", {}, true}}}),
               "plan.toml: `c`: is made in place of x, which no operator makes as its only result");
 }
 

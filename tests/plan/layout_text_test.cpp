@@ -9,7 +9,7 @@
 namespace tessera {
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string error_of_layout(const std::string& text) {
     try {
         (void)parse_layout(text, "plan.toml:3");
     } catch (const Error& error) {
@@ -26,17 +26,17 @@ TEST(LayoutText, EveryFormIsRead) {
 }
 
 TEST(LayoutText, WhatIsNoLayoutIsNamed) {
-    EXPECT_EQ(error_of(""), "plan.toml:3: ends, expected row-major, order [..] or lanes <..>");
-    EXPECT_EQ(error_of("column-major"),
+    EXPECT_EQ(error_of_layout(""), "plan.toml:3: ends, expected row-major, order [..] or lanes <..>");
+    EXPECT_EQ(error_of_layout("column-major"),
               "plan.toml:3: found `column-major`, expected row-major, order [..] or lanes <..>");
-    EXPECT_EQ(error_of("order []"), "plan.toml:3: found `]`, expected an axis");
-    EXPECT_EQ(error_of("order [0, -1]"), "plan.toml:3: found `-1]`, expected an axis");
-    EXPECT_EQ(error_of("order [99999999999]"), "plan.toml:3: axis 99999999999 is more than 63");
-    EXPECT_EQ(error_of("lanes <1>"), "plan.toml:3: found `>`, expected `:`");
-    EXPECT_EQ(error_of("lanes <1:5000>"), "plan.toml:3: a lane has 5000 elements, expected 1 to 4096");
-    EXPECT_EQ(error_of("lanes <1:2"), "plan.toml:3: ends, expected `>`");
-    EXPECT_EQ(error_of("row-major x"), "plan.toml:3: found `x`, expected the end of the line");
-    EXPECT_EQ(error_of("lanes <1:2> order [0]"),
+    EXPECT_EQ(error_of_layout("order []"), "plan.toml:3: found `]`, expected an axis");
+    EXPECT_EQ(error_of_layout("order [0, -1]"), "plan.toml:3: found `-1]`, expected an axis");
+    EXPECT_EQ(error_of_layout("order [99999999999]"), "plan.toml:3: axis 99999999999 is more than 63");
+    EXPECT_EQ(error_of_layout("lanes <1>"), "plan.toml:3: found `>`, expected `:`");
+    EXPECT_EQ(error_of_layout("lanes <1:5000>"), "plan.toml:3: a lane has 5000 elements, expected 1 to 4096");
+    EXPECT_EQ(error_of_layout("lanes <1:2"), "plan.toml:3: ends, expected `>`");
+    EXPECT_EQ(error_of_layout("row-major x"), "plan.toml:3: found `x`, expected the end of the line");
+    EXPECT_EQ(error_of_layout("lanes <1:2> order [0]"),
               "plan.toml:3: found `order [0]`, expected the end of the line");
 }
 

@@ -9,7 +9,7 @@
 namespace tessera {
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string error_of_nest(const std::string& text) {
     try {
         (void)parse_nest(text, "plan.toml:7");
     } catch (const Error& error) {
@@ -55,9 +55,9 @@ TEST(Nest, LoopsInLoopsAreOneListOfLoops) {
 TEST(Nest, WhatIsNoTilingExpressionIsNamedWithItsPosition) {
     const std::string advice = " (a nest reads `x:8 y:1 { producer[kernel key=value]; root[kernel] }`)";
     const auto expected = [&](const std::string& text, const std::string& problem) {
-        EXPECT_EQ(error_of(text), "plan.toml:7: `" + text + "`: " + problem + advice);
+        EXPECT_EQ(error_of_nest(text), "plan.toml:7: `" + text + "`: " + problem + advice);
     };
-    EXPECT_EQ(error_of(""), "plan.toml:7: expected a name at position 1" + advice);
+    EXPECT_EQ(error_of_nest(""), "plan.toml:7: expected a name at position 1" + advice);
     expected("a", "expected [micro-kernel] at position 2");
     expected("a[]", "expected a name at position 3");
     expected("a[loops", "expected a name at position 8");
@@ -79,7 +79,7 @@ TEST(Nest, WhatIsNoTilingExpressionIsNamedWithItsPosition) {
 TEST(Nest, DeepNestingIsRefused) {
     std::string text;
     for (int i = 0; i < 100000; ++i) text += "x:1 { ";
-    EXPECT_NE(error_of(text).find("nested too deeply"), std::string::npos);
+    EXPECT_NE(error_of_nest(text).find("nested too deeply"), std::string::npos);
 }
 
 Nest random_nest(std::mt19937_64& random, int depth) {

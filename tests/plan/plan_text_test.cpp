@@ -40,7 +40,7 @@ Plan example() {
             .specialisations = {decode, s}};
 }
 
-std::string error_of(const std::string& text) {
+std::string error_of_plan(const std::string& text) {
     try {
         (void)parse_plan(text, "plan.toml");
     } catch (const Error& error) {
@@ -81,44 +81,44 @@ TEST(PlanText, TensorsAndKernelsAreOneLineEach) {
 }
 
 TEST(PlanText, MistakesAreNamedWithTheirLine) {
-    EXPECT_EQ(error_of(edited("version = 1", "version = 2")),
+    EXPECT_EQ(error_of_plan(edited("version = 1", "version = 2")),
               "plan.toml: `version`: is 2, this tool reads 1");
-    EXPECT_EQ(error_of(edited("version = 1\n", "")), "plan.toml:1: `version`: is missing");
-    EXPECT_EQ(error_of(edited("machine = 'avx512'", "machine = 512")),
+    EXPECT_EQ(error_of_plan(edited("version = 1\n", "")), "plan.toml:1: `version`: is missing");
+    EXPECT_EQ(error_of_plan(edited("machine = 'avx512'", "machine = 512")),
               "plan.toml:4: `machine`: is not a string");
-    EXPECT_EQ(error_of(edited("machine =", "device = 'x'\nmachine =")),
+    EXPECT_EQ(error_of_plan(edited("machine =", "device = 'x'\nmachine =")),
               "plan.toml:4: `device`: is not known here");
-    EXPECT_EQ(error_of(edited("'lanes <0:16>'", "'lanes <0:16'")), "plan.toml:10: ends, expected `>`");
-    EXPECT_EQ(error_of(edited("arena for more.X", "arena")),
+    EXPECT_EQ(error_of_plan(edited("'lanes <0:16>'", "'lanes <0:16'")), "plan.toml:10: ends, expected `>`");
+    EXPECT_EQ(error_of_plan(edited("arena for more.X", "arena")),
               "plan.toml:16: `packed`: is `arena, rest.A`, expected VALUE for OPERATOR.OPERAND, ..; or made "
               "as VALUE");
-    EXPECT_EQ(error_of(edited("arena for more.X", "arena for more")),
+    EXPECT_EQ(error_of_plan(edited("arena for more.X", "arena for more")),
               "plan.toml:16: `packed`: is for `more`, expected OPERATOR.OPERAND");
-    EXPECT_EQ(error_of(edited("T = [1, 1]", "T = 1")), "plan.toml:22: `T`: is not [low, high]");
-    EXPECT_EQ(error_of(edited("T = [1, 1]", "T = [1, 'x']")), "plan.toml:22: `T`: is not [low, high]");
-    EXPECT_EQ(error_of(edited("arena_bytes = 8192", "arena_bytes = 'all'")),
+    EXPECT_EQ(error_of_plan(edited("T = [1, 1]", "T = 1")), "plan.toml:22: `T`: is not [low, high]");
+    EXPECT_EQ(error_of_plan(edited("T = [1, 1]", "T = [1, 'x']")), "plan.toml:22: `T`: is not [low, high]");
+    EXPECT_EQ(error_of_plan(edited("arena_bytes = 8192", "arena_bytes = 'all'")),
               "plan.toml:20: `arena_bytes`: is not an integer");
-    EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'heap'")),
+    EXPECT_EQ(error_of_plan(edited("'arena at 128 for 4096'", "'heap'")),
               "plan.toml:41: `arena`: is `heap`, expected arena, tile, view of NAME or in place of NAME");
-    EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at 128'")),
+    EXPECT_EQ(error_of_plan(edited("'arena at 128 for 4096'", "'arena at 128'")),
               "plan.toml:41: `arena`: ends in ``, expected ` at OFFSET for BYTES`");
-    EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at -64 for 4096'")),
+    EXPECT_EQ(error_of_plan(edited("'arena at 128 for 4096'", "'arena at -64 for 4096'")),
               "plan.toml:41: `arena`: ends in `-64 for 4096`, expected ` at OFFSET for BYTES`");
-    EXPECT_EQ(error_of(edited("'arena at 128 for 4096'", "'arena at 128 for 4096 bytes'")),
+    EXPECT_EQ(error_of_plan(edited("'arena at 128 for 4096'", "'arena at 128 for 4096 bytes'")),
               "plan.toml:41: `arena`: has ` bytes` behind its place");
-    EXPECT_EQ(error_of(edited("{ block = 'last', nest", "{ block = 'last', lanes = 4, nest")),
+    EXPECT_EQ(error_of_plan(edited("{ block = 'last', nest", "{ block = 'last', lanes = 4, nest")),
               "plan.toml:35: `lanes`: is not known here");
     EXPECT_NE(
-        error_of(edited("t:1 { tile", "t:0 { tile"))
+        error_of_plan(edited("t:1 { tile", "t:0 { tile"))
             .find("plan.toml:34: `t:0 { tile[loops lanes=16 x=d]; arena[loops] }`: expected a tile size"),
         std::string::npos);
-    EXPECT_EQ(error_of(edited("workers = 2", "workers = 0")),
+    EXPECT_EQ(error_of_plan(edited("workers = 2", "workers = 0")),
               "plan.toml: `workers`: is 0, expected 1 to 1024");
-    EXPECT_EQ(error_of(edited("alone = true", "alone = 1")),
+    EXPECT_EQ(error_of_plan(edited("alone = true", "alone = 1")),
               "plan.toml:37: `alone`: is neither true nor false");
-    EXPECT_NE(error_of(edited("48@worker", "48@core")).find("expected worker at position 10"),
+    EXPECT_NE(error_of_plan(edited("48@worker", "48@core")).find("expected worker at position 10"),
               std::string::npos);
-    EXPECT_EQ(error_of("version = 1\ngraph = "),
+    EXPECT_EQ(error_of_plan("version = 1\ngraph = "),
               "plan.toml:2: Error while parsing key-value pair: encountered end-of-file");
 }
 

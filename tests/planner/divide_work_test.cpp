@@ -1,6 +1,6 @@
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "ir/graph.h"

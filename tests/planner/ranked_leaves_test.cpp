@@ -2,7 +2,7 @@
 
 #include "planner/ranked_leaves.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"

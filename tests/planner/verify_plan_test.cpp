@@ -13,7 +13,7 @@
 namespace tessera::testing {
 namespace {
 
-const Graph& graph() {
+const Graph& planned_graph() {
     static const Graph parsed = [] {
         Graph g = parse_graph(kPlannedGraph, "planned.ir");
         verify(g, "planned.ir");
@@ -27,13 +27,13 @@ Plan plain_plan() {
     SpecialisationPlan s;
     s.name = "all";
     s.bounds = {{"T", {1, 8}}};
-    for (const Block& block : graph().blocks) {
+    for (const Block& block : planned_graph().blocks) {
         for (const Node& node : block.nodes) {
             if (node.name != "turned" && node.name != "shown" && node.name != "back")
                 s.kernels.push_back({block.name, {{}, {Leaf{node.name, "loops", {}}}}});
             for (const ValueId result : node.results) {
-                if (graph()[result].name != "result" && graph()[result].name != "other")
-                    s.tensors[graph()[result].name] = {};
+                if (planned_graph()[result].name != "result" && planned_graph()[result].name != "other")
+                    s.tensors[planned_graph()[result].name] = {};
             }
         }
     }
@@ -60,14 +60,14 @@ void drop(Plan& plan, const std::string& root_name) {
 void set_nest(Plan& plan, const std::string& root_name, const std::string& text) {
     nest_of(plan, root_name) = parse_nest(text, "test");
 }
-TensorPlan& tensor(Plan& plan, const std::string& name) {
+TensorPlan& plan_of(Plan& plan, const std::string& name) {
     return plan.specialisations[0].tensors.at(name);
 }
 void take(Plan& plan, const std::string& name, Place place, const std::string& of) {
-    tensor(plan, name) = {place, of, {}, 0, {}};
+    plan_of(plan, name) = {place, of, {}, 0, {}};
 }
 
-std::vector<IllegalEdit> cases() {
+std::vector<IllegalEdit> illegal_edits() {
     return {
         {"AnotherGraph", [](Plan& p) { p.graph = "other"; },
          "plan.toml: `other`: is the graph of this plan, the model's is planned (make a plan of this model "
@@ -129,7 +129,7 @@ std::vector<IllegalEdit> cases() {
          "scalars)"},
         {"LanesIrregular",
          [](Plan& p) {
-             tensor(p, "scaled").layout = {{1, 0}, {{1, 2}}};
+             plan_of(p, "scaled").layout = {{1, 0}, {{1, 2}}};
              set_nest(p, "scaled", "scaled[loops lanes=4 x=n]");
          },
          "scaled: `Y`: its lanes lie irregularly, at ((lane) / 2 + (n) / 2) * (T * 2) + (lane) % 2 + t * 2 "
@@ -176,7 +176,7 @@ std::vector<IllegalEdit> cases() {
          kHere + "`turned`: is a view, and a kernel computes it too"},
         {"ViewWithALayout",
          [](Plan& p) {
-             tensor(p, "turned").layout = {{1, 0}, {}};
+             plan_of(p, "turned").layout = {{1, 0}, {}};
          },
          kHere + "`turned`: has a layout of its own, but no storage"},
         {"InPlaceInACircle",
@@ -203,16 +203,16 @@ std::vector<IllegalEdit> cases() {
          kHere + "`out`: takes over shown, which shows some elements more than once"},
         {"InPlaceOfWhatAnotherBlockReads", [](Plan& p) { take(p, "out", Place::kInPlace, "aside"); },
          kHere + "`out`: takes over aside, which sum of block last still reads"},
-        {"StateNotInPlace", [](Plan& p) { tensor(p, "rows_new") = {}; },
+        {"StateNotInPlace", [](Plan& p) { plan_of(p, "rows_new") = {}; },
          kHere + "`rows_new`: updates rows and must be in place of it"},
-        {"CarriedValueElsewhere", [](Plan& p) { tensor(p, "out") = {}; },
+        {"CarriedValueElsewhere", [](Plan& p) { plan_of(p, "out") = {}; },
          kHere + "`out`: must end in the storage of begin, where the next repetition of block layer reads it "
                  "(place it, or what it is made from, `in place of` the carried value)"},
-        {"TileOfAnotherKernel", [](Plan& p) { tensor(p, "scaled").place = Place::kTile; },
+        {"TileOfAnotherKernel", [](Plan& p) { plan_of(p, "scaled").place = Place::kTile; },
          kHere + "`scaled`: exists by tiles only, but product reads it in another kernel"},
-        {"TileOfAnotherKernelThroughAView", [](Plan& p) { tensor(p, "product").place = Place::kTile; },
+        {"TileOfAnotherKernelThroughAView", [](Plan& p) { plan_of(p, "product").place = Place::kTile; },
          kHere + "`product`: exists by tiles only, but few reads it in another kernel"},
-        {"TileOfAnotherBlock", [](Plan& p) { tensor(p, "aside").place = Place::kTile; },
+        {"TileOfAnotherBlock", [](Plan& p) { plan_of(p, "aside").place = Place::kTile; },
          kHere + "`aside`: exists by tiles only, but out reads it in another kernel"},
         // Layouts and sizes.
         {"NoPermutation",
@@ -222,7 +222,7 @@ std::vector<IllegalEdit> cases() {
          "plan.toml: `w`: order [0, 0] is no permutation of the 2 axes"},
         {"LaneOfNoAxis",
          [](Plan& p) {
-             tensor(p, "norm").layout = {{}, {{1, 4}}};
+             plan_of(p, "norm").layout = {{}, {{1, 4}}};
          },
          kHere + "`norm`: lane 1:4 names no axis of 1"},
         {"LaneOfOne",
@@ -303,56 +303,58 @@ class IllegalPlan : public ::testing::TestWithParam<IllegalEdit> {};
 TEST_P(IllegalPlan, IsRefusedWithItsReason) {
     Plan plan = plain_plan();
     GetParam().edit(plan);
-    EXPECT_EQ(refusal(graph(), plan), GetParam().reason);
+    EXPECT_EQ(refusal(planned_graph(), plan), GetParam().reason);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, IllegalPlan, ::testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Cases, IllegalPlan, ::testing::ValuesIn(illegal_edits()),
                          [](const auto& c) { return std::string(c.param.name); });
 
 TEST(LegalPlan, PlainAndDefaultPlansAreLegal) {
-    EXPECT_EQ(refusal(graph(), plain_plan()), "");
+    EXPECT_EQ(refusal(planned_graph(), plain_plan()), "");
     for (const int64_t lanes : {1, 4, 16})
-        EXPECT_EQ(refusal(graph(), default_plan(graph(), {.machine = "test", .lanes = lanes})), "") << lanes;
+        EXPECT_EQ(
+            refusal(planned_graph(), default_plan(planned_graph(), {.machine = "test", .lanes = lanes})), "")
+            << lanes;
 }
 
 TEST(LegalPlan, TilesAndReplacementsAreLegalWhereNothingElseSeesThem) {
     Plan plan = plain_plan();
     drop(plan, "norm");
     set_nest(plan, "scaled", "t:2 { norm[loops]; scaled[loops] }");
-    tensor(plan, "norm").place = Place::kTile;
+    plan_of(plan, "norm").place = Place::kTile;
     take(plan, "again", Place::kInPlace, "few");
-    EXPECT_EQ(refusal(graph(), plan), "");
+    EXPECT_EQ(refusal(planned_graph(), plan), "");
 }
 
 /// Offsets as a person edits them: sizes still fit, so they are kept, and checked.
 TEST(PlacedPlan, WrongOffsetsAreRefused) {
-    Plan placed = place_buffers(graph(), plain_plan());
-    verify_plan(graph(), placed, "plan.toml");
+    Plan placed = place_buffers(planned_graph(), plain_plan());
+    verify_plan(planned_graph(), placed, "plan.toml");
     Plan overlapping = placed;
-    tensor(overlapping, "norm").offset = *tensor(overlapping, "begin").offset;
-    EXPECT_EQ(refusal(graph(), overlapping),
+    plan_of(overlapping, "norm").offset = *plan_of(overlapping, "begin").offset;
+    EXPECT_EQ(refusal(planned_graph(), overlapping),
               kHere + "`tensors`: begin and norm overlap while both are alive");
     Plan outside = placed;
-    tensor(outside, "norm").offset = placed.specialisations[0].arena_bytes;
+    plan_of(outside, "norm").offset = placed.specialisations[0].arena_bytes;
     EXPECT_EQ(
-        refusal(graph(), outside),
+        refusal(planned_graph(), outside),
         kHere +
             fmt::format(
                 "`tensors`: norm at {0} with 32 bytes does not lie on a line inside the arena of {0} bytes",
                 placed.specialisations[0].arena_bytes));
     Plan off_line = placed;
     off_line.specialisations[0].arena_bytes += 64;
-    tensor(off_line, "norm").offset = placed.specialisations[0].arena_bytes + 4;
+    plan_of(off_line, "norm").offset = placed.specialisations[0].arena_bytes + 4;
     EXPECT_EQ(
-        refusal(graph(), off_line),
+        refusal(planned_graph(), off_line),
         kHere + fmt::format(
                     "`tensors`: norm at {} with 32 bytes does not lie on a line inside the arena of {} bytes",
                     placed.specialisations[0].arena_bytes + 4, placed.specialisations[0].arena_bytes + 64));
     Plan small = placed;
     small.specialisations[0].arena_bytes = 0;
-    EXPECT_NE(refusal(graph(), small).find("does not lie on a line inside the arena of 0 bytes"),
+    EXPECT_NE(refusal(planned_graph(), small).find("does not lie on a line inside the arena of 0 bytes"),
               std::string::npos)
-        << refusal(graph(), small);
+        << refusal(planned_graph(), small);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ops/decompose.h"
 #include "support/error.h"

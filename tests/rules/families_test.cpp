@@ -2,7 +2,7 @@
 // is the same operator.
 #include "rules/algebra/families.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using egraph::Leaf;
 using egraph::Operator;
 using egraph::TermId;
 
-const std::vector<DimSymbol>& symbols() {
+const std::vector<DimSymbol>& step_symbols() {
     static const std::vector<DimSymbol> all = {{"T", 1, 6}};
     return all;
 }
@@ -91,7 +91,7 @@ class Recognition : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Recognition, FollowsFromTheDefinition) {
     const Operator op = operator_of(GetParam());
-    const Families all(symbols());
+    const Families all(step_symbols());
     std::string found;
     for (const FamilyPtr& family : {all.transpose, all.unary, all.binary, all.reduce, all.product,
                                     all.broadcast, all.reshape, all.slice, all.concat}) {
@@ -113,8 +113,8 @@ TEST_P(Recognition, FollowsFromTheDefinition) {
         const auto made = family->make(*attributes, types);
         ASSERT_TRUE(made);
         EXPECT_EQ(family->recognise(*made), attributes);
-        const Graph before = testing::graph_of(egraph, egraph.add(op, children), symbols());
-        const Graph after = testing::graph_of(egraph, egraph.add(*made, children), symbols());
+        const Graph before = testing::graph_of(egraph, egraph.add(op, children), step_symbols());
+        const Graph after = testing::graph_of(egraph, egraph.add(*made, children), step_symbols());
         verify(after, GetParam().name);
         const GraphCall call = testing::random_call(before, 5, true);
         EXPECT_EQ(testing::difference(interpret_graph(after, call), interpret_graph(before, call), 0), "");
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(All, Recognition, ::testing::ValuesIn(kCases),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Families, MakeNothingThatDoesNotFit) {
-    const Families all(symbols());
+    const Families all(step_symbols());
     const auto f32 = [](std::vector<Dim> shape) { return row_major(ElementType::kF32, std::move(shape)); };
     const std::vector<TensorType> matrix = {f32({Dim("T"), 6})};
     const auto makes = [](const FamilyPtr& family, const egraph::Attributes& attributes,

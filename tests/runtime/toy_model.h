@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "runtime/artefact.h"
 #include "support/subprocess.h"

@@ -14,13 +14,13 @@
 namespace tessera {
 namespace {
 
-struct Refused {
+struct RefusedKey {
     const char* key;  ///< after "ARCH."
     const char* what;
 };
 
 /// Refused unless absent or 0.
-constexpr Refused kRefused[] = {
+constexpr RefusedKey kRefusedKeys[] = {
     {"expert_count", "mixture of experts"},
     {"expert_used_count", "mixture of experts"},
     {"attention.sliding_window", "attention over a sliding window"},
@@ -67,7 +67,7 @@ public:
 
     void refuse(const char* suffix, const std::string& what) { refuse_key(key(suffix), what); }
 
-    void refuse_unless_zero(const Refused& refused) {
+    void refuse_unless_zero(const RefusedKey& refused) {
         const GgufValue* found = file_.metadata().find(key(refused.key));
         if (!found) return;
         const bool is_zero = std::visit(
@@ -163,7 +163,7 @@ std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, Findings& fi
     if (!name)
         throw Error(file.path(), "general.architecture", "is missing, expected the name of an architecture");
     Keys keys(file, std::string(*name), findings);
-    for (const Refused& refused : kRefused) keys.refuse_unless_zero(refused);
+    for (const RefusedKey& refused : kRefusedKeys) keys.refuse_unless_zero(refused);
     const Architecture* architecture = find_architecture(*name);
     if (!architecture) {
         findings.unsupported.push_back(

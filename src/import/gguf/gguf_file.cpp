@@ -21,7 +21,7 @@ constexpr std::string_view kMagic = "GGUF";
 constexpr uint32_t kDefaultAlignment = 32;
 // Limits of ggml itself: GGML_MAX_DIMS, GGML_MAX_NAME.
 constexpr uint32_t kMostDimensions = 4;
-constexpr size_t kLongestName = 64;
+constexpr size_t kLongestTensorName = 64;
 // The shortest description: an empty name (8), rank (4), one extent (8), type (4), offset (8).
 constexpr uint64_t kShortestTensor = 32;
 // More than any model has. A tensor takes ten times the memory of its shortest description.
@@ -87,9 +87,9 @@ void GgufFile::read_tensors(GgufCursor& cursor, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
         GgufTensor tensor;
         tensor.name = cursor.read_string(fmt::format("name of tensor {}", i));
-        if (tensor.name.empty() || tensor.name.size() > kLongestName)
+        if (tensor.name.empty() || tensor.name.size() > kLongestTensorName)
             cursor.fail(fmt::format("tensor {}", i), fmt::format("has a name of {} bytes, expected 1 to {}",
-                                                                 tensor.name.size(), kLongestName));
+                                                                 tensor.name.size(), kLongestTensorName));
         if (!index_.emplace(tensor.name, i).second)
             cursor.fail(tensor.name, "occurs twice among the tensors");
 

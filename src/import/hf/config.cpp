@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 

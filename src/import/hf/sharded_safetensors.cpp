@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "import/hf/json_file.h"
@@ -17,7 +17,7 @@ using nlohmann::json;
 constexpr JsonBounds kIndexBounds{.bytes = size_t{64} << 20, .values = 400'000, .depth = 4, .word = 4096};
 /// Each is a mapping of its own; the largest checkpoints have a few hundred.
 constexpr size_t kMostShards = 4096;
-constexpr size_t kLongestName = 255;  // of a file, on Linux
+constexpr size_t kLongestFileName = 255;  // of a file, on Linux
 
 /// Shard by tensor, as the index says.
 std::map<std::string, std::string> read_weight_map(const std::string& path) {
@@ -31,7 +31,7 @@ std::map<std::string, std::string> read_weight_map(const std::string& path) {
             throw Error(path, tensor,
                         fmt::format("lies in {}, expected the name of a file", file.type_name()));
         const std::string name = file.get<std::string>();
-        if (name.empty() || name.size() > kLongestName || name.front() == '.' ||
+        if (name.empty() || name.size() > kLongestFileName || name.front() == '.' ||
             name.find('/') != std::string::npos || name.find('\0') != std::string::npos)
             throw Error(path, tensor,
                         fmt::format("lies in {}, expected the name of a file beside the index",

@@ -10,14 +10,14 @@ constexpr auto kAttentionBiases = {LayerTensor::kQueryBias, LayerTensor::kKeyBia
                                    LayerTensor::kOutputBias};
 constexpr auto kFeedForwardBiases = {LayerTensor::kGateBias, LayerTensor::kUpBias, LayerTensor::kDownBias};
 
-void complete_hf(HfSettings& settings, DecoderConfig& config) {
+void complete_llama_hf(HfSettings& settings, DecoderConfig& config) {
     if (settings.boolean("attention_bias", false)) config.set(Presence::kAlways, kAttentionBiases);
     if (settings.boolean("mlp_bias", false)) config.set(Presence::kAlways, kFeedForwardBiases);
     // Mistral's window under the name of Llama: the class ignores it, the model was trained with it.
     settings.refuse_unless_neutral("sliding_window", "attention over a sliding window");
 }
 
-void complete_gguf(DecoderConfig& config) {
+void complete_llama_gguf(DecoderConfig& config) {
     config.set(Presence::kIfStored, kAttentionBiases);
     config.set(Presence::kIfStored, kFeedForwardBiases);
 }
@@ -28,8 +28,8 @@ const Architecture& llama_architecture() {
     static const Architecture architecture{.name = "llama",
                                            .hf_class = "LlamaForCausalLM",
                                            .gguf_rope_form = ops::RopeForm::kPairs,
-                                           .complete_hf = complete_hf,
-                                           .complete_gguf = complete_gguf};
+                                           .complete_hf = complete_llama_hf,
+                                           .complete_gguf = complete_llama_gguf};
     return architecture;
 }
 

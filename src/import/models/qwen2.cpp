@@ -8,13 +8,13 @@ namespace {
 
 constexpr auto kBiases = {LayerTensor::kQueryBias, LayerTensor::kKeyBias, LayerTensor::kValueBias};
 
-void complete_hf(HfSettings& settings, DecoderConfig& config) {
+void complete_qwen2_hf(HfSettings& settings, DecoderConfig& config) {
     config.set(Presence::kAlways, kBiases);
     if (settings.boolean("use_sliding_window", false))
         settings.refuse("use_sliding_window", "attention over a sliding window");
 }
 
-void complete_gguf(DecoderConfig& config) {
+void complete_qwen2_gguf(DecoderConfig& config) {
     config.set(Presence::kAlways, kBiases);
     config.set(Presence::kIfStored, {LayerTensor::kOutputBias});
 }
@@ -24,8 +24,8 @@ void complete_gguf(DecoderConfig& config) {
 const Architecture& qwen2_architecture() {
     static const Architecture architecture{.name = "qwen2",
                                            .hf_class = "Qwen2ForCausalLM",
-                                           .complete_hf = complete_hf,
-                                           .complete_gguf = complete_gguf};
+                                           .complete_hf = complete_qwen2_hf,
+                                           .complete_gguf = complete_qwen2_gguf};
     return architecture;
 }
 

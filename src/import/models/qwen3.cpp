@@ -9,7 +9,7 @@ namespace {
 constexpr auto kHeadNorms = {LayerTensor::kQueryNorm, LayerTensor::kKeyNorm};
 constexpr int64_t kDefaultHeadWidth = 128;
 
-void complete_hf(HfSettings& settings, DecoderConfig& config) {
+void complete_qwen3_hf(HfSettings& settings, DecoderConfig& config) {
     config.set(Presence::kAlways, kHeadNorms);
     if (!settings.has("head_dim")) config.size.head_width = kDefaultHeadWidth;
     if (settings.boolean("attention_bias", false))
@@ -19,7 +19,7 @@ void complete_hf(HfSettings& settings, DecoderConfig& config) {
         settings.refuse("use_sliding_window", "attention over a sliding window");
 }
 
-void complete_gguf(DecoderConfig& config) {
+void complete_qwen3_gguf(DecoderConfig& config) {
     config.set(Presence::kAlways, kHeadNorms);
 }
 
@@ -28,8 +28,8 @@ void complete_gguf(DecoderConfig& config) {
 const Architecture& qwen3_architecture() {
     static const Architecture architecture{.name = "qwen3",
                                            .hf_class = "Qwen3ForCausalLM",
-                                           .complete_hf = complete_hf,
-                                           .complete_gguf = complete_gguf};
+                                           .complete_hf = complete_qwen3_hf,
+                                           .complete_gguf = complete_qwen3_gguf};
     return architecture;
 }
 

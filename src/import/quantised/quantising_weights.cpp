@@ -1,12 +1,10 @@
 #include "import/quantised/quantising_weights.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <thread>
 
-#include "ir/half.h"
+#include "ir/stored_number.h"
 #include "quantise/quantise_rows.h"
 #include "support/error.h"
 
@@ -14,19 +12,6 @@ namespace tessera {
 namespace {
 
 constexpr float kLargestHalf = 65504;
-
-template <typename T>
-T load(std::span<const std::byte> bytes, size_t index) {
-    T value;
-    std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
-    return value;
-}
-
-float element(std::span<const std::byte> bytes, ElementType type, size_t index) {
-    if (type == ElementType::kF32) return load<float>(bytes, index);
-    const auto pattern = load<uint16_t>(bytes, index);
-    return type == ElementType::kF16 ? half_value(pattern) : std::bit_cast<float>(uint32_t{pattern} << 16);
-}
 
 }  // namespace
 
@@ -57,7 +42,7 @@ std::vector<QuantisingWeights::Bytes> QuantisingWeights::quantised(const Operand
     const TensorContents contents = checkpoint_->contents(operand.weight);
     const auto read = [&](size_t first, std::span<float> to) {
         for (size_t i = 0; i < to.size(); ++i) {
-            to[i] = element(contents.bytes, type, first + i);
+            to[i] = static_cast<float>(stored_number(contents.bytes, type, first + i));
             if (!(std::fabs(to[i]) <= kLargestHalf))
                 throw Error("quantize", operand.weight,
                             fmt::format("holds {} at element {}", to[i], first + i),

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "import/quantised/ggml_blocks.h"
 #include "ir/element_bits.h"

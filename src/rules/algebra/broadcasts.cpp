@@ -18,7 +18,7 @@ using egraph::Pattern;
 using Labels = std::vector<int64_t>;
 using Shape = std::vector<Dim>;
 
-std::optional<Attributes> recognise(const Operator& op) {
+std::optional<Attributes> recognise_broadcast(const Operator& op) {
     const auto indexed = recognise_indexed(op);
     if (!indexed || indexed->labels.size() != 1 || indexed->monoid != Monoid::kNone) return {};
     if (!is_bare_read(indexed->body) || indexed->elements.front() != indexed->result) return {};
@@ -26,8 +26,8 @@ std::optional<Attributes> recognise(const Operator& op) {
     return Attributes{{"labels", indexed->labels.front()}, {"shape", *indexed->shape}};
 }
 
-std::optional<Operator> make(const Attributes& attributes, std::span<const TensorType> types,
-                             Symbols symbols) {
+std::optional<Operator> make_broadcast(const Attributes& attributes, std::span<const TensorType> types,
+                                       Symbols symbols) {
     const auto& shape = std::get<Shape>(attributes.at("shape"));
     if (types.size() != 1) return {};
     return make_indexed("broadcast",
@@ -46,7 +46,7 @@ std::optional<Operator> make(const Attributes& attributes, std::span<const Tenso
 }  // namespace
 
 egraph::FamilyPtr broadcasts(Symbols symbols) {
-    return family("broadcast", recognise, make, symbols);
+    return family("broadcast", recognise_broadcast, make_broadcast, symbols);
 }
 
 std::vector<RuleEntry> broadcast_rules(const Families& families) {

@@ -40,8 +40,8 @@ std::optional<Shape> joined(std::span<const TensorType> types, int64_t axis) {
     return shape;
 }
 
-std::optional<Operator> make(const Attributes& attributes, std::span<const TensorType> types,
-                             Symbols symbols) {
+std::optional<Operator> make_concat(const Attributes& attributes, std::span<const TensorType> types,
+                                    Symbols symbols) {
     const int64_t axis = std::get<int64_t>(attributes.at("axis"));
     const auto shape = joined(types, axis);
     if (!shape) return {};
@@ -69,7 +69,7 @@ std::optional<int64_t> axis_of(const ExprPtr& condition) {
     return x->index;
 }
 
-std::optional<Attributes> recognise(const Operator& op, Symbols symbols) {
+std::optional<Attributes> recognise_concat(const Operator& op, Symbols symbols) {
     const Definition* d = op.definition();
     if (!d || op.updates || d->monoid != Monoid::kNone || d->tensors.size() != 3) return {};
     const auto* choice = std::get_if<Apply>(&d->body.front()->node);
@@ -81,7 +81,7 @@ std::optional<Attributes> recognise(const Operator& op, Symbols symbols) {
     const std::vector<TensorType> types = {row_major(d->tensors[0].type, *first),
                                            row_major(d->tensors[1].type, *second)};
     const Attributes attributes = {{"axis", *axis}};
-    auto same_as = make(attributes, types, symbols);
+    auto same_as = make_concat(attributes, types, symbols);
     if (!same_as || same_as->results.front().shape != op.results.front().shape) return {};
     same_as->results = op.results;
     Definition named = *same_as->definition();  // bounds of dims may be wider than those of the graph
@@ -108,9 +108,9 @@ egraph::FamilyPtr concats(Symbols symbols) {
     const std::vector<DimSymbol> all(symbols.begin(), symbols.end());
     return std::make_shared<egraph::OperatorFamily>(egraph::OperatorFamily{
         .name = "concat",
-        .recognise = [all](const Operator& op) { return recognise(op, all); },
+        .recognise = [all](const Operator& op) { return recognise_concat(op, all); },
         .make = [all](const Attributes& attributes,
-                      std::span<const TensorType> types) { return make(attributes, types, all); }});
+                      std::span<const TensorType> types) { return make_concat(attributes, types, all); }});
 }
 
 std::vector<RuleEntry> concat_rules(const Families& families) {

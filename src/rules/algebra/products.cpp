@@ -20,7 +20,7 @@ using egraph::Operator;
 using egraph::Pattern;
 using Labels = std::vector<int64_t>;
 
-std::optional<Attributes> recognise(const Operator& op) {
+std::optional<Attributes> recognise_product(const Operator& op) {
     static const Formula product = formula("X * Z", 2);
     const auto indexed = recognise_indexed(op);
     if (!indexed || indexed->labels.size() != 2 || indexed->monoid != Monoid::kSum) return {};
@@ -33,8 +33,8 @@ std::optional<Attributes> recognise(const Operator& op) {
                       {"accumulator", std::string(name(indexed->accumulator))}};
 }
 
-std::optional<Operator> make(const Attributes& attributes, std::span<const TensorType> types,
-                             Symbols symbols) {
+std::optional<Operator> make_product(const Attributes& attributes, std::span<const TensorType> types,
+                                     Symbols symbols) {
     const auto element = [&](const char* key) {
         return element_type_of(std::get<std::string>(attributes.at(key)));
     };
@@ -90,7 +90,7 @@ output y
 }  // namespace
 
 egraph::FamilyPtr products(Symbols symbols) {
-    return family("product", recognise, make, symbols);
+    return family("product", recognise_product, make_product, symbols);
 }
 
 Pattern product_of(const Families& families, AttributePattern a, AttributePattern b, Pattern x, Pattern z) {

@@ -29,7 +29,7 @@ bool is_folded(const std::vector<int64_t>& axes, size_t axis) {
     return std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end();
 }
 
-std::optional<Attributes> recognise(const Operator& op) {
+std::optional<Attributes> recognise_reduction(const Operator& op) {
     const auto indexed = recognise_indexed(op);
     if (!indexed || indexed->labels.size() != 1 || indexed->monoid == Monoid::kNone) return {};
     if (!reads_in({indexed->post.expr}).empty()) return {};
@@ -51,8 +51,8 @@ std::optional<Attributes> recognise(const Operator& op) {
                       {"accumulator", std::string(name(indexed->accumulator))}};
 }
 
-std::optional<Operator> make(const Attributes& attributes, std::span<const TensorType> types,
-                             Symbols symbols) {
+std::optional<Operator> make_reduction(const Attributes& attributes, std::span<const TensorType> types,
+                                       Symbols symbols) {
     const auto text = [&](const char* key) { return std::get<std::string>(attributes.at(key)); };
     const auto& axes = std::get<std::vector<int64_t>>(attributes.at("axes"));
     const auto monoid = monoid_of(text("monoid"));
@@ -77,7 +77,7 @@ std::optional<Operator> make(const Attributes& attributes, std::span<const Tenso
 }  // namespace
 
 egraph::FamilyPtr reductions(Symbols symbols) {
-    return family("reduce", recognise, make, symbols);
+    return family("reduce", recognise_reduction, make_reduction, symbols);
 }
 
 std::vector<RuleEntry> reduction_rules(const Families& families) {

@@ -24,7 +24,7 @@ using egraph::Pattern;
 using egraph::Rule;
 using Shape = std::vector<Dim>;
 
-std::optional<Attributes> recognise(const Operator& op) {
+std::optional<Attributes> recognise_reshape(const Operator& op) {
     const auto renaming = recognise_renaming(op);
     if (!renaming || renaming->from == renaming->to) return {};
     const auto map = reshape_map(renaming->from, renaming->to);
@@ -36,8 +36,8 @@ std::optional<Attributes> recognise(const Operator& op) {
     return Attributes{{"from", renaming->from}, {"to", renaming->to}};
 }
 
-std::optional<Operator> make(const Attributes& attributes, std::span<const TensorType> types,
-                             Symbols symbols) {
+std::optional<Operator> make_reshape(const Attributes& attributes, std::span<const TensorType> types,
+                                     Symbols symbols) {
     const auto& from = std::get<Shape>(attributes.at("from"));
     const auto& to = std::get<Shape>(attributes.at("to"));
     if (types.size() != 1 || types.front().shape != from || !types.front().layout.is_row_major()) return {};
@@ -88,7 +88,7 @@ std::optional<Exchanged> exchanged(const Match& m) {
 }  // namespace
 
 egraph::FamilyPtr reshapes(Symbols symbols) {
-    return family("reshape", recognise, make, symbols);
+    return family("reshape", recognise_reshape, make_reshape, symbols);
 }
 
 std::vector<RuleEntry> reshape_rules(const Families& families) {

@@ -33,7 +33,7 @@ bool is_inside(int64_t start, int64_t step, const Dim& to, const Dim& from) {
     return end && *end < from.factor;
 }
 
-std::optional<Attributes> recognise(const Operator& op) {
+std::optional<Attributes> recognise_slice(const Operator& op) {
     const auto renaming = recognise_renaming(op);
     if (!renaming || renaming->from.size() != renaming->to.size() || renaming->from == renaming->to)
         return {};
@@ -57,8 +57,8 @@ std::optional<Attributes> recognise(const Operator& op) {
     return Attributes{{"start", start}, {"step", step}, {"shape", renaming->to}};
 }
 
-std::optional<Operator> make(const Attributes& attributes, std::span<const TensorType> types,
-                             Symbols symbols) {
+std::optional<Operator> make_slice(const Attributes& attributes, std::span<const TensorType> types,
+                                   Symbols symbols) {
     const auto& start = std::get<Numbers>(attributes.at("start"));
     const auto& step = std::get<Numbers>(attributes.at("step"));
     const auto& shape = std::get<Shape>(attributes.at("shape"));
@@ -85,7 +85,7 @@ std::optional<Operator> make(const Attributes& attributes, std::span<const Tenso
 }  // namespace
 
 egraph::FamilyPtr slices(Symbols symbols) {
-    return family("slice", recognise, make, symbols);
+    return family("slice", recognise_slice, make_slice, symbols);
 }
 
 std::vector<RuleEntry> slice_rules(const Families& families) {

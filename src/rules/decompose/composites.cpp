@@ -2,7 +2,7 @@
 // over the classes that it read.
 #include "rules/decompose/composites.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "egraph/block_terms.h"
 #include "ops/composite.h"

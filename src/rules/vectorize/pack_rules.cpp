@@ -145,8 +145,9 @@ egraph::FamilyPtr packs() {
 
 bool is_found_by_index(const Definition& definition, int tensor) {
     const auto all = accesses(definition, tensor);
-    return std::ranges::any_of(all,
-                               [](const auto& access) { return std::ranges::any_of(access, is_indirect); });
+    return std::ranges::any_of(all, [](const auto& access) {
+        return std::ranges::any_of(access, [](const ExprPtr& component) { return is_indirect(component); });
+    });
 }
 
 /// What a rule on operators looks at.

@@ -48,7 +48,7 @@ protected:
             operands.push_back(constant_data(weights, value, 0));
         }
         operands.emplace_back();
-        return interpret(*op, tessera::bind(*op, {}, "w"), operands, "w").at(0).values;
+        return interpret(*op, bound_extents(*op, {}, "w"), operands, "w").at(0).values;
     }
 
     void expect_values(const std::string& blocks) const {
