@@ -19,9 +19,9 @@ function(tessera_module name)
     target_link_libraries(tessera_${name} ${scope} ${ARG_DEPENDS} ${ARG_LIBRARIES})
 endfunction()
 
-# Programs of the tests labelled unit, and of all others. scripts/test.sh builds and runs the former under the sanitizers,
-# the latter optimised.
-add_custom_target(unit_tests)
+# Programs of the tests labelled sanitized, and of all others. scripts/test.sh builds and runs the former under the
+# sanitizers, the latter optimised.
+add_custom_target(sanitized_tests)
 add_custom_target(optimised_tests)
 
 # tessera_test_library(random_definition ir/random_definition.cpp): files of tests/ that several programs share.
@@ -37,7 +37,7 @@ function(tessera_discover_suites target prefix excluded label)
     set(tests ${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake)
     add_custom_command(TARGET ${target} POST_BUILD VERBATIM BYPRODUCTS ${tests}
                        COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${target}> -D PREFIX=${prefix}
-                               -D EXCLUDED=${excluded} -D LABEL=${label} -D RESULT=${tests}
+                               -D EXCLUDED=${excluded} "-DLABEL=${label}" -D RESULT=${tests}
                                -P ${CMAKE_SOURCE_DIR}/cmake/DiscoverSuites.cmake)
     file(CONFIGURE OUTPUT ${target}_include.cmake @ONLY CONTENT [[
 if(EXISTS "@tests@")
@@ -51,10 +51,12 @@ endfunction()
 
 # tessera_tests(ir DEPENDS ir ops): every tests/ir/*_test.cpp in one program, run by CTest suite by suite if it is labelled
 # unit, else case by case.
-# OPTIMISED names cases that take too long under the sanitizers; they are labelled so instead of unit.
+# SANITIZED: the module reads what may be hostile, or computes with pointers; its tests are labelled so beside unit.
+# OPTIMISED names cases that take too long for a unit test; they are labelled so instead.
+# SEPARATE: the files are not compiled in units.
 # TOGETHER names suites that make in SetUpTestSuite what takes longer than their cases: each is one test of CTest.
 function(tessera_tests name)
-    cmake_parse_arguments(ARG "SEPARATE" "OPTIMISED" "DEPENDS;LIBRARIES;LABELS;TOGETHER" ${ARGN})
+    cmake_parse_arguments(ARG "SANITIZED;SEPARATE" "OPTIMISED" "DEPENDS;LIBRARIES;LABELS;TOGETHER" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     get_property(shared GLOBAL PROPERTY TESSERA_SHARED_TEST_FILES)
     list(REMOVE_ITEM sources ${shared})
@@ -73,10 +75,10 @@ function(tessera_tests name)
     if(NOT ARG_LABELS)
         set(ARG_LABELS unit)
     endif()
-    if(ARG_LABELS STREQUAL unit)
-        add_dependencies(unit_tests ${name}_tests)
+    if(ARG_SANITIZED)
+        add_dependencies(sanitized_tests ${name}_tests)
     endif()
-    if(ARG_OPTIMISED OR NOT ARG_LABELS STREQUAL unit)
+    if(ARG_OPTIMISED OR NOT ARG_SANITIZED)
         add_dependencies(optimised_tests ${name}_tests)
     endif()
     set(apart ${ARG_OPTIMISED})
@@ -92,7 +94,11 @@ function(tessera_tests name)
     endforeach()
     list(JOIN apart ":" apart)
     if(ARG_LABELS STREQUAL unit)
-        tessera_discover_suites(${name}_tests ${name}. "${apart}" unit)
+        set(suite_labels unit)
+        if(ARG_SANITIZED)
+            list(APPEND suite_labels sanitized)
+        endif()
+        tessera_discover_suites(${name}_tests ${name}. "${apart}" "${suite_labels}")
         return()
     endif()
     set(filter "")

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Usage: scripts/test.sh [--fast]
-# Installs what is missing, builds, and runs every test once: those labelled unit under the address and
-# undefined-behaviour sanitizers, all others optimised, in build/test. With --fast all are optimised.
+# Installs what is missing, builds, and runs every test once: those labelled sanitized under the address and
+# undefined-behaviour sanitizers, all others optimised, in build/test; then scripts/lint.sh. With --fast all are optimised,
+# and nothing is linted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,8 +23,9 @@ if $fast; then
     exit
 fi
 export CCACHE_DEPEND=1 # what is compiled for the first time need not be preprocessed twice
+scripts/lint.sh
 scripts/build.sh test optimised_tests
 scripts/build.sh test bench_programs
-ctest --preset test --parallel "$(nproc)" --label-exclude '^unit$' --exclude-regex '_NOT_BUILT$'
-scripts/build.sh sanitize unit_tests
-ctest --preset sanitize --parallel "$(nproc)" --label-regex '^unit$'
+ctest --preset test --parallel "$(nproc)" --label-exclude '^sanitized$' --exclude-regex '_NOT_BUILT$'
+scripts/build.sh sanitize sanitized_tests
+ctest --preset sanitize --parallel "$(nproc)" --label-regex '^sanitized$'

@@ -24,7 +24,7 @@
 namespace tessera {
 namespace {
 
-constexpr size_t kPiece = 256 * 1024;
+constexpr size_t kPiece = size_t{256} * 1024;
 /// Rows of a square: 64 bytes, a line of every cache, hold 16 elements of 4 bytes.
 constexpr int64_t kSquare = 16;
 

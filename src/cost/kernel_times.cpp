@@ -16,7 +16,8 @@ int64_t at(const std::map<std::string, int64_t>& values, const char* name, int64
 }
 
 double rounded_up(int64_t value, int64_t step) {
-    return static_cast<double>((value + step - 1) / step * step);
+    const int64_t steps = (value + step - 1) / step;
+    return static_cast<double>(steps * step);
 }
 
 std::string upper_case(std::string text) {

@@ -16,7 +16,7 @@ FamilyPtr composites(
         return attributes;
     };
     return std::make_shared<OperatorFamily>(
-        OperatorFamily{.name = kind, .recognise = recognise, .make = std::move(make)});
+        OperatorFamily{.name = std::move(kind), .recognise = recognise, .make = std::move(make)});
 }
 
 }  // namespace tessera::egraph

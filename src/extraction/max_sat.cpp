@@ -146,7 +146,7 @@ void MaxSat::charge(std::vector<int> core) {
     pending_.push_back({std::move(core), least});
 }
 
-void MaxSat::relax(Core core, Budget& budget) {
+void MaxSat::relax(const Core& core, Budget& budget) {
     std::vector<int> violated;
     for (const int literal : core.literals) violated.push_back(-literal);
     sat_.add(violated);

@@ -55,7 +55,7 @@ private:
     std::vector<int> failed(const std::vector<int>& assumed) const;
     void shrink(std::vector<int>& core, Budget& budget);
     void charge(std::vector<int> core);
-    void relax(Core core, Budget& budget);
+    void relax(const Core& core, Budget& budget);
     void add_soft(int literal, Weight weight);
 
     Sat& sat_;

@@ -148,7 +148,7 @@ std::vector<int> iterators_in(const std::vector<ExprPtr>& exprs) {
         });
     }
     std::ranges::sort(found);
-    found.erase(std::ranges::unique(found).begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
 }
 

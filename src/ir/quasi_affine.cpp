@@ -237,7 +237,7 @@ std::vector<int> iterators_in(const QuasiAffine& form) {
     std::vector<int> found;
     collect_iterators(form, found);
     std::ranges::sort(found);
-    found.erase(std::ranges::unique(found).begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
 }
 

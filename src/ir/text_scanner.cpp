@@ -55,7 +55,7 @@ void TextScanner::expect_end() {
 std::string TextScanner::name(std::string_view what) {
     const std::string_view next = rest();
     const auto end = std::find_if_not(next.begin(), next.end(), is_word);
-    const std::string found(next.begin(), end);
+    std::string found(next.begin(), end);
     if (found.empty() || std::isdigit(static_cast<unsigned char>(found.front()))) fail_expecting(what);
     at_ += found.size();
     return found;

@@ -29,7 +29,8 @@ double divergence(std::span<const float> expected, std::span<const float> actual
         const double log_p = expected[i] - expected_total, log_q = actual[i] - actual_total;
         sum += std::exp(log_p) * (log_p - log_q);
     }
-    return std::isnan(sum) ? kInfinity : std::max(0.0, sum);
+    if (std::isnan(sum)) return kInfinity;
+    return std::max(sum, 0.0);
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ namespace {
 // Steps of one match, counted by PCRE2. A line of a million spaces needs about a million.
 constexpr uint32_t kMatchLimit = 50'000'000;
 constexpr uint32_t kHeapLimitKibibytes = 64 * 1024;
-constexpr size_t kSmallestStack = 32 * 1024;
-constexpr size_t kLargestStack = 8 * 1024 * 1024;
+constexpr size_t kSmallestStack = size_t{32} * 1024;
+constexpr size_t kLargestStack = size_t{8} * 1024 * 1024;
 
 constexpr std::string_view kWhiteSpace =
     "\\t-\\r\\x20\\x85\\xa0\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}";

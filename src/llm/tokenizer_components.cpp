@@ -48,7 +48,7 @@ Split split(std::string_view pattern, SplitBehaviour behaviour, bool invert = fa
 }
 
 std::string read_replacement(const JsonAt& component) {
-    const std::string text = component.string_or("replacement", "\u2581");
+    std::string text = component.string_or("replacement", "\u2581");
     if (text.empty()) component.fail("has an empty replacement");
     return text;
 }

@@ -19,7 +19,7 @@ using Type = SentencePieceModel::Type;
 constexpr std::string_view kInsteadAdvice = "a tokenizer.json beside it is used instead";
 
 void refuse_unsupported(const Model& model, const std::string& where) {
-    const auto refuse = [&](const char* field, std::string problem) {
+    const auto refuse = [&](const char* field, const std::string& problem) {
         throw Error(where, field, problem + ", which is not supported", std::string(kInsteadAdvice));
     };
     if (model.algorithm != Model::Algorithm::kBpe) {

@@ -44,7 +44,7 @@ constexpr std::array kX86Features = {
 // AArch64 has one flag for all: an architecture with extensions. Advanced SIMD is in every one of them.
 constexpr std::string_view kArmBaseline = "-march=armv8-a";
 
-std::vector<OperandLanes> uniform_operands(std::string_view type, std::vector<LaneAxis> lanes) {
+std::vector<OperandLanes> uniform_operands(std::string_view type, const std::vector<LaneAxis>& lanes) {
     std::vector<OperandLanes> operands;
     for (const char* name : {"A", "B", "C"}) operands.push_back({name, std::string(type), lanes});
     return operands;

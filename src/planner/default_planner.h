@@ -17,10 +17,10 @@ struct PlannerOptions {
     std::string machine;  ///< its name, written into the plan
     int64_t lanes = 16;   ///< f32 lanes of the vector unit
     int64_t vector_registers = 32;
-    int64_t line_bytes = 64;              ///< of a line of the caches
-    std::vector<ComputeUnit> units;       ///< of the machine
-    int64_t resident_bytes = 512 * 1024;  ///< of a weight tile that stays in the core's own cache
-    int64_t cached_bytes = 512 * 1024;    ///< of a weight tile that stays in the last cache
+    int64_t line_bytes = 64;                       ///< of a line of the caches
+    std::vector<ComputeUnit> units;                ///< of the machine
+    int64_t resident_bytes = int64_t{512} * 1024;  ///< of a weight tile that stays in the core's own cache
+    int64_t cached_bytes = int64_t{512} * 1024;    ///< of a weight tile that stays in the last cache
     int64_t workers = 1;
     /// What the others lose while they wait for the last one: about 3 us, in which a core multiplies that
     /// many weights that come from memory.

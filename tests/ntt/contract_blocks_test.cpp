@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "ntt/buffers.h"
+#include "ntt/widths.h"
 
 namespace tessera::ntt {
 namespace {
@@ -159,12 +160,14 @@ void check(const Case& c, bool any_byte = true) {
 
 template <ContractBlocksTile Tile, class P, bool HasOffset = false, int Radix = 1>
 void check_sizes(bool any_byte = true) {
-    constexpr int64_t L = Tile.lanes;
-    for (const int64_t m : {1, Tile.rows, 2 * Tile.rows + 1, 5 * Tile.rows - 1}) {
-        for (const int64_t n : {int64_t{1}, L * Tile.groups, L * (2 * Tile.groups - 1) + L / 2 + 1}) {
-            for (const int64_t turns : {0, 1, 3})
-                check<Tile, P, HasOffset, Radix>({m, n, turns * Tile.a_block + (turns == 3 ? Tile.block : 0)},
-                                                 any_byte);
+    if constexpr (is_checked(Tile.lanes)) {
+        constexpr int64_t L = Tile.lanes;
+        for (const int64_t m : {1, Tile.rows, 2 * Tile.rows + 1, 5 * Tile.rows - 1}) {
+            for (const int64_t n : {int64_t{1}, L * Tile.groups, L * (2 * Tile.groups - 1) + L / 2 + 1}) {
+                for (const int64_t turns : {0, 1, 3})
+                    check<Tile, P, HasOffset, Radix>(
+                        {m, n, turns * Tile.a_block + (turns == 3 ? Tile.block : 0)}, any_byte);
+            }
         }
     }
 }
@@ -173,8 +176,9 @@ TEST(ContractBlocks, FourBits) {
     check_sizes<ContractBlocksTile{
                     .lanes = kRegisterLanes, .rows = 4, .groups = 2, .block = 32, .a_block = 32, .zero = -8},
                 Bits<4>>();
-    check_sizes<ContractBlocksTile{.lanes = 16, .rows = 1, .groups = 1, .block = 32, .a_block = 256}, Bits<4>,
-                true>();
+    check_sizes<ContractBlocksTile{
+                    .lanes = kRegisterLanes, .rows = 1, .groups = 1, .block = 32, .a_block = 256},
+                Bits<4>, true>();
     check_sizes<ContractBlocksTile{
                     .lanes = 8, .rows = 2, .groups = 1, .block = 64, .a_block = 64, .accumulate = true},
                 SignedBits<4>>();
@@ -183,9 +187,10 @@ TEST(ContractBlocks, FetchingAhead) {
     check_sizes<ContractBlocksTile{
                     .lanes = 8, .rows = 1, .groups = 2, .block = 32, .a_block = 32, .prefetch = 4096},
                 Bits<4>>();
-    check_sizes<ContractBlocksTile{
-                    .lanes = 16, .rows = 1, .groups = 1, .block = 32, .a_block = 32, .prefetch = 16384},
-                const int8_t*>();
+    check_sizes<
+        ContractBlocksTile{
+            .lanes = kRegisterLanes, .rows = 1, .groups = 1, .block = 32, .a_block = 32, .prefetch = 16384},
+        const int8_t*>();
     check_sizes<
         ContractBlocksTile{
             .lanes = kRegisterLanes, .rows = 2, .groups = 1, .block = 16, .a_block = 32, .prefetch = 64},
@@ -255,9 +260,10 @@ TEST(ContractBlocks, Terms) {
                                        .a_block = 32,
                                        .panel_blocks = 4},
                     const int8_t*, false, 256>(any_byte);
-        check_sizes<ContractBlocksTile{
-                        .lanes = 16, .rows = 1, .groups = 1, .block = 16, .a_block = 32, .zero = -32},
-                    Bits<6>, true, 256>(any_byte);
+        check_sizes<
+            ContractBlocksTile{
+                .lanes = kRegisterLanes, .rows = 1, .groups = 1, .block = 16, .a_block = 32, .zero = -32},
+            Bits<6>, true, 256>(any_byte);
     }
     // Terms of more than a short.
     check_sizes<ContractBlocksTile{.lanes = kRegisterLanes, .rows = 2, .groups = 1, .block = 8, .a_block = 8},

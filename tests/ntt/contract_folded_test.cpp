@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ntt/folded_operands.h"
+#include "ntt/widths.h"
 
 namespace tessera::ntt {
 namespace {
@@ -46,11 +47,13 @@ void check(const FoldedCase& c) {
 
 template <ContractBlocksTile Tile, class P, int Fold, class S, bool HasOffset>
 void check_sizes() {
-    constexpr int64_t L = Tile.lanes;
-    for (const int64_t m : {1, 2 * Tile.rows + 1, 5 * Tile.rows - 1}) {
-        for (const int64_t n : {int64_t{1}, L * Tile.groups, L * (2 * Tile.groups - 1) + L / 2 + 1}) {
-            for (const int64_t turns : {0, 1, 3})
-                check<Tile, P, Fold, S, HasOffset>({m, n, turns * Tile.a_block});
+    if constexpr (is_checked(Tile.lanes)) {
+        constexpr int64_t L = Tile.lanes;
+        for (const int64_t m : {1, 2 * Tile.rows + 1, 5 * Tile.rows - 1}) {
+            for (const int64_t n : {int64_t{1}, L * Tile.groups, L * (2 * Tile.groups - 1) + L / 2 + 1}) {
+                for (const int64_t turns : {0, 1, 3})
+                    check<Tile, P, Fold, S, HasOffset>({m, n, turns * Tile.a_block});
+            }
         }
     }
 }

@@ -8,6 +8,7 @@
 
 #include "ntt/buffers.h"
 #include "ntt/pair_cases.h"
+#include "ntt/widths.h"
 #include "tessera/ntt/contract.h"
 #include "tessera/ntt/storage.h"
 
@@ -88,10 +89,12 @@ void check(const Case& c, Form form = Form::kPairs) {
 
 template <ContractTile Tile, class T>
 void check_sizes(Form form = Form::kPairs) {
-    constexpr int64_t L = Tile.lanes;
-    for (const int64_t m : {1, 2, Tile.rows, Tile.rows + 1, 2 * Tile.rows - 1}) {
-        for (const int64_t n : {int64_t{1}, L, L + 3, L * Tile.groups, L * (2 * Tile.groups - 1) + 1}) {
-            for (const int64_t k : {1, 2, 3, 16, 31}) check<Tile, T>({m, n, k}, form);
+    if constexpr (is_checked(Tile.lanes)) {
+        constexpr int64_t L = Tile.lanes;
+        for (const int64_t m : {1, 2, Tile.rows, Tile.rows + 1, 2 * Tile.rows - 1}) {
+            for (const int64_t n : {int64_t{1}, L, L + 3, L * Tile.groups, L * (2 * Tile.groups - 1) + 1}) {
+                for (const int64_t k : {1, 2, 3, 16, 31}) check<Tile, T>({m, n, k}, form);
+            }
         }
     }
 }
@@ -99,10 +102,12 @@ void check_sizes(Form form = Form::kPairs) {
 TEST(ContractPairs, F32Arithmetic) {
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 6, .groups = 2}, float>();
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 3, .accumulate = true}, f16>();
-    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .k_unroll = 2, .prefetch = 512}, float>();
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 1, .groups = 4, .k_unroll = 2, .prefetch = 512},
+                float>();
     check_sizes<ContractTile{.lanes = 8, .rows = 1, .groups = 1, .prefetch = 16384}, float>();
-    check_sizes<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .b_padded = true}, bf16>();
-    check<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .b_padded = true}, bf16>({33, 19, 2051});
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 12, .groups = 2, .b_padded = true}, bf16>();
+    check<ContractTile{.lanes = kRegisterLanes, .rows = 12, .groups = 2, .b_padded = true}, bf16>(
+        {33, 19, 2051});
     check<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 3, .accumulate = true}, f16>(
         {33, 19, 2051});
     check_sizes<ContractTile{.lanes = 32, .rows = 2, .groups = 1}, bf16>();
@@ -110,10 +115,12 @@ TEST(ContractPairs, F32Arithmetic) {
 TEST(ContractPairs, DotProducts) {
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 6, .groups = 2, .dot = true}, bf16>();
     check_sizes<ContractTile{.lanes = 8, .rows = 4, .groups = 3, .accumulate = true, .dot = true}, bf16>();
-    check_sizes<ContractTile{
-                    .lanes = 16, .rows = 1, .groups = 4, .k_unroll = 4, .prefetch = 512, .dot = true},
+    check_sizes<
+        ContractTile{
+            .lanes = kRegisterLanes, .rows = 1, .groups = 4, .k_unroll = 4, .prefetch = 512, .dot = true},
+        bf16>();
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 12, .groups = 2, .b_padded = true, .dot = true},
                 bf16>();
-    check_sizes<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .b_padded = true, .dot = true}, bf16>();
     check_sizes<ContractTile{.lanes = 32, .rows = 2, .groups = 1, .dot = true}, bf16>();
     check_sizes<ContractTile{.lanes = 4, .rows = 2, .groups = 2, .dot = true}, bf16>();
 }
@@ -121,7 +128,7 @@ TEST(ContractPairs, DotProducts) {
 TEST(ContractPairs, PairsThatAreMade) {
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 6, .groups = 2, .dot = true}, bf16>(
         Form::kRows);
-    check_sizes<ContractTile{.lanes = 16,
+    check_sizes<ContractTile{.lanes = kRegisterLanes,
                              .rows = 2,
                              .groups = 3,
                              .k_unroll = 2,
@@ -135,7 +142,8 @@ TEST(ContractPairs, PairsThatAreMade) {
 }
 
 TEST(ContractPairs, Streams) {
-    check_sizes<ContractTile{.lanes = 16, .rows = 2, .groups = 2, .prefetch = 512, .streams = 2}, f16>();
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 2, .groups = 2, .prefetch = 512, .streams = 2},
+                f16>();
     check_sizes<ContractTile{.lanes = 8, .rows = 1, .groups = 4, .streams = 4, .dot = true}, bf16>();
     check_sizes<
         ContractTile{.lanes = 8, .rows = 1, .groups = 2, .prefetch = 16384, .streams = 2, .dot = true}, bf16>(
@@ -143,7 +151,8 @@ TEST(ContractPairs, Streams) {
 }
 
 TEST(ContractPairs, PartialSums) {
-    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 1, .dot = true, .partial_sums = 4}, bf16>();
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 1, .groups = 1, .dot = true, .partial_sums = 4},
+                bf16>();
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 2, .groups = 1, .partial_sums = 4}, f16>();
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "ntt/buffers.h"
+#include "ntt/widths.h"
 
 namespace tessera::ntt {
 namespace {
@@ -86,18 +87,20 @@ void check(const Case& c, Call call) {
 
 template <ContractTile Tile>
 void check_sizes() {
-    constexpr int64_t L = Tile.lanes;
-    const std::vector<Form> forms =
-        Tile.b_padded ? std::vector{Form::kPackedPadded} : std::vector{Form::kPacked, Form::kPlain};
-    for (const int64_t m : {1, 2, 5, Tile.rows, Tile.rows + 1, 2 * Tile.rows - 1}) {
-        for (const int64_t n :
-             {int64_t{1}, L - 1, L, L + 1, int64_t{37}, L * Tile.groups, L * (2 * Tile.groups - 1) + 1}) {
-            for (const int64_t k : {1, 2, 7, 16, 31}) {
-                for (const Form form : forms) {
-                    for (const bool packed_c : {false, true}) {
-                        if (m < 1 || n < 1) continue;
-                        check<Tile>({m, n, k, form, packed_c},
-                                    [&](auto a, auto b, auto c) { contract<Tile>(m, n, k, a, b, c); });
+    if constexpr (is_checked(Tile.lanes)) {
+        constexpr int64_t L = Tile.lanes;
+        const std::vector<Form> forms =
+            Tile.b_padded ? std::vector{Form::kPackedPadded} : std::vector{Form::kPacked, Form::kPlain};
+        for (const int64_t m : {1, 2, 5, Tile.rows, Tile.rows + 1, 2 * Tile.rows - 1}) {
+            for (const int64_t n :
+                 {int64_t{1}, L - 1, L, L + 1, int64_t{37}, L * Tile.groups, L * (2 * Tile.groups - 1) + 1}) {
+                for (const int64_t k : {1, 2, 7, 16, 31}) {
+                    for (const Form form : forms) {
+                        for (const bool packed_c : {false, true}) {
+                            if (m < 1 || n < 1) continue;
+                            check<Tile>({m, n, k, form, packed_c},
+                                        [&](auto a, auto b, auto c) { contract<Tile>(m, n, k, a, b, c); });
+                        }
                     }
                 }
             }
@@ -112,14 +115,15 @@ TEST(Contract, LanesOfTheMachine) {
     check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 6, .groups = 2, .b_padded = true}>();
 }
 TEST(Contract, ManyRows) {
-    check_sizes<ContractTile{.lanes = 16, .rows = 12, .groups = 2, .accumulate = true}>();
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 12, .groups = 2, .accumulate = true}>();
 }
 TEST(Contract, OneRowManyGroups) {
     check_sizes<ContractTile{.lanes = 8, .rows = 1, .groups = 8, .k_unroll = 2, .prefetch = 256}>();
-    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 4, .b_padded = true, .prefetch = 512}>();
+    check_sizes<ContractTile{
+        .lanes = kRegisterLanes, .rows = 1, .groups = 4, .b_padded = true, .prefetch = 512}>();
 }
 TEST(Contract, PartialSums) {
-    check_sizes<ContractTile{.lanes = 16, .rows = 1, .groups = 1, .partial_sums = 4}>();
+    check_sizes<ContractTile{.lanes = kRegisterLanes, .rows = 1, .groups = 1, .partial_sums = 4}>();
     check_sizes<ContractTile{
         .lanes = kRegisterLanes, .rows = 2, .groups = 1, .prefetch = 16384, .partial_sums = 4}>();
     check_sizes<ContractTile{.lanes = 8, .rows = 4, .groups = 2, .accumulate = true, .partial_sums = 2}>();

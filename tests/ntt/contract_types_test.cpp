@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "ntt/buffers.h"
+#include "ntt/widths.h"
 #include "tessera/ntt/contract.h"
 #include "tessera/ntt/contract_k.h"
 #include "tessera/ntt/softmax.h"
@@ -92,40 +93,44 @@ private:
 
 template <class A, class B, int L>
 void check_pair() {
-    static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2, .prefetch = 128};
-    static constexpr ContractTile kFar{.lanes = L, .rows = 2, .groups = 3, .prefetch = 16384};
-    static constexpr ContractKTile kTileK{.lanes = L, .rows = 2, .columns = 2};
-    for (const int64_t m : {1, 3}) {
-        for (const int64_t n : {int64_t{L}, int64_t{3 * L + 5}}) {
-            for (const int64_t k : {1, 19, 32}) {
-                const Sizes sizes{m, n, k};
-                SCOPED_TRACE(sizes.text());
-                // Lanes along n: B is [K][N], in the end without a whole group.
-                const Numbers<A> a(m * k, 1);
-                const Numbers<B> b(n * k, 2), b_k(n * k, 3);
-                Guarded<float> c(m * n), c_k(m * n);
-                contract<kTile>(m, n, k, rows(a.pointer(), k, Int<1>{}), lanes(b.pointer(), Int<L>{}, n),
-                                result(c.data(), n, Int<L>{}));
-                expect_product(c, sizes, a.rows_of(k), b.lanes_of(L, L, n));
-                // Lanes along k: B is [N][K].
-                contract_k<kTileK>(m, n, k, k_lanes(a.pointer(), k, Int<L>{}),
-                                   k_lanes(b_k.pointer(), k, Int<L>{}), elements(c_k.data(), n, Int<1>{}));
-                expect_product(c_k, sizes, a.rows_of(k), b_k.rows_of(k));
+    if constexpr (is_checked(L)) {
+        static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2, .prefetch = 128};
+        static constexpr ContractTile kFar{.lanes = L, .rows = 2, .groups = 3, .prefetch = 16384};
+        static constexpr ContractKTile kTileK{.lanes = L, .rows = 2, .columns = 2};
+        for (const int64_t m : {1, 3}) {
+            for (const int64_t n : {int64_t{L}, int64_t{3 * L + 5}}) {
+                for (const int64_t k : {1, 19, 32}) {
+                    const Sizes sizes{m, n, k};
+                    SCOPED_TRACE(sizes.text());
+                    // Lanes along n: B is [K][N], in the end without a whole group.
+                    const Numbers<A> a(m * k, 1);
+                    const Numbers<B> b(n * k, 2), b_k(n * k, 3);
+                    Guarded<float> c(m * n), c_k(m * n);
+                    contract<kTile>(m, n, k, rows(a.pointer(), k, Int<1>{}), lanes(b.pointer(), Int<L>{}, n),
+                                    result(c.data(), n, Int<L>{}));
+                    expect_product(c, sizes, a.rows_of(k), b.lanes_of(L, L, n));
+                    // Lanes along k: B is [N][K].
+                    contract_k<kTileK>(m, n, k, k_lanes(a.pointer(), k, Int<L>{}),
+                                       k_lanes(b_k.pointer(), k, Int<L>{}),
+                                       elements(c_k.data(), n, Int<1>{}));
+                    expect_product(c_k, sizes, a.rows_of(k), b_k.rows_of(k));
+                }
             }
         }
+        // Static extents and packed B, whose groups begin with bytes.
+        constexpr int64_t kN = 4 * L, kK = 24;
+        const Numbers<A> a(2 * kK, 4);
+        const Numbers<B> b(kN * kK, 5);
+        Guarded<float> c(2 * kN), c_far(2 * kN);
+        const auto a_rows = rows(a.pointer(), Int<kK>{}, Int<1>{});
+        const auto b_lanes = lanes(b.pointer(), Int<kK * L>{}, Int<L>{});
+        contract<kTile>(Int<2>{}, Int<kN>{}, Int<kK>{}, a_rows, b_lanes,
+                        result(c.data(), Int<kN>{}, Int<L>{}));
+        contract<kFar>(Int<2>{}, Int<kN>{}, Int<kK>{}, a_rows, b_lanes,
+                       result(c_far.data(), Int<kN>{}, Int<L>{}));
+        expect_product(c, {2, kN, kK}, a.rows_of(kK), b.lanes_of(L, kK * L, L));
+        expect_product(c_far, {2, kN, kK}, a.rows_of(kK), b.lanes_of(L, kK * L, L));
     }
-    // Static extents and packed B, whose groups begin with bytes.
-    constexpr int64_t kN = 4 * L, kK = 24;
-    const Numbers<A> a(2 * kK, 4);
-    const Numbers<B> b(kN * kK, 5);
-    Guarded<float> c(2 * kN), c_far(2 * kN);
-    const auto a_rows = rows(a.pointer(), Int<kK>{}, Int<1>{});
-    const auto b_lanes = lanes(b.pointer(), Int<kK * L>{}, Int<L>{});
-    contract<kTile>(Int<2>{}, Int<kN>{}, Int<kK>{}, a_rows, b_lanes, result(c.data(), Int<kN>{}, Int<L>{}));
-    contract<kFar>(Int<2>{}, Int<kN>{}, Int<kK>{}, a_rows, b_lanes,
-                   result(c_far.data(), Int<kN>{}, Int<L>{}));
-    expect_product(c, {2, kN, kK}, a.rows_of(kK), b.lanes_of(L, kK * L, L));
-    expect_product(c_far, {2, kN, kK}, a.rows_of(kK), b.lanes_of(L, kK * L, L));
 }
 
 template <class A, class B>
@@ -155,43 +160,46 @@ TEST(ContractTypes, PackedBitsOnTheLeft) {
 // decoding rounds nothing.
 template <int L>
 void check_decoded() {
-    static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2};
-    static constexpr ContractKTile kTileK{.lanes = L, .rows = 2, .columns = 4};
-    using V = Vector<float, L>;
-    constexpr int64_t kBlock = 32;
-    for (const int64_t n : {int64_t{2 * L}, int64_t{2 * L + 3}}) {
-        const int64_t m = 3, k = 96, blocks = k / kBlock, groups = ceil_div(n, L);
-        const Numbers<const float*> a(m * k, 1);
-        const Numbers<Bits<4>> numbers(groups * k * L, 2), numbers_k(n * k, 3);
-        const Numbers<const f16*> scales(groups * blocks * L, 4), scales_k(n * blocks, 5);
-        Matrix weights{{}, L, k * L, L}, weights_k{{}, 1, k, 1};
-        for (int64_t i = 0; i < groups * k * L; ++i) {
-            const int64_t block = i / L / kBlock;  // of all groups: each has whole blocks
-            weights.numbers.push_back((numbers[i] - 8) * scales[block * L + i % L]);
+    if constexpr (is_checked(L)) {
+        static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2};
+        static constexpr ContractKTile kTileK{.lanes = L, .rows = 2, .columns = 4};
+        using V = Vector<float, L>;
+        constexpr int64_t kBlock = 32;
+        for (const int64_t n : {int64_t{2 * L}, int64_t{2 * L + 3}}) {
+            const int64_t m = 3, k = 96, blocks = k / kBlock, groups = ceil_div(n, L);
+            const Numbers<const float*> a(m * k, 1);
+            const Numbers<Bits<4>> numbers(groups * k * L, 2), numbers_k(n * k, 3);
+            const Numbers<const f16*> scales(groups * blocks * L, 4), scales_k(n * blocks, 5);
+            Matrix weights{{}, L, k * L, L}, weights_k{{}, 1, k, 1};
+            for (int64_t i = 0; i < groups * k * L; ++i) {
+                const int64_t block = i / L / kBlock;  // of all groups: each has whole blocks
+                weights.numbers.push_back((numbers[i] - 8) * scales[block * L + i % L]);
+            }
+            for (int64_t i = 0; i < n * k; ++i)
+                weights_k.numbers.push_back((numbers_k[i] - 8) * scales_k[i / kBlock]);
+
+            Guarded<float> c(m * n);
+            contract<kTile>(m, n, k, rows(a.pointer(), k, Int<1>{}),
+                            decoded([&](int64_t group, int64_t kk, auto count) {
+                                const int64_t block = (group * blocks + kk / kBlock) * L;
+                                const V scale = load_group<V>(scales.pointer() + block, count);
+                                const V q = load_group<V>(numbers.pointer() + (group * k + kk) * L, count);
+                                return (q - 8.0f) * scale;
+                            }),
+                            result(c.data(), n, Int<L>{}));
+            expect_product(c, {m, n, k}, a.rows_of(k), weights);
+
+            Guarded<float> c_k(m * n);
+            contract_k<kTileK>(m, n, k, k_lanes(a.pointer(), k, Int<L>{}),
+                               decoded_k([&](int64_t j, int64_t group, auto count) {
+                                   const int64_t block = j * blocks + group * L / kBlock;
+                                   const V q =
+                                       load_group<V>(numbers_k.pointer() + (j * k + group * L), count);
+                                   return (q - 8.0f) * element(scales_k.pointer(), block);
+                               }),
+                               elements(c_k.data(), n, Int<1>{}));
+            expect_product(c_k, {m, n, k}, a.rows_of(k), weights_k);
         }
-        for (int64_t i = 0; i < n * k; ++i)
-            weights_k.numbers.push_back((numbers_k[i] - 8) * scales_k[i / kBlock]);
-
-        Guarded<float> c(m * n);
-        contract<kTile>(m, n, k, rows(a.pointer(), k, Int<1>{}),
-                        decoded([&](int64_t group, int64_t kk, auto count) {
-                            const int64_t block = (group * blocks + kk / kBlock) * L;
-                            const V scale = load_group<V>(scales.pointer() + block, count);
-                            const V q = load_group<V>(numbers.pointer() + (group * k + kk) * L, count);
-                            return (q - 8.0f) * scale;
-                        }),
-                        result(c.data(), n, Int<L>{}));
-        expect_product(c, {m, n, k}, a.rows_of(k), weights);
-
-        Guarded<float> c_k(m * n);
-        contract_k<kTileK>(m, n, k, k_lanes(a.pointer(), k, Int<L>{}),
-                           decoded_k([&](int64_t j, int64_t group, auto count) {
-                               const int64_t block = j * blocks + group * L / kBlock;
-                               const V q = load_group<V>(numbers_k.pointer() + (j * k + group * L), count);
-                               return (q - 8.0f) * element(scales_k.pointer(), block);
-                           }),
-                           elements(c_k.data(), n, Int<1>{}));
-        expect_product(c_k, {m, n, k}, a.rows_of(k), weights_k);
     }
 }
 
@@ -204,47 +212,50 @@ TEST(ContractTypes, DecodedOperands) {
 // Values of the cache as F16 or by way of a function, beside the same values in F32: the same bits come out.
 template <class P, int L>
 void check_values() {
-    static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2};
-    const int64_t queries = 3, positions = 21;
-    constexpr int64_t kDepth = 2 * L + 1;
-    const Numbers<P> values(positions * kDepth, 8);
-    std::vector<float> wide;
-    for (int64_t i = 0; i < positions * kDepth; ++i) wide.push_back(element(values.pointer(), i));
-    const auto scores = Random(9).numbers(queries * positions);
-    std::vector<std::vector<float>> found;
-    const auto run = [&](auto operand, auto ahead) {
-        constexpr ContractTile kAhead = [] {
-            ContractTile tile = kTile;
-            tile.prefetch = decltype(ahead)::value;
-            return tile;
-        }();
-        std::vector<float> weights = scores, m(3), l(3), a(static_cast<size_t>(queries * kDepth));
-        const auto state = softmax_state(m.data(), l.data(), a.data(), Int<kDepth>{}, Int<L>{});
-        softmax_init<L>(queries, Int<kDepth>{}, state);
-        softmax_step<kAhead>(queries, positions, Int<kDepth>{}, weights.data(), positions, operand, state);
-        found.push_back(a);
-    };
-    run(lanes(wide.data(), Int<L>{}, Int<kDepth>{}), Int<0>{});
-    run(lanes(values.pointer(), Int<L>{}, Int<kDepth>{}), Int<64>{});
-    run(decoded([&](int64_t group, int64_t k, auto count) {
-            return load_group<Vector<float, L>>(values.pointer() + (k * kDepth + group * L), count);
-        }),
-        Int<0>{});
-    // Fetched ahead, beyond the last of them too.
-    const auto at =
-        lanes_at([&](int64_t group, int64_t k) { return values.pointer() + (k * kDepth + group * L); });
-    run(at, Int<64>{});
-    run(at, Int<16384>{});
-    EXPECT_NE(found[0], std::vector<float>(found[0].size()));
-    EXPECT_EQ(found[0], found[1]);
-    for (size_t i = 2; i < found.size(); ++i) EXPECT_EQ(found[0], found[i]) << i;
+    if constexpr (is_checked(L)) {
+        static constexpr ContractTile kTile{.lanes = L, .rows = 2, .groups = 2};
+        const int64_t queries = 3, positions = 21;
+        constexpr int64_t kDepth = 2 * L + 1;
+        const Numbers<P> values(positions * kDepth, 8);
+        std::vector<float> wide;
+        for (int64_t i = 0; i < positions * kDepth; ++i) wide.push_back(element(values.pointer(), i));
+        const auto scores = Random(9).numbers(queries * positions);
+        std::vector<std::vector<float>> found;
+        const auto run = [&](auto operand, auto ahead) {
+            constexpr ContractTile kAhead = [] {
+                ContractTile tile = kTile;
+                tile.prefetch = decltype(ahead)::value;
+                return tile;
+            }();
+            std::vector<float> weights = scores, m(3), l(3), a(static_cast<size_t>(queries * kDepth));
+            const auto state = softmax_state(m.data(), l.data(), a.data(), Int<kDepth>{}, Int<L>{});
+            softmax_init<L>(queries, Int<kDepth>{}, state);
+            softmax_step<kAhead>(queries, positions, Int<kDepth>{}, weights.data(), positions, operand,
+                                 state);
+            found.push_back(a);
+        };
+        run(lanes(wide.data(), Int<L>{}, Int<kDepth>{}), Int<0>{});
+        run(lanes(values.pointer(), Int<L>{}, Int<kDepth>{}), Int<64>{});
+        run(decoded([&](int64_t group, int64_t k, auto count) {
+                return load_group<Vector<float, L>>(values.pointer() + (k * kDepth + group * L), count);
+            }),
+            Int<0>{});
+        // Fetched ahead, beyond the last of them too.
+        const auto at =
+            lanes_at([&](int64_t group, int64_t k) { return values.pointer() + (k * kDepth + group * L); });
+        run(at, Int<64>{});
+        run(at, Int<16384>{});
+        EXPECT_NE(found[0], std::vector<float>(found[0].size()));
+        EXPECT_EQ(found[0], found[1]);
+        for (size_t i = 2; i < found.size(); ++i) EXPECT_EQ(found[0], found[i]) << i;
+    }
 }
 
 TEST(ContractTypes, ValuesOfAttention) {
-    check_values<const f16*, 4>();
-    check_values<const f16*, 16>();
-    check_values<const bf16*, 8>();
-    check_values<const int8_t*, 16>();
+    check_values<const f16*, kRegisterLanes>();
+    check_values<const f16*, 8>();
+    check_values<const bf16*, kRegisterLanes>();
+    check_values<const int8_t*, kRegisterLanes>();
 }
 
 }  // namespace
