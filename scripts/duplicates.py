@@ -14,7 +14,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NO_CODE = re.compile(r"(#include|#pragma|namespace |using namespace |}\s*// namespace|public:|private:|[\s{}()\[\];,]*$)")
+NO_CODE = re.compile(r"(#include|#pragma|namespace |using [\w:]+;|}\s*// namespace|public:|private:|[\s{}()\[\];,]*$)")
 
 
 def code_of(path):

@@ -25,19 +25,6 @@ ValueId find_tensor(const Graph& graph, const Plan& plan, const std::string& nam
                              : fmt::format("did you mean {}?", fmt::join(near, " or ")));
 }
 
-std::string_view kind_of(ValueKind kind) {
-    switch (kind) {
-        case ValueKind::kInput:
-            return "input";
-        case ValueKind::kConstant:
-            return "constant";
-        case ValueKind::kState:
-            return "state";
-        default:
-            return "value";
-    }
-}
-
 std::string why_left_alone(const LayoutSearch& again, const layouts::ValueForms& value) {
     if (value.at && value.made_by.empty()) return "the block is given it so";
     return layouts::why_left_alone(again.search.graph.egraph, value.original);
@@ -63,7 +50,7 @@ TensorAccounts account_for(const Artefact& artefact, const LayoutSearch& again, 
     const Plan plan = parse_plan(artefact.plan(), artefact.where());
     const Value& found = again.graph[find_tensor(again.graph, plan, tensor, artefact.where())];
     TensorAccounts all{.tensor = found.name,
-                       .description = fmt::format("{} {}", kind_of(found.kind), print(found.type)),
+                       .description = fmt::format("{} {}", tessera::name(found.kind), print(found.type)),
                        .accounts = {}};
     const auto values = layouts::forms_of_values(again.graph, again.initial, again.search);
     for (const layouts::ValueForms& value : values) {

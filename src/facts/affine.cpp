@@ -244,21 +244,24 @@ Form remainder(const Form& form, int64_t divisor, const Space& space) {
     return raw_remainder(rest, divisor);
 }
 
-Form substitute(const Form& form, std::span<const Form> values, const Space& space) {
+Form substitute(const Form& form, std::span<const Form> values, const Space& space, Divisions divisions) {
+    const bool simplifies = divisions == Divisions::kSimplified;
+    const auto inside = [&](const Form& inner) { return substitute(inner, values, space, divisions); };
     Form result = constant_form(form.constant);
     for (const Term& term : form.terms) {
         Form value;
         if (const auto* v = std::get_if<Variable>(&term.atom->node)) {
             value = values[static_cast<size_t>(v->id)];
         } else if (const auto* q = std::get_if<Quotient>(&term.atom->node)) {
-            value = quotient(substitute(q->inner, values, space), q->divisor, space);
+            value = simplifies ? quotient(inside(q->inner), q->divisor, space)
+                               : raw_quotient(inside(q->inner), q->divisor);
         } else if (const auto* r = std::get_if<Remainder>(&term.atom->node)) {
-            value = remainder(substitute(r->inner, values, space), r->divisor, space);
+            value = simplifies ? remainder(inside(r->inner), r->divisor, space)
+                               : raw_remainder(inside(r->inner), r->divisor);
         } else {
             const auto& lookup = std::get<Lookup>(term.atom->node);
             std::vector<Form> coordinates;
-            for (const Form& coordinate : lookup.coordinates)
-                coordinates.push_back(substitute(coordinate, values, space));
+            for (const Form& coordinate : lookup.coordinates) coordinates.push_back(inside(coordinate));
             value = lookup_form(lookup.tensor, std::move(coordinates));
         }
         result = add(result, scale(value, term.factor, space), space);

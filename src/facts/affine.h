@@ -79,8 +79,13 @@ Form raw_remainder(const Form& form, int64_t divisor);
 /// An enclosure of the values over the space; exact if no two terms share a variable.
 Bounds bounds(const Form& form, const Space& space);
 
+/// What becomes of quotients and remainders when their operands change: `kAsWritten` keeps them, so that
+/// later steps see their divisors.
+enum class Divisions : uint8_t { kSimplified, kAsWritten };
+
 /// Replaces variable v by values[v], simplified over `space`, in which the replacements live.
-Form substitute(const Form& form, std::span<const Form> values, const Space& space);
+Form substitute(const Form& form, std::span<const Form> values, const Space& space,
+                Divisions divisions = Divisions::kSimplified);
 
 /// The value at one point of the space. @throws Error for a read of an index operand out of its range.
 int64_t evaluate(const Form& form, std::span<const int64_t> point, const Space& space);

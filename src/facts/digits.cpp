@@ -174,28 +174,6 @@ bool find_fusion(const Component& component, const std::vector<int>& variables, 
     return false;
 }
 
-// As `substitute`, but div and mod stay as they are written, so that later steps see their divisors.
-Form substitute_raw(const Form& form, std::span<const Form> values, const Space& space) {
-    Form result = constant_form(form.constant);
-    for (const Term& term : form.terms) {
-        Form value;
-        if (const auto* v = std::get_if<Variable>(&term.atom->node)) {
-            value = values[static_cast<size_t>(v->id)];
-        } else if (const auto* q = std::get_if<Quotient>(&term.atom->node)) {
-            value = raw_quotient(substitute_raw(q->inner, values, space), q->divisor);
-        } else if (const auto* r = std::get_if<Remainder>(&term.atom->node)) {
-            value = raw_remainder(substitute_raw(r->inner, values, space), r->divisor);
-        } else {
-            const auto& lookup = std::get<Lookup>(term.atom->node);
-            std::vector<Form> coordinates;
-            for (const Form& c : lookup.coordinates) coordinates.push_back(substitute_raw(c, values, space));
-            value = lookup_form(lookup.tensor, std::move(coordinates));
-        }
-        result = add(result, scale(value, term.factor, space), space);
-    }
-    return result;
-}
-
 std::vector<int> variables_of(const Component& component) {
     std::vector<int> all;
     for (const Form& form : component.forms)
@@ -224,7 +202,7 @@ Component fuse_variables(Component component) {
         if (pair.times < 0) values[smaller].constant = -reach;
         space.extents[smaller] += reach;
         space.extents[larger] = 1;
-        for (Form& form : component.forms) form = substitute_raw(form, values, space);
+        for (Form& form : component.forms) form = substitute(form, values, space, Divisions::kAsWritten);
     }
 }
 

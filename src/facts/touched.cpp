@@ -27,10 +27,11 @@ std::vector<Touched> derive_touched(const BoundDefinition& bound) {
     return facts;
 }
 
-bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
-                      const std::vector<ExprPtr>& coordinates) {
-    if (executed.none()) return false;
-    const std::vector<Range> within = ranges_of(bound.shape(tensor));
+namespace {
+
+/// Whether an executed iteration has coordinates within these ranges.
+bool any_product(const BoundDefinition& bound, const ExecutedIterations& executed,
+                 const std::vector<ExprPtr>& coordinates, const std::vector<Range>& within) {
     bool any = false;
     for (const IterationBox& box : executed.project(iterators_in(coordinates))) {
         for_each_product(bound, coordinates, box, within, [&](const std::vector<IntegerSet>&) {
@@ -40,6 +41,15 @@ bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& ex
         if (any) return true;
     }
     return false;
+}
+
+}  // namespace
+
+bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
+                      const std::vector<ExprPtr>& coordinates) {
+    if (executed.none()) return false;
+    const std::vector<Range> within = ranges_of(bound.shape(tensor));
+    return any_product(bound, executed, coordinates, within);
 }
 
 bool reach_together(const BoundDefinition& bound, const ExecutedIterations& executed,
@@ -58,15 +68,7 @@ bool reach_together(const BoundDefinition& bound, const ExecutedIterations& exec
                                    &combinations) ||
             combinations > kCombinations)
             return true;
-    bool any = false;
-    for (const IterationBox& box : executed.project(iterators_in(coordinates))) {
-        for_each_product(bound, coordinates, box, within, [&](const std::vector<IntegerSet>&) {
-            any = true;
-            return false;
-        });
-        if (any) return true;
-    }
-    return false;
+    return any_product(bound, executed, coordinates, within);
 }
 
 bool stays_in_range(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,

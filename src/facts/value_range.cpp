@@ -51,10 +51,6 @@ ValueRange negated(const ValueRange& a) {
     return {-a.high, -a.low, a.is_integer};
 }
 
-bool is_comparison(Function function) {
-    return function >= Function::kLess && function <= Function::kNotEqual;
-}
-
 // The range of a call by what is known of its arguments.
 ValueRange call_range(Function function, std::span<const ValueRange> a) {
     switch (function) {
@@ -83,16 +79,10 @@ ValueRange call_range(Function function, std::span<const ValueRange> a) {
         case Function::kTanh:
         case Function::kErf:
             return {-1, 1, false};
-        case Function::kLess:
-        case Function::kLessEqual:
-        case Function::kGreater:
-        case Function::kGreaterEqual:
-        case Function::kEqual:
-        case Function::kNotEqual:
         case Function::kNot:
             return {0, 1, true};
         default:
-            return {-kInf, kInf, false};
+            return is_comparison(function) ? ValueRange{0, 1, true} : ValueRange{-kInf, kInf, false};
     }
 }
 

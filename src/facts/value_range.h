@@ -27,7 +27,6 @@ ValueRange negated(const ValueRange& a);
 /// The range of a call by what is known of its arguments.
 ValueRange call_range(Function function, std::span<const ValueRange> arguments);
 
-bool is_comparison(Function function);
 /// The comparison of two values with this difference, if its range decides it.
 std::optional<bool> decided(Function comparison, const ValueRange& difference);
 

@@ -72,6 +72,10 @@ ExprPtr cast(ElementType to, ExprPtr argument) {
     return make(Cast{to, std::move(argument)});
 }
 
+bool is_comparison(Function function) {
+    return function >= Function::kLess && function <= Function::kNotEqual;
+}
+
 std::string_view name(Function function) {
     return kFunctionNames.at(static_cast<size_t>(function));
 }

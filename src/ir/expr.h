@@ -107,6 +107,8 @@ ExprPtr cast(ElementType to, ExprPtr argument);
 
 /// "+", "div", "exp", "<=", "select", ...
 std::string_view name(Function function);
+/// Whether it compares two numbers: the result is 0 or 1.
+bool is_comparison(Function function);
 /// exp log sqrt rsqrt tanh erf sigmoid.
 bool is_special(Function function);
 /// The number of arguments.

@@ -4,6 +4,20 @@
 
 namespace tessera {
 
+std::string_view name(ValueKind kind) {
+    switch (kind) {
+        case ValueKind::kInput:
+            return "input";
+        case ValueKind::kConstant:
+            return "constant";
+        case ValueKind::kState:
+            return "state";
+        case ValueKind::kIntermediate:
+            break;
+    }
+    return "value";
+}
+
 std::vector<int64_t> Value::part_shape(size_t part) const {
     std::vector<int64_t> shape = evaluate(type.shape, {});
     if (concatenation) shape[concatenation->axis] = concatenation->extents[part];

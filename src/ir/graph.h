@@ -34,6 +34,8 @@ enum class ValueKind : uint8_t {
     kState,         ///< previous contents of a state; one for each repetition of its block
     kIntermediate,  ///< made by a node
 };
+/// As a printed graph spells it: an intermediate is a `value`.
+std::string_view name(ValueKind kind);
 
 /// How several tensors of the checkpoint make one constant: as they lie behind each other along an axis.
 struct Concatenation {

@@ -15,20 +15,6 @@ std::string dim_text(const Dim& dim) {
     return dim.factor == 1 ? *dim.symbol : fmt::format("{} * {}", dim.factor, *dim.symbol);
 }
 
-std::string_view kind_text(ValueKind kind) {
-    switch (kind) {
-        case ValueKind::kInput:
-            return "input";
-        case ValueKind::kConstant:
-            return "constant";
-        case ValueKind::kState:
-            return "state";
-        case ValueKind::kIntermediate:
-            break;
-    }
-    return "value";
-}
-
 /// A number that reads back as one with a fraction.
 std::string real_text(double value) {
     std::string text = fmt::format("{}", value);
@@ -76,7 +62,7 @@ public:
         for (const Point& point : graph_.points) print(point);
         text_ += '\n';
         for (const Value& value : graph_.values)
-            line(0, "{} {}: {}{}", kind_text(value.kind), value.name, tessera::print(value.type),
+            line(0, "{} {}: {}{}", tessera::name(value.kind), value.name, tessera::print(value.type),
                  sources_text(value));
         for (const Block& block : graph_.blocks) print(block);
         text_ += '\n';

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tessera/ntt/vex.h"
+
 // AVX-512 F, VL, DQ, BW: masked memory access, and what the vector extensions of GCC 12 do not reach. By way
 // of builtins: <immintrin.h> alone takes six times as long to compile as all of NTT. Where Clang lacks a
 // builtin of GCC, it compiles the portable form of register.h well.
@@ -16,19 +18,12 @@ inline constexpr bool kHasScale = true;  // by powers of two, in one instruction
 namespace native {
 
 using F32x16 __attribute__((vector_size(64))) = float;
-using F32x8 __attribute__((vector_size(32))) = float;
-using F32x4 __attribute__((vector_size(16))) = float;
 using I32x16 __attribute__((vector_size(64))) = int32_t;
-using I32x8 __attribute__((vector_size(32))) = int32_t;
 using U16x16 __attribute__((vector_size(32))) = uint16_t;
-using U16x8 __attribute__((vector_size(16))) = uint16_t;
-using I32x4 __attribute__((vector_size(16))) = int32_t;
 using I16x32 __attribute__((vector_size(64))) = short;
 using I16x16 __attribute__((vector_size(32))) = short;
-using I16x8 __attribute__((vector_size(16))) = short;
 using U8x16 __attribute__((vector_size(16))) = uint8_t;
 using I8x16 __attribute__((vector_size(16))) = int8_t;
-using Char16 __attribute__((vector_size(16))) = char;
 
 inline constexpr uint16_t kAll = 0xffff;       // a mask of all lanes
 inline constexpr int kCurrentRounding = 4;     // _MM_FROUND_CUR_DIRECTION
@@ -36,35 +31,6 @@ inline constexpr int kRoundToNearestEven = 0;  // _MM_FROUND_TO_NEAREST_INT
 
 [[gnu::always_inline]] inline F32x16 fma(F32x16 a, F32x16 b, F32x16 c) {
     return __builtin_ia32_vfmaddps512_mask(a, b, c, kAll, kCurrentRounding);
-}
-[[gnu::always_inline]] inline F32x8 fma(F32x8 a, F32x8 b, F32x8 c) {
-    return __builtin_ia32_vfmaddps256(a, b, c);
-}
-[[gnu::always_inline]] inline F32x4 fma(F32x4 a, F32x4 b, F32x4 c) {
-    return __builtin_ia32_vfmaddps(a, b, c);
-}
-
-[[gnu::always_inline]] inline F32x8 sqrt(F32x8 a) {
-    return __builtin_ia32_sqrtps256(a);
-}
-[[gnu::always_inline]] inline F32x4 sqrt(F32x4 a) {
-    return __builtin_ia32_sqrtps(a);
-}
-[[gnu::always_inline]] inline float sqrt(float a) {
-    return __builtin_ia32_sqrtss(F32x4{a, 0, 0, 0})[0];
-}
-
-[[gnu::always_inline]] inline F32x8 min(F32x8 a, F32x8 b) {
-    return __builtin_ia32_minps256(a, b);
-}
-[[gnu::always_inline]] inline F32x4 min(F32x4 a, F32x4 b) {
-    return __builtin_ia32_minps(a, b);
-}
-[[gnu::always_inline]] inline F32x8 max(F32x8 a, F32x8 b) {
-    return __builtin_ia32_maxps256(a, b);
-}
-[[gnu::always_inline]] inline F32x4 max(F32x4 a, F32x4 b) {
-    return __builtin_ia32_maxps(a, b);
 }
 #ifndef __clang__
 [[gnu::always_inline]] inline F32x16 sqrt(F32x16 a) {
@@ -160,15 +126,6 @@ struct Address {
         __builtin_ia32_vcvtps2ph_mask(F32x4{v, 0, 0, 0}, kRoundToNearestEven, I16x8{}, 0xff)[0]);
 }
 
-// Eight bytes as the lower half of a register, which the conversions to eight lanes read.
-using I8x8 __attribute__((vector_size(8))) = int8_t;
-using U8x8 __attribute__((vector_size(8))) = uint8_t;
-template <class R>
-[[gnu::always_inline]] inline Char16 as_lower_half(R v) {
-    using Words __attribute__((vector_size(16))) = long long;
-    return (Char16)Words{__builtin_bit_cast(long long, v), 0};
-}
-
 #ifndef __clang__
 // GCC 12 widens vectors of bytes one by one, and shorts in halves.
 [[gnu::always_inline]] inline I32x16 widen_integer(I8x16 v) {
@@ -182,18 +139,6 @@ template <class R>
 }
 [[gnu::always_inline]] inline I32x16 widen_integer(U16x16 v) {
     return __builtin_ia32_pmovzxwd512_mask((I16x16)v, I32x16{}, kAll);
-}
-[[gnu::always_inline]] inline I32x8 widen_integer(I8x8 v) {
-    return __builtin_ia32_pmovsxbd256(as_lower_half(v));
-}
-[[gnu::always_inline]] inline I32x8 widen_integer(U8x8 v) {
-    return __builtin_ia32_pmovzxbd256(as_lower_half(v));
-}
-[[gnu::always_inline]] inline I32x8 widen_integer(I16x8 v) {
-    return __builtin_ia32_pmovsxwd256(v);
-}
-[[gnu::always_inline]] inline I32x8 widen_integer(U16x8 v) {
-    return __builtin_ia32_pmovzxwd256((I16x8)v);
 }
 
 // Lane i is source[index[i]], or anything where index[i] >= 8.

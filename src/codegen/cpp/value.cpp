@@ -113,10 +113,6 @@ const char* infix(Function function) {
     }
 }
 
-bool is_comparison(Function function) {
-    return function >= Function::kLess && function <= Function::kNotEqual;
-}
-
 /// A number beside an integer is one.
 Text beside(const ValueExpr& value, const ValueExpr& other, const ValueContext& context) {
     const auto* n = std::get_if<Number>(&value.node);

@@ -32,14 +32,10 @@ std::optional<Operator> make_broadcast(const Attributes& attributes, std::span<c
     if (types.size() != 1) return {};
     return make_indexed("broadcast",
                         {.labels = {std::get<Labels>(attributes.at("labels"))},
-                         .elements = {},
                          .rank = static_cast<int64_t>(shape.size()),
                          .shape = shape,
-                         .monoid = Monoid::kNone,
                          .body = bare_read(),
-                         .post = {},
-                         .result = types.front().element,
-                         .accumulator = ElementType::kF32},
+                         .result = types.front().element},
                         types, symbols);
 }
 
@@ -56,9 +52,7 @@ std::vector<RuleEntry> broadcast_rules(const Families& families) {
     const auto t = [&](Pattern x) {
         return apply(families.transpose, {{"perm", bound("p")}}, {std::move(x)});
     };
-    const auto unary = [&](Pattern x) {
-        return apply(families.unary, {{"body", bound("f")}, {"result", bound("type")}}, {std::move(x)});
-    };
+    const auto unary = [&](Pattern x) { return any_unary(families, std::move(x)); };
     const Pattern a = hole("a");
     const auto labels = bound("labels"), shape = bound("shape");
     const auto below_transpose = computed([](const Match& m) -> Attribute {

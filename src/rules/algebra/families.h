@@ -55,6 +55,11 @@ egraph::FamilyPtr family(std::string name,
                                                                  std::span<const TensorType>, Symbols),
                          Symbols symbols);
 
+/// Any function of x, or of x and z, element by element: its body is bound as `f`, the type of the result as
+/// `type`.
+egraph::Pattern any_unary(const Families& families, egraph::Pattern x);
+egraph::Pattern any_binary(const Families& families, egraph::Pattern x, egraph::Pattern z);
+
 /// Any product of x and z with these labels; its other attributes are bound by their names, the type of the
 /// result as `type`.
 egraph::Pattern product_of(const Families& families, egraph::AttributePattern a, egraph::AttributePattern b,

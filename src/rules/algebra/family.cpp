@@ -16,4 +16,14 @@ egraph::FamilyPtr family(std::string name,
         }});
 }
 
+egraph::Pattern any_unary(const Families& families, egraph::Pattern x) {
+    return egraph::apply(families.unary, {{"body", egraph::bound("f")}, {"result", egraph::bound("type")}},
+                         {std::move(x)});
+}
+
+egraph::Pattern any_binary(const Families& families, egraph::Pattern x, egraph::Pattern z) {
+    return egraph::apply(families.binary, {{"body", egraph::bound("f")}, {"result", egraph::bound("type")}},
+                         {std::move(x), std::move(z)});
+}
+
 }  // namespace tessera::rules

@@ -98,12 +98,9 @@ std::vector<RuleEntry> reshape_rules(const Families& families) {
     const auto t = [&](const AttributePattern& perm, Pattern x) {
         return apply(families.transpose, {{"perm", perm}}, {std::move(x)});
     };
-    const auto unary = [&](Pattern x) {
-        return apply(families.unary, {{"body", bound("f")}, {"result", bound("type")}}, {std::move(x)});
-    };
+    const auto unary = [&](Pattern x) { return any_unary(families, std::move(x)); };
     const auto binary = [&](Pattern x, Pattern z) {
-        return apply(families.binary, {{"body", bound("f")}, {"result", bound("type")}},
-                     {std::move(x), std::move(z)});
+        return any_binary(families, std::move(x), std::move(z));
     };
     const Pattern a = hole("a"), b = hole("b");
     const auto from = bound("from"), to = bound("to");

@@ -98,12 +98,9 @@ std::vector<RuleEntry> slice_rules(const Families& families) {
     const auto t = [&](Pattern x) {
         return apply(families.transpose, {{"perm", bound("p")}}, {std::move(x)});
     };
-    const auto unary = [&](Pattern x) {
-        return apply(families.unary, {{"body", bound("f")}, {"result", bound("type")}}, {std::move(x)});
-    };
+    const auto unary = [&](Pattern x) { return any_unary(families, std::move(x)); };
     const auto binary = [&](Pattern x, Pattern z) {
-        return apply(families.binary, {{"body", bound("f")}, {"result", bound("type")}},
-                     {std::move(x), std::move(z)});
+        return any_binary(families, std::move(x), std::move(z));
     };
     // The slice (start, step) of the slice (first, by).
     const auto start_of_both = computed([](const Match& m) -> Attribute {

@@ -35,14 +35,9 @@ egraph::FamilyPtr transposes(Symbols symbols) {
         if (types.size() != 1 || types.front().shape.size() != perm.size()) return {};
         return make_indexed("transpose",
                             {.labels = {inverse(perm)},
-                             .elements = {},
                              .rank = static_cast<int64_t>(perm.size()),
-                             .shape = std::nullopt,
-                             .monoid = Monoid::kNone,
                              .body = bare_read(),
-                             .post = {},
-                             .result = types.front().element,
-                             .accumulator = ElementType::kF32},
+                             .result = types.front().element},
                             types, symbols);
     };
     return std::make_shared<egraph::OperatorFamily>(
@@ -53,12 +48,9 @@ std::vector<RuleEntry> transpose_rules(const Families& families) {
     const auto t = [&](const egraph::AttributePattern& perm, Pattern x) {
         return apply(families.transpose, {{"perm", perm}}, {std::move(x)});
     };
-    const auto unary = [&](Pattern x) {
-        return apply(families.unary, {{"body", bound("f")}, {"result", bound("type")}}, {std::move(x)});
-    };
+    const auto unary = [&](Pattern x) { return any_unary(families, std::move(x)); };
     const auto binary = [&](Pattern x, Pattern z) {
-        return apply(families.binary, {{"body", bound("f")}, {"result", bound("type")}},
-                     {std::move(x), std::move(z)});
+        return any_binary(families, std::move(x), std::move(z));
     };
     const Pattern a = hole("a"), b = hole("b");
     const auto p = bound("p"), q = bound("q");
