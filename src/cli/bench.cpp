@@ -17,6 +17,7 @@
 #include "runtime/artefact.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/output_place.h"
 #include "support/progress.h"
 
 namespace tessera::cli {
@@ -73,6 +74,8 @@ void fit(BenchSettings& settings, std::optional<int64_t> prefill, const std::vec
 }
 
 int bench_models(const Options& options, const Environment& environment) {
+    const bool to_stdout = options.json == "-";
+    if (!options.json.empty() && !to_stdout) check_output(options.json);
     BenchSettings settings = options.settings;
     if (options.costs) settings.machine = options.machine;
     if (options.prefill) settings.prefill = *options.prefill;
@@ -99,7 +102,6 @@ int bench_models(const Options& options, const Environment& environment) {
     settings.should_stop = [&] { return interrupt.interrupted(); };
     const std::vector<BenchCase> cases = bench(files, settings);
     progress.reset();
-    const bool to_stdout = options.json == "-";
     if (!options.json.empty() && !to_stdout) write_file(options.json, bench_json(models, cases));
     fmt::print("{}", to_stdout ? bench_json(models, cases) : bench_table(models, cases));
     if (!interrupt.interrupted()) return 0;

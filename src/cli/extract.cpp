@@ -14,6 +14,7 @@
 #include "extraction/read_problem.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/output_place.h"
 #include "support/mapped_file.h"
 #include "support/progress.h"
 
@@ -114,6 +115,7 @@ Job declare(CLI::App& app, const Environment& environment) {
     app.add_flag("--json", options->as_json, "the result as JSON");
     app.add_option("--out", options->out, "writes the chosen node of each class as JSON")->type_name("FILE");
     return [options, &environment] {
+        if (!options->out.empty()) check_output(options->out);
         const Run run = extract_file(*options, environment);
         if (options->as_json)
             fmt::print("{}\n", summary(run).dump(1));

@@ -20,6 +20,7 @@
 #include "runtime/artefact.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/output_place.h"
 #include "tessera/compile.h"
 
 namespace tessera::cli {
@@ -165,6 +166,7 @@ Job declare(CLI::App& app, const Environment& environment) {
     app.add_flag("--graph", options->graph, "the graph, as `tessera opt` takes it");
     app.add_flag("--manifest", options->manifest, "the manifest as JSON");
     return [options, &environment] {
+        if (!options->egraph.empty()) check_output(options->egraph);
         const Artefact artefact = Artefact::open(options->artefact);
         const bool is_whole = !options->plan && !options->memory && !options->operators && !options->graph &&
                               !options->manifest && options->egraph.empty();

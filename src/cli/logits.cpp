@@ -10,6 +10,7 @@
 #include "llm/token_ids_file.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/output_place.h"
 
 namespace tessera::cli {
 namespace {
@@ -20,6 +21,7 @@ struct Options {
 };
 
 int write_logits(const Options& options, const Environment& environment) {
+    check_output(options.out);
     const std::vector<TokenId> ids = read_prompt_ids(options.ids);
     if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
     const auto count = static_cast<int64_t>(ids.size());

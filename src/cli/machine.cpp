@@ -12,6 +12,7 @@
 #include "measure/measure_machine.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/output_place.h"
 #include "support/progress.h"
 
 namespace tessera::cli {
@@ -107,6 +108,7 @@ Verb machine_verb() {
                 ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
             app.add_flag("--json", options->json, "print JSON, with the same fields, instead of TOML");
             return [options, &environment] {
+                if (!options->out.empty()) check_output(options->out);
                 return print(describe(*options, environment), options->out, options->json);
             };
         }};

@@ -13,6 +13,7 @@
 #include "runtime/artefact.h"
 #include "support/error.h"
 #include "support/hash.h"
+#include "support/output_place.h"
 #include "support/progress.h"
 
 namespace tessera::cli {
@@ -87,7 +88,7 @@ void remove_older(const CachePlace& place) {
 void compile(const fs::path& model, const CachePlace& place, CompileOptions options,
              const Environment& environment) {
     fmt::print(stderr, "compiling {} into {}\n", model.string(), place.artefact.string());
-    fs::create_directories(place.folder);
+    create_folders(place.folder);
     Progress progress(environment.terminal, "compiling " + model.string());
     options.on_pass = [&](const std::string&) { progress.update(); };
     compile_model(model, place.artefact, options);
