@@ -10,8 +10,9 @@
 namespace tessera {
 
 std::string Names::fresh(const std::string& wanted) {
-    std::string name = wanted;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
+    const std::string start = identifier(wanted);
+    std::string name = start;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", start, i);
     return name;
 }
 

@@ -45,9 +45,25 @@ const std::set<std::string>& reserved_identifiers() {
         "throw",    "true",      "try",       "typedef",   "typeid",    "typename",   "union",    "unsigned",
         "using",    "virtual",   "void",      "volatile",  "while",     "xor",        "xor_eq",   "char8_t",
         "char16_t", "char32_t",  "wchar_t",   "co_await",  "co_return", "co_yield",   "int32_t",  "int64_t",
-        "at",       "group",     "ntt",       "step",      "tessera",   "repetition", "valid",    "worker"};
+        "at",       "group",     "ntt",       "step",      "tessera",   "repetition", "valid",    "worker",
+        "int8_t",   "uint8_t",   "uint32_t",  "size_t",    "std",       "assert",     "errno",    "stdin",
+        "stdout",   "stderr"};
     return words;
 }
+
+namespace {
+
+/// INT64_MAX, NULL, EOF: what headers may have defined is not all known, but how it is spelled.
+bool may_be_macro(const std::string& word) {
+    return word.size() > 1 && std::ranges::none_of(word, [](unsigned char c) { return std::islower(c); });
+}
+
+/// Suffixes of names that code generation makes of others.
+bool may_be_made(const std::string& word) {
+    return word.ends_with("_lanes") || word.ends_with("_body");
+}
+
+}  // namespace
 
 std::string identifier(const std::string& name) {
     std::string out;
@@ -56,7 +72,9 @@ std::string identifier(const std::string& name) {
     // `float` becomes `float_`, and so that they stay two, `float_` becomes `float__`.
     const size_t end = out.find_last_not_of('_');
     const std::string word = end == std::string::npos ? "" : out.substr(0, end + 1);
-    return word.empty() || word[0] == '_' || reserved_identifiers().contains(word) ? out + "_" : out;
+    const bool is_taken = word.empty() || word[0] == '_' || reserved_identifiers().contains(word) ||
+                          may_be_macro(word) || may_be_made(word);
+    return is_taken ? out + "_" : out;
 }
 
 namespace {

@@ -14,6 +14,14 @@
 namespace tessera {
 namespace {
 
+/// Names of specialisations become parts of those of functions.
+bool is_part_of_identifier(const std::string& name) {
+    const auto is_letter = [](char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z'); };
+    return !name.empty() && is_letter(name.front()) && std::ranges::all_of(name, [&](char c) {
+        return is_letter(c) || ('0' <= c && c <= '9') || c == '_';
+    });
+}
+
 /// When an operator has its turn in a block.
 struct Turn {
     size_t kernel = 0;
@@ -379,8 +387,7 @@ void verify_structure(const Graph& graph, const Plan& plan, const std::string& w
     }
     std::set<std::string> names;
     for (const SpecialisationPlan& s : plan.specialisations) {
-        const bool is_identifier = !s.name.empty() && identifier(s.name) == s.name;
-        if (!is_identifier || !names.insert(s.name).second)
+        if (!is_part_of_identifier(s.name) || !names.insert(s.name).second)
             throw Error(where, s.name, "is no name of a specialisation, or is given twice");
         Verifier(graph, s, fmt::format("{}: specialisation {}", where, s.name)).run();
     }
