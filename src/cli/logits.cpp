@@ -50,14 +50,16 @@ Verb logits_verb() {
             app.add_option("--ids", options->ids,
                            "JSON: a list of ids, or an object with one under prompt_ids")
                 ->required()
+                ->check(not_empty())
                 ->type_name("IDS.json");
             app.add_option("--out", options->out, "raw little-endian F32, [ids, vocabulary]")
                 ->required()
+                ->check(not_empty())
                 ->type_name("FILE.bin");
             app.add_option(
                    "--chunk", options->chunk,
                    "most ids of one step; 1 computes them one by one (default: as many as the code takes)")
-                ->check(positive_count())
+                ->check(whole_number(1, kMostTokens))
                 ->type_name("N");
             return [options, &environment] { return write_logits(*options, environment); };
         }};

@@ -10,8 +10,10 @@
 
 #include "cli/environment.h"
 #include "cli/flag_variables.h"
+#include "cli/standard_streams.h"
 #include "cli/verb.h"
 #include "support/error.h"
+#include "support/note.h"
 
 namespace tessera::cli {
 namespace {
@@ -35,14 +37,14 @@ std::string footer(const std::vector<std::string>& examples) {
 
 int complain(const std::string& verb, const std::string& problem, int code) {
     const std::string caller = verb.empty() ? "tessera" : "tessera " + verb;
-    fmt::print(stderr, "{}: {}\n", caller, problem);
-    if (code == kWrongUsage) fmt::print(stderr, "See `{} --help`.\n", caller);
+    note("{}: {}", caller, problem);
+    if (code == kWrongUsage) note("See `{} --help`.", caller);
     return code;
 }
 
 /// Output is buffered: a full disk shows only here, and must not look like success.
 int finish(const std::string& verb, int code) {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    if (flush_standard_output()) return code;
     return complain(verb, "cannot write to the standard output", kFailed);
 }
 
@@ -120,5 +122,6 @@ int run(int argc, char** argv) {
 }  // namespace tessera::cli
 
 int main(int argc, char** argv) {
+    tessera::cli::prepare_standard_streams();
     return tessera::cli::run(argc, argv);
 }
