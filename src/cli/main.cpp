@@ -62,6 +62,16 @@ std::string first_word_problem(const std::vector<Verb>& known, int argc, char** 
     return is_known ? "" : fmt::format("there is no verb `{}`", word);
 }
 
+/// CLI11 calls an option by its long name, though it was given as -n.
+std::string with_all_names(CLI::App& verb, std::string problem) {
+    for (const CLI::Option* option : verb.get_options()) {
+        const std::string start = option->get_name() + ": ";
+        if (!option->get_snames().empty() && problem.starts_with(start))
+            return option->get_name(false, true) + ": " + problem.substr(start.size());
+    }
+    return problem;
+}
+
 int run_job(const std::string& verb, const Job& job) {
     try {
         return finish(verb, job());
@@ -110,8 +120,9 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return finish(chosen(), app.exit(error));  // --help, --version
         const std::string variable = called.empty() ? "" : rejected_variable(*called.front());
-        return complain(chosen(), variable.empty() ? error.what() : variable + ": " + error.what(),
-                        kWrongUsage);
+        const std::string problem =
+            called.empty() ? error.what() : with_all_names(*called.front(), error.what());
+        return complain(chosen(), variable.empty() ? problem : variable + ": " + problem, kWrongUsage);
     }
     for (size_t i = 0; i < known.size(); ++i)
         if (known[i].name == chosen()) return run_job(known[i].name, jobs[i]);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/micro_kernel.h"
+#include "movement/identifier.h"
 #include "support/error.h"
 
 namespace tessera {
