@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include "cli/remembering_compiler.h"
 #include "cli/toy_bench.h"
 
 namespace tessera {
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 /// Every option that names a file to write. The output is OUT; .html is what `inspect` insists on.
 const std::vector<std::string> kWriting = {
     "logits toy.tsr --ids ids.json --out OUT",
-    "bench toy.tsr --prefill 2 --decode 2 --repeat 1 --json OUT",
+    "bench small.tsr --prefill 2 --decode 2 --repeat 1 --json OUT",
     "extract egraph.json --out OUT",
     "machine --out OUT",
     "compile model -q --search-effort 0 -o OUT",
@@ -30,6 +31,8 @@ const std::vector<std::string> kWriting = {
 
 class OutputPaths : public ToyBench {
 protected:
+    static void SetUpTestSuite() { compiler_ = new RememberingCompiler; }
+    static void TearDownTestSuite() { delete compiler_; }
     void SetUp() override {
         ToyBench::SetUp();
         write("ids.json", "[2, 0, 1]");
@@ -51,6 +54,8 @@ protected:
     }
     /// Of bench and a search the times differ.
     static bool is_repeatable(const std::string& command) { return !command.starts_with("bench"); }
+
+    static inline RememberingCompiler* compiler_ = nullptr;
 };
 
 TEST_F(OutputPaths, AFileAPipeAndALinkGetTheSame) {

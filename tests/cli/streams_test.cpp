@@ -23,8 +23,8 @@ const std::vector<std::string> kPrinting = {
     "run toy.tsr -p cab -n 4",
     "run toy.tsr --ids ids.json -n 4 --temperature 1 --seed -1",
     "verify toy.tsr --ids ids.json --logits l.bin",
-    "bench toy.tsr --prefill 2 --decode 2 --repeat 1",
-    "bench toy.tsr --prefill 2 --decode 2 --repeat 1 --json -",
+    "bench TINY --prefill 2 --decode 2 --repeat 1",
+    "bench TINY --prefill 2 --decode 2 --repeat 1 --json -",
     "inspect toy.tsr --manifest",
     "check MODEL",
     "tokenize MODEL '1 + 1'",
@@ -43,6 +43,19 @@ const std::vector<std::string> kSilent = {"logits toy.tsr --ids ids.json --out l
 
 class Streams : public ToyBench {
 protected:
+    static void SetUpTestSuite() {
+        tiny_ = new TemporaryFolder;
+        const ProcessResult result =
+            run_process({.program = "/usr/bin/env",
+                         .arguments = {"XDG_CACHE_HOME=" + tiny_->path().string(), TESSERA_PROGRAM, "compile",
+                                       TESSERA_SOURCE_DIR "/models/tessera-tiny", "-q", "-o",
+                                       tiny_->path() / "tiny.tsr"}});
+        ASSERT_EQ(result.exit_code, 0) << result.errors;
+    }
+    static void TearDownTestSuite() {
+        delete tiny_;
+        tiny_ = nullptr;
+    }
     void SetUp() override {
         ToyBench::SetUp();
         write("ids.json", "[2, 0, 1]");
@@ -68,9 +81,8 @@ protected:
                                           "-c", command, TESSERA_PROGRAM}});
     }
     ProcessResult verb(std::string arguments, const std::string& streams) const {
-        const size_t model = arguments.find("MODEL");
-        if (model != std::string::npos)
-            arguments.replace(model, 5, TESSERA_SOURCE_DIR "/models/tessera-tiny");
+        replace(arguments, "MODEL", TESSERA_SOURCE_DIR "/models/tessera-tiny");
+        replace(arguments, "TINY", tiny_->path() / "tiny.tsr");
         // A pipe that had a reader when it was opened, and has none now.
         const size_t pipe = streams.find(">pipe");
         if (pipe == std::string::npos) return shell("\"$0\" " + arguments + " " + streams);
@@ -78,10 +90,15 @@ protected:
         return shell("rm -f gone; mkfifo gone; exec 8<>gone 9>gone 8>&-; \"$0\" " + arguments + " " + number +
                      ">&9 9>&-");
     }
+    static void replace(std::string& text, std::string_view word, const std::string& by) {
+        if (const size_t at = text.find(word); at != std::string::npos) text.replace(at, word.size(), by);
+    }
     std::string content(const std::string& name) const {
         std::ifstream file(path(name), std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
     }
+
+    static inline TemporaryFolder* tiny_ = nullptr;
 };
 
 TEST_F(Streams, TheJobsEndWell) {
