@@ -11,6 +11,7 @@
 #include "support/error.h"
 #include "support/mapped_file.h"
 #include "support/note.h"
+#include "support/printable.h"
 #include "support/progress.h"
 
 namespace tessera::cli {
@@ -132,7 +133,7 @@ void advise_measuring(const CompileFlags& flags, const Environment& environment)
 void print_report(const std::string& out, const CompileReport& report) {
     for (const CompileReport::Pass& pass : report.passes)
         note("  {:<16} {:8.3f} s{}{}", pass.name, pass.seconds, pass.note.empty() ? "" : "  ", pass.note);
-    note("{}: {} bytes, {} of them weights; {} bytes of C++, {}", out, report.artefact_bytes,
+    note("{}: {} bytes, {} of them weights; {} bytes of C++, {}", printable(out), report.artefact_bytes,
          report.constant_bytes, report.code_bytes,
          report.code_was_cached ? "compiled before"
                                 : fmt::format("compiled in {:.1f} CPU seconds", report.cpp_cpu_seconds));

@@ -16,6 +16,7 @@
 #include "support/hash.h"
 #include "support/note.h"
 #include "support/output_place.h"
+#include "support/printable.h"
 #include "support/progress.h"
 
 namespace tessera::cli {
@@ -90,7 +91,7 @@ void remove_older(const CachePlace& place) {
 
 void compile(const fs::path& model, const CachePlace& place, CompileOptions options,
              const Environment& environment) {
-    note("compiling {} into {}", model.string(), place.artefact.string());
+    note("compiling {} into {}", printable(model.string()), printable(place.artefact.string()));
     Progress progress(environment.terminal, "compiling " + model.string());
     options.on_pass = [&](const std::string&) { progress.update(); };
     compile_model(model, place.artefact, options);
