@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/note.h"
 #include "support/output_place.h"
@@ -29,7 +30,10 @@ bool CacheFolders::is_writable(const std::string& name) const {
 }
 
 fs::path CacheFolders::writable(const std::string& name) {
-    if (is_writable(name)) return root_ / name;
+    if (is_writable(name)) {
+        remove_parts(root_ / name);
+        return root_ / name;
+    }
     if (!temporary_) {
         std::error_code error;
         const fs::path parent = fs::temp_directory_path(error);

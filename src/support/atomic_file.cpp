@@ -22,6 +22,8 @@ namespace {
 /// pages as large, which MappedFile maps whole.
 constexpr size_t kPiece = size_t{2} << 20;
 
+// Of the file that is written beside another: NAME.tessera-PID-ATTEMPT.part
+constexpr std::string_view kMark = ".tessera-";
 constexpr std::string_view kPart = ".part";
 
 /// An open file in `folder` that has no name any more. -1 and errno where there can be none.
@@ -52,7 +54,8 @@ AtomicFile::AtomicFile(const std::filesystem::path& path, Order order)
     using Kind = OutputPlace::Kind;
     // What was printed before comes before.
     if (place_.kind == Kind::kDescriptor) std::fflush(stdout);
-    is_direct_ = order == Order::kForward && (place_.kind == Kind::kStream || place_.kind == Kind::kDescriptor);
+    is_direct_ =
+        order == Order::kForward && (place_.kind == Kind::kStream || place_.kind == Kind::kDescriptor);
     if (is_direct_)
         descriptor_ = open_target();
     else if (place_.kind == Kind::kFile)
@@ -75,10 +78,9 @@ void AtomicFile::fail(std::string_view action) const {
 /// In the same folder, since a rename across file systems is none.
 void AtomicFile::open_beside() {
     const std::filesystem::path folder = place_.path.parent_path();
-    const std::string start = std::string(short_name(place_.path.filename().native())) + ".tessera-";
-    remove_left_over(folder.empty() ? "." : folder, [&](std::string_view name) {
-        return name.starts_with(start) && name.ends_with(kPart);
-    });
+    const std::string start = std::string(short_name(place_.path.filename().native())) + std::string(kMark);
+    remove_left_over(folder.empty() ? "." : folder, std::filesystem::file_type::regular,
+                     [&](std::string_view name) { return name.starts_with(start) && name.ends_with(kPart); });
     for (int attempt = 0; descriptor_ < 0; ++attempt) {
         temporary_ = folder / fmt::format("{}{}-{}{}", start, ::getpid(), attempt, kPart);
         // O_EXCL: two writers never share a file.
@@ -86,10 +88,7 @@ void AtomicFile::open_beside() {
         if (descriptor_ < 0 && errno != EEXIST) fail("create");
         if (descriptor_ >= 0 && !claim(descriptor_)) ::close(std::exchange(descriptor_, -1));
     }
-    if (!place_.replaced) return;
-    // Only root may give a file away; permissions come last, since a new owner takes some of them.
-    if (::fchown(descriptor_, place_.replaced->owner, place_.replaced->group) != 0) errno = 0;
-    if (::fchmod(descriptor_, place_.replaced->mode) != 0) fail("create");
+    if (place_.replaced && ::fchmod(descriptor_, place_.replaced->mode) != 0) fail("create");
 }
 
 /// Where temporary files are: nothing is written to the target before everything is there.
@@ -104,8 +103,7 @@ void AtomicFile::open_aside() {
 }
 
 int AtomicFile::open_target() const {
-    if (place_.kind == OutputPlace::Kind::kDescriptor)
-        return ::fcntl(place_.descriptor, F_DUPFD_CLOEXEC, 0);
+    if (place_.kind == OutputPlace::Kind::kDescriptor) return ::fcntl(place_.descriptor, F_DUPFD_CLOEXEC, 0);
     return ::open(place_.path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
 }
 
@@ -149,6 +147,9 @@ void AtomicFile::commit() {
 void AtomicFile::take_name() {
     // Without it a crash of the machine may leave the new name with old or no contents.
     if (::fsync(descriptor_) != 0) fail("write");
+    // Only root may give a file away: to whom it belonged before.
+    if (place_.replaced && ::fchown(descriptor_, place_.replaced->owner, place_.replaced->group) != 0)
+        errno = 0;
     if (::rename(temporary_.c_str(), place_.path.c_str()) == 0) {
         temporary_.clear();
         return;
@@ -174,6 +175,12 @@ void AtomicFile::copy_to_target() {
     if (is_good && is_closed) return;
     if (!is_good) errno = reason;
     fail("write");
+}
+
+void remove_parts(const std::filesystem::path& folder) {
+    remove_left_over(folder, std::filesystem::file_type::regular, [](std::string_view name) {
+        return name.find(kMark) != std::string_view::npos && name.ends_with(kPart);
+    });
 }
 
 void write_file(const std::filesystem::path& path, std::string_view content) {

@@ -15,8 +15,8 @@ namespace tessera {
 /// permissions of an older file, at `commit`. Without a commit the destructor removes what was written and an
 /// older file stays as it was. What a killed process left beside `path` is cleared by the next one.
 ///
-/// Links are followed. A pipe, a device or an open descriptor (/dev/stdout) stays what it is: it is written as
-/// the bytes come, or at `commit` where they come in any order.
+/// Links are followed. A pipe, a device or an open descriptor (/dev/stdout) stays what it is: it is written
+/// as the bytes come, or at `commit` where they come in any order.
 ///
 /// Every function throws Error, with the path, where the disk is full or nothing may be written.
 class AtomicFile {
@@ -58,6 +58,9 @@ private:
     uint64_t size_ = 0;
     std::vector<std::byte> pending_;  ///< the last bytes, not yet with the system
 };
+
+/// Removes from `folder` what killed writers have left of any file.
+void remove_parts(const std::filesystem::path& folder);
 
 /// The whole file at once.
 void write_file(const std::filesystem::path& path, std::string_view content);

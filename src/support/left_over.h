@@ -12,8 +12,9 @@ namespace tessera {
 /// it away, or has done so; true also on file systems without locks.
 bool claim(int descriptor);
 
-/// Removes from `folder` what has a name of the kind and is locked by nobody. What cannot be removed stays.
-void remove_left_over(const std::filesystem::path& folder,
+/// Removes from `folder` files or folders of this user that have a name of the kind and are locked by nobody.
+/// What cannot be removed stays.
+void remove_left_over(const std::filesystem::path& folder, std::filesystem::file_type type,
                       const std::function<bool(std::string_view)>& is_of_kind);
 
 }  // namespace tessera

@@ -21,7 +21,7 @@ constexpr std::string_view kRandom = "XXXXXX";
 
 ScratchFolder::ScratchFolder(const std::filesystem::path& parent, const std::string& kind) {
     const std::string start = kind + "-";
-    remove_left_over(parent, [&](std::string_view name) {
+    remove_left_over(parent, std::filesystem::file_type::directory, [&](std::string_view name) {
         return name.starts_with(start) && name.size() == start.size() + kRandom.size();
     });
     for (;;) {

@@ -96,6 +96,7 @@ TEST_F(CacheFolders, WhatAKilledCompilationLeavesTheNextOneClears) {
                           ":$PATH \"$0\" compile model -q -o cut.tsr & cat started; kill -" + signal +
                           " -- -$!; wait $!");
     write("cut.tsr.tessera-1-0.part", "half");
+    write("cache/tessera/code/0123.so.tessera-1-0.part", "half");
     ASSERT_FALSE(names_in("cache/tessera/code").empty());
     ASSERT_EQ(with({world}, "\"$0\" compile model -q -o cut.tsr").exit_code, 0);
     EXPECT_FALSE(fs::exists(path("cut.tsr.tessera-1-0.part")));

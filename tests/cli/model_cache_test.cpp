@@ -74,8 +74,8 @@ TEST_F(ModelCache, ANameOfAFolderIsOnlyAName) {
              {"inspect", "a.tsr"}, {"check", folder}, {"bench", "a.tsr", "--repeat", "1", "--decode", "2"}}) {
         result = tessera(verb);
         EXPECT_EQ(result.exit_code, 0) << result.errors;
-        EXPECT_THAT(result.output + result.errors, Not(HasSubstr("\x1b"))) << verb[0];
-        EXPECT_THAT(result.output + result.errors, Not(HasSubstr("\n#error"))) << verb[0];
+        for (const std::string hostile : {"\x1b", "\n#error"})
+            EXPECT_EQ((result.output + result.errors).find(hostile), std::string::npos) << verb[0];
     }
     EXPECT_FALSE(fs::exists(path("run")));
 }

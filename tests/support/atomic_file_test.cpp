@@ -130,10 +130,11 @@ TEST(AtomicFile, ClearsWhatAKilledWriterLeftAndNothingElse) {
     const std::set<std::string> of_others = {"b.tessera-1-0.part", "a.part", "a.tessera-1-0.par"};
     for (const std::string& name : of_others) std::ofstream(folder.path() / name) << "kept";
     std::ofstream(folder.path() / "a.tessera-1-0.part") << "half";
+    fs::create_directory(folder.path() / "a.tessera-2-0.part");
     AtomicFile other(folder.path() / "a");
     other.write("other");
     write_file(folder.path() / "a", "new");
-    EXPECT_EQ(names_in(folder.path()).size(), of_others.size() + 2) << "of a living writer, and the result";
+    EXPECT_EQ(names_in(folder.path()).size(), of_others.size() + 3) << "of a living writer, and the result";
     EXPECT_FALSE(fs::exists(folder.path() / "a.tessera-1-0.part"));
     other.commit();
     EXPECT_EQ(content_of(folder.path() / "a"), "other");
