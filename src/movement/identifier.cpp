@@ -51,4 +51,11 @@ std::string identifier(const std::string& name) {
     return is_taken ? out + "_" : out;
 }
 
+bool is_part_of_identifier(const std::string& name) {
+    const auto is_letter = [](char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z'); };
+    return !name.empty() && is_letter(name.front()) && std::ranges::all_of(name, [&](char c) {
+        return is_letter(c) || ('0' <= c && c <= '9') || c == '_';
+    });
+}
+
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "movement/identifier.h"
 #include "movement/parts.h"
 #include "movement/views.h"
 #include "plan/parts.h"
@@ -13,14 +14,6 @@
 
 namespace tessera {
 namespace {
-
-/// Names of specialisations become parts of those of functions.
-bool is_part_of_identifier(const std::string& name) {
-    const auto is_letter = [](char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z'); };
-    return !name.empty() && is_letter(name.front()) && std::ranges::all_of(name, [&](char c) {
-        return is_letter(c) || ('0' <= c && c <= '9') || c == '_';
-    });
-}
 
 /// When an operator has its turn in a block.
 struct Turn {
