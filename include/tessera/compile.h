@@ -59,7 +59,8 @@ struct CompileReport {
     int64_t artefact_bytes = 0;
 };
 
-/// Compiles a HuggingFace folder or GGUF file into an artefact; `out` appears whole or not at all.
+/// Compiles a HuggingFace folder or GGUF file into an artefact; `out` appears whole or not at all. Where it
+/// is a pipe or a device it stays that, and is written at the end.
 /// @throws Error naming what is unsupported, illegal or missing.
 CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,
                       const CompileSettings& settings);

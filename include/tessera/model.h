@@ -34,6 +34,7 @@ public:
     int64_t vocabulary() const;    ///< width of a row of logits
     int64_t context() const;       ///< tokens of the longest sequence that the code allows
     int64_t workers() const;       ///< threads that compute a step together: part of the compiled plan
+    bool has_tokenizer() const;    ///< without one there are ids, and no texts
     std::string describe() const;  ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
     void verify_weights() const;   ///< reads all of them. @throws Error if they are damaged
 

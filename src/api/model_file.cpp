@@ -47,6 +47,10 @@ int64_t ModelFile::workers() const {
     return contents_->artefact->manifest().workers;
 }
 
+bool ModelFile::has_tokenizer() const {
+    return !contents_->artefact->tokenizer().empty();
+}
+
 std::string ModelFile::describe() const {
     const Manifest& manifest = contents_->artefact->manifest();
     std::set<std::string_view> cache;

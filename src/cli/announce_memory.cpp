@@ -4,10 +4,12 @@
 
 #include <fmt/core.h>
 
+#include "support/note.h"
+
 namespace tessera::cli {
 
 void announce_memory(const ModelFile& file, const ModelSettings& settings) {
-    fmt::print(stderr, "memory: {}\n", file.describe_memory(settings));
+    note("memory: {}", file.describe_memory(settings));
 }
 
 }  // namespace tessera::cli

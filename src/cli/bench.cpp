@@ -14,13 +14,18 @@
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
+#include "plan/plan.h"
 #include "runtime/artefact.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/note.h"
+#include "support/output_place.h"
 #include "support/progress.h"
 
 namespace tessera::cli {
 namespace {
+
+constexpr int64_t kMostTimes = 1'000'000;
 
 struct Options {
     std::vector<std::filesystem::path> models;
@@ -73,6 +78,8 @@ void fit(BenchSettings& settings, std::optional<int64_t> prefill, const std::vec
 }
 
 int bench_models(const Options& options, const Environment& environment) {
+    const bool to_stdout = options.json == "-";
+    if (!options.json.empty() && !to_stdout) check_output(options.json);
     BenchSettings settings = options.settings;
     if (options.costs) settings.machine = options.machine;
     if (options.prefill) settings.prefill = *options.prefill;
@@ -99,19 +106,20 @@ int bench_models(const Options& options, const Environment& environment) {
     settings.should_stop = [&] { return interrupt.interrupted(); };
     const std::vector<BenchCase> cases = bench(files, settings);
     progress.reset();
-    const bool to_stdout = options.json == "-";
     if (!options.json.empty() && !to_stdout) write_file(options.json, bench_json(models, cases));
     fmt::print("{}", to_stdout ? bench_json(models, cases) : bench_table(models, cases));
     if (!interrupt.interrupted()) return 0;
-    fmt::print(stderr, "stopped: interrupted\n");
+    note("stopped: interrupted");
     return kInterruptedExitCode;
 }
 
 void declare_options(CLI::App& app, Options& options) {
     BenchSettings& settings = options.settings;
+    const CLI::Validator tokens = whole_number(0, kMostTokens);
     app.add_option("MODEL", options.models,
                    "artefacts, or models that are compiled on first use; several are timed in alternation "
-                   "(default: the model that ships with Tessera)");
+                   "(default: the model that ships with Tessera)")
+        ->check(not_empty());
     const auto number = [&](const char* flag, int64_t& value, const char* help, const CLI::Validator& range) {
         app.add_option(flag, value, help)->check(range)->capture_default_str()->type_name("N");
     };
@@ -128,28 +136,30 @@ void declare_options(CLI::App& app, Options& options) {
            fmt::format("tokens of a prompt that is computed at once; 0: none (default: {}, or as many "
                        "as the context of every model leaves)",
                        settings.prefill))
-        ->check(count_or_zero())
+        ->check(tokens)
         ->type_name("N");
-    number("--decode", settings.decode, "tokens that are computed one by one; 0: none", count_or_zero());
+    number("--decode", settings.decode, "tokens that are computed one by one; 0: none", tokens);
     list("--depth", settings.depths,
-         "tokens in the cache before them, whose keys and values are made up (default 0)", count_or_zero());
+         "tokens in the cache before them, whose keys and values are made up (default 0)", tokens);
     list("--threads", options.threads,
          "compile a model for these numbers of workers, one after the other; an artefact has its own",
-         positive_count());
-    number("--repeat", settings.repeat, "times that each is timed", positive_count());
+         whole_number(1, kMostWorkers));
+    number("--repeat", settings.repeat, "times that each is timed", whole_number(1, kMostTimes));
     app.add_option("--chunk", settings.chunk, "most tokens of one step (default: as many as the code takes)")
-        ->check(positive_count())
+        ->check(whole_number(1, kMostTokens))
         ->type_name("N");
     app.add_flag("--limits", settings.limits,
                  "time the machine before each time of a model: reading memory, and F32 multiply-adds");
     CLI::Option* machine =
         app.add_option("--machine", options.machine,
                        "with --costs: the machine that they are for, as `tessera machine --measure` wrote it")
+            ->check(not_empty())
             ->type_name("FILE");
     app.add_flag("--costs", options.costs, "also predict the times, by what was measured of the machine")
         ->needs(machine);
     app.add_option("--json", options.json,
                    "write every repetition to this file, or to stdout in place of the table (-)")
+        ->check(not_empty())
         ->type_name("FILE");
 }
 

@@ -6,6 +6,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "support/printable.h"
+
 namespace tessera::cli {
 namespace {
 
@@ -72,7 +74,8 @@ std::string limits_line(std::span<const BenchCase> cases, size_t model) {
 std::string bench_table(std::span<const BenchedModel> models, std::span<const BenchCase> cases) {
     std::string text;
     for (size_t m = 0; m < models.size(); ++m) {
-        text += fmt::format("{}{}: {}\n", m == 0 ? "" : "\n", models[m].file, models[m].description);
+        text += fmt::format("{}{}: {}\n", m == 0 ? "" : "\n", printable(models[m].file),
+                            printable(models[m].description));
         const bool has_predictions = std::any_of(
             cases.begin(), cases.end(), [](const BenchCase& one) { return one.predicted_seconds != 0; });
         text += fmt::format("  {:<20} {:>10} {:>19} {:>9} {:>8} {:>8} {:>12} {:>9} {:>8}{}\n", "", "tokens/s",
@@ -111,7 +114,7 @@ std::string bench_json(std::span<const BenchedModel> models, std::span<const Ben
         if (one.predicted_seconds != 0)
             document["cases"].back()["predicted_seconds"] = one.predicted_seconds;  // null if infinite
     }
-    return document.dump(1) + "\n";
+    return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tessera::cli

@@ -7,18 +7,20 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
+#include "cli/number_checks.h"
 #include "cli/verb.h"
 #include "import/import_model.h"
 #include "import/repeating_groups.h"
 #include "llm/load_tokenizer.h"
 #include "support/error.h"
+#include "support/printable.h"
 
 namespace tessera::cli {
 namespace {
 
 template <typename... Arguments>
 void row(std::string_view label, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::print("{:<14}{}\n", label, fmt::format(format, std::forward<Arguments>(arguments)...));
+    fmt::print("{:<14}{}\n", label, printable(fmt::format(format, std::forward<Arguments>(arguments)...)));
 }
 
 std::string rope_text(const DecoderConfig& config) {
@@ -108,7 +110,8 @@ Verb check_verb() {
                 const auto model = std::make_shared<std::string>();
                 app.add_option("MODEL", *model,
                                "a folder with config.json, a GGUF file, or a config.json alone")
-                    ->required();
+                    ->required()
+                    ->check(not_empty());
                 return [model] { return check(*model); };
             }};
 }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/compiling.h"
+#include "cli/number_checks.h"
 #include "cli/verb.h"
 
 namespace tessera::cli {
@@ -17,8 +18,13 @@ struct Options {
 
 Job declare(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<Options>();
-    app.add_option("MODEL", options->model, "folder in HuggingFace form, or GGUF file")->required();
-    app.add_option("-o,--out", options->out, "the artefact to write")->required()->type_name("OUT.tsr");
+    app.add_option("MODEL", options->model, "folder in HuggingFace form, or GGUF file")
+        ->required()
+        ->check(not_empty());
+    app.add_option("-o,--out", options->out, "the artefact to write")
+        ->required()
+        ->check(not_empty())
+        ->type_name("OUT.tsr");
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_compile_flags(app, options->flags);
     return [options, &environment] {

@@ -5,10 +5,13 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/host_machine.h"
+#include "cli/number_checks.h"
 #include "machine/machine_text.h"
 #include "plan/plan.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
+#include "support/note.h"
+#include "support/printable.h"
 #include "support/progress.h"
 
 namespace tessera::cli {
@@ -21,10 +24,10 @@ class Compilation {
 public:
     Compilation(const CompileFlags& flags, const Environment& environment)
         : settings_{.include_directory = environment.include_directory,
-                    .cache_directory = environment.cache() / "code",
+                    .cache_directory = environment.cache->writable("code"),
                     .search_path = environment.search_path,
                     .machine = flags.machine,
-                    .measured_machines = environment.cache_directory,
+                    .measured_machines = environment.cache->root(),
                     .plan = flags.plan,
                     .dump = flags.dump,
                     .policy = flags.policy,
@@ -55,12 +58,14 @@ private:
 
 void add_machine_flags(CLI::App& app, CompileFlags& flags) {
     app.add_option("--machine", flags.machine, "machine description (TOML); default: this machine")
+        ->check(not_empty())
         ->type_name("FILE");
     CLI::Option* workers = app.add_option("--workers", flags.workers,
                                           "threads that compute together; default: the machine's cores")
                                ->type_name("N")
-                               ->check(CLI::Range(int64_t{1}, kMostWorkers));
+                               ->check(whole_number(1, kMostWorkers));
     app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
+        ->check(not_empty())
         ->type_name("FILE")
         ->excludes(workers);
     app.add_option(
@@ -69,8 +74,9 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
            "0: none, the default planner alone")
         ->type_name("N")
         ->capture_default_str()
-        ->check(CLI::Range(int64_t{0}, kMostSearchEffort));
+        ->check(whole_number(0, kMostSearchEffort));
     app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")
+        ->check(not_empty())
         ->type_name("DIR");
 }
 
@@ -79,7 +85,7 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
     app.add_option("--context", flags.context,
                    "longest sequence in tokens; default: the model's, at most 8192")
         ->type_name("N")
-        ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+        ->check(whole_number(1, kMostTokens));
     app.add_option(
            "--policy", flags.policy,
            "exact: activations and cache stay F32; default: what F16 or BF16 weights and caches of BF16 are "
@@ -116,23 +122,21 @@ void advise_measuring(const CompileFlags& flags, const Environment& environment)
     if (!flags.machine.empty()) return;
     const Machine host = host_machine(environment);
     if (host.memory.back().read_bandwidth.empty()) {
-        fmt::print(stderr, "this machine has not been measured; `tessera machine --measure` does it once\n");
+        note("this machine has not been measured; `tessera machine --measure` does it once");
     } else if (!is_up_to_date(host, environment)) {
-        fmt::print(stderr,
-                   "this machine was measured with other kernels or another compiler; `tessera machine "
-                   "--measure` does it again\n");
+        note(
+            "this machine was measured with other kernels or another compiler; `tessera machine "
+            "--measure` does it again");
     }
 }
 
 void print_report(const std::string& out, const CompileReport& report) {
     for (const CompileReport::Pass& pass : report.passes)
-        fmt::print(stderr, "  {:<16} {:8.3f} s{}{}\n", pass.name, pass.seconds, pass.note.empty() ? "" : "  ",
-                   pass.note);
-    fmt::print(stderr, "{}: {} bytes, {} of them weights; {} bytes of C++, {}\n", out, report.artefact_bytes,
-               report.constant_bytes, report.code_bytes,
-               report.code_was_cached
-                   ? "compiled before"
-                   : fmt::format("compiled in {:.1f} CPU seconds", report.cpp_cpu_seconds));
+        note("  {:<16} {:8.3f} s{}{}", pass.name, pass.seconds, pass.note.empty() ? "" : "  ", pass.note);
+    note("{}: {} bytes, {} of them weights; {} bytes of C++, {}", printable(out), report.artefact_bytes,
+         report.constant_bytes, report.code_bytes,
+         report.code_was_cached ? "compiled before"
+                                : fmt::format("compiled in {:.1f} CPU seconds", report.cpp_cpu_seconds));
 }
 
 }  // namespace tessera::cli

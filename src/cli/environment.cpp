@@ -6,8 +6,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "support/error.h"
-
 namespace tessera::cli {
 namespace {
 
@@ -46,16 +44,9 @@ fs::path find_include_directory() {
 
 }  // namespace
 
-const fs::path& Environment::cache() const {
-    if (cache_directory.empty())
-        throw Error("", "", "there is no folder for the cache: neither XDG_CACHE_HOME nor HOME is set",
-                    "set XDG_CACHE_HOME to a folder that you may write");
-    return cache_directory;
-}
-
 Environment read_environment() {
     return {.search_path = variable("PATH"),
-            .cache_directory = find_cache_directory(),
+            .cache = std::make_shared<CacheFolders>(find_cache_directory()),
             .include_directory = find_include_directory(),
             .terminal = isatty(STDERR_FILENO) != 0 ? stderr : nullptr};
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/layout_account.h"
+#include "cli/number_checks.h"
 #include "cli/search_again.h"
 #include "cli/verb.h"
 #include "tessera/compile.h"
@@ -22,19 +23,23 @@ struct Options {
 
 Job declare(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<Options>();
-    app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`")->required();
+    app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`")
+        ->required()
+        ->check(not_empty());
     app.add_option("--tensor", options->tensor,
                    "a constant, or a result of an operator, by its name in `tessera inspect OUT.tsr --graph`")
         ->required()
+        ->check(not_empty())
         ->type_name("NAME");
     app.add_option("--machine", options->machine,
                    "the machine that the layouts are for; without it the one that the artefact was "
                    "compiled for, if that is this one")
+        ->check(not_empty())
         ->type_name("FILE");
     app.add_option("--search-effort", options->search_effort, "as it was for `tessera compile`")
         ->type_name("N")
         ->capture_default_str()
-        ->check(CLI::Range(int64_t{0}, kMostSearchEffort));
+        ->check(whole_number(0, kMostSearchEffort));
     app.add_flag("--json", options->as_json, "the same as JSON");
     return [options, &environment] {
         const Artefact artefact = Artefact::open(options->artefact);

@@ -15,6 +15,7 @@
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
+#include "support/output_place.h"
 #include "support/progress.h"
 
 namespace tessera::cli {
@@ -102,7 +103,8 @@ Run extract_file(const Options& options, const Environment& environment) {
 Job declare(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<Options>();
     app.add_option("FILE", options->file, "e-graph as JSON, in the format of the extraction-gym project")
-        ->required();
+        ->required()
+        ->check(not_empty());
     app.add_option("--search-effort", options->search_effort,
                    "conflicts of the SAT solver; the same number gives the same choice; 0: greedy only")
         ->check(count_or_zero())
@@ -112,8 +114,11 @@ Job declare(CLI::App& app, const Environment& environment) {
         ->check(positive_number())
         ->type_name("S");
     app.add_flag("--json", options->as_json, "the result as JSON");
-    app.add_option("--out", options->out, "writes the chosen node of each class as JSON")->type_name("FILE");
+    app.add_option("--out", options->out, "writes the chosen node of each class as JSON")
+        ->check(not_empty())
+        ->type_name("FILE");
     return [options, &environment] {
+        if (!options->out.empty()) check_output(options->out);
         const Run run = extract_file(*options, environment);
         if (options->as_json)
             fmt::print("{}\n", summary(run).dump(1));

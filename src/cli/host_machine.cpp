@@ -8,8 +8,7 @@ namespace tessera::cli {
 
 Machine host_machine(const Environment& environment) {
     Machine probed = probe_host();
-    if (environment.cache_directory.empty()) return probed;
-    return cached_host(environment.cache_directory, probed).value_or(probed);
+    return cached_host(environment.cache->root(), probed).value_or(probed);
 }
 
 bool is_up_to_date(const Machine& measured, const Environment& environment) {

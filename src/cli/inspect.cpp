@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/artefact_machine.h"
+#include "cli/number_checks.h"
 #include "cli/plan_costs.h"
 #include "cli/search_again.h"
 #include "cli/verb.h"
@@ -20,6 +21,8 @@
 #include "runtime/artefact.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/output_place.h"
+#include "support/printable.h"
 #include "tessera/compile.h"
 
 namespace tessera::cli {
@@ -44,9 +47,9 @@ std::string cache_types(const Manifest& m) {
 }
 
 void print_overview(const Manifest& m) {
-    fmt::print("model       {}\nmachine     {} ({})\nneeds       {} {}\ncompiled by tessera {}\n", m.model,
-               m.machine, m.machine_hash, m.architecture, fmt::join(m.instruction_sets, " "),
-               m.tessera_version);
+    fmt::print("model       {}\nmachine     {} ({})\nneeds       {} {}\ncompiled by tessera {}\n",
+               printable(m.model), printable(m.machine), m.machine_hash, m.architecture,
+               fmt::join(m.instruction_sets, " "), m.tessera_version);
     if (m.text)
         fmt::print("text        vocabulary {}, context {} tokens\nrounding    policy {}, cache {}\n",
                    m.text->vocabulary, m.text->context, m.text->policy, cache_types(m));
@@ -138,7 +141,9 @@ void write_egraph(const Artefact& artefact, const Options& options, const Enviro
 
 Job declare(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<Options>();
-    app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`")->required();
+    app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`")
+        ->required()
+        ->check(not_empty());
     CLI::Option* plan =
         app.add_flag("--plan", options->plan, "the plan, as --plan of `tessera compile` takes it");
     app.add_flag("--costs", options->costs,
@@ -148,23 +153,26 @@ Job declare(CLI::App& app, const Environment& environment) {
     app.add_option("--machine", options->machine,
                    "with --costs and --egraph: the machine that they are for; without it the one "
                    "that the artefact was compiled for, if that is this one")
+        ->check(not_empty())
         ->type_name("FILE");
     app.add_option("--egraph", options->egraph,
                    "repeats the search for layouts and writes all forms of all values, with what they cost "
                    "and the rules that made them: a page to search (.html), or Graphviz text (.dot)")
         ->type_name("FILE")
+        ->check(not_empty())
         ->check(page_extension());
     app.add_option("--search-effort", options->search_effort,
                    "with --egraph: as it was for `tessera compile`")
         ->type_name("N")
         ->capture_default_str()
-        ->check(CLI::Range(int64_t{0}, kMostSearchEffort));
+        ->check(whole_number(0, kMostSearchEffort));
     app.add_flag("--memory", options->memory, "the memory plan: constants, states, arena");
     app.add_flag("--operators", options->operators,
                  "operators with flops and bytes at the points of the graph");
     app.add_flag("--graph", options->graph, "the graph, as `tessera opt` takes it");
     app.add_flag("--manifest", options->manifest, "the manifest as JSON");
     return [options, &environment] {
+        if (!options->egraph.empty()) check_output(options->egraph);
         const Artefact artefact = Artefact::open(options->artefact);
         const bool is_whole = !options->plan && !options->memory && !options->operators && !options->graph &&
                               !options->manifest && options->egraph.empty();

@@ -10,6 +10,7 @@
 #include "llm/token_ids_file.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/output_place.h"
 
 namespace tessera::cli {
 namespace {
@@ -20,6 +21,7 @@ struct Options {
 };
 
 int write_logits(const Options& options, const Environment& environment) {
+    check_output(options.out);
     const std::vector<TokenId> ids = read_prompt_ids(options.ids);
     if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
     const auto count = static_cast<int64_t>(ids.size());
@@ -48,14 +50,16 @@ Verb logits_verb() {
             app.add_option("--ids", options->ids,
                            "JSON: a list of ids, or an object with one under prompt_ids")
                 ->required()
+                ->check(not_empty())
                 ->type_name("IDS.json");
             app.add_option("--out", options->out, "raw little-endian F32, [ids, vocabulary]")
                 ->required()
+                ->check(not_empty())
                 ->type_name("FILE.bin");
             app.add_option(
                    "--chunk", options->chunk,
                    "most ids of one step; 1 computes them one by one (default: as many as the code takes)")
-                ->check(positive_count())
+                ->check(whole_number(1, kMostTokens))
                 ->type_name("N");
             return [options, &environment] { return write_logits(*options, environment); };
         }};

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "cli/host_machine.h"
+#include "cli/number_checks.h"
 #include "cli/verb.h"
 #include "machine/doubtful_levels.h"
 #include "machine/host_cache.h"
@@ -12,6 +13,8 @@
 #include "measure/measure_machine.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/note.h"
+#include "support/output_place.h"
 #include "support/progress.h"
 
 namespace tessera::cli {
@@ -30,7 +33,7 @@ Machine measure(const Machine& probed, const Options& options, const Environment
     std::unique_ptr<Progress> progress;
     MeasureOptions how{.threads = options.threads,
                        .include_directory = environment.include_directory,
-                       .cache_directory = environment.cache() / "code",
+                       .cache_directory = environment.cache->writable("code"),
                        .search_path = environment.search_path,
                        .on_stage =
                            [&](const std::string& stage) {
@@ -56,12 +59,19 @@ Machine describe(const Options& options, const Environment& environment) {
     const bool is_partial = options.quick || options.threads > 0;
     if (!options.measure && !options.refresh) return host_machine(environment);
     if (!options.refresh && !is_partial)
-        if (const auto kept = cached_host(environment.cache(), probed);
+        if (const auto kept = cached_host(environment.cache->root(), probed);
             kept && is_up_to_date(*kept, environment))
             return *kept;
     const Machine measured = measure(probed, options, environment);
     // What was measured in a hurry or in part must not stand in for the whole.
-    if (!is_partial) keep_host(environment.cache(), probed, measured);
+    if (is_partial) return measured;
+    if (environment.cache->is_writable("machines"))
+        keep_host(environment.cache->root(), probed, measured);
+    else
+        note(
+            "what was measured is not kept: the cache cannot be written (set XDG_CACHE_HOME to a folder that "
+            "you "
+            "may write, or keep it with --out and use it with --machine)");
     return measured;
 }
 
@@ -77,7 +87,7 @@ int print(const Machine& machine, const std::string& out, bool json) {
     } else {
         write_file(out, text);
     }
-    for (const std::string& doubt : doubtful_levels(machine)) fmt::print(stderr, "note: {}\n", doubt);
+    for (const std::string& doubt : doubtful_levels(machine)) note("note: {}", doubt);
     return 0;
 }
 
@@ -93,6 +103,7 @@ Verb machine_verb() {
         .declare = [](CLI::App& app, const Environment& environment) -> Job {
             const auto options = std::make_shared<Options>();
             app.add_option("-o,--out", options->out, "write the description to this file instead of stdout")
+                ->check(not_empty())
                 ->type_name("FILE");
             app.add_flag(
                 "--measure", options->measure,
@@ -104,9 +115,10 @@ Verb machine_verb() {
             app.add_option("--threads", options->threads,
                            "measure with at most so many threads; the result is not kept")
                 ->type_name("N")
-                ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+                ->check(whole_number(1, int64_t{1} << 20));
             app.add_flag("--json", options->json, "print JSON, with the same fields, instead of TOML");
             return [options, &environment] {
+                if (!options->out.empty()) check_output(options->out);
                 return print(describe(*options, environment), options->out, options->json);
             };
         }};

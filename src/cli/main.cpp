@@ -10,8 +10,10 @@
 
 #include "cli/environment.h"
 #include "cli/flag_variables.h"
+#include "cli/standard_streams.h"
 #include "cli/verb.h"
 #include "support/error.h"
+#include "support/note.h"
 
 namespace tessera::cli {
 namespace {
@@ -35,14 +37,14 @@ std::string footer(const std::vector<std::string>& examples) {
 
 int complain(const std::string& verb, const std::string& problem, int code) {
     const std::string caller = verb.empty() ? "tessera" : "tessera " + verb;
-    fmt::print(stderr, "{}: {}\n", caller, problem);
-    if (code == kWrongUsage) fmt::print(stderr, "See `{} --help`.\n", caller);
+    note("{}: {}", caller, problem);
+    if (code == kWrongUsage) note("See `{} --help`.", caller);
     return code;
 }
 
 /// Output is buffered: a full disk shows only here, and must not look like success.
 int finish(const std::string& verb, int code) {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    if (flush_standard_output()) return code;
     return complain(verb, "cannot write to the standard output", kFailed);
 }
 
@@ -58,6 +60,16 @@ std::string first_word_problem(const std::vector<Verb>& known, int argc, char** 
     const bool is_known =
         std::any_of(known.begin(), known.end(), [&](const Verb& verb) { return verb.name == word; });
     return is_known ? "" : fmt::format("there is no verb `{}`", word);
+}
+
+/// CLI11 calls an option by its long name, though it was given as -n.
+std::string with_all_names(CLI::App& verb, std::string problem) {
+    for (const CLI::Option* option : verb.get_options()) {
+        const std::string start = option->get_name() + ": ";
+        if (!option->get_snames().empty() && problem.starts_with(start))
+            return option->get_name(false, true) + ": " + problem.substr(start.size());
+    }
+    return problem;
 }
 
 int run_job(const std::string& verb, const Job& job) {
@@ -108,8 +120,9 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return finish(chosen(), app.exit(error));  // --help, --version
         const std::string variable = called.empty() ? "" : rejected_variable(*called.front());
-        return complain(chosen(), variable.empty() ? error.what() : variable + ": " + error.what(),
-                        kWrongUsage);
+        const std::string problem =
+            called.empty() ? error.what() : with_all_names(*called.front(), error.what());
+        return complain(chosen(), variable.empty() ? problem : variable + ": " + problem, kWrongUsage);
     }
     for (size_t i = 0; i < known.size(); ++i)
         if (known[i].name == chosen()) return run_job(known[i].name, jobs[i]);
@@ -120,5 +133,6 @@ int run(int argc, char** argv) {
 }  // namespace tessera::cli
 
 int main(int argc, char** argv) {
+    tessera::cli::prepare_standard_streams();
     return tessera::cli::run(argc, argv);
 }

@@ -1,7 +1,7 @@
 #include "cli/number_checks.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <string>
 
 #include <fmt/core.h>
@@ -9,35 +9,66 @@
 namespace tessera::cli {
 namespace {
 
-template <class Number, class Accepts>
-CLI::Validator check_of(const char* expected, const char* name, Accepts accepts) {
+constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+
+/// Decimal digits, no more of them than are needed.
+bool is_whole_number(const std::string& text, int64_t low, int64_t high) {
+    int64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    const bool has_leading_zero = text.size() > 1 && text[0] == '0';
+    return error == std::errc() && stop == end && !has_leading_zero && low <= number && number <= high;
+}
+
+template <class Accepts>
+CLI::Validator check_of(const std::string& expected, const char* name, Accepts accepts) {
     return CLI::Validator(
         [=](const std::string& text) {
-            Number number{};
-            if (CLI::detail::lexical_cast(text, number) && accepts(number)) return std::string();
-            return fmt::format("expected {}, not '{}'", expected, text);
+            return accepts(text) ? std::string() : fmt::format("expected {}, not '{}'", expected, text);
         },
         name);
 }
 
+template <class Accepts>
+CLI::Validator real_check_of(const char* expected, const char* name, Accepts accepts) {
+    return check_of(expected, name, [=](const std::string& text) {
+        double number = 0;
+        return CLI::detail::lexical_cast(text, number) && std::isfinite(number) && accepts(number);
+    });
+}
+
 }  // namespace
 
+CLI::Validator whole_number(int64_t low, int64_t high) {
+    const std::string expected = high == kLargest ? fmt::format("a whole number, {} or more", low)
+                                                  : fmt::format("a whole number from {} to {}", low, high);
+    return check_of(expected, low > 0 ? "POSITIVE" : "NONNEGATIVE",
+                    [=](const std::string& text) { return is_whole_number(text, low, high); });
+}
+
 CLI::Validator positive_count() {
-    return check_of<int64_t>("a whole number, 1 or more", "POSITIVE", [](int64_t n) { return n > 0; });
+    return whole_number(1);
 }
 
 CLI::Validator count_or_zero() {
-    return check_of<int64_t>("a whole number, 0 or more", "NONNEGATIVE", [](int64_t n) { return n >= 0; });
+    return whole_number(0);
 }
 
 CLI::Validator positive_number() {
-    return check_of<double>("a number above 0", "POSITIVE",
-                            [](double x) { return std::isfinite(x) && x > 0; });
+    return real_check_of("a number above 0", "POSITIVE", [](double x) { return x > 0; });
 }
 
 CLI::Validator number_or_zero() {
-    return check_of<double>("a number, 0 or more", "NONNEGATIVE",
-                            [](double x) { return std::isfinite(x) && x >= 0; });
+    return real_check_of("a number, 0 or more", "NONNEGATIVE", [](double x) { return x >= 0; });
+}
+
+CLI::Validator fraction() {
+    return real_check_of("a number from 0 to 1", "FRACTION", [](double x) { return 0 <= x && x <= 1; });
+}
+
+CLI::Validator not_empty() {
+    return CLI::Validator(
+        [](const std::string& text) { return text.empty() ? std::string("is empty") : std::string(); }, "");
 }
 
 }  // namespace tessera::cli

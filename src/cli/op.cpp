@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/number_checks.h"
 #include "cli/verb.h"
 #include "facts/facts.h"
 #include "ir/definition.h"
@@ -39,7 +40,9 @@ Verb op_verb() {
                          "tessera op matmul.op --json --no-values"},
             .declare = [](CLI::App& app, const Environment&) -> Job {
                 const auto options = std::make_shared<Options>();
-                app.add_option("FILE", options->file, "a definition with its test part (.op)")->required();
+                app.add_option("FILE", options->file, "a definition with its test part (.op)")
+                    ->required()
+                    ->check(not_empty());
                 app.add_flag("--json", options->json,
                              "print work, elements touched, dependence, tiles, signatures, packs, units and "
                              "values; without it, the definition in its normal form");

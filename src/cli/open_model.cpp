@@ -9,11 +9,15 @@
 #include <fmt/format.h>
 
 #include "cli/host_machine.h"
+#include "cli/number_checks.h"
 #include "compiler/compiler.h"
 #include "import/import_model.h"
 #include "runtime/artefact.h"
 #include "support/error.h"
 #include "support/hash.h"
+#include "support/note.h"
+#include "support/output_place.h"
+#include "support/printable.h"
 #include "support/progress.h"
 
 namespace tessera::cli {
@@ -67,8 +71,9 @@ CachePlace place_in_cache(const fs::path& model, const CompileOptions& options,
     add_files_below(state, environment.include_directory / "tessera");
     state.field(content_hash(options.machine));
 
-    CachePlace place{
-        environment.cache() / "models", fmt::format("{}-{}-", whole.stem().string(), identity), {}};
+    CachePlace place{environment.cache->root() / "models",
+                     fmt::format("{}-{}-", short_name(whole.stem().native()), identity),
+                     {}};
     place.artefact = place.folder / (place.prefix + state.hex().substr(0, kDigits) + ".tsr");
     return place;
 }
@@ -87,8 +92,7 @@ void remove_older(const CachePlace& place) {
 
 void compile(const fs::path& model, const CachePlace& place, CompileOptions options,
              const Environment& environment) {
-    fmt::print(stderr, "compiling {} into {}\n", model.string(), place.artefact.string());
-    fs::create_directories(place.folder);
+    note("compiling {} into {}", printable(model.string()), printable(place.artefact.string()));
     Progress progress(environment.terminal, "compiling " + model.string());
     options.on_pass = [&](const std::string&) { progress.update(); };
     compile_model(model, place.artefact, options);
@@ -98,10 +102,12 @@ void compile(const fs::path& model, const CachePlace& place, CompileOptions opti
 }  // namespace
 
 CLI::Option* add_model_argument(CLI::App& app, fs::path& model) {
-    return app.add_option(
-        "MODEL", model,
-        "artefact of `tessera compile`, or a folder in HuggingFace form or GGUF file, which is compiled "
-        "on first use (default: the model that ships with Tessera)");
+    return app
+        .add_option(
+            "MODEL", model,
+            "artefact of `tessera compile`, or a folder in HuggingFace form or GGUF file, which is compiled "
+            "on first use (default: the model that ships with Tessera)")
+        ->check(not_empty());
 }
 
 fs::path resolve_model(const fs::path& model, const Environment& environment) {
@@ -131,18 +137,20 @@ ModelFile open_model(const fs::path& path, int64_t context, const Environment& e
     options.machine = host_machine(environment);
     options.ntt_include = environment.include_directory;
     options.search_path = environment.search_path;
-    options.cache = environment.cache() / "code";
     if (context > kDefaultContext) options.context = context;
     options.workers = workers;
 
-    const CachePlace place = place_in_cache(path, options, environment);
+    CachePlace place = place_in_cache(path, options, environment);
     if (fs::exists(place.artefact)) {
         try {
             return ModelFile(place.artefact);
         } catch (const Error& damage) {
-            fmt::print(stderr, "{}\n", damage.what());
+            note("{}", damage.what());
         }
     }
+    options.cache = environment.cache->writable("code");
+    place.folder = environment.cache->writable("models");
+    place.artefact = place.folder / place.artefact.filename();
     compile(path, place, options, environment);
     return ModelFile(place.artefact);
 }

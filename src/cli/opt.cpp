@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/compiling.h"
+#include "cli/number_checks.h"
+#include "cli/standard_streams.h"
 #include "cli/verb.h"
 #include "compiler/named_pass.h"
 #include "support/error.h"
@@ -24,11 +26,14 @@ Job declare(CLI::App& app, const Environment& environment) {
         names += fmt::format("\n  {:<10} {}", pass.name, pass.summary);
     app.add_option("--pass", options->pass, "the pass to run, one of:" + names)
         ->required()
+        ->check(not_empty())
         ->type_name("NAME");
     app.add_option("FILE", options->file,
                    "graph in its printed form (.ir), as --dump writes it; - reads standard input")
-        ->required();
+        ->required()
+        ->check(not_empty());
     app.add_option("--machine", options->machine, "machine description (TOML); default: this machine")
+        ->check(not_empty())
         ->type_name("FILE");
     return [options, &environment] {
         const NamedPass* pass = find_named_pass(options->pass);
@@ -38,9 +43,7 @@ Job declare(CLI::App& app, const Environment& environment) {
         std::string where = options->file;
         if (options->file == "-") {
             where = "standard input";
-            char buffer[1 << 16];
-            for (size_t count; (count = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;)
-                text.append(buffer, count);
+            text = read_standard_input();
         } else {
             text = MappedFile::open(options->file).text();
         }

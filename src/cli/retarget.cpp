@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/compiling.h"
+#include "cli/number_checks.h"
 #include "cli/verb.h"
 
 namespace tessera::cli {
@@ -18,8 +19,12 @@ struct Options {
 Job declare(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<Options>();
     app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`, for any machine")
-        ->required();
-    app.add_option("-o,--out", options->out, "the artefact to write")->required()->type_name("NEW.tsr");
+        ->required()
+        ->check(not_empty());
+    app.add_option("-o,--out", options->out, "the artefact to write")
+        ->required()
+        ->check(not_empty())
+        ->type_name("NEW.tsr");
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_machine_flags(app, options->flags);
     return [options, &environment] {

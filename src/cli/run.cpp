@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -12,13 +13,15 @@
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
-#include "cli/standard_input.h"
+#include "cli/sampling_flags.h"
+#include "cli/standard_streams.h"
 #include "cli/verb.h"
 #include "llm/load_tokenizer.h"
 #include "llm/sample.h"
 #include "llm/token_ids_file.h"
 #include "runtime/artefact.h"
 #include "support/error.h"
+#include "support/note.h"
 
 namespace tessera::cli {
 namespace {
@@ -33,7 +36,7 @@ struct Options {
     std::optional<int64_t> tokens;
     int64_t context = 0;
     std::vector<std::string> stop;
-    SamplingOptions sampling;
+    SamplingFlags sampling;
 };
 
 /// Positions to set memory aside for: those that the prompt and the wanted tokens take, within what is
@@ -58,21 +61,22 @@ double rate(int64_t count, double seconds) {
 }
 
 void print_statistics(const GenerateStatistics& s) {
-    fmt::print(stderr, "prompt: {} tokens in {:.3f} s, {:.1f} tokens/s\n", s.prompt_tokens, s.prompt_seconds,
-               rate(s.prompt_tokens, s.prompt_seconds));
+    note("prompt: {} tokens in {:.3f} s, {:.1f} tokens/s", s.prompt_tokens, s.prompt_seconds,
+         rate(s.prompt_tokens, s.prompt_seconds));
     if (s.decode_steps > 0)
-        fmt::print(stderr, "text:   {} tokens in {:.3f} s, {:.1f} tokens/s\n", s.decode_steps,
-                   s.decode_seconds, rate(s.decode_steps, s.decode_seconds));
+        note("text:   {} tokens in {:.3f} s, {:.1f} tokens/s", s.decode_steps, s.decode_seconds,
+             rate(s.decode_steps, s.decode_seconds));
 }
 
 void print_workers(const WorkerStatistics& s) {
     if (s.workers == 1) return;
-    fmt::print(stderr, "workers: {}{}, {:.1f} barriers a step\n", s.workers,
-               s.lacks_processors ? " (more than there are processors)" : "",
-               rate(s.barriers, static_cast<double>(s.steps)));
+    note("workers: {}{}, {:.1f} barriers a step", s.workers,
+         s.lacks_processors ? " (more than there are processors)" : "",
+         rate(s.barriers, static_cast<double>(s.steps)));
 }
 
-/// `encode(text)`: with the tokenizer of the model, which must be there for ids, too.
+/// `encode(text)`: with the tokenizer of the model. One that is not supported is an error for ids, too; ids
+/// alone need none.
 std::vector<TokenId> read_prompt(const Options& options, const auto& encode) {
     if (!options.prompt && !options.ids)
         throw Error("", "", "a prompt is required: --prompt or --ids", "", ErrorKind::kUsage);
@@ -92,42 +96,57 @@ Prepared prepare(const Options& options, const Environment& environment) {
     const std::filesystem::path path = resolve_model(options.model, environment);
     if (std::filesystem::is_regular_file(path) && is_artefact(path)) {
         const ModelFile model(path);
+        const bool needs_none = options.ids && !model.has_tokenizer();
         return {model, read_prompt(options, [&](const std::string& text) {
-                    return model.encode(text, options.special);
+                    return needs_none ? std::vector<TokenId>() : model.encode(text, options.special);
                 })};
     }
-    const Tokenizer tokenizer = load_tokenizer(path);
+    const bool needs_none = options.ids && tokenizer_files(path).empty();
     std::vector<TokenId> prompt = read_prompt(options, [&](const std::string& text) {
-        return tokenizer.encode(text, {.add_special = true, .parse_special = options.special});
+        if (needs_none) return std::vector<TokenId>();
+        return load_tokenizer(path).encode(text, {.add_special = true, .parse_special = options.special});
     });
     const int64_t length = static_cast<int64_t>(prompt.size()) + options.tokens.value_or(0);
     return {open_model(path, std::max(options.context, length), environment), std::move(prompt)};
 }
 
 int run(const Options& options, const Environment& environment) {
-    check(options.sampling);
+    check(options.sampling.options);
     const auto [file, prompt] = prepare(options, environment);
     const ModelSettings settings{.context =
                                      needed_context(file, static_cast<int64_t>(prompt.size()), options)};
     announce_memory(file, settings);
     Model model(file, settings);
 
+    if (options.sampling.is_seed_drawn) note("seed: {}", options.sampling.options.seed);
+    const bool has_text = file.has_tokenizer();
+    if (!has_text) {
+        if (!options.stop.empty())
+            throw Error(file.name(), "--stop", "ends a text, and the model has no tokenizer to make one");
+        note("the model has no tokenizer: what follows is ids");
+    }
+
     const InterruptWatch interrupt;
     bool ends_line = false;
     const auto write = [&](std::string_view text) {
-        std::fwrite(text.data(), 1, text.size(), stdout);
-        std::fflush(stdout);
+        show(text);
         ends_line = text.ends_with('\n');
     };
-    const Generation result = model.generate(prompt, {.max_tokens = options.tokens.value_or(kDefaultTokens),
-                                                      .sampling = options.sampling,
-                                                      .stop_strings = options.stop,
-                                                      .should_stop = [&] { return interrupt.interrupted(); },
-                                                      .on_text = write});
+    GenerateOptions how{.max_tokens = options.tokens.value_or(kDefaultTokens),
+                        .sampling = options.sampling.options,
+                        .stop_strings = options.stop,
+                        .should_stop = [&] { return interrupt.interrupted(); }};
+    if (has_text)
+        how.on_text = write;
+    else
+        how.on_token = [&, is_first = true](TokenId id) mutable {
+            write(fmt::format("{}{}", std::exchange(is_first, false) ? "" : " ", id));
+        };
+    const Generation result = model.generate(prompt, how);
     if (!ends_line) write("\n");
     if (result.reason == StopReason::kContext)
-        fmt::print(stderr, "stopped: the context of {} tokens is full (see --context)\n", model.context());
-    if (result.reason == StopReason::kInterrupted) fmt::print(stderr, "stopped: interrupted\n");
+        note("stopped: the context of {} tokens is full (see --context)", model.context());
+    if (result.reason == StopReason::kInterrupted) note("stopped: interrupted");
     print_statistics(result.statistics);
     print_workers(model.worker_statistics());
     return result.reason == StopReason::kInterrupted ? kInterruptedExitCode : 0;
@@ -139,6 +158,7 @@ void declare_prompt(CLI::App& app, Options& options) {
     app.add_option("--ids", options.ids,
                    "continue ids instead: a JSON list of them, or an object with one under prompt_ids")
         ->excludes(prompt)
+        ->check(not_empty())
         ->type_name("IDS.json");
     app.add_flag("--special", options.special,
                  "special tokens that the prompt spells, such as <|im_start|>, become their ids; they are "
@@ -149,49 +169,15 @@ void declare_limits(CLI::App& app, Options& options) {
     app.add_option(
            "-n,--tokens", options.tokens,
            fmt::format("most tokens to generate (default {}, or what the context leaves)", kDefaultTokens))
-        ->check(positive_count())
+        ->check(whole_number(1, kMostTokens))
         ->type_name("N");
     app.add_option("--context", options.context,
                    "most tokens of prompt and text together (default: what they need)")
-        ->check(positive_count())
+        ->check(whole_number(1, kMostTokens))
         ->type_name("N");
     app.add_option("--stop", options.stop, "end before this text; may be repeated")
         ->allow_extra_args(false)
         ->type_name("TEXT");
-}
-
-void declare_sampling(CLI::App& app, SamplingOptions& sampling) {
-    auto* temperature =
-        app.add_option("--temperature", sampling.temperature,
-                       "draw tokens by their probability at this temperature (default 0: always the most "
-                       "probable)")
-            ->check(number_or_zero())
-            ->type_name("T");
-    const auto of_drawing = [&](const char* flag, auto& value, const char* help) {
-        return app.add_option(flag, value, help)->needs(temperature);
-    };
-    of_drawing("--top-k", sampling.top_k, "draw from the K most probable only (default 0: from all)")
-        ->check(count_or_zero())
-        ->type_name("K");
-    of_drawing("--top-p", sampling.top_p,
-               "draw from the fewest that together have the probability P only (default 1)")
-        ->check(CLI::Range(0.0, 1.0))
-        ->type_name("P");
-    of_drawing("--min-p", sampling.min_p,
-               "draw from those with at least P times the largest probability only (default 0)")
-        ->check(CLI::Range(0.0, 1.0))
-        ->type_name("P");
-    of_drawing("--seed", sampling.seed, "another seed, another text (default 0)")->type_name("N");
-    auto* penalty = app.add_option("--repeat-penalty", sampling.repetition_penalty,
-                                   "make tokens that have occurred less probable; 1.1 is usual (default 1)")
-                        ->check(positive_number())
-                        ->type_name("X");
-    app.add_option("--repeat-window", sampling.repetition_window,
-                   fmt::format("they have occurred if they are among the last N (default {})",
-                               sampling.repetition_window))
-        ->needs(penalty)
-        ->check(count_or_zero())
-        ->type_name("N");
 }
 
 }  // namespace
@@ -209,7 +195,7 @@ Verb run_verb() {
                 add_model_argument(app, options->model);
                 declare_prompt(app, *options);
                 declare_limits(app, *options);
-                declare_sampling(app, options->sampling);
+                add_sampling_flags(app, options->sampling);
                 return [options, &environment] { return run(*options, environment); };
             }};
 }

@@ -10,7 +10,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/standard_input.h"
+#include "cli/number_checks.h"
+#include "cli/standard_streams.h"
 #include "cli/verb.h"
 #include "llm/load_tokenizer.h"
 #include "llm/tokenizer.h"
@@ -89,7 +90,8 @@ Job declare(CLI::App& app, const Environment&) {
            "MODEL", options->model,
            "folder in HuggingFace form, tokenizer.json, tokenizer.model or GGUF file; weights are not "
            "needed")
-        ->required();
+        ->required()
+        ->check(not_empty());
     app.add_option("TEXT", options->input, "the text, or the ids with --decode; - reads standard input")
         ->required();
     app.add_flag("--json", options->json, "write a JSON array (with --decode a JSON string)");

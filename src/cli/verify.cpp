@@ -145,15 +145,18 @@ Verb verify_verb() {
             app.add_option("--ids", options->ids,
                            "JSON: a list of ids, or an object with one under prompt_ids")
                 ->required()
+                ->check(not_empty())
                 ->type_name("IDS.json");
             app.add_option("--logits", options->logits,
                            "expected logits: raw little-endian F32, a row after each id")
                 ->required()
+                ->check(not_empty())
                 ->type_name("FILE.bin");
             app.add_option("--greedy", options->greedy,
                            "JSON: the ids that greedy generation must give, a list or under greedy_ids; "
                            "further rows of "
                            "the logits belong to them")
+                ->check(not_empty())
                 ->type_name("GREEDY.json");
             app.add_option("--tolerance", options->tolerance,
                            "largest |difference|, divided by max - min of all expected logits")
@@ -163,7 +166,7 @@ Verb verify_verb() {
             app.add_option(
                    "--chunk", options->chunk,
                    "most ids of one step; 1 computes them one by one (default: as many as the code takes)")
-                ->check(positive_count())
+                ->check(whole_number(1, kMostTokens))
                 ->type_name("N");
             return [options, &environment] { return verify(*options, environment); };
         }};

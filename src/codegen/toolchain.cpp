@@ -7,18 +7,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <vector>
 
-#include <stdlib.h>
-
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/hash.h"
+#include "support/output_place.h"
+#include "support/scratch_folder.h"
 #include "support/subprocess.h"
 
 namespace tessera {
@@ -48,34 +46,6 @@ constexpr std::array kFlags = {"-std=c++20",
 // What Clang refuses. GCC gives registers to a whole function at a time: loop by loop it keeps the addresses
 // of a chain of operators in memory, a tenth to a fifth slower.
 constexpr std::array kGccFlags = {"-fira-region=one"};
-
-class WorkFolder {
-public:
-    explicit WorkFolder(const fs::path& parent) {
-        std::string name = (parent / "build-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr)
-            throw Error(parent.string(), "",
-                        fmt::format("cannot create a folder here: {}", std::strerror(errno)));
-        path_ = name;
-    }
-    ~WorkFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    WorkFolder(const WorkFolder&) = delete;
-    WorkFolder& operator=(const WorkFolder&) = delete;
-
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
-
-void create_folder(const fs::path& path) {
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) throw Error(path.string(), "", fmt::format("cannot create the folder: {}", error.message()));
-}
 
 std::optional<std::string> read_file(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -196,12 +166,13 @@ std::string toolchain_digest(const ToolchainOptions& options) {
 SharedObject compile_shared_object(std::string_view code, const ToolchainOptions& options) {
     const Compiler compiler = compiler_for(options);
     const std::string key = Hasher().field(code).field(digest_of(compiler, options)).hex();
-    const fs::path& folder = options.cache_directory;
-    create_folder(folder);
+    // A path that begins with - or @ would be an option of the compiler.
+    const fs::path folder = fs::absolute(options.cache_directory);
+    create_folders(folder);
     const fs::path entry = folder / (key + ".so");
     if (auto cached = read_file(entry)) return {.bytes = std::move(*cached), .was_cached = true};
 
-    const WorkFolder work(folder);
+    const ScratchFolder work(folder, "build");
     // The name is part of the object's symbols, so it is the same whatever the folder is called.
     const fs::path source = work.path() / "tessera.cpp";
     const fs::path object = work.path() / "tessera.so";

@@ -4,8 +4,16 @@
 #include "compiler/manifest_of.h"
 #include "compiler/timed.h"
 #include "compiler/write_constants.h"
+#include "support/output_place.h"
 
 namespace tessera {
+
+void check_outputs(const std::filesystem::path& out, const CompileOptions& options) {
+    check_output(out);
+    if (!options.dump) return;
+    create_folders(*options.dump);
+    check_output(*options.dump / "01-import.ir");
+}
 
 void build_artefact(const ModelParts& parts, const std::filesystem::path& out, const CompileOptions& options,
                     CompileReport& report) {
@@ -27,13 +35,11 @@ void build_artefact(const ModelParts& parts, const std::filesystem::path& out, c
                                  .graph = print(compiled.graph),
                                  .tokenizer = parts.tokenizer};
     report.constant_bytes = contents.manifest.constants_bytes;
-    timed("write-artefact", options, report, [&] {
-        write_artefact(out, contents, [&](ConstantSink& sink) {
+    report.artefact_bytes = timed("write-artefact", options, report, [&] {
+        return write_artefact(out, contents, [&](ConstantSink& sink) {
             write_constants(parts.weights, compiled, parts.where, sink);
         });
-        return true;
     });
-    report.artefact_bytes = static_cast<int64_t>(std::filesystem::file_size(out));
 }
 
 }  // namespace tessera

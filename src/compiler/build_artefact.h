@@ -20,6 +20,10 @@ struct ModelParts {
     std::string where;  ///< the file or folder, for errors
 };
 
+/// Whether the artefact and the dumps can be written: asked before the work for them starts.
+/// @throws Error where they cannot
+void check_outputs(const std::filesystem::path& out, const CompileOptions& options);
+
 /// All passes after the import: plan, code, packed weights. Adds to the report.
 void build_artefact(const ModelParts& parts, const std::filesystem::path& out, const CompileOptions& options,
                     CompileReport& report);

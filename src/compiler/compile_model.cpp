@@ -4,18 +4,26 @@
 #include "compiler/timed.h"
 #include "import/import_model.h"
 #include "llm/load_tokenizer.h"
+#include "support/error.h"
+#include "support/printable.h"
 
 namespace tessera {
 
 CompileReport compile_model(const std::filesystem::path& model_path, const std::filesystem::path& out,
                             const CompileOptions& options) {
+    check_outputs(out, options);
+    std::error_code missing;
+    if (std::filesystem::equivalent(model_path, out, missing))
+        throw Error(out.string(), "", "is the model itself, which the artefact would replace",
+                    "write the artefact to another file");
     CompileReport report;
-    const ImportedModel model = timed("read-model", options, report, [&] {
+    ImportedModel model = timed("read-model", options, report, [&] {
         return import_model(model_path, {.context = options.context.value_or(0),
                                          .policy = options.policy,
                                          .cache = options.cache_type,
                                          .quantisation = options.quantisation});
     });
+    model.graph.name = valid_utf8(model.graph.name);
     build_artefact({.graph = model.graph,
                     .weights = *model.weights,
                     .text = text_of(model.facts),

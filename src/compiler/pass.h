@@ -8,6 +8,7 @@
 #include "compiler/compiler.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/output_place.h"
 
 namespace tessera {
 
@@ -43,7 +44,7 @@ private:
     void dump(const std::string& name, const std::string& extension, std::string text) {
         const auto path = path_of(name, extension);
         const bool is_unchanged = text == before_;
-        std::filesystem::create_directories(*options_.dump);
+        create_folders(*options_.dump);
         write_file(path, is_unchanged ? "unchanged\n" : text);
         before_ = std::move(text);
     }

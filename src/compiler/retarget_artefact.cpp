@@ -10,6 +10,7 @@ namespace tessera {
 CompileReport retarget_artefact(const std::filesystem::path& path, const std::filesystem::path& out,
                                 const CompileOptions& options) {
     TESSERA_CHECK(!options.context, "{}", path.string());
+    check_outputs(out, options);
     CompileReport report;
     const auto artefact = std::make_shared<const Artefact>(
         timed("read-artefact", options, report, [&] { return Artefact::open(path); }));

@@ -14,11 +14,12 @@ namespace tessera::extraction {
 namespace {
 
 constexpr int64_t kFirstSlice = 4000;  // conflicts
+constexpr double kLongest = 1e9;       // seconds; many more do not fit the clock
 
 std::optional<Budget::Clock::time_point> deadline_in(std::optional<double> seconds) {
     if (!seconds) return std::nullopt;
-    return Budget::Clock::now() +
-           std::chrono::duration_cast<Budget::Clock::duration>(std::chrono::duration<double>(*seconds));
+    return Budget::Clock::now() + std::chrono::duration_cast<Budget::Clock::duration>(
+                                      std::chrono::duration<double>(std::min(*seconds, kLongest)));
 }
 
 class Extraction {

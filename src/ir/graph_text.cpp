@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include "ir/characters.h"
 
 namespace tessera {
@@ -27,9 +29,13 @@ std::optional<int64_t> number_at(std::string_view text, size_t at, size_t& end) 
 std::string quoted(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
-        if (c == '"' || c == '\\') result += '\\';
-        if (c == '\n')
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\')
+            result += {'\\', c};
+        else if (c == '\n')
             result += "\\n";
+        else if (byte < 0x20 || byte == 0x7F)
+            result += fmt::format("\\x{:02x}", byte);
         else
             result += c;
     }

@@ -80,6 +80,19 @@ double TextScanner::real(std::string_view what) {
     return value;
 }
 
+/// What stands at `at`, behind a backslash; `at` moves to its last character.
+char TextScanner::escaped(std::string_view text, size_t& at) {
+    if (text[at] == 'n') return '\n';
+    if (text[at] != 'x') return text[at];
+    unsigned byte = 0;
+    const std::string_view digits = text.substr(at + 1, 2);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    if (error != std::errc() || digits.size() != 2 || end != digits.data() + 2)
+        fail_expecting("two hexadecimal digits after \\x");
+    at += 2;
+    return static_cast<char>(byte);
+}
+
 std::string TextScanner::quoted(std::string_view what) {
     std::string_view next = rest();
     if (!next.starts_with('"')) fail_expecting(what);
@@ -89,8 +102,10 @@ std::string TextScanner::quoted(std::string_view what) {
             at_ += i + 1;
             return text;
         }
-        if (next[i] == '\\' && ++i == next.size()) break;
-        text += next[i - 1] == '\\' && next[i] == 'n' ? '\n' : next[i];
+        if (next[i] != '\\')
+            text += next[i];
+        else if (++i < next.size())
+            text += escaped(next, i);
     }
     fail_expecting("a closing quote");
 }

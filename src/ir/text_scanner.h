@@ -37,6 +37,7 @@ public:
 
 private:
     ElementType element_type();
+    char escaped(std::string_view text, size_t& at);
 
     std::string_view line_;
     std::string where_;

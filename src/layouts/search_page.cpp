@@ -11,6 +11,7 @@
 #include "layouts/form_text.h"
 #include "layouts/value_forms.h"
 #include "rules/vectorize/pack.h"
+#include "support/printable.h"
 
 namespace tessera::layouts {
 namespace {
@@ -49,7 +50,7 @@ box.addEventListener('input', () => {
 
 std::string escaped(std::string_view text) {
     std::string result;
-    for (const char c : text) {
+    for (const char c : printable(text)) {
         switch (c) {
             case '&':
                 result += "&amp;";

@@ -48,10 +48,7 @@ std::optional<Machine> cached_host(const fs::path& folder, const Machine& probed
 
 void keep_host(const fs::path& folder, const Machine& probed, const Machine& measured) {
     const fs::path file = host_cache_file(folder, probed);
-    std::error_code error;
-    fs::create_directories(file.parent_path(), error);
-    if (error)
-        throw Error(file.parent_path().string(), "", fmt::format("cannot be created: {}", error.message()));
+    create_folders(file.parent_path());
     write_file(file, print_machine(measured));
 }
 

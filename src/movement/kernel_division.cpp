@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/parted_fold.h"
+#include "movement/identifier.h"
 #include "movement/parts.h"
 #include "plan/parts.h"
 #include "support/error.h"

@@ -5,13 +5,15 @@
 #include <numeric>
 
 #include "kernels/micro_kernel.h"
+#include "movement/identifier.h"
 #include "support/error.h"
 
 namespace tessera {
 
 std::string Names::fresh(const std::string& wanted) {
-    std::string name = wanted;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
+    const std::string start = identifier(wanted);
+    std::string name = start;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", start, i);
     return name;
 }
 

@@ -16,6 +16,7 @@
 
 #include "kernels/micro_kernel.h"
 #include "movement/fill_gaps.h"
+#include "movement/identifier.h"
 #include "movement/kernel_division.h"
 #include "movement/leaf.h"
 #include "support/error.h"

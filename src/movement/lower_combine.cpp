@@ -7,6 +7,7 @@
 // in the order of the workers, so that the result is the same every time.
 #include <algorithm>
 
+#include "movement/identifier.h"
 #include "movement/leaf.h"
 #include "support/error.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/iterator_use.h"
+#include "movement/identifier.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
 

@@ -1,6 +1,7 @@
 #include "movement/parts.h"
 
 #include "kernels/micro_kernel.h"
+#include "movement/identifier.h"
 #include "plan/parts.h"
 
 namespace tessera {

@@ -1,10 +1,9 @@
 #include "movement/storage.h"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
-#include <set>
 
+#include "movement/identifier.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -30,33 +29,6 @@ ValueId value_of(const Node& node, int tensor) {
     }
     TESSERA_CHECK(false, "tensor {} of {}", tensor, node.name);
     return {};
-}
-
-const std::set<std::string>& reserved_identifiers() {
-    static const std::set<std::string> words = {
-        "alignas",  "alignof",   "and",       "and_eq",    "asm",       "auto",       "bitand",   "bitor",
-        "bool",     "break",     "case",      "catch",     "char",      "class",      "compl",    "concept",
-        "const",    "consteval", "constexpr", "constinit", "continue",  "decltype",   "default",  "delete",
-        "do",       "double",    "else",      "enum",      "explicit",  "export",     "extern",   "false",
-        "float",    "for",       "friend",    "goto",      "if",        "inline",     "int",      "long",
-        "mutable",  "namespace", "new",       "noexcept",  "not",       "not_eq",     "nullptr",  "operator",
-        "or",       "or_eq",     "private",   "protected", "public",    "register",   "requires", "return",
-        "short",    "signed",    "sizeof",    "static",    "struct",    "switch",     "template", "this",
-        "throw",    "true",      "try",       "typedef",   "typeid",    "typename",   "union",    "unsigned",
-        "using",    "virtual",   "void",      "volatile",  "while",     "xor",        "xor_eq",   "char8_t",
-        "char16_t", "char32_t",  "wchar_t",   "co_await",  "co_return", "co_yield",   "int32_t",  "int64_t",
-        "at",       "group",     "ntt",       "step",      "tessera",   "repetition", "valid",    "worker"};
-    return words;
-}
-
-std::string identifier(const std::string& name) {
-    std::string out;
-    for (const char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) return "v" + out;
-    // `float` becomes `float_`, and so that they stay two, `float_` becomes `float__`.
-    const size_t end = out.find_last_not_of('_');
-    const std::string word = end == std::string::npos ? "" : out.substr(0, end + 1);
-    return word.empty() || word[0] == '_' || reserved_identifiers().contains(word) ? out + "_" : out;
 }
 
 namespace {

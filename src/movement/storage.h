@@ -101,9 +101,5 @@ Index to_index(const ExprPtr& expr, const Node& node, const std::vector<Index>& 
 std::vector<Index> iterator_extents(const Node& node, const LoweringInput& input);
 /// The value bound to a tensor of the node's definition.
 ValueId value_of(const Node& node, int tensor);
-/// The graph's name as an identifier of the emitted code; different names stay different.
-std::string identifier(const std::string& name);
-/// Words that mean something else in the emitted code.
-const std::set<std::string>& reserved_identifiers();
 
 }  // namespace tessera

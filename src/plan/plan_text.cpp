@@ -18,7 +18,19 @@ namespace {
 
 constexpr int64_t kVersion = 1;
 
+/// On one line: the library would spread text with a line break over several.
 std::string quoted(const std::string& text) {
+    const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+    if (std::ranges::any_of(text, is_control)) {
+        std::string basic;
+        for (const char c : text) {
+            if (is_control(static_cast<unsigned char>(c)))
+                basic += fmt::format("\\u{:04X}", static_cast<unsigned char>(c));
+            else
+                basic += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+        }
+        return '"' + basic + '"';
+    }
     std::ostringstream out;
     out << toml::value<std::string>(text);
     return out.str();

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "movement/identifier.h"
 #include "movement/parts.h"
 #include "movement/views.h"
 #include "plan/parts.h"
@@ -379,8 +380,7 @@ void verify_structure(const Graph& graph, const Plan& plan, const std::string& w
     }
     std::set<std::string> names;
     for (const SpecialisationPlan& s : plan.specialisations) {
-        const bool is_identifier = !s.name.empty() && identifier(s.name) == s.name;
-        if (!is_identifier || !names.insert(s.name).second)
+        if (!is_part_of_identifier(s.name) || !names.insert(s.name).second)
             throw Error(where, s.name, "is no name of a specialisation, or is given twice");
         Verifier(graph, s, fmt::format("{}: specialisation {}", where, s.name)).run();
     }

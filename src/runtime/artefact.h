@@ -55,10 +55,11 @@ public:
     virtual int64_t position() const = 0;
 };
 
-/// Writes `path` whole or not at all. `write_constants` is called once; what it does not write is zero.
+/// Writes `path` whole or not at all, and gives its size in bytes. `write_constants` is called once; what it
+/// does not write is zero.
 /// @throws Error where the file cannot be written, and what `write_constants` throws.
-void write_artefact(const std::filesystem::path& path, const ArtefactParts& parts,
-                    const std::function<void(ConstantSink&)>& write_constants);
+int64_t write_artefact(const std::filesystem::path& path, const ArtefactParts& parts,
+                       const std::function<void(ConstantSink&)>& write_constants);
 
 /// An artefact, mapped. Views into it live as long as it does.
 class Artefact {

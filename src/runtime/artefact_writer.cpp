@@ -67,7 +67,7 @@ private:
 class ArtefactWriter {
 public:
     ArtefactWriter(const std::filesystem::path& path, uint32_t sections)
-        : where_(path.string()), file_(path) {
+        : where_(path.string()), file_(path, AtomicFile::Order::kAny) {
         header_.sections = sections;
         write_zeros(file_, sizeof(Header) + sections * sizeof(Section));
     }
@@ -91,7 +91,7 @@ public:
         end(section, sink.finish());
     }
 
-    void commit() {
+    int64_t commit() {
         TESSERA_CHECK(table_.size() == header_.sections);
         header_.file_size = file_.size();
         std::string head(sizeof(Header) + table_.size() * sizeof(Section), '\0');
@@ -101,6 +101,7 @@ public:
         std::memcpy(head.data(), &header_, sizeof(Header));
         file_.write_at(0, bytes_of(head));
         file_.commit();
+        return static_cast<int64_t>(file_.size());
     }
 
 private:
@@ -125,8 +126,8 @@ private:
 
 }  // namespace
 
-void write_artefact(const std::filesystem::path& path, const ArtefactParts& parts,
-                    const std::function<void(ConstantSink&)>& write_constants) {
+int64_t write_artefact(const std::filesystem::path& path, const ArtefactParts& parts,
+                       const std::function<void(ConstantSink&)>& write_constants) {
     verify(parts.manifest, path.string());
     const size_t sections = 5 + parts.tokenizer.size();
     if (sections > kMostSections)
@@ -140,7 +141,7 @@ void write_artefact(const std::filesystem::path& path, const ArtefactParts& part
     writer.add(SectionKind::kGraph, parts.graph);
     for (const NamedFile& file : parts.tokenizer) writer.add(SectionKind::kTokenizer, file.bytes, file.name);
     writer.add_constants(parts.manifest.constants_bytes, write_constants);
-    writer.commit();
+    return writer.commit();
 }
 
 }  // namespace tessera

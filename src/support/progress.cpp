@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "support/printable.h"
+
 namespace tessera {
 namespace {
 
@@ -35,7 +37,7 @@ void Progress::update(int64_t done) {
     next_ = now + kInterval;
     is_shown_ = true;
     const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(now - start_).count();
-    std::fputs((kClearLine + progress_line(task_, done, total_, elapsed)).c_str(), terminal_);
+    std::fputs((kClearLine + printable(progress_line(task_, done, total_, elapsed))).c_str(), terminal_);
     std::fflush(terminal_);
 }
 

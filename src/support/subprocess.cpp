@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include <fcntl.h>
@@ -61,6 +62,14 @@ struct FileActions {
     FileActions& operator=(const FileActions&) = delete;
 };
 
+struct Attributes {
+    posix_spawnattr_t value;
+    Attributes() { posix_spawnattr_init(&value); }
+    ~Attributes() { posix_spawnattr_destroy(&value); }
+    Attributes(const Attributes&) = delete;
+    Attributes& operator=(const Attributes&) = delete;
+};
+
 pid_t start(const Process& process, const Pipe& output, const Pipe& errors) {
     FileActions actions;
     posix_spawn_file_actions_addopen(&actions.value, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -73,8 +82,17 @@ pid_t start(const Process& process, const Pipe& output, const Pipe& errors) {
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
 
+    // A signal that this process ignores stays ignored in what it starts.
+    Attributes attributes;
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes.value, &signals);
+    posix_spawnattr_setflags(&attributes.value, POSIX_SPAWN_SETSIGDEF);
+
     pid_t child = 0;
-    const int error = posix_spawn(&child, program.c_str(), &actions.value, nullptr, argv.data(), environ);
+    const int error =
+        posix_spawn(&child, program.c_str(), &actions.value, &attributes.value, argv.data(), environ);
     if (error != 0) throw Error(program, "", fmt::format("cannot run the program: {}", std::strerror(error)));
     return child;
 }

@@ -78,11 +78,15 @@ TEST_F(PublicModel, IdsWithoutATokenizer) {
     } catch (const Error& error) {
         EXPECT_THAT(error.what(), HasSubstr("has no tokenizer"));
     }
+    EXPECT_FALSE(model.file().has_tokenizer());
+    EXPECT_THROW(model.generate(prompt_, {.on_text = [](std::string_view) {}}), Error);
+    EXPECT_THROW(model.generate(prompt_, {.stop_strings = {"a"}}), Error);
 }
 
 TEST_F(PublicModel, TextWithATokenizer) {
     toy_.tokenizer = {{"tokenizer.json", kLetters}};
     Model model = open();
+    EXPECT_TRUE(model.file().has_tokenizer());
     EXPECT_EQ(model.file().encode("cab"), prompt_);
     EXPECT_EQ(model.file().decode(prompt_), "cab");
     std::string told;

@@ -144,7 +144,8 @@ TEST(Frame, AWrongVariableIsNamed) {
     const ProcessResult result = tessera_with({"TESSERA_CONTEXT=many"}, compile);
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_EQ(result.errors,
-              "tessera compile: TESSERA_CONTEXT: --context: Value many not in range 1 to 16777216\n"
+              "tessera compile: TESSERA_CONTEXT: --context: expected a whole number from 1 to 16777216, not "
+              "'many'\n"
               "See `tessera compile --help`.\n");
     EXPECT_THAT(tessera_with({"TESSERA_CONTEXT=0"}, compile).errors,
                 HasSubstr("TESSERA_CONTEXT: --context: "));
@@ -163,10 +164,12 @@ TEST(Frame, AWrongNumberSaysWhatIsExpected) {
         return result.errors;
     };
     EXPECT_EQ(errors_of({"bench", "--prefill", "4,16"}),
-              "tessera bench: --prefill: expected a whole number, 0 or more, not '4,16'\n"
+              "tessera bench: --prefill: expected a whole number from 0 to 16777216, not '4,16'\n"
               "See `tessera bench --help`.\n");
-    EXPECT_THAT(errors_of({"bench", "--repeat", "0"}), HasSubstr("a whole number, 1 or more, not '0'"));
-    EXPECT_THAT(errors_of({"bench", "--depth", "0,-1"}), HasSubstr("a whole number, 0 or more, not '-1'"));
+    EXPECT_THAT(errors_of({"bench", "--repeat", "0"}),
+                HasSubstr("a whole number from 1 to 1000000, not '0'"));
+    EXPECT_THAT(errors_of({"bench", "--depth", "0,-1"}),
+                HasSubstr("a whole number from 0 to 16777216, not '-1'"));
     EXPECT_THAT(errors_of({"run", "--temperature", "nan"}), HasSubstr("a number, 0 or more, not 'nan'"));
     EXPECT_THAT(errors_of({"extract", "graph.json", "--time", "0"}), HasSubstr("a number above 0, not '0'"));
 }

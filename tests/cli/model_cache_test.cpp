@@ -57,6 +57,29 @@ TEST_F(ModelCache, FirstUseCompilesAndSaysSo) {
     EXPECT_THAT(result.errors, HasSubstr("compiling model into "));
 }
 
+// In the generated C++, the plan, the manifest, the cache and what a terminal shows.
+TEST_F(ModelCache, ANameOfAFolderIsOnlyAName) {
+    const std::string folder = "a\n#error b\\\xff\"'*$(touch run)`touch run`\x1b[2J\\";
+    fs::rename(path("model"), path(folder));
+    ProcessResult result = tessera({"run", folder, "-p", "12 + 34 ="});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(result.output, " 46\n");
+    EXPECT_THAT(result.errors, HasSubstr("compiling a\\n#error b\\\\xff"));
+    ASSERT_EQ(artefacts().size(), 1U);
+    fs::rename(*artefacts().begin(), path("a.tsr"));
+    for (const std::string what : {"--plan", "--manifest", "--graph", "--memory"})
+        EXPECT_EQ(tessera({"inspect", "a.tsr", what}).exit_code, 0) << what;
+    EXPECT_EQ(tessera({"retarget", "a.tsr", "-q", "-o", "b.tsr"}).exit_code, 0);
+    for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{
+             {"inspect", "a.tsr"}, {"check", folder}, {"bench", "a.tsr", "--repeat", "1", "--decode", "2"}}) {
+        result = tessera(verb);
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        for (const std::string hostile : {"\x1b", "\n#error"})
+            EXPECT_EQ((result.output + result.errors).find(hostile), std::string::npos) << verb[0];
+    }
+    EXPECT_FALSE(fs::exists(path("run")));
+}
+
 TEST_F(ModelCache, WithoutModelTheShippedOneRuns) {
     const ProcessResult result = tessera({"run", "-p", "12 + 34 ="});
     EXPECT_EQ(result.exit_code, 0) << result.errors;

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include "cli/toy_bench.h"
@@ -162,6 +163,19 @@ TEST_F(RunVerb, NamesTheMissingTokenizer) {
     EXPECT_THAT(result.errors, HasSubstr("model: has no tokenizer: neither tokenizer.json, nor "
                                          "tokenizer.model, nor vocab.json with merges.txt"));
     EXPECT_FALSE(std::filesystem::exists(path("cache"))) << "nothing is compiled in vain";
+}
+
+TEST_F(RunVerb, IdsNeedNoTokenizer) {
+    write("ids.json", "[2, 0, 1]");
+    toy_.tokenizer.clear();
+    toy_.write(path("toy.tsr"));
+    ProcessResult result = tessera({"run", "toy.tsr", "--ids", "ids.json", "-n", "5"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(result.output, fmt::format("{}\n", fmt::join(greedy({2, 0, 1}, 5), " ")));
+    EXPECT_THAT(result.errors, HasSubstr("the model has no tokenizer: what follows is ids"));
+    result = tessera({"run", "toy.tsr", "--ids", "ids.json", "--stop", "a"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, HasSubstr("`--stop`: ends a text, and the model has no tokenizer"));
 }
 
 TEST_F(RunVerb, WrongCallsAndWrongFilesDiffer) {

@@ -55,6 +55,29 @@ TEST(GraphText, ParsesEveryField) {
     EXPECT_EQ(graph.outputs.size(), 2u);
 }
 
+TEST(GraphText, AnyNameOfAGraphSurvives) {
+    Graph graph = parse_graph(testing::kSmallGraph, "small");
+    std::vector<std::string> names = {"",      "\\n",          "a\\", "\\\\n\n",
+                                      "\\x41", "# no comment", "\"",  "\xc3\xbc\xff"};
+    names.emplace_back();
+    for (int byte = 0; byte < 256; ++byte) names.back() += static_cast<char>(byte);
+    for (const std::string& name : names) {
+        graph.name = name;
+        EXPECT_EQ(parse_graph(print(graph), "again").name, name) << print(graph);
+    }
+    const auto error = [](const std::string& name) {
+        try {
+            parse_graph("graph \"" + name, "text");
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    EXPECT_THAT(error("\\x4\""), HasSubstr("two hexadecimal digits after \\x"));
+    EXPECT_THAT(error("\\x4"), HasSubstr("two hexadecimal digits after \\x"));
+    EXPECT_THAT(error("a\\"), HasSubstr("a closing quote"));
+}
+
 TEST(GraphText, CommentsAndIndentationDoNotMatter) {
     std::string text =
         "# a comment\n\n" + replaced(testing::kSmallGraph, "block tail", "   # here\n\t block tail");

@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <random>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +66,20 @@ TEST(PlanText, WhatIsPrintedParsesBack) {
     EXPECT_EQ(print(parse_plan(print(plan), "plan.toml")), print(plan));
 }
 
+TEST(PlanText, AnyNameOfAModelIsOneLine) {
+    Plan plan = example();
+    const std::string before = print(plan);
+    std::vector<std::string> names = {"", "'", "'''", "\"\"\"", "\\", "a\nworkers = 7", "\r\n", "\xc3\xbc"};
+    names.emplace_back();
+    for (int byte = 0; byte < 128; ++byte) names.back() += static_cast<char>(byte);
+    for (const std::string& name : names) {
+        plan.graph = name;
+        const std::string text = print(plan);
+        EXPECT_EQ(parse_plan(text, "plan.toml").graph, name) << text;
+        EXPECT_EQ(std::ranges::count(text, '\n'), std::ranges::count(before, '\n')) << text;
+    }
+}
+
 TEST(PlanText, TensorsAndKernelsAreOneLineEach) {
     const std::string text = print(example());
     for (const char* line :
@@ -85,37 +102,37 @@ TEST(PlanText, MistakesAreNamedWithTheirLine) {
               "plan.toml: `version`: is 2, this tool reads 1");
     EXPECT_EQ(error_of_plan(edited("version = 1\n", "")), "plan.toml:1: `version`: is missing");
     EXPECT_EQ(error_of_plan(edited("machine = 'avx512'", "machine = 512")),
-              "plan.toml:4: `machine`: is not a string");
+              "plan.toml:3: `machine`: is not a string");
     EXPECT_EQ(error_of_plan(edited("machine =", "device = 'x'\nmachine =")),
-              "plan.toml:4: `device`: is not known here");
-    EXPECT_EQ(error_of_plan(edited("'lanes <0:16>'", "'lanes <0:16'")), "plan.toml:10: ends, expected `>`");
+              "plan.toml:3: `device`: is not known here");
+    EXPECT_EQ(error_of_plan(edited("'lanes <0:16>'", "'lanes <0:16'")), "plan.toml:9: ends, expected `>`");
     EXPECT_EQ(error_of_plan(edited("arena for more.X", "arena")),
-              "plan.toml:16: `packed`: is `arena, rest.A`, expected VALUE for OPERATOR.OPERAND, ..; or made "
+              "plan.toml:15: `packed`: is `arena, rest.A`, expected VALUE for OPERATOR.OPERAND, ..; or made "
               "as VALUE");
     EXPECT_EQ(error_of_plan(edited("arena for more.X", "arena for more")),
-              "plan.toml:16: `packed`: is for `more`, expected OPERATOR.OPERAND");
-    EXPECT_EQ(error_of_plan(edited("T = [1, 1]", "T = 1")), "plan.toml:22: `T`: is not [low, high]");
-    EXPECT_EQ(error_of_plan(edited("T = [1, 1]", "T = [1, 'x']")), "plan.toml:22: `T`: is not [low, high]");
+              "plan.toml:15: `packed`: is for `more`, expected OPERATOR.OPERAND");
+    EXPECT_EQ(error_of_plan(edited("T = [1, 1]", "T = 1")), "plan.toml:21: `T`: is not [low, high]");
+    EXPECT_EQ(error_of_plan(edited("T = [1, 1]", "T = [1, 'x']")), "plan.toml:21: `T`: is not [low, high]");
     EXPECT_EQ(error_of_plan(edited("arena_bytes = 8192", "arena_bytes = 'all'")),
-              "plan.toml:20: `arena_bytes`: is not an integer");
+              "plan.toml:19: `arena_bytes`: is not an integer");
     EXPECT_EQ(error_of_plan(edited("'arena at 128 for 4096'", "'heap'")),
-              "plan.toml:41: `arena`: is `heap`, expected arena, tile, view of NAME or in place of NAME");
+              "plan.toml:40: `arena`: is `heap`, expected arena, tile, view of NAME or in place of NAME");
     EXPECT_EQ(error_of_plan(edited("'arena at 128 for 4096'", "'arena at 128'")),
-              "plan.toml:41: `arena`: ends in ``, expected ` at OFFSET for BYTES`");
+              "plan.toml:40: `arena`: ends in ``, expected ` at OFFSET for BYTES`");
     EXPECT_EQ(error_of_plan(edited("'arena at 128 for 4096'", "'arena at -64 for 4096'")),
-              "plan.toml:41: `arena`: ends in `-64 for 4096`, expected ` at OFFSET for BYTES`");
+              "plan.toml:40: `arena`: ends in `-64 for 4096`, expected ` at OFFSET for BYTES`");
     EXPECT_EQ(error_of_plan(edited("'arena at 128 for 4096'", "'arena at 128 for 4096 bytes'")),
-              "plan.toml:41: `arena`: has ` bytes` behind its place");
+              "plan.toml:40: `arena`: has ` bytes` behind its place");
     EXPECT_EQ(error_of_plan(edited("{ block = 'last', nest", "{ block = 'last', lanes = 4, nest")),
-              "plan.toml:35: `lanes`: is not known here");
+              "plan.toml:34: `lanes`: is not known here");
     EXPECT_NE(
         error_of_plan(edited("t:1 { tile", "t:0 { tile"))
-            .find("plan.toml:34: `t:0 { tile[loops lanes=16 x=d]; arena[loops] }`: expected a tile size"),
+            .find("plan.toml:33: `t:0 { tile[loops lanes=16 x=d]; arena[loops] }`: expected a tile size"),
         std::string::npos);
     EXPECT_EQ(error_of_plan(edited("workers = 2", "workers = 0")),
               "plan.toml: `workers`: is 0, expected 1 to 1024");
     EXPECT_EQ(error_of_plan(edited("alone = true", "alone = 1")),
-              "plan.toml:37: `alone`: is neither true nor false");
+              "plan.toml:36: `alone`: is neither true nor false");
     EXPECT_NE(error_of_plan(edited("48@worker", "48@core")).find("expected worker at position 10"),
               std::string::npos);
     EXPECT_EQ(error_of_plan("version = 1\ngraph = "),

@@ -63,7 +63,7 @@ TEST(AtomicFile, TwoWritersDoNotMix) {
 
 TEST(AtomicFile, WriteAtDoesNotMoveTheEnd) {
     const TemporaryFolder folder;
-    AtomicFile file(folder.path() / "a");
+    AtomicFile file(folder.path() / "a", AtomicFile::Order::kAny);
     file.write("....");
     file.write_at(1, std::as_bytes(std::span("xy", 2)));
     file.write("!");
@@ -75,7 +75,7 @@ TEST(AtomicFile, PiecesOfAnySizeAndWritesInTheirMidstMakeOneFile) {
     const TemporaryFolder folder;
     std::string expected;
     {
-        AtomicFile file(folder.path() / "out");
+        AtomicFile file(folder.path() / "out", AtomicFile::Order::kAny);
         for (size_t piece = 1; expected.size() < (size_t{5} << 20); piece = piece * 7 + 3) {
             const std::string text(piece, static_cast<char>('a' + piece % 23));
             file.write(text);
@@ -108,12 +108,48 @@ TEST(AtomicFile, MissingFolderIsNamed) {
 
 TEST(AtomicFile, FailedCommitLeavesNothing) {
     const TemporaryFolder folder;
-    fs::create_directory(folder.path() / "in the way");
     {
-        AtomicFile file(folder.path() / "in the way");
+        AtomicFile file(folder.path() / "a");
+        fs::create_directory(folder.path() / "a");
         EXPECT_THROW(file.commit(), Error);
     }
-    EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"in the way"});
+    EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a"});
+}
+
+TEST(AtomicFile, KeepsThePermissionsOfWhatItReplaces) {
+    const TemporaryFolder folder;
+    write_file(folder.path() / "a", "old");
+    fs::permissions(folder.path() / "a", fs::perms(0640));
+    write_file(folder.path() / "a", "new");
+    EXPECT_EQ(content_of(folder.path() / "a"), "new");
+    EXPECT_EQ(fs::status(folder.path() / "a").permissions(), fs::perms(0640));
+}
+
+TEST(AtomicFile, ClearsWhatAKilledWriterLeftAndNothingElse) {
+    const TemporaryFolder folder;
+    const std::set<std::string> of_others = {"b.tessera-1-0.part", "a.part", "a.tessera-1-0.par"};
+    for (const std::string& name : of_others) std::ofstream(folder.path() / name) << "kept";
+    std::ofstream(folder.path() / "a.tessera-1-0.part") << "half";
+    fs::create_directory(folder.path() / "a.tessera-2-0.part");
+    AtomicFile other(folder.path() / "a");
+    other.write("other");
+    write_file(folder.path() / "a", "new");
+    EXPECT_EQ(names_in(folder.path()).size(), of_others.size() + 3) << "of a living writer, and the result";
+    EXPECT_FALSE(fs::exists(folder.path() / "a.tessera-1-0.part"));
+    other.commit();
+    EXPECT_EQ(content_of(folder.path() / "a"), "other");
+}
+
+TEST(AtomicFile, TakesNamesOfAnyLengthThatTheSystemTakes) {
+    const TemporaryFolder folder;
+    std::string umlauts = "x";
+    while (umlauts.size() < 254) umlauts += "\u00fc";
+    for (const std::string& name : {std::string(255, 'n'), umlauts}) {
+        write_file(folder.path() / name, "long");
+        EXPECT_EQ(content_of(folder.path() / name), "long");
+    }
+    EXPECT_THROW(AtomicFile(folder.path() / std::string(256, 'n')), Error);
+    EXPECT_EQ(names_in(folder.path()).size(), 2);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "codegen/cpp/buffers.h"
 #include "codegen/cpp/kernel_text.h"
@@ -12,11 +13,40 @@
 namespace tessera::cpp {
 namespace {
 
-std::string function_name(const Program& program, const ProgramBlock& block, const Kernel& kernel) {
-    std::string block_name;
-    for (const char c : block.name) block_name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    return fmt::format("{}_{}_{}", program.specialisation, block_name, kernel.name);
+/// A comment of one line. Names of models and nests come from outside: nothing of them may end the line or go
+/// on with the next one, as a backslash does.
+std::string comment(std::string_view text) {
+    std::string line = "// ";
+    for (const char c : text) {
+        const bool is_harmless = ' ' <= c && c <= '~' && c != '\\';
+        line += is_harmless ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return line + "\n";
 }
+
+/// Of every kernel one, though names that are put together from parts may be equal.
+class FunctionNames {
+public:
+    explicit FunctionNames(const std::vector<Program>& programs) {
+        std::set<std::string> taken;
+        for (const Program& program : programs)
+            for (const ProgramBlock& block : program.blocks)
+                for (const Kernel& kernel : block.kernels) {
+                    std::string block_name = block.name;
+                    std::ranges::replace_if(
+                        block_name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+                    const std::string wanted =
+                        fmt::format("{}_{}_{}", program.specialisation, block_name, kernel.name);
+                    std::string name = wanted;
+                    for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
+                    names_[&kernel] = name;
+                }
+    }
+    const std::string& of(const Kernel& kernel) const { return names_.at(&kernel); }
+
+private:
+    std::map<const Kernel*, std::string> names_;
+};
 
 /// A kernel in pieces, since several may have one body: layers that differ only in their place in a group.
 /// Buffers are parameters of it, since GCC 12 trusts `__restrict` fully of parameters alone: with it nothing
@@ -64,10 +94,10 @@ void find_shape(const std::vector<std::string>& tiles, const Kernel& kernel, Emi
     }
 }
 
-EmittedKernel emit_kernel(const Program& program, const ProgramBlock& block, const Kernel& kernel,
+EmittedKernel emit_kernel(const Program& program, const Kernel& kernel, const std::string& name,
                           FactorTypes& factors) {
     EmittedKernel emitted;
-    emitted.name = function_name(program, block, kernel);
+    emitted.name = name;
     emitted.comment = kernel.comment;
     for (size_t s = 0; s < program.symbols.size(); ++s) {
         const Variable& symbol = program.symbols[s];
@@ -95,12 +125,12 @@ std::string functions(const std::vector<EmittedKernel>& kernels) {
         const std::vector<const EmittedKernel*>& same = by_shape.at(kernel.shape);
         const EmittedKernel& first = *same.front();
         if (&first == &kernel) {
-            if (same.size() > 1) out += fmt::format("// the body of {} kernels\n", same.size());
+            if (same.size() > 1) out += comment(fmt::format("the body of {} kernels", same.size()));
             out += fmt::format(
                 "[[gnu::noinline]] void {}_body([[maybe_unused]] const TesseraStep& step{}) {{\n{}{}}}\n\n",
                 first.name, first.parameters, first.symbols, first.body);
         }
-        out += fmt::format("// {}\n", kernel.comment);
+        out += comment(kernel.comment);
         out += fmt::format(
             "void {}(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {{\n{}{}"
             "    {}_body(step{});\n}}\n\n",
@@ -117,16 +147,17 @@ std::string entry_name(const Program& program) {
 
 std::string emit(const std::string& model, const std::vector<Program>& programs) {
     FactorTypes factors;
+    const FunctionNames names(programs);
     std::vector<EmittedKernel> kernels;
     for (const Program& program : programs) {
         for (const ProgramBlock& block : program.blocks) {
             for (const Kernel& kernel : block.kernels)
-                kernels.push_back(emit_kernel(program, block, kernel, factors));
+                kernels.push_back(emit_kernel(program, kernel, names.of(kernel), factors));
         }
     }
     const std::string kernel_functions = functions(kernels);
-    std::string out = fmt::format(
-        "// {}: one function for each kernel of the plan, one entry for each specialisation.\n", model);
+    std::string out = comment(fmt::format(
+        "{}: one function for each kernel of the plan, one entry for each specialisation.", model));
     out +=
         "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n\n";
     out += "namespace ntt = tessera::ntt;\n\nnamespace {\n\n" + factors.definitions() + kernel_functions;
@@ -144,7 +175,7 @@ std::string emit(const std::string& model, const std::vector<Program>& programs)
                     out += fmt::format("{}step->meet(step->team);\n", indent);
                 out += fmt::format("{}{}{}(*step, {});\n", indent,
                                    kernel.alone && program.workers > 1 ? "if (step->worker == 0) " : "",
-                                   function_name(program, block, kernel), repeats ? "repetition" : "0");
+                                   names.of(kernel), repeats ? "repetition" : "0");
             }
             if (repeats) out += "    }\n";
         }

@@ -1,0 +1,130 @@
+// Empty texts and numbers out of range, for every option of every verb as --help lists them.
+
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "cli/toy_bench.h"
+
+namespace tessera {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct ListedOption {
+    std::string verb, name, type;
+};
+
+class Arguments : public ToyBench {
+protected:
+    std::vector<std::string> verbs() const {
+        const std::string help = tessera({"--help"}).output;
+        const std::regex line("\n  ([a-z]+)  ");
+        std::vector<std::string> names;
+        for (std::sregex_iterator match(help.begin(), help.end(), line), end; match != end; ++match)
+            names.push_back((*match)[1]);
+        return names;
+    }
+    /// Those that take a value.
+    std::vector<ListedOption> options() const {
+        const std::regex line("\n  (?:-[a-z],)?(--[a-z0-9-]+) ([A-Z][A-Za-z.,]*)");
+        std::vector<ListedOption> all;
+        for (const std::string& verb : verbs()) {
+            const std::string help = tessera({verb, "--help"}).output;
+            for (std::sregex_iterator match(help.begin(), help.end(), line), end; match != end; ++match)
+                all.push_back({verb, (*match)[1], (*match)[2]});
+        }
+        return all;
+    }
+    /// Wrong usage that names what is wrong.
+    void expect_refused(const std::vector<std::string>& arguments, const std::string& name) const {
+        const ProcessResult result = tessera(arguments);
+        const std::string call = fmt::format("{} {} '{}'", arguments[0], name, arguments.back());
+        EXPECT_EQ(result.exit_code, 2) << call << "\n" << result.errors;
+        EXPECT_THAT(result.errors, HasSubstr(name + ": ")) << call;
+    }
+};
+
+TEST_F(Arguments, AnEmptyTextIsNoPathAndNoNumber) {
+    ASSERT_GT(verbs().size(), 10U);
+    int count = 0;
+    for (const ListedOption& option : options()) {
+        if (option.name == "--prompt" || option.name == "--stop") continue;  // texts
+        expect_refused({option.verb, option.name, ""}, option.name);
+        ++count;
+    }
+    EXPECT_GT(count, 40);
+    for (const std::string& verb : verbs()) {
+        if (verb == "machine") continue;  // without an argument
+        const ProcessResult result = tessera({verb, ""});
+        EXPECT_EQ(result.exit_code, 2) << verb;
+        EXPECT_THAT(result.errors, AnyOf(HasSubstr("MODEL: is empty"), HasSubstr("OUT.tsr: is empty"),
+                                         HasSubstr("FILE: is empty")))
+            << verb;
+    }
+    expect_refused({"bench", "toy.tsr", ""}, "MODEL");
+}
+
+TEST_F(Arguments, NumbersBeyondTheirRangeAreNamed) {
+    int count = 0;
+    for (const ListedOption& option : options()) {
+        const bool is_whole = option.type[0] == 'N' && (option.type.size() == 1 || option.type[1] == ',');
+        if (is_whole || option.type == "K") {
+            for (const char* number :
+                 {"18446744073709551616", "99999999999999999999999", "-9223372036854775809", "-2", "1.5",
+                  "1e3", "0x10", "010", " 1", "1 ", "nan"})
+                if (option.name != "--seed" || std::string(number) != "010")
+                    expect_refused({option.verb, option.name, number}, option.name);
+            ++count;
+        }
+        if (option.type == "T" || option.type == "P" || option.type == "X" || option.type == "S")
+            for (const char* number : {"nan", "inf", "-1", "1e400", "one"})
+                expect_refused({option.verb, option.name, number}, option.name);
+    }
+    EXPECT_GT(count, 20);
+    for (const char* number : {"18446744073709551615", "9223372036854775807", "16777217", "0"}) {
+        expect_refused({"run", "toy.tsr", "-p", "a", "-n", number}, "-n,--tokens");
+        expect_refused({"run", "toy.tsr", "-p", "a", "--context", number}, "--context");
+    }
+}
+
+TEST_F(Arguments, TheLargestNumbersThatAreTakenDoNotOverflow) {
+    ProcessResult result = tessera({"run", "toy.tsr", "-p", "cab", "-n", "16777216"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, HasSubstr("16777216 tokens after a prompt of 3 do not fit into the context"));
+    result = tessera({"bench", "toy.tsr", "--prefill", "16777216", "--depth", "16777216"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, HasSubstr("33554432 tokens"));
+    for (const std::string flag : {"--top-k", "--repeat-window"}) {
+        result = tessera({"run", "toy.tsr", "-p", "cab", "-n", "4", "--temperature", "1", "--repeat-penalty",
+                          "1.1", flag, "9223372036854775807"});
+        EXPECT_EQ(result.exit_code, 0) << flag << result.errors;
+    }
+}
+
+TEST_F(Arguments, ASeedOfMinusOneIsDrawnAndSaid) {
+    const std::vector<std::string> drawing = {"run", "toy.tsr",       "-p", "cab", "-n",
+                                              "30",  "--temperature", "9"};
+    const auto with_seed = [&](const std::string& seed) {
+        std::vector<std::string> arguments = drawing;
+        arguments.insert(arguments.end(), {"--seed", seed});
+        return tessera(arguments);
+    };
+    const ProcessResult first = with_seed("-1"), second = with_seed("-1");
+    ASSERT_EQ(first.exit_code, 0) << first.errors;
+    std::smatch seed;
+    ASSERT_TRUE(std::regex_search(first.errors, seed, std::regex("seed: ([0-9]+)\n"))) << first.errors;
+    EXPECT_THAT(second.errors, Not(HasSubstr("seed: " + seed[1].str() + "\n")));
+    EXPECT_EQ(with_seed(seed[1]).output, first.output);
+    EXPECT_EQ(with_seed("18446744073709551615").exit_code, 0);
+    EXPECT_THAT(with_seed("0").errors, Not(HasSubstr("seed:")));
+    for (const char* wrong : {"-2", "18446744073709551616", "one"}) EXPECT_EQ(with_seed(wrong).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace tessera
