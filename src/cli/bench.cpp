@@ -27,7 +27,7 @@ namespace {
 
 constexpr int64_t kMostTimes = 1'000'000;
 
-struct Options {
+struct BenchArguments {
     std::vector<std::filesystem::path> models;
     std::vector<int64_t> threads;
     std::optional<int64_t> prefill;
@@ -38,7 +38,7 @@ struct Options {
 };
 
 /// The artefact itself, or one for each number of threads. An artefact has as many workers as its plan.
-void open_all(const std::filesystem::path& path, const Options& options, int64_t context,
+void open_all(const std::filesystem::path& path, const BenchArguments& options, int64_t context,
               const Environment& environment, std::vector<ModelFile>& files) {
     if (std::filesystem::is_regular_file(path) && is_artefact(path)) {
         files.emplace_back(path);
@@ -77,7 +77,7 @@ void fit(BenchSettings& settings, std::optional<int64_t> prefill, const std::vec
     }
 }
 
-int bench_models(const Options& options, const Environment& environment) {
+int bench_models(const BenchArguments& options, const Environment& environment) {
     const bool to_stdout = options.json == "-";
     if (!options.json.empty() && !to_stdout) check_output(options.json);
     BenchSettings settings = options.settings;
@@ -113,7 +113,7 @@ int bench_models(const Options& options, const Environment& environment) {
     return kInterruptedExitCode;
 }
 
-void declare_options(CLI::App& app, Options& options) {
+void declare_options(CLI::App& app, BenchArguments& options) {
     BenchSettings& settings = options.settings;
     const CLI::Validator tokens = whole_number(0, kMostTokens);
     app.add_option("MODEL", options.models,
@@ -174,7 +174,7 @@ Verb bench_verb() {
                          "tessera bench OUT.tsr --prefill 17 --decode 0 --costs --machine host.toml",
                          "tessera bench models/Qwen3-0.6B --threads 1,2"},
             .declare = [](CLI::App& app, const Environment& environment) -> Job {
-                const auto options = std::make_shared<Options>();
+                const auto options = std::make_shared<BenchArguments>();
                 declare_options(app, *options);
                 return [options, &environment] { return bench_models(*options, environment); };
             }};

@@ -9,15 +9,15 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct CompileArguments {
     std::string model;
     std::string out;
     CompileFlags flags;
     bool is_quiet = false;
 };
 
-Job declare(CLI::App& app, const Environment& environment) {
-    const auto options = std::make_shared<Options>();
+Job declare_compile(CLI::App& app, const Environment& environment) {
+    const auto options = std::make_shared<CompileArguments>();
     app.add_option("MODEL", options->model, "folder in HuggingFace form, or GGUF file")
         ->required()
         ->check(not_empty());
@@ -46,7 +46,7 @@ Verb compile_verb() {
                          "tessera compile models/tessera-tiny -o tiny.tsr --plan edited.toml",
                          "tessera compile models/Qwen3-0.6B -o small.tsr --quantize q4_k_m",
                          "tessera compile model.gguf -o model.tsr --policy exact --cache-type f16"},
-            .declare = declare};
+            .declare = declare_compile};
 }
 
 }  // namespace tessera::cli

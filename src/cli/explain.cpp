@@ -13,7 +13,7 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct ExplainArguments {
     std::string artefact;
     std::string tensor;
     std::string machine;
@@ -21,8 +21,8 @@ struct Options {
     bool as_json = false;
 };
 
-Job declare(CLI::App& app, const Environment& environment) {
-    const auto options = std::make_shared<Options>();
+Job declare_explain(CLI::App& app, const Environment& environment) {
+    const auto options = std::make_shared<ExplainArguments>();
     app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`")
         ->required()
         ->check(not_empty());
@@ -63,7 +63,7 @@ Verb explain_verb() {
         .examples = {"tessera explain tiny.tsr --tensor embedding_weight",
                      "tessera explain tiny.tsr --tensor layer_gate --machine host.toml",
                      "tessera explain tiny.tsr --tensor layer_gate --json"},
-        .declare = declare};
+        .declare = declare_explain};
 }
 
 }  // namespace tessera::cli

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ExtractArguments {
     std::string file;
     std::string out;
     int64_t search_effort = extraction::Options{}.conflicts;
@@ -82,7 +82,7 @@ std::string choices_text(const Run& run) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Run extract_file(const Options& options, const Environment& environment) {
+Run extract_file(const ExtractArguments& options, const Environment& environment) {
     const auto begin = std::chrono::steady_clock::now();
     Run run{.named = extraction::read_problem(MappedFile::open(options.file).text(), options.file)};
     Progress progress(environment.terminal, "extracting", options.search_effort);
@@ -100,8 +100,8 @@ Run extract_file(const Options& options, const Environment& environment) {
     return run;
 }
 
-Job declare(CLI::App& app, const Environment& environment) {
-    const auto options = std::make_shared<Options>();
+Job declare_extract(CLI::App& app, const Environment& environment) {
+    const auto options = std::make_shared<ExtractArguments>();
     app.add_option("FILE", options->file, "e-graph as JSON, in the format of the extraction-gym project")
         ->required()
         ->check(not_empty());
@@ -138,7 +138,7 @@ Verb extract_verb() {
             .examples = {"tessera extract egraph.json",
                          "tessera extract egraph.json --time 60 --json --out choices.json",
                          "tessera extract egraph.json --search-effort 0"},
-            .declare = declare};
+            .declare = declare_extract};
 }
 
 }  // namespace tessera::cli

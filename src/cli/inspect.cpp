@@ -28,7 +28,7 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct InspectArguments {
     std::string artefact;
     std::string machine;
     std::string egraph;
@@ -131,7 +131,7 @@ CLI::Validator page_extension() {
         "", "page");
 }
 
-void write_egraph(const Artefact& artefact, const Options& options, const Environment& environment) {
+void write_egraph(const Artefact& artefact, const InspectArguments& options, const Environment& environment) {
     const LayoutSearch again =
         search_again(artefact, options.machine, "--egraph", options.search_effort, environment);
     const bool is_dot = std::filesystem::path(options.egraph).extension() == ".dot";
@@ -139,8 +139,8 @@ void write_egraph(const Artefact& artefact, const Options& options, const Enviro
                                       : layouts::html_page(again.graph, again.initial, again.search));
 }
 
-Job declare(CLI::App& app, const Environment& environment) {
-    const auto options = std::make_shared<Options>();
+Job declare_inspect(CLI::App& app, const Environment& environment) {
+    const auto options = std::make_shared<InspectArguments>();
     app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`")
         ->required()
         ->check(not_empty());
@@ -204,7 +204,7 @@ Verb inspect_verb() {
                          "tessera inspect tiny.tsr --plan --costs --machine host.toml",
                          "tessera inspect tiny.tsr --operators",
                          "tessera inspect tiny.tsr --egraph layouts.html"},
-            .declare = declare};
+            .declare = declare_inspect};
 }
 
 }  // namespace tessera::cli

@@ -40,14 +40,14 @@ private:
     const LayoutSearch& again_;
 };
 
-std::string microseconds(double seconds) {
+std::string exact_microseconds(double seconds) {
     return fmt::format("{:.3f} us", seconds * 1e6);
 }
 
 /// "466.706 us: matmul(row-major, row-major) -> row-major by op[...]"; what nothing is known of has no time.
 std::string cost_of(const UsedForm& form) {
     if (form.by.empty()) return "left alone by the search";
-    return fmt::format("{}: {} by {}", microseconds(form.seconds), form.form, form.by);
+    return fmt::format("{}: {} by {}", exact_microseconds(form.seconds), form.form, form.by);
 }
 
 bool is_optimal(const extraction::Result& result) {
@@ -77,13 +77,13 @@ std::string runner_up_in_words(const Account& account, const layouts::Search& se
     const std::string difference =
         std::abs(more) < 5e-10
             ? "as much"
-            : fmt::format("{} ({:.3g} %) {}", microseconds(std::abs(more)),
+            : fmt::format("{} ({:.3g} %) {}", exact_microseconds(std::abs(more)),
                           100 * std::abs(more) / search.result.cost, more > 0 ? "more" : "less");
-    std::string text = fmt::format(
-        "  The runner-up is {}: with it all layouts would take {}, {}{}.\n", print(account.other_layout),
-        microseconds(other.cost), difference,
-        is_optimal(other) ? ""
-                          : fmt::format(", or less: no less than {} was proved", microseconds(other.bound)));
+    std::string text = fmt::format("  The runner-up is {}: with it all layouts would take {}, {}{}.\n",
+                                   print(account.other_layout), exact_microseconds(other.cost), difference,
+                                   is_optimal(other) ? ""
+                                                     : fmt::format(", or less: no less than {} was proved",
+                                                                   exact_microseconds(other.bound)));
     text += "  Then\n";
     for (const auto& [before, after] : account.changes) text += of_change(before, after, names);
     return text;
@@ -181,11 +181,11 @@ std::string in_words(const TensorAccounts& accounts, const LayoutSearch& again) 
     text += "\nTimes are of all points by their weights and of all repetitions of a block.\n";
     if (!again.is_measured)
         text += "They are roofs that such a machine typically has: it was not measured.\n";
-    text += fmt::format("All layouts as they are take {}{}, and ", microseconds(result.cost),
+    text += fmt::format("All layouts as they are take {}{}, and ", exact_microseconds(result.cost),
                         points.empty() ? "" : " at " + points);
     return text + (is_optimal(result) ? "none take less.\n"
                                       : fmt::format("none were found that take less (at least {}).\n",
-                                                    microseconds(result.bound)));
+                                                    exact_microseconds(result.bound)));
 }
 
 Json as_json(const TensorAccounts& accounts, const LayoutSearch& again) {

@@ -15,12 +15,12 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct LogitsArguments {
     std::filesystem::path model, ids, out;
     int64_t chunk = 0;
 };
 
-int write_logits(const Options& options, const Environment& environment) {
+int write_logits(const LogitsArguments& options, const Environment& environment) {
     check_output(options.out);
     const std::vector<TokenId> ids = read_prompt_ids(options.ids);
     if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
@@ -45,13 +45,9 @@ Verb logits_verb() {
         .examples = {"tessera logits models/Qwen3-0.6B --ids ids.json --out logits.bin",
                      "tessera logits OUT.tsr --ids ids.json --out logits.bin --chunk 1"},
         .declare = [](CLI::App& app, const Environment& environment) -> Job {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<LogitsArguments>();
             add_model_argument(app, options->model);
-            app.add_option("--ids", options->ids,
-                           "JSON: a list of ids, or an object with one under prompt_ids")
-                ->required()
-                ->check(not_empty())
-                ->type_name("IDS.json");
+            add_ids_option(app, options->ids);
             app.add_option("--out", options->out, "raw little-endian F32, [ids, vocabulary]")
                 ->required()
                 ->check(not_empty())

@@ -20,7 +20,7 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct MachineArguments {
     std::string out;
     bool measure = false;
     bool refresh = false;
@@ -29,7 +29,7 @@ struct Options {
     int64_t threads = 0;
 };
 
-Machine measure(const Machine& probed, const Options& options, const Environment& environment) {
+Machine measure(const Machine& probed, const MachineArguments& options, const Environment& environment) {
     std::unique_ptr<Progress> progress;
     MeasureOptions how{.threads = options.threads,
                        .include_directory = environment.include_directory,
@@ -50,7 +50,7 @@ Machine measure(const Machine& probed, const Options& options, const Environment
     return measure_machine(probed, how);
 }
 
-Machine describe(const Options& options, const Environment& environment) {
+Machine describe(const MachineArguments& options, const Environment& environment) {
     const Machine probed = probe_host();
     if (options.threads > probed.cores)
         throw Error("", "--threads",
@@ -101,7 +101,7 @@ Verb machine_verb() {
                      "tessera machine --refresh", "tessera machine --refresh --quick --threads 1",
                      "tessera machine --json"},
         .declare = [](CLI::App& app, const Environment& environment) -> Job {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<MachineArguments>();
             app.add_option("-o,--out", options->out, "write the description to this file instead of stdout")
                 ->check(not_empty())
                 ->type_name("FILE");

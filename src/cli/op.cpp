@@ -14,13 +14,13 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct OpArguments {
     std::string file;
     bool json = false;
     bool no_values = false;
 };
 
-int run(const Options& options) {
+int run(const OpArguments& options) {
     const DefinitionFile file =
         parse_definition_file(std::string(MappedFile::open(options.file).text()), options.file);
     check_bound(file, bound_extents(file, options.file), options.file);
@@ -39,7 +39,7 @@ Verb op_verb() {
             .examples = {"tessera op matmul.op", "tessera op matmul.op --json",
                          "tessera op matmul.op --json --no-values"},
             .declare = [](CLI::App& app, const Environment&) -> Job {
-                const auto options = std::make_shared<Options>();
+                const auto options = std::make_shared<OpArguments>();
                 app.add_option("FILE", options->file, "a definition with its test part (.op)")
                     ->required()
                     ->check(not_empty());

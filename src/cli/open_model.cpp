@@ -110,6 +110,13 @@ CLI::Option* add_model_argument(CLI::App& app, fs::path& model) {
         ->check(not_empty());
 }
 
+void add_ids_option(CLI::App& app, std::filesystem::path& ids) {
+    app.add_option("--ids", ids, "JSON: a list of ids, or an object with one under prompt_ids")
+        ->required()
+        ->check(not_empty())
+        ->type_name("IDS.json");
+}
+
 fs::path resolve_model(const fs::path& model, const Environment& environment) {
     std::error_code error;
     if (!model.empty()) {

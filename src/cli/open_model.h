@@ -16,6 +16,8 @@ namespace tessera::cli {
 
 /// Declares the argument MODEL, which may be left out.
 CLI::Option* add_model_argument(CLI::App& app, std::filesystem::path& model);
+/// Declares --ids, which is required.
+void add_ids_option(CLI::App& app, std::filesystem::path& ids);
 
 /// What MODEL means: the path itself, or the model that ships with Tessera where it is empty; of that the
 /// artefact that packages carry, which needs no compiler.

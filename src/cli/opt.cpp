@@ -13,14 +13,14 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct OptArguments {
     std::string pass;
     std::string file;
     std::string machine;
 };
 
-Job declare(CLI::App& app, const Environment& environment) {
-    const auto options = std::make_shared<Options>();
+Job declare_opt(CLI::App& app, const Environment& environment) {
+    const auto options = std::make_shared<OptArguments>();
     std::string names;
     for (const NamedPass& pass : named_passes())
         names += fmt::format("\n  {:<10} {}", pass.name, pass.summary);
@@ -62,7 +62,7 @@ Verb opt_verb() {
             .examples = {"tessera opt --pass decompose passes/01-import.ir",
                          "tessera opt --pass plan passes/02-decompose.ir > plan.toml",
                          "tessera opt --pass layouts passes/02-decompose.ir --machine accelerator.toml"},
-            .declare = declare};
+            .declare = declare_opt};
 }
 
 }  // namespace tessera::cli

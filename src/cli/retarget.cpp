@@ -9,15 +9,15 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct RetargetArguments {
     std::string artefact;
     std::string out;
     CompileFlags flags;
     bool is_quiet = false;
 };
 
-Job declare(CLI::App& app, const Environment& environment) {
-    const auto options = std::make_shared<Options>();
+Job declare_retarget(CLI::App& app, const Environment& environment) {
+    const auto options = std::make_shared<RetargetArguments>();
     app.add_option("OUT.tsr", options->artefact, "artefact of `tessera compile`, for any machine")
         ->required()
         ->check(not_empty());
@@ -42,7 +42,7 @@ Verb retarget_verb() {
             .help = "make an artefact fit another machine, without the checkpoint that it came from",
             .examples = {"tessera retarget tiny.tsr -o here.tsr",
                          "tessera retarget tiny.tsr -o arm.tsr --machine machines/neon.toml"},
-            .declare = declare};
+            .declare = declare_retarget};
 }
 
 }  // namespace tessera::cli

@@ -28,7 +28,7 @@ namespace {
 
 constexpr int64_t kDefaultTokens = 128;
 
-struct Options {
+struct RunArguments {
     std::filesystem::path model;
     std::optional<std::string> prompt;
     std::optional<std::filesystem::path> ids;
@@ -41,7 +41,7 @@ struct Options {
 
 /// Positions to set memory aside for: those that the prompt and the wanted tokens take, within what is
 /// allowed.
-int64_t needed_context(const ModelFile& model, int64_t prompt, const Options& options) {
+int64_t needed_context(const ModelFile& model, int64_t prompt, const RunArguments& options) {
     const int64_t largest = model.context();
     if (options.context > largest) return options.context;  // refused by the session
     const int64_t allowed = options.context == 0 ? largest : options.context;
@@ -77,7 +77,7 @@ void print_workers(const WorkerStatistics& s) {
 
 /// `encode(text)`: with the tokenizer of the model. One that is not supported is an error for ids, too; ids
 /// alone need none.
-std::vector<TokenId> read_prompt(const Options& options, const auto& encode) {
+std::vector<TokenId> read_prompt(const RunArguments& options, const auto& encode) {
     if (!options.prompt && !options.ids)
         throw Error("", "", "a prompt is required: --prompt or --ids", "", ErrorKind::kUsage);
     const std::string text =
@@ -92,7 +92,7 @@ struct Prepared {
 };
 
 /// A missing tokenizer and a wrong prompt are found before a model is compiled for minutes.
-Prepared prepare(const Options& options, const Environment& environment) {
+Prepared prepare(const RunArguments& options, const Environment& environment) {
     const std::filesystem::path path = resolve_model(options.model, environment);
     if (std::filesystem::is_regular_file(path) && is_artefact(path)) {
         const ModelFile model(path);
@@ -110,7 +110,7 @@ Prepared prepare(const Options& options, const Environment& environment) {
     return {open_model(path, std::max(options.context, length), environment), std::move(prompt)};
 }
 
-int run(const Options& options, const Environment& environment) {
+int run(const RunArguments& options, const Environment& environment) {
     check(options.sampling.options);
     const auto [file, prompt] = prepare(options, environment);
     const ModelSettings settings{.context =
@@ -152,7 +152,7 @@ int run(const Options& options, const Environment& environment) {
     return result.reason == StopReason::kInterrupted ? kInterruptedExitCode : 0;
 }
 
-void declare_prompt(CLI::App& app, Options& options) {
+void declare_prompt(CLI::App& app, RunArguments& options) {
     auto* prompt = app.add_option("-p,--prompt", options.prompt, "text to continue; - reads standard input")
                        ->type_name("TEXT");
     app.add_option("--ids", options.ids,
@@ -165,7 +165,7 @@ void declare_prompt(CLI::App& app, Options& options) {
                  "text otherwise");
 }
 
-void declare_limits(CLI::App& app, Options& options) {
+void declare_limits(CLI::App& app, RunArguments& options) {
     app.add_option(
            "-n,--tokens", options.tokens,
            fmt::format("most tokens to generate (default {}, or what the context leaves)", kDefaultTokens))
@@ -191,7 +191,7 @@ Verb run_verb() {
                          "tessera run OUT.tsr --special -p - --stop \"User:\" < prompt.txt",
                          "tessera run OUT.tsr --ids prompt.json --context 4096"},
             .declare = [](CLI::App& app, const Environment& environment) -> Job {
-                const auto options = std::make_shared<Options>();
+                const auto options = std::make_shared<RunArguments>();
                 add_model_argument(app, options->model);
                 declare_prompt(app, *options);
                 declare_limits(app, *options);

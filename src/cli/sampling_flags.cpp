@@ -5,7 +5,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "cli/number_checks.h"
 

@@ -20,7 +20,7 @@
 namespace tessera::cli {
 namespace {
 
-struct Options {
+struct TokenizeArguments {
     std::string model;
     std::vector<std::string> input;
     bool json = false;
@@ -30,7 +30,7 @@ struct Options {
 };
 
 /// The words of the command line; ids may be several.
-std::string gather(const Options& options) {
+std::string gather(const TokenizeArguments& options) {
     if (options.input.size() == 1 && options.input.front() == "-") return read_standard_input();
     if (!options.decode && options.input.size() > 1)
         throw Error("", "TEXT", "is one argument: quote it", "", ErrorKind::kUsage);
@@ -65,7 +65,7 @@ void write(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void decode(const Tokenizer& tokenizer, const Options& options) {
+void decode(const Tokenizer& tokenizer, const TokenizeArguments& options) {
     const std::string text = tokenizer.decode(parse_ids(gather(options)));
     // As text exactly these bytes, without a newline: what was encoded comes back.
     if (options.json)
@@ -74,7 +74,7 @@ void decode(const Tokenizer& tokenizer, const Options& options) {
         write(text);
 }
 
-void encode(const Tokenizer& tokenizer, const Options& options) {
+void encode(const Tokenizer& tokenizer, const TokenizeArguments& options) {
     std::vector<TokenId> ids = tokenizer.encode(gather(options), {.parse_special = !options.spell_special});
     if (options.bos) {
         if (!tokenizer.bos()) throw Error(options.model, "", "has no BOS token");
@@ -84,8 +84,8 @@ void encode(const Tokenizer& tokenizer, const Options& options) {
                        : fmt::format("{}\n", fmt::join(ids, " ")));
 }
 
-Job declare(CLI::App& app, const Environment&) {
-    const auto options = std::make_shared<Options>();
+Job declare_tokenize(CLI::App& app, const Environment&) {
+    const auto options = std::make_shared<TokenizeArguments>();
     app.add_option(
            "MODEL", options->model,
            "folder in HuggingFace form, tokenizer.json, tokenizer.model or GGUF file; weights are not "
@@ -118,7 +118,7 @@ Verb tokenize_verb() {
             .examples = {"tessera tokenize models/Qwen3-0.6B \"Hello, world!\"",
                          "tessera tokenize --json model.gguf - < prompt.txt",
                          "tessera tokenize --decode model.gguf 9707 11 1879 0"},
-            .declare = declare};
+            .declare = declare_tokenize};
 }
 
 }  // namespace tessera::cli

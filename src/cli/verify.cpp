@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 4> kGreedyKeys = {"greedy_ids", "ids", "o
 /// An F32 forward pass in another order differs by 4e-7 to 9e-7 of the range; a wrong epsilon by 7e-6.
 constexpr double kTolerance = 3e-6;
 
-struct Options {
+struct VerifyArguments {
     std::filesystem::path model, ids, logits, greedy;
     double tolerance = kTolerance;
     int64_t chunk = 0;
@@ -65,7 +65,7 @@ private:
 
 /// The ids whose logits the file holds: those of the prompt, then as many greedy ones as it has rows for.
 std::vector<TokenId> sequence_for(int64_t rows, const std::vector<TokenId>& prompt,
-                                  const std::vector<TokenId>& greedy, const Options& options) {
+                                  const std::vector<TokenId>& greedy, const VerifyArguments& options) {
     std::vector<TokenId> sequence = prompt;
     sequence.insert(sequence.end(), greedy.begin(), greedy.end());
     const auto least = static_cast<int64_t>(prompt.size()), most = static_cast<int64_t>(sequence.size());
@@ -105,7 +105,7 @@ bool report_logits(const LogitsComparison& comparison, int64_t vocabulary, doubl
     return is_close;
 }
 
-int verify(const Options& options, const Environment& environment) {
+int verify(const VerifyArguments& options, const Environment& environment) {
     const std::vector<TokenId> prompt = read_prompt_ids(options.ids);
     if (prompt.empty()) throw Error(options.ids.string(), "", "holds no ids");
     std::vector<TokenId> greedy;
@@ -140,13 +140,9 @@ Verb verify_verb() {
             {"tessera verify models/Qwen3-0.6B --ids ids.json --logits expected.bin",
              "tessera verify OUT.tsr --ids prompt.json --logits expected.bin --greedy greedy.json --chunk 7"},
         .declare = [](CLI::App& app, const Environment& environment) -> Job {
-            const auto options = std::make_shared<Options>();
+            const auto options = std::make_shared<VerifyArguments>();
             add_model_argument(app, options->model);
-            app.add_option("--ids", options->ids,
-                           "JSON: a list of ids, or an object with one under prompt_ids")
-                ->required()
-                ->check(not_empty())
-                ->type_name("IDS.json");
+            add_ids_option(app, options->ids);
             app.add_option("--logits", options->logits,
                            "expected logits: raw little-endian F32, a row after each id")
                 ->required()
