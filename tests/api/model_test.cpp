@@ -78,6 +78,8 @@ TEST_F(PublicModel, IdsWithoutATokenizer) {
     } catch (const Error& error) {
         EXPECT_THAT(error.what(), HasSubstr("has no tokenizer"));
     }
+    EXPECT_THROW(model.generate(prompt_, {.stop_strings = {"a"}}), Error);
+    EXPECT_THROW(model.generate(prompt_, {.on_text = [](std::string_view) {}}), Error);
 }
 
 TEST_F(PublicModel, TextWithATokenizer) {
