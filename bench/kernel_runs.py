@@ -19,7 +19,7 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
     options.add_argument("--build", type=Path, default=ROOT / "build/release")
     options.add_argument("--machine", type=Path, help="a measured machine file (default: this machine is measured now)")
     options.add_argument("--only", default="", help="instances with this in their names")
-    options.add_argument("--out", type=Path, default=ROOT / "bench/results", help="folder of the results (bench/results)")
+    options.add_argument("--out", type=Path, default=ROOT / "build/bench", help="folder for table and raw times (build/bench)")
     return options
 
 
@@ -47,7 +47,7 @@ def run(name: str, options: argparse.Namespace) -> dict:
 
 
 def keep(name: str, options: argparse.Namespace, summary: str, text: str, result: dict) -> None:
-    """Prints date, machine, summary and text, and writes them and the result to the folder of the results."""
+    """Prints date, machine, summary and text, and writes them and the result to the folder --out."""
     info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     cpu = re.search(r"^model name\s*: (.*)$", info, re.M)
     date = datetime.datetime.now(datetime.timezone.utc)

@@ -1,7 +1,7 @@
 # One static library for each folder of src/, one test program for each folder of tests/: a new file needs no edit here.
 
 # tessera_module(ir DEPENDS support LIBRARIES fmt::fmt)
-# DEPENDS names the modules that stand above this one in docs/design.md, section 4; nothing may depend back.
+# DEPENDS names the modules that stand above this one in src/CMakeLists.txt; nothing may depend back.
 function(tessera_module name)
     cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)

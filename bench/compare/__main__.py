@@ -7,8 +7,9 @@
 
 Builds llama.cpp of a pinned version (from the source package of llama-cpp-python on PyPI), and the oneDNN benchmark where
 libdnnl-dev is installed; takes `tessera` from build/release. In each of the pairs every test runs once with each program, the
-order turning round from pair to pair, and the machine's limits are measured beside it. The table goes to stdout, everything
-raw to bench/results/. Needs g++, cmake, ninja, pip and python3-numpy; as root it runs above what else the machine does.
+order turning round from pair to pair, and the machine's limits are measured beside it. The table goes to stdout; table and raw
+times go to build/bench/, which git ignores. What is worth keeping is summarised in docs/measurements/. Needs g++, cmake, ninja,
+pip and python3-numpy; as root it runs above what else the machine does.
 """
 
 import argparse
@@ -58,7 +59,7 @@ def parse() -> argparse.Namespace:
                         help="source of a program that gives a second opinion on the machine, if it exists")  # fmt: skip
     parser.add_argument("--cache", type=Path, default=ROOT / "build/compare", help="for programs and models (build/compare)")
     parser.add_argument("--keep", action="store_true", help="keep all models for the next time, not only those in BF16")
-    parser.add_argument("--out", type=Path, default=ROOT / "bench/results", help="folder of the results (bench/results)")
+    parser.add_argument("--out", type=Path, default=ROOT / "build/bench", help="folder for table and raw times (build/bench)")
     options = parser.parse_args()
     if not options.tessera.exists():
         parser.error(f"{options.tessera} is missing: scripts/build.sh release")

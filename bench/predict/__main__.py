@@ -4,8 +4,8 @@
     python3 bench/predict --machine host.toml   # by the rates of this file
 
 Every instance is one kernel of a model, compiled by the product; what it should take follows from its plan and the machine's file
-alone (src/cost). The table goes to stdout, everything raw to bench/results/, and with --plot a picture to this file. Needs a build
-with -DTESSERA_BENCH=ON; as root it runs above what else the machine does.
+alone (src/cost). The table goes to stdout, table and raw times to build/bench/, which git ignores, and with --plot a picture to
+this file. Needs a build with -DTESSERA_BENCH=ON; as root it runs above what else the machine does.
 """
 
 import math

@@ -7,8 +7,8 @@ Every operator of a block of Qwen3-0.6B, products with several kinds of weights,
 planner and the verifier let pass (as by `tessera compile --plan`), and as the search has it; those that are not far off run in turns,
 and then the choice and the fastest other one in 27 turns of their own, which are taken up to eight times, until the confidence interval
 of the median (99 %) lies on one side of 1.05. The regret is the time of the choice by that of the other, the median over these turns:
-at most 1.05 is a good choice, and much less than 1 that nothing else is near. The table goes to stdout, everything raw to
-bench/results/. Needs a build with -DTESSERA_BENCH=ON; as root it runs above what else the machine does.
+at most 1.05 is a good choice, and much less than 1 that nothing else is near. The table goes to stdout, table and raw times to
+build/bench/, which git ignores. Needs a build with -DTESSERA_BENCH=ON; as root it runs above what else the machine does.
 """
 
 import collections

@@ -20,8 +20,8 @@ int main(int argc, char** argv) {
             {.max_tokens = 64, .on_text = [](std::string_view text) { std::cout << text << std::flush; }});
         std::cout << '\n';
         const tessera::GenerateStatistics& s = answer.statistics;
-        std::cerr << s.prompt_tokens << " tokens read, " << s.decode_steps << " written in "
-                  << s.decode_seconds << " s\n";
+        std::cerr << s.prompt_tokens << " tokens read in " << s.prompt_seconds << " s, " << answer.ids.size()
+                  << " written, the last " << s.decode_steps << " in " << s.decode_seconds << " s\n";
     } catch (const tessera::Error& error) {
         std::cerr << "answer: " << error.what() << '\n';
         return 1;

@@ -13,14 +13,14 @@
 /// How fast models run, and how fast this machine could run them.
 namespace tessera {
 
-/// What steps have to do, whatever code does it: derived from the definitions of the model's operators. Bytes
-/// are those of weights and cache, each element once in a step; what lies between two operators may stay in a
-/// near memory, so no program moves fewer bytes and a good one hardly more.
+/// The work of steps, for any code: derived from the definitions of the model's operators. Bytes are those of
+/// weights and cache, each element once in a step. Values between two operators may stay in a near memory, so
+/// no program moves fewer bytes, and a good one hardly more.
 struct StepWork {
-    int64_t flops = 0;          ///< all arithmetic, that which decodes quantised weights included
-    int64_t multiply_adds = 0;  ///< operations of sums alone, two for each product: as matrix products count
+    int64_t flops = 0;          ///< all arithmetic, decoding of quantised weights included
+    int64_t multiply_adds = 0;  ///< operations of sums alone, two for each product
     int64_t special = 0;        ///< exp, rsqrt and their like
-    int64_t weight_bytes = 0;
+    int64_t weight_bytes = 0;   ///< summed over the steps
     int64_t cache_bytes_read = 0;
     int64_t cache_bytes_written = 0;
 
@@ -30,13 +30,14 @@ struct StepWork {
 };
 
 struct BenchSettings {
-    int64_t prefill = 512;               ///< tokens of a prompt that is computed at once; 0: none is timed
-    int64_t decode = 64;                 ///< tokens that are computed one by one; 0: none are timed
-    std::vector<int64_t> depths{0};      ///< tokens in the cache before them
-    int64_t repeat = 9;                  ///< times that each is timed
-    int64_t chunk = 0;                   ///< most tokens of one step; 0: as many as the code takes
-    bool limits = false;                 ///< times the machine, too, before each time of a model
-    std::filesystem::path machine = {};  ///< predicts the times: a measured description; may be empty
+    int64_t prefill = 512;  ///< tokens of a prompt that is added in as few steps as possible; 0: none
+    int64_t decode = 64;    ///< tokens that are computed one by one; 0: none
+    std::vector<int64_t> depths{0};  ///< tokens in the cache before them, each depth once; at least one
+    int64_t repeat = 9;              ///< times that each case is timed, at least 1
+    int64_t chunk = 0;               ///< most tokens of one step; 0: as many as the code takes
+    bool limits = false;             ///< measures the machine, too, before each time of a model
+    /// Measured description of a machine, by which the times are predicted; empty: no predictions.
+    std::filesystem::path machine = {};
     std::function<void(int64_t done, int64_t all)> on_progress = {};  ///< in parts of the whole; may be empty
     std::function<bool()> should_stop = {};  ///< asked between two times: true ends the bench there
 };
@@ -44,38 +45,40 @@ struct BenchSettings {
 /// Rates of the machine when nothing else is done, by as many threads as the model has workers.
 struct HostLimits {
     double bytes_per_second = 0;          ///< reading a buffer that no cache holds
-    double multiply_adds_per_second = 0;  ///< of F32 in registers, two for each instruction and lane
+    double multiply_adds_per_second = 0;  ///< operations of F32 in registers: two for each lane
 };
 
-/// One thing that was timed, on one model.
+/// Prefill or decode of one model at one depth.
 struct BenchCase {
     enum class Kind { kPrefill, kDecode };
 
     size_t model = 0;  ///< position in the models that were given
     Kind kind = Kind::kPrefill;
-    int64_t tokens = 0;
-    int64_t depth = 0;
-    StepWork work;                   ///< of all its tokens together
-    std::vector<double> seconds;     ///< of all its tokens together, for each repetition
-    double predicted_seconds = 0;    ///< likewise; 0 without `BenchSettings::machine`, infinite if not known
-    std::vector<HostLimits> limits;  ///< likewise, just before; empty without `BenchSettings::limits`
+    int64_t tokens = 0;            ///< that are timed together
+    int64_t depth = 0;             ///< tokens in the cache before them
+    StepWork work;                 ///< of all tokens together
+    std::vector<double> seconds;   ///< of all tokens together, for each repetition
+    double predicted_seconds = 0;  ///< of all tokens; 0 without `BenchSettings::machine`, infinite if unknown
+    std::vector<HostLimits> limits;  ///< just before each repetition; empty without `BenchSettings::limits`
 };
 
-/// Times every model at every depth. The cache is filled to a depth once; what a repetition has added is then
-/// forgotten. Models, prefill and decode alternate within a repetition, so that what disturbs the machine
-/// disturbs them alike. Nothing is drawn from the logits: tokens are fixed.
-/// @return fewer repetitions than wanted, of all cases equally many or one more, if `should_stop` said so.
-/// @throws Error if a setting is outside its range, nothing was measured of the machine, or a model does not
-/// allow depth and tokens, cannot be loaded, or needs more memory than there is.
+/// Times every model at every depth, lowest first. The cache is filled to a depth once, with made-up keys and
+/// values; each case runs once untimed, and the tokens that a repetition adds are forgotten again. Models,
+/// prefill and decode alternate within a repetition, so disturbances of the machine affect them alike. Tokens
+/// are fixed: nothing is drawn from the logits.
+/// @return the cases, by depth. If `should_stop` ended the bench, later depths may be missing, and cases of
+/// the last depth have fewer repetitions: equally many or one more, perhaps none.
+/// @throws Error if a setting is outside its range, if nothing was measured of `machine`, or if a model does
+/// not allow depth and tokens, cannot be loaded, or needs more memory than there is.
 std::vector<BenchCase> bench(std::span<const ModelFile> models, const BenchSettings& settings);
 
-/// What a sorted half has above and below it; between two values in proportion, as most programs do.
+/// Lower quartile, median and upper quartile, interpolated linearly between neighbouring values.
 struct Quartiles {
     double low = 0;
     double median = 0;
     double high = 0;
 };
-/// @pre there are values
+/// @pre `values` is not empty
 Quartiles quartiles(std::vector<double> values);
 
 }  // namespace tessera

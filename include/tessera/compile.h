@@ -12,32 +12,48 @@
 /// From a model to an artefact.
 namespace tessera {
 
-/// Of CompileSettings::search_effort: beyond it budgets would not fit their numbers.
+/// The largest CompileSettings::search_effort: limits of the searches are multiples of it and fit 64 bits.
 inline constexpr int64_t kMostSearchEffort = 1'000'000;
 
-/// What to compile for, and what compiling needs of the system. Nothing is read from the environment.
+/// What to compile for, and what compiling needs of the system. Nothing is read from the environment. The
+/// first two must be given; everything else has a default.
 struct CompileSettings {
-    std::filesystem::path
-        include_directory;  ///< holds tessera/ntt/: `tessera_INCLUDE_DIR` of the CMake package
-    std::filesystem::path cache_directory;  ///< for compiled code, by its content; created if missing
-    std::string search_path = "/usr/local/bin:/usr/bin:/bin";  ///< where the C++ compiler is looked for
+    /// Folder that holds tessera/ntt/: `tessera_INCLUDE_DIR` of the CMake package.
+    std::filesystem::path include_directory;
+    /// Folder for compiled code, which is found again by its content; created if missing.
+    std::filesystem::path cache_directory;
+    /// Folders between colons, in which the C++ compiler is looked for.
+    std::string search_path = "/usr/local/bin:/usr/bin:/bin";
 
     std::filesystem::path machine;  ///< description (machines/*.toml); empty: this machine
-    /// Folder in which `tessera machine --measure` keeps this machine's rates; empty, or none kept: without.
+    /// Without `machine`: the folder, `$XDG_CACHE_HOME/tessera`, below which `tessera machine --measure` has
+    /// kept the rates of this machine. Empty, or nothing kept: plans rest on preferences and roofs.
     std::filesystem::path measured_machines;
-    std::filesystem::path plan;  ///< compile this plan; empty: the default planner's
+    /// File of a plan to compile, which has its own number of workers; empty: the default planner's.
+    std::filesystem::path plan;
     std::filesystem::path dump;  ///< folder for the printed form after every pass; empty: none
-    /// What activations may be rounded to: "default", the type of F16 or BF16 weights, 16 bits in blocks of
-    /// 32 with quantised ones; "fast", 8 bits there; "exact", nothing below F32.
+    /// What activations that only products with weights read may be rounded to (docs/types.md):
+    ///
+    ///     "exact"    nothing: F32
+    ///     "default"  the type of F16 or BF16 weights; with quantised weights 15 bits in blocks of up to 256,
+    ///                13 bits where all weights have blocks of 256 (Q4_K, Q5_K, Q6_K)
+    ///     "fast"     as "default", but 8 bits in blocks of 32 with quantised weights
+    ///
+    /// With a cache of BF16, queries and weights of the softmax are BF16 too, except under "exact".
     std::string policy = "default";
-    /// Of keys and values: "f32", "f16", "bf16"; "auto": that of the weights, F32 under the policy "exact".
+    /// Type of keys and values: "f32", "f16", "bf16", or "auto". Under the policy "exact" "auto" is F32. Else
+    /// it is the type of the weights that make keys and values, BF16 if one of them is quantised, and F32 if
+    /// their float types differ.
     std::string cache_type = "auto";
     /// Quantises the matrices of a float checkpoint: "q8_0", "q4_0", "q4_k_m"; empty: they stay as they are.
     std::string quantize;
-    /// Work of the searches, a multiple of what they do by default; 0: none, the default planner alone.
+    /// Work of the searches for graphs and layouts, a multiple of the default, at most kMostSearchEffort; 0:
+    /// none, the default planner alone.
     int64_t search_effort = 1;
-    std::optional<int64_t> workers;  ///< threads that compute a step together; default: the machine's cores
-    std::optional<int64_t> context;  ///< positions of one sequence; default: the model's, at most 8192
+    /// Threads that compute a step together, 1 to 1024; default: the machine's cores. `plan` overrides it.
+    std::optional<int64_t> workers;
+    /// Tokens of one sequence, 1 to the model's positions; default: those, but at most 8192.
+    std::optional<int64_t> context;
 
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
     /// Called about ten times a second while the C++ compiler runs; may be empty.
@@ -48,26 +64,27 @@ struct CompileSettings {
 struct CompileReport {
     struct Pass {
         std::string name;
-        double seconds;
+        double seconds;    ///< wall-clock time
         std::string note;  ///< what a search found, in a few words; empty for other passes
     };
-    std::vector<Pass> passes;
-    double cpp_cpu_seconds = 0;  ///< 0 if the code was in the cache
-    bool code_was_cached = false;
-    int64_t code_bytes = 0;  ///< of the emitted C++
-    int64_t constant_bytes = 0;
-    int64_t artefact_bytes = 0;
+    std::vector<Pass> passes;      ///< in the order in which they ran
+    double cpp_cpu_seconds = 0;    ///< CPU time of the C++ compiler; 0 if the code was in the cache
+    bool code_was_cached = false;  ///< `cache_directory` had the code
+    int64_t code_bytes = 0;        ///< length of the emitted C++
+    int64_t constant_bytes = 0;    ///< weights in the artefact, padding included
+    int64_t artefact_bytes = 0;    ///< size of the file
 };
 
-/// Compiles a HuggingFace folder or GGUF file into an artefact; `out` appears whole or not at all. Where it
-/// is a pipe or a device it stays that, and is written at the end.
-/// @throws Error naming what is unsupported, illegal or missing.
+/// Compiles a HuggingFace folder or GGUF file into an artefact; `out` appears whole or not at all. A pipe
+/// or a device stays what it is and is written at the end.
+/// @throws Error naming the setting that is outside its range, or what is unsupported, illegal or missing.
 CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,
                       const CompileSettings& settings);
 
-/// Makes an artefact fit another machine, without the model that it came from. `settings.context` is empty:
-/// the artefact has its own.
-/// @throws Error as compile does.
+/// Makes an artefact fit another machine, without the model that it came from. The artefact keeps its policy,
+/// the types of its weights and cache, and its context: `policy`, `cache_type` and `quantize` of the settings
+/// have no effect, and `context` must be empty.
+/// @throws Error as compile does, and of kind kUsage if `context` is given.
 CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,
                        const CompileSettings& settings);
 

@@ -5,18 +5,18 @@
 
 namespace tessera {
 
-/// Where the fault lies in a printed Error, and in the exit code of the tool.
+/// Who is at fault. It decides the exit code of the tool.
 enum class ErrorKind {
     kFailure,  ///< the job failed: a bad file, an unsupported model (exit code 1)
-    kUsage,    ///< the call was wrong: an unknown flag, a missing argument (exit code 2)
+    kUsage,    ///< the call was wrong: an unknown flag, a setting outside its range (exit code 2)
 };
 
-/// A fault of the world: a bad file, a missing tool, an unsupported model. Thrown where it is found, caught
-/// once in `cli/` or by whoever calls the library. A bug of ours ends the program; an expected outcome is a
-/// value.
+/// A fault of the world: a bad file, a missing tool, an unsupported model. It is thrown where it is found and
+/// caught once: by the command line, or by the caller of the library. A bug of Tessera ends the program
+/// instead, and an expected outcome is part of a result.
 struct Error : std::exception {
-    std::string where;    ///< file (with :line or @offset where known), or verb
-    std::string entity;   ///< tensor, operator, field; may be empty
+    std::string where;    ///< file (with :line or @offset where known), or verb; may be empty
+    std::string entity;   ///< tensor, operator, field, setting; may be empty
     std::string problem;  ///< what was found and what was expected
     std::string advice;   ///< what to do; may be empty
     ErrorKind kind = ErrorKind::kFailure;

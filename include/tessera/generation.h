@@ -8,53 +8,60 @@
 
 #include "tessera/token_id.h"
 
-/// How text is generated, and what comes of it.
+/// How text is generated, and the result.
 namespace tessera {
 
-/// How the next token is chosen. The defaults choose the most probable one.
+/// How the next token is chosen. The defaults choose the most probable one. The options apply in this order:
+/// repetition penalty, temperature, top-k, top-p, min-p, then one draw.
 struct SamplingOptions {
-    double temperature = 0;         ///< 0: the most probable token; all below but the penalty are then unused
-    int64_t top_k = 0;              ///< only so many of the most probable tokens; 0: all
-    double top_p = 1;               ///< only the most probable that together have this probability; 1: all
-    double min_p = 0;               ///< only those with this fraction of the largest probability; 0: all
-    double repetition_penalty = 1;  ///< of tokens that have occurred; 1: none
-    int64_t repetition_window = 64;  ///< they have occurred if they are among so many last ones; 0: none has
-    uint64_t seed = 0;               ///< of the draws
+    /// At least 0. 0: the most probable token, ties to the lowest id; of the other options only the penalty
+    /// then counts.
+    double temperature = 0;
+    int64_t top_k = 0;  ///< draws from so many of the most probable tokens; 0: from all
+    /// Draws from the fewest most probable tokens that together have this probability; in (0, 1]. 1: from
+    /// all.
+    double top_p = 1;
+    /// Draws from tokens with at least this fraction of the largest probability; in [0, 1]. 0: from all.
+    double min_p = 0;
+    double repetition_penalty = 1;  ///< above 0; above 1 it makes repeated tokens less probable. 1: none
+    /// A token is repeated if it is among so many last ones of prompt and text. 0: none is.
+    int64_t repetition_window = 64;
+    uint64_t seed = 0;  ///< of the draws: the same seed, prompt and options give the same text
 };
 
 struct GenerateOptions {
-    int64_t max_tokens = 128;
-    SamplingOptions sampling = {};               ///< greedy
-    std::vector<TokenId> stop_ids = {};          ///< end the text and are not part of it
-    bool past_end = false;                       ///< goes on where the model would end the text
-    std::vector<std::string> stop_strings = {};  ///< likewise; only where there is a tokenizer
+    int64_t max_tokens = 128;            ///< at most so many; 0 or less: none, and no step is computed
+    SamplingOptions sampling = {};       ///< default: greedy
+    std::vector<TokenId> stop_ids = {};  ///< end the text and are not part of it
+    bool past_end = false;               ///< true: the model's own end-of-text ids do not end the text
+    /// End the text and are not part of it. None may be empty. Only with a tokenizer.
+    std::vector<std::string> stop_strings = {};
     std::function<bool()> should_stop = {};      ///< asked before every step: true ends the text there
-    std::function<void(TokenId)> on_token = {};  ///< told every id as soon as it is known
-    /// Told the text as it comes, without the prompt, never a part of a character; only where there is a
-    /// tokenizer.
+    std::function<void(TokenId)> on_token = {};  ///< told every id of the result as soon as it is known
+    /// Told the text as it comes, without the prompt, in whole characters. Only with a tokenizer.
     std::function<void(std::string_view)> on_text = {};
 };
 
 /// What ended a text.
 enum class StopReason {
-    kMaxTokens,
-    kStopId,
-    kStopString,
+    kMaxTokens,    ///< `max_tokens` are reached
+    kStopId,       ///< one of `stop_ids`, or of the model's own
+    kStopString,   ///< one of `stop_strings`
     kContext,      ///< no position is left
-    kInterrupted,  ///< `should_stop` said so
+    kInterrupted,  ///< `should_stop` returned true
 };
 
-/// Wall-clock times. The first token follows from the prompt, each further one from one step.
+/// Wall-clock times. The first token of a text follows from the prompt, each further one from one step.
 struct GenerateStatistics {
-    int64_t prompt_tokens = 0;  ///< that were computed
+    int64_t prompt_tokens = 0;  ///< that were computed; fewer than given if `should_stop` interrupted
     double prompt_seconds = 0;
-    int64_t decode_steps = 0;
-    double decode_seconds = 0;
+    int64_t decode_steps = 0;   ///< steps of one token after the prompt
+    double decode_seconds = 0;  ///< of these steps, sampling and callbacks included
 };
 
 struct Generation {
     std::vector<TokenId> ids;  ///< without the stop id, but with those that spell a stop string
-    std::string text;          ///< all that `on_text` was told
+    std::string text;          ///< all that `on_text` was told; empty without a tokenizer
     StopReason reason = StopReason::kMaxTokens;
     GenerateStatistics statistics;
 };

@@ -19,34 +19,38 @@ struct BenchCase;
 struct BenchSettings;
 
 struct ModelSettings {
-    int64_t context = 0;  ///< tokens of the longest sequence, for which memory is set aside; 0: all it allows
-    int64_t chunk = 0;    ///< most tokens of one step; 0: as many as the code takes
+    /// Tokens of the longest sequence, for which memory is set aside; 0: as many as the model allows.
+    int64_t context = 0;
+    int64_t chunk = 0;  ///< most tokens of one step; 0: as many as the code takes
 };
 
-/// An artefact: what it says of itself, and its tokenizer. Its code is not loaded yet. Copies share one.
+/// An artefact: its description of itself, and its tokenizer. Its code is not loaded yet. Copies share one
+/// file.
 class ModelFile {
 public:
-    /// Maps the file. An artefact is as trusted as a program.
-    /// @throws Error if it is none, damaged, or holds no language model.
+    /// Maps the file, and checks all of it but the weights. An artefact is as trusted as a program.
+    /// @throws Error if the file is no artefact, is damaged, or holds no language model.
     explicit ModelFile(const std::filesystem::path& artefact);
 
-    const std::string& name() const;
-    int64_t vocabulary() const;    ///< width of a row of logits
-    int64_t context() const;       ///< tokens of the longest sequence that the code allows
-    int64_t workers() const;       ///< threads that compute a step together: part of the compiled plan
-    bool has_tokenizer() const;    ///< without one there are ids, and no texts
-    std::string describe() const;  ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
-    void verify_weights() const;   ///< reads all of them. @throws Error if they are damaged
+    const std::string& name() const;  ///< of the model, for people
+    int64_t vocabulary() const;       ///< width of a row of logits
+    int64_t context() const;          ///< tokens of the longest sequence that the code allows
+    int64_t workers() const;          ///< threads that compute a step together: part of the compiled plan
+    bool has_tokenizer() const;       ///< without one there are ids, and no text
+    std::string describe() const;     ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
+    void verify_weights() const;      ///< reads all weights. @throws Error if they are damaged
 
-    /// What running takes: "weights 2.39 GB mapped, cache 28.7 kB per token x 512, ...".
+    /// The memory that running takes: "weights 2.39 GB mapped, cache 28.7 kB per token x 512, ...".
     /// @throws Error if the model does not allow the settings.
     std::string describe_memory(const ModelSettings& settings) const;
 
-    /// The ids of a prompt, with a BOS in front where the model expects one. With `special`, special tokens
-    /// that the text spells, such as <|im_start|>, become their ids; they are text otherwise.
+    /// The ids of a prompt, with the special tokens around it that the model expects, such as a BOS in front.
+    /// With `special`, special tokens that the text spells, such as <|im_start|>, become their ids; otherwise
+    /// they are ordinary text.
     /// @throws Error if the artefact has no tokenizer, or one that is not supported.
     std::vector<TokenId> encode(std::string_view prompt, bool special = false) const;
-    /// @throws Error as encode, and for an id that the tokenizer does not have.
+    /// The text of ids, special tokens included. It may end inside a character.
+    /// @throws Error as encode does, and for an id that the tokenizer does not have.
     std::string decode(std::span<const TokenId> ids) const;
 
 private:
@@ -56,21 +60,21 @@ private:
     std::shared_ptr<Contents> contents_;
 };
 
-/// The threads that compute the steps of a model together.
+/// The threads that compute the steps of a model together, since the model was opened.
 struct WorkerStatistics {
     int64_t workers = 1;
-    bool lacks_processors = false;  ///< some share one: the results are the same, slowly
-    int64_t steps = 0;
-    int64_t barriers = 0;  ///< times that all workers have met within steps
+    bool lacks_processors = false;  ///< some workers share a processor: the results are the same, but slow
+    int64_t steps = 0;              ///< calls of the code
+    int64_t barriers = 0;           ///< times that all workers have met within steps
 };
 
-/// A language model, ready to run. Moves but does not copy; not to be used by two threads at once. Several
-/// may be open, also of one file, whose weights are then in memory once.
+/// A language model, ready to run. It can be moved but not copied. It must not be used by two threads at
+/// once. Several may be open, also of one file, whose weights are then in memory once.
 class Model {
 public:
     /// Loads the code, and sets memory aside for the cache.
-    /// @throws Error if it was made for another machine, does not allow the settings, or needs more memory
-    /// than there is.
+    /// @throws Error if the code needs instruction sets that this machine lacks, if the model does not allow
+    /// the settings, or if it needs more memory than there is; from a path also as ModelFile does.
     explicit Model(ModelFile file, const ModelSettings& settings = {});
     explicit Model(const std::filesystem::path& artefact, const ModelSettings& settings = {});
     Model(Model&&) noexcept;
@@ -83,16 +87,17 @@ public:
 
     WorkerStatistics worker_statistics() const;
 
-    /// Continues a prompt in a sequence of its own, until the model ends it or an option does. Without a
-    /// tokenizer, `on_token` and the ids of the result are what there is.
-    /// @throws Error if an option is outside its range, or the prompt is empty or does not fit into the
-    /// context.
+    /// Continues a prompt in a new sequence, until the model ends it or an option does. The sequence is
+    /// closed afterwards: a call remembers nothing of those before. Without a tokenizer the text is empty.
+    /// @throws Error if an option is outside its range or needs a tokenizer that the artefact does not have,
+    /// if the prompt is empty or does not fit into the context, or if an id is not of the vocabulary.
     Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options = {});
-    /// The same from text, with a tokenizer.
+    /// The same from text, as ModelFile::encode reads it. @throws Error as above and as encode does.
     Generation generate(std::string_view prompt, const GenerateOptions& options = {});
 
-    /// The logits [vocabulary] after each of the ids, in order. A span lives during the call.
-    /// @throws Error if there are none, they do not fit into the context, or one is not of the vocabulary.
+    /// Calls `on_row` with the logits f32[vocabulary] after each of the ids, in order. A span lives during
+    /// the call.
+    /// @throws Error if there are no ids, they do not fit into the context, or one is not of the vocabulary.
     void logits(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row);
 
 private:

@@ -5,16 +5,16 @@
 /// What the run time hands to the generated code for one step. All arrays are in the order of the manifest.
 struct TesseraStep {
     const int64_t* symbols;     ///< values of the graph's symbols, within the bounds of the specialisation
-    const void* const* inputs;  ///< row-major, shapes as in the manifest at these symbols
-    void* const* outputs;       ///< row-major, given by the caller
-    const unsigned char* constants;  ///< packed constants, 64-byte aligned, as the plan lays them out
-    unsigned char* const*
-        states;            ///< one buffer for each state: its repetitions one after the other, as laid out
-    unsigned char* arena;  ///< intermediate buffers, 64-byte aligned, arena_bytes of the specialisation
-    int64_t worker;        ///< who runs this: 0 to workers - 1; every one calls the same entry
+    const void* const* inputs;  ///< row-major, with the manifest's shapes at these symbols
+    void* const* outputs;       ///< likewise, in memory of the caller
+    const unsigned char* constants;  ///< the section of packed constants, 64-byte aligned
+    /// One buffer for each state, 64-byte aligned: its repetitions one after the other, in the stored layout.
+    unsigned char* const* states;
+    unsigned char* arena;      ///< intermediate buffers, 64-byte aligned: arena_bytes of the specialisation
+    int64_t worker;            ///< number of the calling worker, 0 to workers - 1; all call the same entry
     void (*meet)(void* team);  ///< returns when all workers have called it; not called if there is one worker
     void* team;                ///< its argument
 };
 
-/// One specialisation of the step. It reads what `step` points to and nothing else, and keeps nothing.
+/// One specialisation of the step. It accesses only what `step` points to, and keeps nothing between calls.
 using TesseraStepFunction = void (*)(const TesseraStep* step);

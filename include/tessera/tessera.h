@@ -1,7 +1,7 @@
 #pragma once
 
-/// The library behind the command line. Everything in these headers is public and documented where it stands;
-/// faults of the world are thrown as tessera::Error.
+/// The library behind the command line. Everything in these headers is public and documented there. Bad
+/// files, wrong settings and missing tools are thrown as tessera::Error.
 ///
 ///     tessera::compile("Qwen3-0.6B", "qwen.tsr", {.include_directory = ..., .cache_directory = ...});
 ///     tessera::Model model("qwen.tsr");

@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-/// A token by its place in the vocabulary.
+/// A token, by its index in the vocabulary.
 using TokenId = int32_t;
 
 }  // namespace tessera

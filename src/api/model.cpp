@@ -79,8 +79,9 @@ Generation Model::generate(std::span<const TokenId> prompt, const GenerateOption
         return tessera::generate(session, contents_->file.contents_->tokenizer(), prompt, std::move(all));
     contents_->refuse_empty(prompt);
     if (options.on_text || !options.stop_strings.empty())
-        throw Error(contents_->artefact().where(), "", "has no tokenizer, so that its ids are no text",
-                    "leave on_text and stop_strings out, and take the ids");
+        throw Error(contents_->artefact().where(), options.on_text ? "on_text" : "stop_strings",
+                    "needs a tokenizer, which the artefact does not have", "use on_token and stop_ids",
+                    ErrorKind::kUsage);
     const OpenSequence sequence(session);
     return tessera::generate(session, sequence.id(), prompt, all);
 }

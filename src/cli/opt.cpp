@@ -59,9 +59,9 @@ Job declare_opt(CLI::App& app, const Environment& environment) {
 Verb opt_verb() {
     return {.name = "opt",
             .help = "run one pass on a printed graph",
-            .examples = {"tessera opt --pass decompose passes/01-import.ir",
-                         "tessera opt --pass plan passes/02-decompose.ir > plan.toml",
-                         "tessera opt --pass layouts passes/02-decompose.ir --machine accelerator.toml"},
+            .examples = {"tessera opt --pass decompose passes/02-import.ir",
+                         "tessera opt --pass plan passes/03-decompose.ir > plan.toml",
+                         "tessera opt --pass layouts passes/03-decompose.ir --machine accelerator.toml"},
             .declare = declare_opt};
 }
 

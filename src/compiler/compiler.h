@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 #include "tessera/compile.h"
 
-/// From a model to an artefact: the one place that knows the order of the passes (docs/design.md, section 3).
+/// From a model to an artefact: the one place that knows the order of the passes (docs/design.md).
 namespace tessera {
 
 struct CompileOptions {

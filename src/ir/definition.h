@@ -11,7 +11,7 @@
 #include "ir/expr.h"
 
 /// The operator definition: what an operator says once, and from which everything else is derived
-/// (docs/design.md, section 2; the textual form is that of the operator zoo).
+/// (docs/design.md, docs/operators.md; the textual form is that of the operator zoo).
 namespace tessera {
 
 struct Iterator {

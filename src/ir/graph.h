@@ -14,7 +14,7 @@
 #include "ir/definition.h"
 #include "ir/tensor_type.h"
 
-/// The graph of one *step* of a model (docs/design.md, section 3): a sequence of blocks, each called `repeat`
+/// The graph of one *step* of a model (docs/ir.md): a sequence of blocks, each called `repeat`
 /// times with its own constants and state. All values are immutable; state is updated functionally (the
 /// update's result is a new value) and becomes in place by alias analysis.
 namespace tessera {

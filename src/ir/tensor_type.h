@@ -39,7 +39,7 @@ struct Layout {
     bool operator==(const Layout&) const = default;
 };
 
-/// How results may be rounded between operators (docs/design.md, section 2, "Numerics belong to the type").
+/// How results may be rounded between operators (docs/types.md, "Policy").
 enum class Rounding : uint8_t {
     kExact,    ///< activations stay in F32
     kWeights,  ///< this activation may have the type of the weights that are multiplied with it

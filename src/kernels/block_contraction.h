@@ -21,7 +21,7 @@ inline constexpr int64_t kLargestBlockTilesK = 32768;
 ///                                                      + offset[n, b] * sum_k A[m, k])
 ///
 /// with A = a, or a * radix + a_low, and sums over the k of the block: these are sums of integers, since the
-/// scales are pulled out of the block (docs/design.md, section 2, quantised weights).
+/// scales are pulled out of the block (docs/types.md, "Activations in blocks").
 ///
 /// Where one scale of A serves several blocks, and integers of the coefficient, if it has some for each block
 /// times what more of k share, have room in B's numbers, the sums may go over `fold->block` neighbouring k:

@@ -47,7 +47,7 @@ using StepFunction =
 /// the call.
 using LogitsSink = std::function<void(size_t addition, int32_t row, std::span<const float> logits)>;
 
-/// Sequences over one paged cache (docs/design.md, section 3): pages of 16 slots go to a sequence as it grows
+/// Sequences over one paged cache (docs/artefact.md): pages of 16 slots go to a sequence as it grows
 /// and come back when it is closed. Many sequences share a step, whatever their lengths. Source of the cache:
 /// Kwon et al., "Efficient Memory Management for Large Language Model Serving with PagedAttention", 2023.
 class Session {

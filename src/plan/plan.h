@@ -10,7 +10,7 @@
 #include "ir/graph.h"
 #include "plan/nest.h"
 
-/// The plan: every decision that lowering and emission read, as a document (docs/design.md, section 3;
+/// The plan: every decision that lowering and emission read, as a document (docs/design.md and
 /// docs/plan.md).
 namespace tessera {
 

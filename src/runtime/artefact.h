@@ -13,7 +13,7 @@
 #include "support/mapped_file.h"
 
 /// The artefact: one file that holds a compiled model, and nothing outside it is needed to run it
-/// (docs/design.md, section 9).
+/// (docs/artefact.md).
 ///
 ///     header          64 bytes: magic, format version, number of sections, size of the file, checksum
 ///     section table   96 bytes each: kind, name, offset, size, checksum

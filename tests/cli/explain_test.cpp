@@ -141,7 +141,7 @@ TEST_F(Explaining, NeedsTheMachineAndATensor) {
 TEST_F(Explaining, AnotherDecisionThanTheArtefactsIsSaid) {
     EXPECT_THAT(explain("layer_gate_weight").output, Not(HasSubstr("The artefact has it")));
     // Vectors of sixteen lanes, where the artefact's machine has four.
-    const std::string other = std::string(TESSERA_SOURCE_DIR) + "/docs/zen4.toml";
+    const std::string other = std::string(TESSERA_SOURCE_DIR) + "/docs/measurements/zen4.toml";
     const ProcessResult result =
         tessera({"explain", path("a.tsr"), "--tensor", "layer_gate_weight", "--machine", other});
     ASSERT_EQ(result.exit_code, 0) << result.errors;

@@ -97,6 +97,15 @@ class Report(unittest.TestCase):
         self.assertEqual(self.row("decode", run([2.0], [4.0]))["others"], "50 %")
 
 
+class RawResults(unittest.TestCase):
+    def test_go_to_a_folder_that_git_ignores(self):
+        for bench in ("compare", "predict", "regret"):
+            with self.subTest(bench):
+                done = subprocess.run([sys.executable, ROOT / "bench" / bench, "--help"], check=True, capture_output=True, text=True)
+                self.assertIn("(build/bench)", " ".join(done.stdout.split()))
+        self.assertIn("/build/", (ROOT / ".gitignore").read_text().splitlines())
+
+
 if __name__ == "__main__":
     TESSERA = sys.argv.pop(1)
     unittest.main()

@@ -3,7 +3,7 @@
 Usage: source_rules.py ROOT      (exit code 1 and one line per violation)
 
 1. A module of src/ includes itself and the modules that it declares in src/CMakeLists.txt, directly or through them;
-   each of those stands above it in the list (docs/design.md, section 4). cli/ stands below all of them.
+   each of those stands above it in the list (docs/design.md). cli/ stands below all of them.
 2. A header starts with #pragma once.
 3. A file is at most 400 lines long.
 """

@@ -4,7 +4,7 @@
 #include "tessera/ntt/fold.h"
 #include "tessera/ntt/math/exp.h"
 
-// The monoid softmax_sum (docs/design.md, section 2): a triple (M, L, A) for each row i, with M the maximum
+// The monoid softmax_sum (ir/definition.h): a triple (M, L, A) for each row i, with M the maximum
 // of the scores seen so far, L = sum_s e^(P[s] - M) and A[d] = sum_s e^(P[s] - M) V[s, d]. Its identity is
 // (-inf, 0, 0). Tiles of scores may arrive in any number and order, and partial triples can be combined, so
 // attention needs no T x S matrix and the cache axis can be split.
