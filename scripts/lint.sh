@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Usage: scripts/lint.sh [MODULE...]
-# Checks the form of every C++ file with clang-format, and src/ and include/ with the checks of .clang-tidy; fails if
-# there is a finding. Modules are folders of src/; default: all of them.
+# Checks the form of every C++ file with clang-format, src/ and include/ with the checks of .clang-tidy, and that no file of
+# src/ and tests/ uses a name that only a shared unit gives it; fails if there is a finding. Modules are folders of src/ and
+# tests/; default: all of them.
 #
-# clang-tidy spends most of its time on headers, so it gets the files of a module as one unit.
+# clang spends most of its time on headers, so it gets the files of a module as one unit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,31 +14,47 @@ for tool in clang-format clang-tidy; do
         exit 1
     }
 done
+python=/usr/bin/python3 # which has the Debian package
+$python -c 'import clang' 2>/dev/null || {
+    echo "clang for Python is missing; install the Debian package python3-clang" >&2
+    exit 1
+}
 modules=("$@")
-((${#modules[@]})) || mapfile -t modules < <(find src -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)
+((${#modules[@]})) || mapfile -t modules < <(find src tests -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort -u)
 
 units=build/lint
 rm -rf $units
-mkdir -p $units
+mkdir -p $units/src $units/tests
 for module in "${modules[@]}"; do
-    [[ -d src/$module ]] || {
-        echo "lint.sh: src/$module is no folder" >&2
+    [[ -d src/$module || -d tests/$module ]] || {
+        echo "lint.sh: neither src/$module nor tests/$module is a folder" >&2
         exit 2
     }
-    find "$PWD/src/$module" -name '*.cpp' | sort | sed 's/.*/#include "&"/' >"$units/$module.cpp"
-    [[ -s $units/$module.cpp ]] || rm "$units/$module.cpp"
+    for half in src tests; do
+        # NTT's tests and the fuzz targets are programs of one file, the golden files text.
+        [[ -d $half/$module && ! $half/$module =~ ^tests/(ntt|fuzz|golden)$ ]] || continue
+        unit=$units/$half/$module.cpp
+        find "$PWD/$half/$module" -name '*.cpp' | sort | sed 's/.*/#include "&"/' >"$unit"
+        [[ -s $unit ]] || rm "$unit"
+    done
 done
 
+flags=(-std=c++20 -Isrc -Iinclude -Itests '-DTESSERA_VERSION=""' '-DTESSERA_SOURCE_DIR=""' '-DTESSERA_PROGRAM=""')
 lint() {
-    local unit=$1 log=${1%.cpp}.log
-    # The unit includes source files, which is its purpose.
-    clang-tidy --quiet --checks=-bugprone-suspicious-include "$unit" -- -std=c++20 -Isrc -Iinclude \
-        '-DTESSERA_VERSION=""' '-DTESSERA_SOURCE_DIR=""' >"$log" 2>"$log.errors" && return
-    cat "$log"
-    grep -v 'warnings generated\|warnings treated as errors' "$log.errors" >&2 || true
-    return 1
+    local unit=$1 python=$2 status=0
+    shift 2
+    $python scripts/check_units.py "$unit" -- "$@" || status=1
+    if [[ $unit == */src/* ]]; then
+        # The unit includes source files, which is its purpose.
+        clang-tidy --quiet --checks=-bugprone-suspicious-include "$unit" -- "$@" 2>"$unit.errors" || {
+            status=1
+            grep -v 'warnings generated\|warnings treated as errors' "$unit.errors" >&2
+        }
+    fi
+    return $status
 }
 export -f lint
 
 scripts/format.sh --check
-ls -S $units/*.cpp | xargs -P "$(nproc)" -I{} bash -c 'lint "$@"' _ {}
+find $units -name '*.cpp' -size +0 -print0 | xargs -0 ls -S |
+    xargs -P "$(nproc)" -I{} bash -c 'lint "$@"' _ {} $python "${flags[@]}"

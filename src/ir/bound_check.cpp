@@ -18,7 +18,7 @@ namespace {
 /// A few seconds of work.
 constexpr int64_t kMostIterations = int64_t{1} << 24;
 
-size_t index(int position) {
+size_t unsigned_index(int position) {
     return static_cast<size_t>(position);
 }
 
@@ -45,7 +45,7 @@ private:
         throw Error(place(source_, line), entity, problem, advice);
     }
 
-    int line_of(int tensor) const { return line_at(file_.lines.tensors, index(tensor)); }
+    int line_of(int tensor) const { return line_at(file_.lines.tensors, unsigned_index(tensor)); }
 
     /// Index operands, and what the predicate reads.
     std::vector<TensorData> fill() const {
@@ -53,7 +53,7 @@ private:
         std::vector<bool> is_needed(d_.tensors.size());
         for (size_t i = 0; i < is_needed.size(); ++i) is_needed[i] = d_.tensors[i].role == Role::kIndex;
         if (d_.where) {
-            for (const Read& read : reads_in({d_.where})) is_needed[index(read.tensor)] = true;
+            for (const Read& read : reads_in({d_.where})) is_needed[unsigned_index(read.tensor)] = true;
         }
         for (size_t i = 0; i < contents.size(); ++i) {
             const auto tensor = static_cast<int>(i);
@@ -63,13 +63,13 @@ private:
     }
 
     std::string fill_place(int tensor) const {
-        const auto line = file_.lines.fills.find(d_.tensors[index(tensor)].name);
+        const auto line = file_.lines.fills.find(d_.tensors[unsigned_index(tensor)].name);
         return line == file_.lines.fills.end() ? source_ : place(source_, line->second);
     }
 
     void check_tiles() const {
         for (const auto& [iterator, tile] : file_.test.tile) {
-            const int64_t extent = extents_.iterators[index(d_.iterator(iterator))];
+            const int64_t extent = extents_.iterators[unsigned_index(d_.iterator(iterator))];
             if (tile.size > extent || tile.origin > extent - tile.size) {
                 const auto line = file_.lines.tiles.find(iterator);
                 fail(line == file_.lines.tiles.end() ? 0 : line->second, iterator,
@@ -81,21 +81,21 @@ private:
 
     void check_index_reads() {
         for (const Read& read : reads_in(read_roots(d_))) {
-            if (d_.tensors[index(read.tensor)].role != Role::kIndex) continue;
+            if (d_.tensors[unsigned_index(read.tensor)].role != Role::kIndex) continue;
             for (size_t axis = 0; axis < read.coordinates.size(); ++axis) {
                 const std::optional<int64_t> outside =
                     coordinate_outside(read.tensor, axis, read.coordinates[axis], false);
                 if (!outside) continue;
-                fail(line_of(read.tensor), d_.tensors[index(read.tensor)].name,
+                fail(line_of(read.tensor), d_.tensors[unsigned_index(read.tensor)].name,
                      fmt::format("is read at {} along axis {}, outside of its shape [{}]", *outside, axis,
-                                 fmt::join(extents_.shapes[index(read.tensor)], ", ")),
+                                 fmt::join(extents_.shapes[unsigned_index(read.tensor)], ", ")),
                      "an index operand must be read within its shape");
             }
         }
     }
 
     void check_writes(int result) {
-        const TensorDecl& decl = d_.tensors[index(result)];
+        const TensorDecl& decl = d_.tensors[unsigned_index(result)];
         // A post-expression is applied to every element that the map reaches, executed or not.
         const bool is_ragged = d_.where && !d_.post;
         for (size_t axis = 0; axis < decl.map.size(); ++axis) {
@@ -104,7 +104,7 @@ private:
             if (!outside) continue;
             fail(line_of(result), decl.name,
                  fmt::format("is written at {} along axis {}, outside of its shape [{}]", *outside, axis,
-                             fmt::join(extents_.shapes[index(result)], ", ")));
+                             fmt::join(extents_.shapes[unsigned_index(result)], ", ")));
         }
     }
 
@@ -112,7 +112,7 @@ private:
     /// only.
     std::optional<int64_t> coordinate_outside(int tensor, size_t axis, const ExprPtr& component,
                                               bool only_executed) {
-        const int64_t extent = extents_.shapes[index(tensor)][axis];
+        const int64_t extent = extents_.shapes[unsigned_index(tensor)][axis];
         const std::string where = place(source_, line_of(tensor));
         const QuasiAffine form = quasi_affine(component, extents_.dims, extents_.iterators, where);
         if (!is_indirect(form)) {
@@ -126,7 +126,7 @@ private:
         if (only_executed) roots.push_back(d_.where);
         const BoxWalk walk(extents_.iterators, iterators_in(roots));
         if (walk.count() > kMostIterations) {
-            fail(line_of(tensor), d_.tensors[index(tensor)].name,
+            fail(line_of(tensor), d_.tensors[unsigned_index(tensor)].name,
                  fmt::format("`{}` is indirect or kept in range by `where` only, over too many iterations to "
                              "check them",
                              print(d_, component)));
@@ -142,11 +142,12 @@ private:
 
     void check_stores() {
         const int result = d_.results().front();
-        const std::string& name = d_.tensors[index(result)].name;
+        const std::string& name = d_.tensors[unsigned_index(result)].name;
         double iterations = 1;
         double elements = 1;
         for (int64_t extent : extents_.iterators) iterations *= static_cast<double>(extent);
-        for (int64_t extent : extents_.shapes[index(result)]) elements *= static_cast<double>(extent);
+        for (int64_t extent : extents_.shapes[unsigned_index(result)])
+            elements *= static_cast<double>(extent);
         const char* advice = "a body without a monoid stores every element once";
         if (!d_.where && iterations > elements) {
             fail(line_of(result), name,

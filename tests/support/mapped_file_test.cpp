@@ -11,26 +11,26 @@
 namespace tessera {
 namespace {
 
-std::filesystem::path write_file(const std::string& name, const std::string& content) {
+std::filesystem::path written(const std::string& name, const std::string& content) {
     const auto path = std::filesystem::path(testing::TempDir()) / name;
     std::ofstream(path, std::ios::binary) << content;
     return path;
 }
 
 TEST(MappedFile, ShowsTheBytesOfTheFile) {
-    const MappedFile file = MappedFile::open(write_file("mapped_file_bytes", std::string("a\0b", 3)));
+    const MappedFile file = MappedFile::open(written("mapped_file_bytes", std::string("a\0b", 3)));
     EXPECT_EQ(file.text(), std::string_view("a\0b", 3));
     EXPECT_EQ(file.bytes().size(), 3u);
 }
 
 TEST(MappedFile, AnEmptyFileIsEmpty) {
-    EXPECT_EQ(MappedFile::open(write_file("mapped_file_empty", "")).size(), 0u);
+    EXPECT_EQ(MappedFile::open(written("mapped_file_empty", "")).size(), 0u);
 }
 
 TEST(MappedFile, ViewsSurviveMoves) {
-    MappedFile first = MappedFile::open(write_file("mapped_file_first", "first"));
+    MappedFile first = MappedFile::open(written("mapped_file_first", "first"));
     const std::string_view view = first.text();
-    MappedFile second = MappedFile::open(write_file("mapped_file_second", "second"));
+    MappedFile second = MappedFile::open(written("mapped_file_second", "second"));
     second = std::move(first);
     EXPECT_EQ(second.text().data(), view.data());
     const MappedFile third = std::move(second);
