@@ -52,6 +52,9 @@ struct CompileReport {
         std::string note;  ///< what a search found, in a few words; empty for other passes
     };
     std::vector<Pass> passes;
+    /// What the checkpoint holds and the artefact does not compute, or computes otherwise than its settings
+    /// say: whoever uses it must know. The artefact keeps them (ModelFile::warnings).
+    std::vector<std::string> warnings;
     double cpp_cpu_seconds = 0;  ///< 0 if the code was in the cache
     bool code_was_cached = false;
     int64_t code_bytes = 0;  ///< of the emitted C++

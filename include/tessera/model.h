@@ -35,6 +35,9 @@ public:
     int64_t context() const;       ///< tokens of the longest sequence that the code allows
     int64_t workers() const;       ///< threads that compute a step together: part of the compiled plan
     std::string describe() const;  ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
+    /// What its checkpoint holds and the artefact does not compute, or computes otherwise than the settings
+    /// say; to be shown to whoever uses the results.
+    const std::vector<std::string>& warnings() const;
     void verify_weights() const;   ///< reads all of them. @throws Error if they are damaged
 
     /// What running takes: "weights 2.39 GB mapped, cache 28.7 kB per token x 512, ...".

@@ -56,6 +56,10 @@ std::string ModelFile::describe() const {
                        manifest.machine);
 }
 
+const std::vector<std::string>& ModelFile::warnings() const {
+    return contents_->artefact->manifest().warnings;
+}
+
 void ModelFile::verify_weights() const {
     contents_->artefact->verify_weights();
 }

@@ -29,6 +29,7 @@ std::string rope_text(const DecoderConfig& config) {
     if (config.rope.scaling == RopeConfig::Scaling::kLlama3)
         text += fmt::format(", llama3 factor {} from {} positions", config.rope.factor,
                             config.rope.original_context);
+    if (config.rope.amplitude != 1) text += fmt::format(", times {}", config.rope.amplitude);
     return text;
 }
 
@@ -91,7 +92,7 @@ int check(const std::string& model) {
     else
         row("tensors", "none: settings only");
     row("tokenizer", "{}", check_tokenizer(checkpoint, checkpoint.findings));
-    for (const std::string& note : checkpoint.findings.notes) row("note", "{}", note);
+    for (const std::string& warning : checkpoint.findings.warnings) row("warning", "{}", warning);
     for (const std::string& problem : checkpoint.findings.unsupported) row("unsupported", "{}", problem);
     if (checkpoint.findings.unsupported.empty()) row("supported", "yes");
     return checkpoint.findings.unsupported.empty() ? 0 : 1;

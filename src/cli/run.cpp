@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/announce_memory.h"
+#include "cli/announce_model.h"
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
@@ -109,7 +109,7 @@ int run(const Options& options, const Environment& environment) {
     const auto [file, prompt] = prepare(options, environment);
     const ModelSettings settings{.context =
                                      needed_context(file, static_cast<int64_t>(prompt.size()), options)};
-    announce_memory(file, settings);
+    announce_model(file, settings);
     Model model(file, settings);
 
     const InterruptWatch interrupt;

@@ -18,6 +18,7 @@ struct ModelParts {
     std::optional<Manifest::Text> text;
     std::vector<NamedFile> tokenizer;
     std::string where;  ///< the file or folder, for errors
+    std::vector<std::string> warnings;  ///< for whoever compiles or runs it
 };
 
 /// All passes after the import: plan, code, packed weights. Adds to the report.

@@ -20,7 +20,8 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
                     .weights = *model.weights,
                     .text = text_of(model.facts),
                     .tokenizer = tokenizer_files(model_path),
-                    .where = model_path.string()},
+                    .where = model_path.string(),
+                    .warnings = model.warnings},
                    out, options, report);
     return report;
 }

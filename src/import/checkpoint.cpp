@@ -58,11 +58,16 @@ Checkpoint open_folder(const fs::path& folder) {
 }
 
 Checkpoint open_gguf(const fs::path& path) {
-    const auto file = std::make_shared<const GgufFile>(GgufFile::open(path));
-    Checkpoint checkpoint{.path = path.string(), .format = fmt::format("GGUF v{}", file->version())};
-    if (file->metadata().contains("tokenizer.ggml.tokens")) checkpoint.tokenizer = path.filename().string();
-    checkpoint.config = read_gguf_config(*file, checkpoint.findings);
-    checkpoint.weights = std::make_shared<const GgufWeights>(file);
+    const GgufParts parts = GgufParts::open(path);
+    const GgufFile& first = parts.first();
+    Checkpoint checkpoint{.path = path.string(), .format = fmt::format("GGUF v{}", first.version())};
+    if (parts.all().size() > 1) checkpoint.format += fmt::format(", {} files", parts.all().size());
+    if (first.metadata().contains("tokenizer.ggml.tokens"))
+        checkpoint.tokenizer = fs::path(first.path()).filename().string();
+    const GgufTensor* embedding =
+        parts.find_tensor(source_name(OuterTensor::kEmbedding, NameStyle::kGguf));
+    checkpoint.config = read_gguf_config(first, embedding, checkpoint.findings);
+    checkpoint.weights = std::make_shared<const GgufWeights>(parts);
     return checkpoint;
 }
 

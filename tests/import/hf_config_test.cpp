@@ -55,7 +55,7 @@ TEST(HfConfig, ReadsAllSettings) {
     EXPECT_THAT(found.config->end_ids, ElementsAre(7, 9));
     EXPECT_EQ(found.config->stated_type, "bfloat16");
     EXPECT_THAT(found.findings.unsupported, IsEmpty());
-    EXPECT_THAT(found.findings.notes, IsEmpty());
+    EXPECT_THAT(found.findings.warnings, IsEmpty());
 }
 
 TEST(HfConfig, DefaultsAreThoseOfTransformers) {
@@ -130,7 +130,7 @@ TEST(HfConfig, EverythingUnsupportedIsNamedAtOnce) {
          {"hidden_act = \"gelu\"", "rope_scaling.rope_type = \"yarn\"", "quantization_config",
           "num_experts = 8", "sliding_window = 4096", "partial_rotary_factor = 0.5", "layer_types"})
         EXPECT_THAT(found.findings.unsupported, Contains(HasSubstr(name)));
-    EXPECT_THAT(found.findings.notes, ElementsAre(HasSubstr("an_invention")));
+    EXPECT_THAT(found.findings.warnings, ElementsAre(HasSubstr("an_invention")));
 }
 
 TEST(HfConfig, NeutralSettingsAreAccepted) {
