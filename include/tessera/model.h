@@ -38,14 +38,15 @@ public:
     /// What its checkpoint holds and the artefact does not compute, or computes otherwise than the settings
     /// say; to be shown to whoever uses the results.
     const std::vector<std::string>& warnings() const;
-    void verify_weights() const;   ///< reads all of them. @throws Error if they are damaged
+    void verify_weights() const;  ///< reads all of them. @throws Error if they are damaged
 
     /// What running takes: "weights 2.39 GB mapped, cache 28.7 kB per token x 512, ...".
     /// @throws Error if the model does not allow the settings.
     std::string describe_memory(const ModelSettings& settings) const;
 
-    /// The ids of a prompt, with a BOS in front where the model expects one. With `special`, special tokens
-    /// that the text spells, such as <|im_start|>, become their ids; they are text otherwise.
+    /// The ids of a prompt, with a BOS in front where the model expects one, and never an EOS behind. With
+    /// `special`, special tokens that the text spells, such as <|im_start|>, become their ids; they are text
+    /// otherwise.
     /// @throws Error if the artefact has no tokenizer, or one that is not supported.
     std::vector<TokenId> encode(std::string_view prompt, bool special = false) const;
     /// @throws Error as encode, and for an id that the tokenizer does not have.

@@ -70,7 +70,7 @@ std::string ModelFile::describe_memory(const ModelSettings& settings) const {
 }
 
 std::vector<TokenId> ModelFile::encode(std::string_view prompt, bool special) const {
-    return contents_->tokenizer().encode(prompt, {.add_special = true, .parse_special = special});
+    return contents_->tokenizer().encode_prompt(prompt, special);
 }
 
 std::string ModelFile::decode(std::span<const TokenId> ids) const {

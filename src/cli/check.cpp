@@ -11,7 +11,6 @@
 #include "import/import_model.h"
 #include "import/repeating_groups.h"
 #include "llm/load_tokenizer.h"
-#include "support/error.h"
 
 namespace tessera::cli {
 namespace {
@@ -67,17 +66,14 @@ void print_tensors(const WeightSource& weights) {
     row("tensors", "{}; {:.1f} MB", counts.empty() ? "none" : counts, bytes / 1e6);
 }
 
-/// What is there; a tokenizer that cannot be used is one more unsupported thing.
+/// What is there; that one cannot be used is a warning, as it is for `tessera compile`.
 std::string check_tokenizer(const Checkpoint& checkpoint, Findings& findings) {
     if (checkpoint.tokenizer.empty())
         return "none: `run` needs tokenizer.json, tokenizer.model, or vocab.json and merges.txt";
-    try {
-        (void)load_tokenizer(checkpoint.path);
-        return checkpoint.tokenizer;
-    } catch (const Error& error) {
-        findings.unsupported.push_back(fmt::format("tokenizer: {}", error.what()));
-        return checkpoint.tokenizer + ", not supported";
-    }
+    const std::string problem = inspect_tokenizer(checkpoint.path).problem;
+    if (problem.empty()) return checkpoint.tokenizer;
+    findings.warnings.push_back(problem);
+    return checkpoint.tokenizer + ", not supported";
 }
 
 int check(const std::string& model) {

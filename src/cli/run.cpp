@@ -97,9 +97,8 @@ Prepared prepare(const Options& options, const Environment& environment) {
                 })};
     }
     const Tokenizer tokenizer = load_tokenizer(path);
-    std::vector<TokenId> prompt = read_prompt(options, [&](const std::string& text) {
-        return tokenizer.encode(text, {.add_special = true, .parse_special = options.special});
-    });
+    std::vector<TokenId> prompt = read_prompt(
+        options, [&](const std::string& text) { return tokenizer.encode_prompt(text, options.special); });
     const int64_t length = static_cast<int64_t>(prompt.size()) + options.tokens.value_or(0);
     return {open_model(path, std::max(options.context, length), environment), std::move(prompt)};
 }

@@ -16,12 +16,15 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
                                          .cache = options.cache_type,
                                          .quantisation = options.quantisation});
     });
+    ModelTokenizer tokenizer = inspect_tokenizer(model_path);
+    std::vector<std::string> warnings = model.warnings;
+    if (!tokenizer.problem.empty()) warnings.push_back(tokenizer.problem);
     build_artefact({.graph = model.graph,
                     .weights = *model.weights,
                     .text = text_of(model.facts),
-                    .tokenizer = tokenizer_files(model_path),
+                    .tokenizer = std::move(tokenizer.files),
                     .where = model_path.string(),
-                    .warnings = model.warnings},
+                    .warnings = std::move(warnings)},
                    out, options, report);
     return report;
 }

@@ -17,7 +17,7 @@ struct RopeConfig {
         1;  ///< llama3: wavelengths above original_context / this are scaled by `factor`
     double high_frequency_factor = 4;  ///< llama3: wavelengths below original_context / this are not scaled
     int64_t original_context = 8192;   ///< llama3: positions of the first training
-    double amplitude = 1;  ///< cosines and sines are multiplied by it: attn_factor of a GGUF file
+    double amplitude = 1;              ///< cosines and sines are multiplied by it: attn_factor of a GGUF file
 
     bool operator==(const RopeConfig&) const = default;
 };

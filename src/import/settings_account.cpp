@@ -12,21 +12,20 @@ namespace {
 /// Parts of names of settings that change what a decoder computes. A setting with one of them that nobody
 /// has read is refused, whichever library invented it.
 constexpr std::string_view kArchitectural[] = {
-    "act_fn",   "activation", "adapter", "alibi",    "attention", "attn",   "bias",      "block",
-    "causal",   "chunk",      "clip",    "compress", "conv1d",    "cross",  "embed",     "encoder",
-    "expert",   "ffn",        "gate",    "gating",   "head",      "hidden", "kv",        "latent",
-    "layer",    "logit",      "logn",    "lora",     "mamba",     "mask",   "mlp",       "moe",
-    "mtp",      "multiplier", "mup",     "norm",     "ntk",       "parallel", "position", "pruned",
-    "qk",       "quant",      "recurrent", "residual", "rope",    "rotary", "scale",     "scaling",
-    "sliding",  "softcap",    "sparse",  "ssm",      "theta",     "window", "yarn"};
+    "act_fn",  "activation", "adapter",   "alibi",    "attention", "attn",     "bias",     "block",
+    "causal",  "chunk",      "clip",      "compress", "conv1d",    "cross",    "embed",    "encoder",
+    "expert",  "ffn",        "gate",      "gating",   "head",      "hidden",   "kv",       "latent",
+    "layer",   "logit",      "logn",      "lora",     "mamba",     "mask",     "mlp",      "moe",
+    "mtp",     "multiplier", "mup",       "norm",     "ntk",       "parallel", "position", "pruned",
+    "qk",      "quant",      "recurrent", "residual", "rope",      "rotary",   "scale",    "scaling",
+    "sliding", "softcap",    "sparse",    "ssm",      "theta",     "window",   "yarn"};
 
 /// Of these every decoder has something that the setting may switch off.
 constexpr std::string_view kAlwaysThere[] = {"causal", "norm", "position", "residual", "rope", "rotary"};
 
 bool holds_one_of(const std::string& name, std::span<const std::string_view> words) {
-    return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-        return name.find(word) != std::string::npos;
-    });
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
 bool matches(std::string_view name, std::string_view pattern) {
@@ -65,9 +64,9 @@ void account_for(std::span<const UnreadSetting> unread, std::span<const Harmless
         list.push_back(fmt::format("{} = {}", shown(setting.name), setting.value));
     }
     if (!refused.empty())
-        findings.unsupported.push_back(fmt::format(
-            "settings that Tessera does not know and that may change the results: {}",
-            shortened_list(std::move(refused))));
+        findings.unsupported.push_back(
+            fmt::format("settings that Tessera does not know and that may change the results: {}",
+                        shortened_list(std::move(refused))));
     if (!ignored.empty())
         findings.warnings.push_back(fmt::format("settings that Tessera does not know, and ignores: {}",
                                                 shortened_list(std::move(ignored))));

@@ -92,7 +92,8 @@ void read_size(const Reader& reader, const GgufTensor& embedding, DecoderConfig&
     size.heads = of_layers("attention.head_count", limits::kHeads);
     size.cache_heads = of_layers("attention.head_count_kv", limits::kHeads, size.heads);
     size.head_width = of_layers("attention.key_length", limits::kHeadWidth, size.hidden / size.heads);
-    size.vocabulary = settings.integer(reader.key("vocab_size"), limits::kVocabulary, embedding.dimensions[1]);
+    size.vocabulary =
+        settings.integer(reader.key("vocab_size"), limits::kVocabulary, embedding.dimensions[1]);
 }
 
 /// What no single range says.
@@ -109,10 +110,15 @@ void check_size(const Reader& reader, const DecoderSize& size) {
     if (size.vocabulary > limits::kVocabulary)
         throw Error(settings.path(), "token_embd.weight",
                     fmt::format("has {} rows, more than {}", size.vocabulary, limits::kVocabulary));
+}
+
+void check_widths(const Reader& reader, const DecoderConfig& config) {
+    const DecoderSize& size = config.size;
     const auto expect_width = [&](const char* suffix, const char* otherwise) {
-        const auto value = settings.integer_of_layers(reader.key(suffix), limits::kHeadWidth, size.layers,
-                                                      size.head_width);
-        if (value && *value != size.head_width) settings.refuse(reader.key(suffix), otherwise);
+        const auto value = reader.settings.integer_of_layers(reader.key(suffix), limits::kHeadWidth,
+                                                             size.layers, size.head_width);
+        if (value && *value != size.head_width && !config.layers_differ)
+            reader.settings.refuse(reader.key(suffix), otherwise);
     };
     expect_width("attention.value_length", "values of another width than keys");
     expect_width("rope.dimension_count", "rotation of a part of each head");
@@ -165,6 +171,7 @@ std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, const GgufTe
     DecoderConfig config{.architecture = *name};
     read_size(reader, *embedding, config);
     if (!config.layers_differ) check_size(reader, config.size);
+    check_widths(reader, config);
     config.epsilon = settings.real(reader.key("attention.layer_norm_rms_epsilon"), 0, 1);
     config.max_positions = settings.integer(reader.key("context_length"), limits::kPositions);
     config.rope = read_gguf_rope(reader);

@@ -240,6 +240,19 @@ std::optional<int64_t> GgufMetadata::get_integer(std::string_view key) const {
     wrong_type(key, *value, "an integer");
 }
 
+std::vector<int64_t> GgufMetadata::get_integers(std::string_view key) const {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return {};
+    const auto* array = std::get_if<GgufArray>(&value->data);
+    if (array == nullptr) return {get_integer(key).value()};
+    if (!is_integer(array->element)) wrong_type(key, *value, expected_array<int32_t>());
+    std::vector<int64_t> result;
+    result.reserve(array->count);
+    GgufCursor cursor(array->bytes, file_);
+    for (uint64_t i = 0; i < array->count; ++i) result.push_back(read_integer(cursor, array->element, key));
+    return result;
+}
+
 std::optional<float> GgufMetadata::get_f32(std::string_view key) const {
     const GgufValue* value = find(key);
     if (value == nullptr) return std::nullopt;

@@ -102,10 +102,9 @@ GgufParts GgufParts::open(const fs::path& path) {
         const std::string stem = path.stem().string();
         const PartName name = checked_name(given, facts, stem);
         for (int64_t number = 1; number <= name.count; ++number)
-            parts.push_back(
-                number == name.number
-                    ? std::move(given)
-                    : open_part(sibling(path, name.model, number, name.count), number, name));
+            parts.push_back(number == name.number
+                                ? std::move(given)
+                                : open_part(sibling(path, name.model, number, name.count), number, name));
     } else {
         parts.push_back(std::move(given));
     }

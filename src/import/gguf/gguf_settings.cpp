@@ -4,6 +4,8 @@
 #include <functional>
 #include <type_traits>
 
+#include <fmt/ranges.h>
+
 #include "support/error.h"
 
 namespace tessera {
@@ -37,6 +39,15 @@ bool is_zero(const GgufValue& value) {
 
 bool is_list(const GgufValue* value) {
     return value && std::holds_alternative<GgufArray>(value->data);
+}
+
+/// Of integers, which can be shown.
+bool is_short_list(const GgufValue* value) {
+    if (!is_list(value)) return false;
+    const auto& list = std::get<GgufArray>(value->data);
+    const char kind = name(list.element).front();  // "u32", "i8", "f32", "string"
+    constexpr uint64_t kMostShown = 64;
+    return list.count <= kMostShown && (kind == 'u' || kind == 'i');
 }
 
 }  // namespace
@@ -85,11 +96,8 @@ std::optional<std::string> GgufSettings::text(const std::string& key) {
 }
 
 std::vector<int64_t> GgufSettings::integers(const std::string& key) {
-    const GgufValue* found = find(key);
-    if (!found) return {};
-    if (!is_list(found)) return {file_.metadata().get_integer(key).value()};
-    const auto all = file_.metadata().get_array<int32_t>(key).value();
-    return {all.begin(), all.end()};
+    (void)find(key);
+    return file_.metadata().get_integers(key);
 }
 
 std::optional<int64_t> GgufSettings::integer_of_layers(const std::string& key, int64_t high, int64_t layers,
@@ -105,12 +113,20 @@ std::optional<int64_t> GgufSettings::integer_of_layers(const std::string& key, i
     return std::nullopt;
 }
 
+std::string GgufSettings::described(const std::string& key) {
+    const GgufValue* found = find(key);
+    return fmt::format("{} = {}", key,
+                       is_short_list(found)
+                           ? shown(fmt::format("[{}]", fmt::join(file_.metadata().get_integers(key), ", ")))
+                           : shown_value(found));
+}
+
 void GgufSettings::refuse(const std::string& key, const std::string& what) {
-    findings_.unsupported.push_back(fmt::format("{} = {}: {}", key, shown_value(find(key)), what));
+    findings_.unsupported.push_back(fmt::format("{}: {}", described(key), what));
 }
 
 void GgufSettings::warn(const std::string& key, const std::string& what) {
-    findings_.warnings.push_back(fmt::format("{} = {}: {}", key, shown_value(find(key)), what));
+    findings_.warnings.push_back(fmt::format("{}: {}", described(key), what));
 }
 
 void GgufSettings::refuse_unless_zero(const std::string& key, const std::string& what) {

@@ -23,8 +23,7 @@ public:
     /// `key` below is the whole key.
     bool has(const std::string& key) { return find(key) != nullptr; }
     int64_t integer(const std::string& key, int64_t high, std::optional<int64_t> absent = std::nullopt);
-    double real(const std::string& key, double low, double high,
-                std::optional<double> absent = std::nullopt);
+    double real(const std::string& key, double low, double high, std::optional<double> absent = std::nullopt);
     bool boolean(const std::string& key, bool absent);
     std::optional<std::string> text(const std::string& key);
     /// One integer or a list of them; none if absent.
@@ -47,6 +46,7 @@ public:
 
 private:
     const GgufValue* find(const std::string& key);
+    std::string described(const std::string& key);
     [[noreturn]] void fail(const std::string& key, const std::string& found,
                            const std::string& expected) const;
     void check_range(const std::string& key, std::optional<int64_t> value, int64_t high) const;

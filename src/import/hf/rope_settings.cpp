@@ -19,10 +19,7 @@ constexpr RealBounds kFactor{1e-3, 1e6};
 
 std::string read_type(HfSettings& scaling) {
     const auto type = scaling.text("rope_type"), old_type = scaling.text("type");
-    if (type && old_type && *type != *old_type)
-        scaling.refuse("type", "another scaling than rope_type says");
-    if (!type && !old_type && scaling.has("factor"))
-        scaling.refuse("factor", "a scaling without a type; known are linear and llama3");
+    if (type && old_type && *type != *old_type) scaling.refuse("type", "another scaling than rope_type says");
     return type ? *type : old_type.value_or("default");
 }
 
@@ -49,7 +46,7 @@ RopeConfig read_scaling(HfSettings scaling, RopeConfig rope) {
     scaling.ignore("finetuned");
     const std::string type = read_type(scaling);
     if (type == "default" || type == "none") {
-        scaling.refuse_unless_number("factor", 1, "a factor of no scaling");
+        scaling.refuse_unless_number("factor", 1, "a scaling without a type; known are linear and llama3");
     } else if (type == "linear") {
         rope.scaling = RopeConfig::Scaling::kLinear;
         rope.factor = scaling.real("factor", kFactor);

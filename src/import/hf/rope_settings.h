@@ -5,8 +5,8 @@
 
 namespace tessera {
 
-/// Reads `rope_theta`, and the scaling in `rope_scaling` or `rope_parameters`; a scaling that is not supported
-/// goes to the findings.
+/// Reads `rope_theta`, and the scaling in `rope_scaling` or `rope_parameters`; a scaling that is not
+/// supported goes to the findings.
 RopeConfig read_rope(HfSettings& settings);
 
 }  // namespace tessera

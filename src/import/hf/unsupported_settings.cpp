@@ -97,7 +97,8 @@ constexpr HarmlessSettings kHarmless[] = {
     {"defaults of generating, which Tessera is told by its options",
      "bad_words_ids begin_suppress_tokens diversity_penalty do_sample early_stopping "
      "encoder_no_repeat_ngram_size exponential_decay_length_penalty length_penalty max_length min_length "
-     "max_new_tokens no_repeat_ngram_size num_beam_groups num_beams num_return_sequences remove_invalid_values "
+     "max_new_tokens no_repeat_ngram_size num_beam_groups num_beams num_return_sequences "
+     "remove_invalid_values "
      "repetition_penalty suppress_tokens temperature top_k top_p typical_p min_p"},
     {"of other frameworks", "tf_legacy_loss use_tensorrt mlx_* onnx_* transformers.js_config"},
 };
