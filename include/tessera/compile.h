@@ -67,7 +67,10 @@ struct CompileReport {
         double seconds;    ///< wall-clock time
         std::string note;  ///< what a search found, in a few words; empty for other passes
     };
-    std::vector<Pass> passes;      ///< in the order in which they ran
+    std::vector<Pass> passes;  ///< in the order in which they ran
+    /// What the checkpoint holds and the artefact does not compute, or computes otherwise than its settings
+    /// say: whoever uses it must know. The artefact keeps them (ModelFile::warnings).
+    std::vector<std::string> warnings;
     double cpp_cpu_seconds = 0;    ///< CPU time of the C++ compiler; 0 if the code was in the cache
     bool code_was_cached = false;  ///< `cache_directory` had the code
     int64_t code_bytes = 0;        ///< length of the emitted C++

@@ -38,14 +38,17 @@ public:
     int64_t workers() const;          ///< threads that compute a step together: part of the compiled plan
     bool has_tokenizer() const;       ///< without one there are ids, and no text
     std::string describe() const;     ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
-    void verify_weights() const;      ///< reads all weights. @throws Error if they are damaged
+    /// What its checkpoint holds and the artefact does not compute, or computes otherwise than the settings
+    /// say; to be shown to whoever uses the results.
+    const std::vector<std::string>& warnings() const;
+    void verify_weights() const;  ///< reads all weights. @throws Error if they are damaged
 
     /// The memory that running takes: "weights 2.39 GB mapped, cache 28.7 kB per token x 512, ...".
     /// @throws Error if the model does not allow the settings.
     std::string describe_memory(const ModelSettings& settings) const;
 
-    /// The ids of a prompt, with the special tokens around it that the model expects, such as a BOS in front.
-    /// With `special`, special tokens that the text spells, such as <|im_start|>, become their ids; otherwise
+    /// The ids of a prompt, with a BOS in front where the model expects one, and never an EOS behind. With
+    /// `special`, special tokens that the text spells, such as <|im_start|>, become their ids; otherwise
     /// they are ordinary text.
     /// @throws Error if the artefact has no tokenizer, or one that is not supported.
     std::vector<TokenId> encode(std::string_view prompt, bool special = false) const;

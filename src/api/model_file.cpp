@@ -60,6 +60,10 @@ std::string ModelFile::describe() const {
                        manifest.machine);
 }
 
+const std::vector<std::string>& ModelFile::warnings() const {
+    return contents_->artefact->manifest().warnings;
+}
+
 void ModelFile::verify_weights() const {
     contents_->artefact->verify_weights();
 }
@@ -70,7 +74,7 @@ std::string ModelFile::describe_memory(const ModelSettings& settings) const {
 }
 
 std::vector<TokenId> ModelFile::encode(std::string_view prompt, bool special) const {
-    return contents_->tokenizer().encode(prompt, {.add_special = true, .parse_special = special});
+    return contents_->tokenizer().encode_prompt(prompt, special);
 }
 
 std::string ModelFile::decode(std::span<const TokenId> ids) const {

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
-#include "cli/announce_memory.h"
+#include "cli/announce_model.h"
 #include "cli/bench_report.h"
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
@@ -95,7 +95,7 @@ int bench_models(const BenchArguments& options, const Environment& environment) 
     }
     fit(settings, options.prefill, files);
     for (const ModelFile& file : files)
-        announce_memory(file, {.context = context_of(settings), .chunk = settings.chunk});
+        announce_model(file, {.context = context_of(settings), .chunk = settings.chunk});
 
     const InterruptWatch interrupt;
     std::optional<Progress> progress;

@@ -12,7 +12,6 @@
 #include "import/import_model.h"
 #include "import/repeating_groups.h"
 #include "llm/load_tokenizer.h"
-#include "support/error.h"
 #include "support/printable.h"
 
 namespace tessera::cli {
@@ -31,6 +30,7 @@ std::string rope_text(const DecoderConfig& config) {
     if (config.rope.scaling == RopeConfig::Scaling::kLlama3)
         text += fmt::format(", llama3 factor {} from {} positions", config.rope.factor,
                             config.rope.original_context);
+    if (config.rope.amplitude != 1) text += fmt::format(", times {}", config.rope.amplitude);
     return text;
 }
 
@@ -68,17 +68,14 @@ void print_tensors(const WeightSource& weights) {
     row("tensors", "{}; {:.1f} MB", counts.empty() ? "none" : counts, bytes / 1e6);
 }
 
-/// What is there; a tokenizer that cannot be used is one more unsupported thing.
+/// What is there; that one cannot be used is a warning, as it is for `tessera compile`.
 std::string check_tokenizer(const Checkpoint& checkpoint, Findings& findings) {
     if (checkpoint.tokenizer.empty())
         return "none: `run` needs tokenizer.json, tokenizer.model, or vocab.json and merges.txt";
-    try {
-        (void)load_tokenizer(checkpoint.path);
-        return checkpoint.tokenizer;
-    } catch (const Error& error) {
-        findings.unsupported.push_back(fmt::format("tokenizer: {}", error.what()));
-        return checkpoint.tokenizer + ", not supported";
-    }
+    const std::string problem = inspect_tokenizer(checkpoint.path).problem;
+    if (problem.empty()) return checkpoint.tokenizer;
+    findings.warnings.push_back(problem);
+    return checkpoint.tokenizer + ", not supported";
 }
 
 int check(const std::string& model) {
@@ -93,7 +90,7 @@ int check(const std::string& model) {
     else
         row("tensors", "none: settings only");
     row("tokenizer", "{}", check_tokenizer(checkpoint, checkpoint.findings));
-    for (const std::string& note : checkpoint.findings.notes) row("note", "{}", note);
+    for (const std::string& warning : checkpoint.findings.warnings) row("warning", "{}", warning);
     for (const std::string& problem : checkpoint.findings.unsupported) row("unsupported", "{}", problem);
     if (checkpoint.findings.unsupported.empty()) row("supported", "yes");
     return checkpoint.findings.unsupported.empty() ? 0 : 1;

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/announce_model.h"
 #include "cli/host_machine.h"
 #include "cli/number_checks.h"
 #include "machine/machine_text.h"
@@ -110,12 +111,16 @@ Machine read_machine(const std::string& file, const Environment& environment) {
 
 CompileReport compile(const fs::path& model, const fs::path& out, const CompileFlags& flags,
                       const Environment& environment) {
-    return tessera::compile(model, out, Compilation(flags, environment).settings());
+    CompileReport report = tessera::compile(model, out, Compilation(flags, environment).settings());
+    print_warnings(model.string(), report.warnings);
+    return report;
 }
 
 CompileReport retarget(const fs::path& artefact, const fs::path& out, const CompileFlags& flags,
                        const Environment& environment) {
-    return tessera::retarget(artefact, out, Compilation(flags, environment).settings());
+    CompileReport report = tessera::retarget(artefact, out, Compilation(flags, environment).settings());
+    print_warnings(artefact.string(), report.warnings);
+    return report;
 }
 
 void advise_measuring(const CompileFlags& flags, const Environment& environment) {

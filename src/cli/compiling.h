@@ -38,7 +38,7 @@ Machine read_machine(const std::string& file, const Environment& environment);
 /// that have changed since.
 void advise_measuring(const CompileFlags& flags, const Environment& environment);
 
-/// Compiles with progress on the terminal.
+/// Compiles with progress on the terminal, and prints what is to know of the checkpoint.
 CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,
                       const CompileFlags& flags, const Environment& environment);
 /// The same from an artefact.

@@ -53,6 +53,7 @@ void print_overview(const Manifest& m) {
     if (m.text)
         fmt::print("text        vocabulary {}, context {} tokens\nrounding    policy {}, cache {}\n",
                    m.text->vocabulary, m.text->context, m.text->policy, cache_types(m));
+    for (const std::string& warning : m.warnings) fmt::print("warning     {}\n", warning);
     for (const Manifest::Specialisation& s : m.specialisations) {
         fmt::print("code        {}:", s.name);
         for (const auto& [symbol, bounds] : s.bounds) {

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/announce_memory.h"
+#include "cli/announce_model.h"
 #include "cli/every_logit.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
@@ -27,7 +27,7 @@ int write_logits(const LogitsArguments& options, const Environment& environment)
     const auto count = static_cast<int64_t>(ids.size());
     const ModelFile artefact = open_model(resolve_model(options.model, environment), count, environment);
     const ModelSettings settings{.context = count, .chunk = options.chunk};
-    announce_memory(artefact, settings);
+    announce_model(artefact, settings);
     Model model(artefact, settings);
     AtomicFile file(options.out);
     every_logit(model, ids, environment,

@@ -11,6 +11,7 @@
 #include "cli/host_machine.h"
 #include "cli/number_checks.h"
 #include "compiler/compiler.h"
+#include "import/gguf/gguf_parts.h"
 #include "import/import_model.h"
 #include "runtime/artefact.h"
 #include "support/error.h"
@@ -65,7 +66,7 @@ CachePlace place_in_cache(const fs::path& model, const CompileOptions& options,
     if (fs::is_directory(whole))
         add_files_below(state, whole);
     else
-        add_file(state, whole);
+        for (const fs::path& part : GgufParts::names(model)) add_file(state, fs::weakly_canonical(part));
     std::error_code error;
     add_file(state, fs::read_symlink("/proc/self/exe", error));
     add_files_below(state, environment.include_directory / "tessera");

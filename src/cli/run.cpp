@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/announce_memory.h"
+#include "cli/announce_model.h"
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
@@ -104,7 +104,7 @@ Prepared prepare(const RunArguments& options, const Environment& environment) {
     const bool needs_none = options.ids && tokenizer_files(path).empty();
     std::vector<TokenId> prompt = read_prompt(options, [&](const std::string& text) {
         if (needs_none) return std::vector<TokenId>();
-        return load_tokenizer(path).encode(text, {.add_special = true, .parse_special = options.special});
+        return load_tokenizer(path).encode_prompt(text, options.special);
     });
     const int64_t length = static_cast<int64_t>(prompt.size()) + options.tokens.value_or(0);
     return {open_model(path, std::max(options.context, length), environment), std::move(prompt)};
@@ -115,7 +115,7 @@ int run(const RunArguments& options, const Environment& environment) {
     const auto [file, prompt] = prepare(options, environment);
     const ModelSettings settings{.context =
                                      needed_context(file, static_cast<int64_t>(prompt.size()), options)};
-    announce_memory(file, settings);
+    announce_model(file, settings);
     Model model(file, settings);
 
     if (options.sampling.is_seed_drawn) note("seed: {}", options.sampling.options.seed);

@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/announce_memory.h"
+#include "cli/announce_model.h"
 #include "cli/every_logit.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
@@ -115,7 +115,7 @@ int verify(const VerifyArguments& options, const Environment& environment) {
     const ModelFile artefact = open_model(resolve_model(options.model, environment), context, environment);
     artefact.verify_weights();
     const ModelSettings settings{.context = context, .chunk = options.chunk};
-    announce_memory(artefact, settings);
+    announce_model(artefact, settings);
     Model model(artefact, settings);
     const int64_t vocabulary = artefact.vocabulary();
     ExpectedLogits expected(options.logits, vocabulary);

@@ -29,11 +29,12 @@ void build_artefact(const ModelParts& parts, const std::filesystem::path& out, c
     report.cpp_cpu_seconds = code.cpu_seconds;
     report.code_was_cached = code.was_cached;
 
-    const ArtefactParts contents{.manifest = manifest_of(parts.text, compiled, options.machine),
-                                 .code = code.bytes,
-                                 .plan = print(compiled.plan),
-                                 .graph = print(compiled.graph),
-                                 .tokenizer = parts.tokenizer};
+    ArtefactParts contents{.manifest = manifest_of(parts.text, compiled, options.machine),
+                           .code = code.bytes,
+                           .plan = print(compiled.plan),
+                           .graph = print(compiled.graph),
+                           .tokenizer = parts.tokenizer};
+    contents.manifest.warnings = report.warnings = parts.warnings;
     report.constant_bytes = contents.manifest.constants_bytes;
     report.artefact_bytes = timed("write-artefact", options, report, [&] {
         return write_artefact(out, contents, [&](ConstantSink& sink) {

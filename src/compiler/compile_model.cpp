@@ -24,11 +24,15 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
                                          .quantisation = options.quantisation});
     });
     model.graph.name = valid_utf8(model.graph.name);
+    ModelTokenizer tokenizer = inspect_tokenizer(model_path);
+    std::vector<std::string> warnings = model.warnings;
+    if (!tokenizer.problem.empty()) warnings.push_back(tokenizer.problem);
     build_artefact({.graph = model.graph,
                     .weights = *model.weights,
                     .text = text_of(model.facts),
-                    .tokenizer = tokenizer_files(model_path),
-                    .where = model_path.string()},
+                    .tokenizer = std::move(tokenizer.files),
+                    .where = model_path.string(),
+                    .warnings = std::move(warnings)},
                    out, options, report);
     return report;
 }

@@ -21,7 +21,8 @@ CompileReport retarget_artefact(const std::filesystem::path& path, const std::fi
                     .weights = weights,
                     .text = artefact->manifest().text,
                     .tokenizer = artefact->tokenizer(),
-                    .where = artefact->where()},
+                    .where = artefact->where(),
+                    .warnings = artefact->manifest().warnings},
                    out, options, report);
     return report;
 }

@@ -10,6 +10,8 @@
 #include "import/hf/safetensors.h"
 #include "import/hf/sharded_safetensors.h"
 #include "support/error.h"
+#include "support/mapped_file.h"
+#include "support/stand_in.h"
 
 namespace tessera {
 namespace {
@@ -45,6 +47,14 @@ void find_weights(const fs::path& folder, Checkpoint& checkpoint) {
     }
 }
 
+/// transformers would load the adapter into the model; whatever it changes, nothing here computes it.
+void refuse_adapter(const fs::path& folder, Checkpoint& checkpoint) {
+    constexpr const char* kAdapter = "adapter_config.json";
+    if (fs::exists(folder / kAdapter))
+        checkpoint.findings.unsupported.push_back(
+            fmt::format("{}: an adapter, which is to be merged into the weights", kAdapter));
+}
+
 Checkpoint open_folder(const fs::path& folder) {
     const fs::path config = folder / "config.json";
     if (!fs::exists(config))
@@ -54,15 +64,20 @@ Checkpoint open_folder(const fs::path& folder) {
         .path = folder.string(), .format = "HuggingFace", .tokenizer = find_tokenizer(folder)};
     checkpoint.config = read_hf_config(config.string(), checkpoint.findings);
     find_weights(folder, checkpoint);
+    refuse_adapter(folder, checkpoint);
     return checkpoint;
 }
 
 Checkpoint open_gguf(const fs::path& path) {
-    const auto file = std::make_shared<const GgufFile>(GgufFile::open(path));
-    Checkpoint checkpoint{.path = path.string(), .format = fmt::format("GGUF v{}", file->version())};
-    if (file->metadata().contains("tokenizer.ggml.tokens")) checkpoint.tokenizer = path.filename().string();
-    checkpoint.config = read_gguf_config(*file, checkpoint.findings);
-    checkpoint.weights = std::make_shared<const GgufWeights>(file);
+    const GgufParts parts = GgufParts::open(path);
+    const GgufFile& first = parts.first();
+    Checkpoint checkpoint{.path = path.string(), .format = fmt::format("GGUF v{}", first.version())};
+    if (parts.all().size() > 1) checkpoint.format += fmt::format(", {} files", parts.all().size());
+    if (first.metadata().contains("tokenizer.ggml.tokens"))
+        checkpoint.tokenizer = fs::path(first.path()).filename().string();
+    const GgufTensor* embedding = parts.find_tensor(source_name(OuterTensor::kEmbedding, NameStyle::kGguf));
+    checkpoint.config = read_gguf_config(first, embedding, checkpoint.findings);
+    checkpoint.weights = std::make_shared<const GgufWeights>(parts);
     return checkpoint;
 }
 
@@ -77,6 +92,7 @@ Checkpoint open_checkpoint(const fs::path& path) {
         return checkpoint;
     }
     if (GgufFile::is_gguf(path)) return open_gguf(path);
+    refuse_stand_in(MappedFile::open(path).text(), path.string());
     throw Error(path.string(), "", "is no model", "expected a folder with config.json, or a GGUF file");
 }
 

@@ -27,6 +27,7 @@ struct DecoderConfig {
     std::optional<bool> is_tied;  ///< empty: the head is the embedding if no head is stored
     NameStyle names = NameStyle::kHuggingFace;
     std::array<Presence, kLayerTensors> tensors{};
+    bool layers_differ = false;    ///< in a size: refused, and their tensors are not looked at
     std::vector<int64_t> end_ids;  ///< tokens that end a text
     std::string stated_type;       ///< of the weights, where the settings say so: "bfloat16"
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "import/decoder_spec.h"
+#include "import/gguf/gguf_parts.h"
 #include "import/model_weights.h"
 #include "import/quantised/quantising_weights.h"
 #include "import/quantised/repacked_weights.h"
@@ -15,11 +16,12 @@
 namespace tessera {
 namespace {
 
-/// "models/Qwen3-0.6B/" -> "Qwen3-0.6B".
+/// "models/Qwen3-0.6B/" -> "Qwen3-0.6B", "Qwen3-00001-of-00002.gguf" -> "Qwen3".
 std::string model_name(const std::filesystem::path& path) {
     const std::filesystem::path absolute = std::filesystem::absolute(path).lexically_normal();
     const std::filesystem::path last = absolute.has_filename() ? absolute : absolute.parent_path();
-    return std::filesystem::is_directory(path) ? last.filename().string() : last.stem().string();
+    return std::filesystem::is_directory(path) ? last.filename().string()
+                                               : std::string(GgufParts::model_name(last.stem().string()));
 }
 
 /// A type that only the settings state: there are no tensors to ask.
@@ -68,6 +70,7 @@ ModelReport inspect_model(const std::filesystem::path& path) {
         if (checkpoint.weights) check_types(*checkpoint.weights, checkpoint.findings);
         return report;
     }
+    if (checkpoint.config->layers_differ) return report;
     if (checkpoint.weights)
         report.spec = resolve_tensors(checkpoint, model_name(path));
     else
@@ -107,7 +110,8 @@ ImportedModel import_model(const std::filesystem::path& path, const ImportOption
                       .max_positions = config.max_positions,
                       .end_ids = config.end_ids,
                       .policy = spec.policy,
-                      .cache = spec.cache}};
+                      .cache = spec.cache},
+            .warnings = checkpoint.findings.warnings};
 }
 
 }  // namespace tessera

@@ -43,6 +43,7 @@ struct ImportedModel {
     Graph graph;                                  ///< with composites
     std::shared_ptr<const WeightSource> weights;  ///< of all constants of the graph
     ModelFacts facts;
+    std::vector<std::string> warnings;  ///< see Findings
 };
 
 /// Reads a model: a folder in HuggingFace form, or a GGUF file. It needs no tokenizer.

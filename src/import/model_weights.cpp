@@ -36,7 +36,7 @@ ModelWeights::ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const
                       "{} bytes of {}", factors->bytes.size(), factors->type);
         divide_by_factors(*factors, frequencies);
     }
-    tables_ = rope_tables(frequencies, positions);
+    tables_ = rope_tables(frequencies, positions, config.rope.amplitude);
     const std::vector<int64_t> shape = {positions, std::ssize(frequencies)};
     add(kRopeCosSource, tables_.cos, shape);
     add(kRopeSinSource, tables_.sin, shape);

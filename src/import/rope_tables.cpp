@@ -38,7 +38,7 @@ std::vector<double> rope_frequencies(const RopeConfig& config, int64_t width) {
     return frequencies;
 }
 
-RopeTables rope_tables(std::span<const double> frequencies, int64_t positions) {
+RopeTables rope_tables(std::span<const double> frequencies, int64_t positions, double amplitude) {
     RopeTables tables;
     const size_t elements = static_cast<size_t>(positions) * frequencies.size();
     tables.cos.reserve(elements);
@@ -46,8 +46,8 @@ RopeTables rope_tables(std::span<const double> frequencies, int64_t positions) {
     for (int64_t position = 0; position < positions; ++position) {
         for (const double frequency : frequencies) {
             const double angle = static_cast<double>(position) * frequency;
-            tables.cos.push_back(static_cast<float>(std::cos(angle)));
-            tables.sin.push_back(static_cast<float>(std::sin(angle)));
+            tables.cos.push_back(static_cast<float>(amplitude * std::cos(angle)));
+            tables.sin.push_back(static_cast<float>(amplitude * std::sin(angle)));
         }
     }
     return tables;

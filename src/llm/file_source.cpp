@@ -4,6 +4,7 @@
 
 #include "runtime/artefact.h"
 #include "support/error.h"
+#include "support/stand_in.h"
 
 namespace tessera {
 
@@ -23,7 +24,11 @@ bool FileSource::contains(std::string_view name) const {
 }
 
 std::string_view FileSource::read(std::string_view name) {
-    if (is_folder_) return mapped_.emplace_back(MappedFile::open(folder_ / name)).text();
+    if (is_folder_) {
+        const std::string_view text = mapped_.emplace_back(MappedFile::open(folder_ / name)).text();
+        refuse_stand_in(text, where(name));
+        return text;
+    }
     const NamedFile* file = find(name);
     if (file == nullptr) throw Error(where(), std::string(name), "is missing");
     return file->bytes;

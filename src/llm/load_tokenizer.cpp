@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "import/gguf/gguf_file.h"
+#include "import/gguf/gguf_parts.h"
 #include "llm/file_source.h"
 #include "llm/tokenizer_sources.h"
 #include "runtime/artefact.h"
@@ -47,7 +47,7 @@ Tokenizer load_tokenizer(const std::filesystem::path& path) {
         FileSource files(path);
         return Tokenizer(read_files(files));
     }
-    if (GgufFile::is_gguf(path)) return Tokenizer(read_gguf_tokenizer(GgufFile::open(path)));
+    if (GgufFile::is_gguf(path)) return Tokenizer(read_gguf_tokenizer(GgufParts::open_first(path)));
     FileSource files(path.parent_path());
     if (path.extension() == ".model") return Tokenizer(read_sentence_piece(files, path.filename().string()));
     if (path.extension() != ".json")
@@ -76,9 +76,21 @@ std::vector<NamedFile> tokenizer_files(const std::filesystem::path& model) {
             if (folder.contains(name)) result.push_back({name, std::string(folder.read(name))});
         return result;
     }
-    const GgufFile file = GgufFile::open(model);
+    const GgufFile file = GgufParts::open_first(model);
     if (file.metadata().contains("tokenizer.ggml.tokens"))
         result.push_back({std::string(kGgufName), file.metadata().write_file(kGgufKeys)});
+    return result;
+}
+
+ModelTokenizer inspect_tokenizer(const std::filesystem::path& model) {
+    ModelTokenizer result{.files = tokenizer_files(model), .problem = {}};
+    if (result.files.empty()) return result;
+    try {
+        (void)load_tokenizer(result.files, "");  // what is said does not depend on where the model lies
+    } catch (const Error& error) {
+        result.problem =
+            fmt::format("the tokenizer cannot be used, so that there are ids only: {}", error.what());
+    }
     return result;
 }
 

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "llm/tokenizer.h"
+#include "runtime/artefact.h"
 
 namespace tessera {
-
-struct NamedFile;  // runtime/artefact.h
 
 /// Reads the tokenizer of a model: a folder in HuggingFace form (the first of `tokenizer.json`,
 /// `tokenizer.model`, and `vocab.json` with `merges.txt`; `tokenizer_config.json`, `config.json` and
@@ -20,6 +19,16 @@ Tokenizer load_tokenizer(const std::filesystem::path& path);
 
 /// The same from the files that an artefact carries; `where` names the artefact in errors.
 Tokenizer load_tokenizer(std::span<const NamedFile> files, const std::string& where);
+
+/// What an artefact carries of the tokenizer of a model, and why no text can be read with it.
+struct ModelTokenizer {
+    std::vector<NamedFile> files;  ///< empty if the model has none
+    std::string problem;           ///< empty if it can be used, or there is none
+};
+
+/// As `tessera check` and `tessera compile` find it: by ids, a model runs without. @throws Error for a file
+/// that cannot be read, or that is none of a tokenizer (support/stand_in.h).
+ModelTokenizer inspect_tokenizer(const std::filesystem::path& model);
 
 /// The files that an artefact must carry so that the tokenizer of `model`, a folder or a GGUF file, can be
 /// read from it; of a GGUF file the part that concerns the tokenizer. Not checked beyond that. Empty if the

@@ -51,6 +51,13 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text, const EncodeOption
     return ids;
 }
 
+std::vector<TokenId> Tokenizer::encode_prompt(std::string_view text, bool parse_special) const {
+    std::vector<TokenId> ids = parts_->prefix;
+    const std::vector<TokenId> own = encode(text, {.add_special = false, .parse_special = parse_special});
+    ids.insert(ids.end(), own.begin(), own.end());
+    return ids;
+}
+
 std::string Tokenizer::decode(std::span<const TokenId> ids, const DecodeOptions& options) const {
     std::string text;
     for (const TokenId id : ids) {

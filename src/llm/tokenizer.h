@@ -27,7 +27,7 @@ struct AddedToken {
 };
 
 struct EncodeOptions {
-    bool add_special = false;   ///< put around the text what the model expects there (BOS, EOS)
+    bool add_special = false;   ///< put around a whole text what the model expects there (BOS, EOS)
     bool parse_special = true;  ///< a special token spelled out in the text becomes its id; else it is text
 };
 
@@ -48,6 +48,10 @@ public:
     /// a token for every byte. @throws Error when a pattern of the vocabulary exceeds its matching budget on
     /// this text.
     std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options = {}) const;
+
+    /// The ids of a text that is to be continued: what the model expects stands in front (BOS), and nothing
+    /// behind, also where the tokenizer ends every text with EOS. @throws as encode.
+    std::vector<TokenId> encode_prompt(std::string_view text, bool parse_special) const;
 
     /// @throws Error on an id that the vocabulary does not have.
     std::string decode(std::span<const TokenId> ids, const DecodeOptions& options = {}) const;

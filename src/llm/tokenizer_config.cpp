@@ -23,19 +23,24 @@ std::optional<bool> flag(const JsonAt& file, std::string_view key) {
     return found->boolean();
 }
 
-TokenId id_of(const JsonAt& value) {
-    return static_cast<TokenId>(value.integer(-1, Vocabulary::kLargestId));
+/// A number or a list of them. Those that no vocabulary has are none, as -1 is; the import warns of them.
+std::vector<TokenId> ids_of(const JsonAt& file, std::string_view key) {
+    std::vector<TokenId> ids;
+    const auto found = file.find(key);
+    if (!found) return ids;
+    for (const JsonAt& each : found->is_array() ? found->items() : std::vector<JsonAt>{*found}) {
+        const int64_t id = each.integer(INT64_MIN, INT64_MAX);
+        if (id >= 0 && id <= Vocabulary::kLargestId) ids.push_back(static_cast<TokenId>(id));
+    }
+    return ids;
 }
 
-/// BOS and EOS of config.json and generation_config.json: a number, or for EOS a list of numbers; -1 is none.
+/// BOS and EOS of config.json and generation_config.json.
 void read_ids(const JsonAt& file, TokenizerConfig& config) {
-    if (const auto bos = file.find("bos_token_id");
-        bos && bos->is_number() && !config.bos_id && id_of(*bos) >= 0)
-        config.bos_id = id_of(*bos);
-    const auto eos = file.find("eos_token_id");
-    if (!eos) return;
-    for (const JsonAt& id : eos->is_array() ? eos->items() : std::vector<JsonAt>{*eos})
-        if (id_of(id) >= 0) config.eos_ids.push_back(id_of(id));
+    const std::vector<TokenId> bos = ids_of(file, "bos_token_id");
+    if (!config.bos_id && !bos.empty()) config.bos_id = bos.front();
+    const std::vector<TokenId> eos = ids_of(file, "eos_token_id");
+    config.eos_ids.insert(config.eos_ids.end(), eos.begin(), eos.end());
 }
 
 void read_added_tokens(const JsonAt& decoder, TokenizerConfig& config) {

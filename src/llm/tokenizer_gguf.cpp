@@ -66,13 +66,17 @@ public:
         return added;
     }
 
-    /// A special id; absent and 2^32 - 1 are none.
+    /// Special ids, of which a list may hold several. Those that the vocabulary does not have are none, as -1
+    /// and 2^32 - 1 are; the import warns of them.
+    std::vector<TokenId> ids(std::string_view key) const {
+        std::vector<TokenId> known;
+        for (const int64_t id : metadata().get_integers(key))
+            if (id >= 0 && std::cmp_less(id, vocabulary_.size())) known.push_back(static_cast<TokenId>(id));
+        return known;
+    }
     std::optional<TokenId> id(std::string_view key) const {
-        const auto id = metadata().get_u32(key);
-        if (!id || *id == UINT32_MAX) return std::nullopt;
-        if (*id >= vocabulary_.size())
-            fail(key, fmt::format("is {}, but there are {} tokens", *id, vocabulary_.size()));
-        return static_cast<TokenId>(*id);
+        const std::vector<TokenId> known = ids(key);
+        return known.empty() ? std::nullopt : std::optional(known.front());
     }
 
     /// What both kinds have: added tokens, special ids, what surrounds a text.
@@ -81,9 +85,10 @@ public:
         parts.vocabulary = vocabulary_;
         parts.added = added_tokens();
         parts.bos = id("tokenizer.ggml.bos_token_id");
+        for (const char* key :
+             {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"})
+            for (const TokenId end : ids(key)) parts.eos.push_back(end);
         const auto eos = id("tokenizer.ggml.eos_token_id");
-        for (const auto& end : {eos, id("tokenizer.ggml.eot_token_id"), id("tokenizer.ggml.eom_token_id")})
-            if (end) parts.eos.push_back(*end);
         for (const AddedToken& token : parts.added)
             if (token.special &&
                 std::find(kEndTexts.begin(), kEndTexts.end(), token.content) != kEndTexts.end())

@@ -83,6 +83,7 @@ struct Manifest {
     std::vector<Constant> constants;              ///< by ascending offset, apart from each other
     std::vector<Specialisation> specialisations;  ///< the first whose bounds hold is called
     std::optional<Text> text;
+    std::vector<std::string> warnings;  ///< about the checkpoint, for whoever runs the artefact
 
     bool operator==(const Manifest&) const = default;
 };

@@ -217,6 +217,8 @@ Manifest manifest_of(const Field& root, const std::string& where) {
     for (const Field& item : root.at("specialisations").items())
         result.specialisations.push_back(specialisation_of(item, where));
     if (root.has("text")) result.text = text_of(root.at("text"));
+    if (root.has("warnings"))
+        for (const Field& warning : root.at("warnings").items()) result.warnings.push_back(warning.text());
     return result;
 }
 
@@ -239,6 +241,7 @@ std::string print(const Manifest& manifest) {
                  {"constants", json_list(manifest.constants)},
                  {"specialisations", json_list(manifest.specialisations)}};
     if (manifest.text) json["text"] = json_of(*manifest.text);
+    if (!manifest.warnings.empty()) json["warnings"] = manifest.warnings;
     // Names come from checkpoints: what is not UTF-8 in them is replaced, never an exception.
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -7,13 +7,15 @@
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     return fuzz::accepts_or_throws_error([&] {
-        const auto file = std::make_shared<const GgufFile>(
-            GgufFile::parse(std::as_bytes(std::span(data, size)), "fuzz.gguf"));
-        const GgufWeights weights(file);
-        for (const std::string& name : weights.names()) fuzz::read_ends(weights.find(name)->bytes);
-        (void)file->metadata().write_file("tokenizer.");
+        std::vector<GgufFile> files;
+        files.push_back(GgufFile::parse(std::as_bytes(std::span(data, size)), "fuzz.gguf"));
+        const GgufFile& file = files.front();
+        const GgufTensor* embedding = file.find_tensor("token_embd.weight");
         Findings findings;
-        (void)read_gguf_config(*file, findings);
+        (void)read_gguf_config(file, embedding, findings);
+        (void)file.metadata().write_file("tokenizer.");
+        const GgufWeights weights{GgufParts(std::move(files))};
+        for (const std::string& name : weights.names()) fuzz::read_ends(weights.find(name)->bytes);
     });
 }
 

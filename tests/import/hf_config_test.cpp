@@ -55,7 +55,7 @@ TEST(HfConfig, ReadsAllSettings) {
     EXPECT_THAT(found.config->end_ids, ElementsAre(7, 9));
     EXPECT_EQ(found.config->stated_type, "bfloat16");
     EXPECT_THAT(found.findings.unsupported, IsEmpty());
-    EXPECT_THAT(found.findings.notes, IsEmpty());
+    EXPECT_THAT(found.findings.warnings, IsEmpty());
 }
 
 TEST(HfConfig, DefaultsAreThoseOfTransformers) {
@@ -130,7 +130,7 @@ TEST(HfConfig, EverythingUnsupportedIsNamedAtOnce) {
          {"hidden_act = \"gelu\"", "rope_scaling.rope_type = \"yarn\"", "quantization_config",
           "num_experts = 8", "sliding_window = 4096", "partial_rotary_factor = 0.5", "layer_types"})
         EXPECT_THAT(found.findings.unsupported, Contains(HasSubstr(name)));
-    EXPECT_THAT(found.findings.notes, ElementsAre(HasSubstr("an_invention")));
+    EXPECT_THAT(found.findings.warnings, ElementsAre(HasSubstr("an_invention")));
 }
 
 TEST(HfConfig, NeutralSettingsAreAccepted) {
@@ -144,6 +144,109 @@ TEST(HfConfig, NeutralSettingsAreAccepted) {
         << "Qwen2 has a window only if it uses one";
     EXPECT_THAT(read({{"use_sliding_window", true}}, "qwen2").findings.unsupported,
                 ElementsAre(HasSubstr("use_sliding_window")));
+}
+
+TEST(HfConfig, RopeParametersMayBeByTypesOfLayers) {
+    const json plain = {{"rope_type", "default"}, {"rope_theta", 5000.0}};
+    const json linear = {{"rope_type", "linear"}, {"factor", 4.0}};
+    const auto nested = [](const json& full) -> json {
+        return {
+            {"rope_theta", 300.0},
+            {"rope_parameters", {{"full_attention", full}, {"sliding_attention", {{"rope_theta", 7.0}}}}}};
+    };
+    const Read found = read(nested(plain));
+    EXPECT_EQ(found.config->rope.base, 5000);
+    EXPECT_THAT(found.findings.unsupported, IsEmpty());
+    EXPECT_THAT(found.findings.warnings, IsEmpty());
+    EXPECT_EQ(read(nested(linear)).config->rope.factor, 4);
+    EXPECT_EQ(read(nested(linear)).config->rope.base, 300) << "what the type does not say";
+    EXPECT_THAT(read({{"rope_parameters", {{"sliding_attention", plain}}}}).findings.unsupported,
+                ElementsAre(HasSubstr("rope_parameters = ")));
+}
+
+TEST(HfConfig, RopeSettingsThatWouldBeIgnoredAreRefused) {
+    const auto refused = [](const json& patch, const char* setting) {
+        EXPECT_THAT(read(patch).findings.unsupported, ElementsAre(HasSubstr(setting))) << patch;
+    };
+    const json linear = {{"rope_type", "linear"}, {"factor", 4.0}};
+    refused({{"rope_scaling", {{"factor", 4.0}}}}, "rope_scaling.factor = 4.0: a scaling without a type");
+    refused({{"rope_scaling", {{"rope_type", "default"}, {"factor", 4.0}}}}, "rope_scaling.factor = 4.0");
+    refused({{"rope_scaling", {{"rope_type", "linear"}, {"factor", 4.0}, {"attention_factor", 1.2}}}},
+            "rope_scaling.attention_factor = 1.2");
+    refused({{"rope_scaling", {{"rope_type", "linear"}, {"factor", 4.0}, {"beta_fast", 32}}}},
+            "rope_scaling.beta_fast = 32");
+    refused({{"rope_scaling", {{"rope_type", "linear"}, {"type", "mrope"}, {"factor", 4.0}}}},
+            "rope_scaling.type = \"mrope\"");
+    refused({{"rope_scaling", linear}, {"rope_parameters", {{"rope_type", "linear"}, {"factor", 2.0}}}},
+            "rope_scaling = ");
+    refused({{"rope_parameters", {{"full_attention", linear}, {"mscale", 2}}}}, "rope_parameters.mscale = 2");
+    refused({{"rotary_emb_base", 500}}, "rotary_emb_base = 500");
+    EXPECT_THAT(read({{"rope_scaling", linear}, {"rope_parameters", linear}}).findings.unsupported,
+                IsEmpty());
+    EXPECT_THAT(
+        read({{"rope_scaling",
+               {{"rope_type", "default"}, {"factor", 1.0}, {"original_max_position_embeddings", 64}}}})
+            .findings.unsupported,
+        IsEmpty());
+}
+
+TEST(HfConfig, WhatIsNotCausalIsRefused) {
+    for (const char* field : {"is_causal", "causal", "use_causal_mask"}) {
+        EXPECT_THAT(read({{field, false}}).findings.unsupported, ElementsAre(HasSubstr(field)));
+        EXPECT_THAT(read({{field, true}}).findings.unsupported, IsEmpty());
+    }
+}
+
+TEST(HfConfig, UnreadSettingsAreRefusedOrWarnedAbout) {
+    const Read found = read({{"attn_temperature", 0.5},
+                             {"use_rope", false},
+                             {"use_moe_gate", false},
+                             {"an_invention", {1, 2}},
+                             {"auto_map", {{"AutoModelForCausalLM", "modeling_own.OwnForCausalLM"}}},
+                             {"attention_dropout", 0.1},
+                             {"temperature", 0.7},
+                             {"empty_scale", json::object()}});
+    EXPECT_THAT(found.findings.unsupported,
+                ElementsAre(AllOf(HasSubstr("attn_temperature = 0.5"), HasSubstr("use_rope = false"))));
+    EXPECT_THAT(
+        found.findings.warnings,
+        ::testing::UnorderedElementsAre(HasSubstr("auto_map"), AllOf(HasSubstr("an_invention = [1,2]"),
+                                                                     HasSubstr("use_moe_gate = false"))));
+}
+
+TEST(HfConfig, NumbersOfLayersMayBeListsOfEqualOnes) {
+    const Read found = read(
+        {{"num_attention_heads", {6, 6}}, {"num_key_value_heads", {2, 2}}, {"intermediate_size", {13, 13}}});
+    EXPECT_EQ(found.config->size.heads, 6);
+    EXPECT_EQ(found.config->size.cache_heads, 2);
+    EXPECT_EQ(found.config->size.feed_forward, 13);
+    const Read different = read({{"num_key_value_heads", {2, 3}}});
+    EXPECT_THAT(different.findings.unsupported,
+                ElementsAre("num_key_value_heads = [2,3]: layers of different sizes"));
+    EXPECT_TRUE(different.config->layers_differ);
+    EXPECT_THROW((void)read({{"num_key_value_heads", {2, 2, 2}}}), Error) << "for three layers";
+}
+
+TEST(HfConfig, EndTokensThatAreNoneAreWarnedAbout) {
+    const Read found = read({{"eos_token_id", {2, -1, 23, 5}}, {"bos_token_id", 4000}});
+    EXPECT_THAT(found.config->end_ids, ElementsAre(2, 5));
+    EXPECT_THAT(found.findings.warnings,
+                ElementsAre(HasSubstr("eos_token_id = -1"), HasSubstr("eos_token_id = 23"),
+                            HasSubstr("bos_token_id = 4000")));
+    EXPECT_THAT(read({{"eos_token_id", 4294967295u}}).config->end_ids, IsEmpty());
+}
+
+TEST(HfConfig, WindowsOfQwenCountWhereTheyAct) {
+    const json window = {{"use_sliding_window", true}, {"sliding_window", 16}, {"max_window_layers", 1}};
+    for (const char* architecture : {"qwen2", "qwen3"}) {
+        EXPECT_THAT(read(window, architecture).findings.unsupported,
+                    ElementsAre(HasSubstr("use_sliding_window")));
+        json full = window;
+        full["layer_types"] = {"full_attention", "full_attention"};
+        EXPECT_THAT(read(full, architecture).findings.unsupported, IsEmpty());
+        full["layer_types"][1] = "sliding_attention";
+        EXPECT_THAT(read(full, architecture).findings.unsupported, ElementsAre(HasSubstr("layer_types")));
+    }
 }
 
 TEST(HfConfig, UnknownArchitecturesAreNamedWithTheRest) {

@@ -34,11 +34,12 @@ Vector head(const Vector& all, int64_t index, int64_t width) {
 }
 
 /// transformers' rotate_half.
-Vector rotated(const Vector& x, const Vector& frequencies, double position) {
+Vector rotated(const Vector& x, const Vector& frequencies, double position, double amplitude) {
     const size_t half = frequencies.size();
     Vector y(x.size());
     for (size_t i = 0; i < half; ++i) {
-        const double c = std::cos(position * frequencies[i]), s = std::sin(position * frequencies[i]);
+        const double c = amplitude * std::cos(position * frequencies[i]);
+        const double s = amplitude * std::sin(position * frequencies[i]);
         y[i] = x[i] * c - x[i + half] * s;
         y[i + half] = x[i + half] * c + x[i] * s;
     }
@@ -71,7 +72,7 @@ private:
 
     Vector prepared(Vector x, const char* norm, double position) const {
         if (model_.head_norms) x = normalised(x, model_.at(prefix_ + norm), model_.epsilon);
-        return rotated(x, frequencies_, position);
+        return rotated(x, frequencies_, position, model_.rope_amplitude);
     }
 
     Vector attention(const Vector& x, double position) {

@@ -4,8 +4,6 @@
 #include <fstream>
 #include <random>
 
-#include "import/gguf_builder.h"
-
 namespace tessera::testing {
 namespace {
 
@@ -68,12 +66,32 @@ std::string gguf_name(std::string name) {
 
 class GgufWriter {
 public:
-    explicit GgufWriter(const RandomDecoder& model) : model_(model) {}
+    GgufWriter(const RandomDecoder& model, const GgufChanges& changes) : model_(model), changes_(changes) {}
 
     std::string run() {
+        metadata();
+        for (const auto& [name, tensor] : model_.tensors)
+            add(gguf_name(name), contents_of(name, tensor), tensor.shape, tensor.type);
+        return builder_.data(data_).build();
+    }
+
+    /// One of two parts; the first has the metadata.
+    std::string part(uint16_t number) {
+        builder_.scalar("split.no", 2, number).scalar("split.count", 2, uint16_t{2});
+        builder_.scalar("split.tensors.count", 5, static_cast<int32_t>(model_.tensors.size()));
+        if (number == 0) metadata();
+        size_t index = 0;
+        for (const auto& [name, tensor] : model_.tensors)
+            if (index++ % 2 == number)
+                add(gguf_name(name), contents_of(name, tensor), tensor.shape, tensor.type);
+        return builder_.data(data_).build();
+    }
+
+private:
+    void metadata() {
         const auto key = [&](const char* suffix) { return model_.architecture + "." + suffix; };
         const auto u32 = [&](const char* suffix, int64_t value) {
-            builder_.u32(key(suffix), static_cast<uint32_t>(value));
+            if (!changes_.without.contains(suffix)) builder_.u32(key(suffix), static_cast<uint32_t>(value));
         };
         builder_.string("general.architecture", model_.architecture);
         u32("block_count", model_.layers);
@@ -87,12 +105,9 @@ public:
         builder_.f32(key("attention.layer_norm_rms_epsilon"), static_cast<float>(model_.epsilon));
         builder_.f32(key("rope.freq_base"), static_cast<float>(model_.theta));
         scaling(key("rope.scaling.type"), key("rope.scaling.factor"));
-        for (const auto& [name, tensor] : model_.tensors)
-            add(gguf_name(name), contents_of(name, tensor), tensor.shape, tensor.type);
-        return builder_.data(data_).build();
+        if (changes_.add) changes_.add(builder_);
     }
 
-private:
     void scaling(const std::string& type_key, const std::string& factor_key) {
         if (model_.rope_scaling.is_null()) return;
         const std::string type = model_.rope_scaling.at("rope_type");
@@ -127,6 +142,7 @@ private:
     }
 
     const RandomDecoder& model_;
+    const GgufChanges& changes_;
     test::GgufBuilder builder_;
     std::string data_;
 };
@@ -233,8 +249,14 @@ void write_sharded(const RandomDecoder& model, const std::filesystem::path& fold
                nlohmann::json({{"metadata", {{"total_size", 0}}}, {"weight_map", weight_map}}).dump(2));
 }
 
-void write_gguf(const RandomDecoder& model, const std::filesystem::path& file) {
-    write_file(file, GgufWriter(model).run());
+void write_gguf(const RandomDecoder& model, const std::filesystem::path& file, const GgufChanges& changes) {
+    write_file(file, GgufWriter(model, changes).run());
+}
+
+void write_split_gguf(const RandomDecoder& model, const std::filesystem::path& folder,
+                      const std::string& name) {
+    write_file(folder / (name + "-00001-of-00002.gguf"), GgufWriter(model, {}).part(0));
+    write_file(folder / (name + "-00002-of-00002.gguf"), GgufWriter(model, {}).part(1));
 }
 
 }  // namespace tessera::testing

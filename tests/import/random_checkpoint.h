@@ -2,11 +2,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "import/gguf_builder.h"
 
 /// Small random checkpoints of every architecture, with their logits computed by plain loops in float64 that
 /// share no code with the product.
@@ -27,6 +31,7 @@ struct RandomDecoder {
     double theta = 10000;
     bool tied = false, qkv_bias = false, output_bias = false, feed_forward_bias = false, head_norms = false;
     nlohmann::json rope_scaling;                 ///< as in config.json; null without
+    double rope_amplitude = 1;                   ///< of the cosines and sines; llama.cpp's attn_factor
     std::map<std::string, NamedTensor> tensors;  ///< by the names of HuggingFace
 
     /// Fills `tensors` with values that depend on the seed only.
@@ -37,6 +42,12 @@ struct RandomDecoder {
     }
 };
 
+/// How a GGUF file differs from what the converter writes.
+struct GgufChanges {
+    std::set<std::string> without;                ///< keys behind "ARCH." that are left out
+    std::function<void(test::GgufBuilder&)> add;  ///< further metadata; may be empty
+};
+
 nlohmann::json config_of(const RandomDecoder& model);
 /// config.json and model.safetensors.
 void write_hugging_face(const RandomDecoder& model, const std::filesystem::path& folder);
@@ -44,7 +55,12 @@ void write_hugging_face(const RandomDecoder& model, const std::filesystem::path&
 void write_sharded(const RandomDecoder& model, const std::filesystem::path& folder);
 /// As llama.cpp's converter writes it: rows of Q and K of "llama" permuted, factors of "llama3" scaling as a
 /// tensor.
-void write_gguf(const RandomDecoder& model, const std::filesystem::path& file);
+void write_gguf(const RandomDecoder& model, const std::filesystem::path& file,
+                const GgufChanges& changes = {});
+/// The same in two files NAME-00001-of-00002.gguf and NAME-00002-of-00002.gguf; tensors alternate between
+/// them.
+void write_split_gguf(const RandomDecoder& model, const std::filesystem::path& folder,
+                      const std::string& name);
 
 /// A safetensors file of these F32 tensors.
 std::string safetensors_of(const std::map<std::string, NamedTensor>& tensors);

@@ -56,6 +56,16 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
     return std::move(result.outputs.at(0).values);
 }
 
+double distance_from_loops(const ImportedModel& model, const RandomDecoder& decoder) {
+    std::vector<int64_t> tokens;
+    for (int64_t i = 0; i < 21; ++i) tokens.push_back((i * 5 + 3) % decoder.vocabulary);
+    InterpretedSession session(model, 64);
+    std::vector<double> found = session.step({tokens.begin(), tokens.begin() + 17});
+    const std::vector<double> rest = session.step({tokens.begin() + 17, tokens.end()});
+    found.insert(found.end(), rest.begin(), rest.end());
+    return distance_of_range(found, naive_logits(decoder, tokens));
+}
+
 double distance_of_range(const std::vector<double>& found, const std::vector<double>& expected) {
     TESSERA_CHECK(found.size() == expected.size() && !found.empty(), "{} values, expected {}", found.size(),
                   expected.size());

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "import/import_model.h"
+#include "import/random_checkpoint.h"
 #include "ir/graph_interpreter.h"
 
 namespace tessera::testing {
@@ -27,6 +28,10 @@ private:
     int64_t cached_ = 0;
     GraphStates states_;
 };
+
+/// The distance of an imported model from plain loops, over two chunks, of which the second reads what the
+/// first has cached.
+double distance_from_loops(const ImportedModel& model, const RandomDecoder& decoder);
 
 /// The largest |a - b| over (max - min) of the expected values.
 double distance_of_range(const std::vector<double>& found, const std::vector<double>& expected);

@@ -105,7 +105,8 @@ TEST_F(ShardedFiles, AShardIsAFileBesideTheIndex) {
 
 TEST_F(ShardedFiles, TheIndexIsChecked) {
     const std::pair<const char*, const char*> cases[] = {
-        {"", "is not valid JSON"},
+        {"", "is empty"},
+        {"{", "is not valid JSON"},
         {"[]", "holds array, expected an object"},
         {"{}", "`weight_map`: is missing"},
         {R"({"weight_map": []})", "`weight_map`: is missing"},

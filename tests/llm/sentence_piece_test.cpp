@@ -178,7 +178,7 @@ TEST(SentencePiece, NamesWhatIsDamaged) {
     EXPECT_THAT(error_of(with(piece("c", 0, 7))), HasSubstr("`pieces[8]`: has the type 7"));
     EXPECT_THAT(error_of(with(Message().number(1, 5))),
                 HasSubstr("`piece`: has the wire type 0, expected 2"));
-    EXPECT_THAT(error_of(Message()), HasSubstr("tokenizer.model: `pieces`: are missing"));
+    EXPECT_THAT(error_of(Message()), HasSubstr("tokenizer.model: is empty"));
     EXPECT_THAT(error_of(Message().raw("\x0a\x7f")),
                 HasSubstr("tokenizer.model@0: `field 1`: needs 127 bytes, but 0 are left"));
     EXPECT_THAT(error_of(Message().raw("\x0b")), HasSubstr("`field 1`: has the wire type 3"));

@@ -38,6 +38,13 @@ TEST(Manifest, WithoutTextFacts) {
     EXPECT_EQ(parse_manifest(print(manifest), ""), manifest);
 }
 
+TEST(Manifest, WarningsStandThereOnlyIfThereAreSome) {
+    Manifest manifest = ToyModel().manifest();
+    EXPECT_EQ(print(manifest).find("warnings"), std::string::npos);
+    manifest.warnings = {"a setting \"x\" that Tessera does not know", "another"};
+    EXPECT_EQ(parse_manifest(print(manifest), ""), manifest);
+}
+
 TEST(Manifest, SizesFollowTheSymbols) {
     const Manifest manifest = ToyModel().manifest();
     const std::vector<int64_t> symbols = {5, 2, 1, 5, 32, 9};

@@ -1,11 +1,11 @@
 #include "import/gguf/gguf_config.h"
 
-#include <algorithm>
 #include <iterator>
-#include <type_traits>
 
 #include <fmt/format.h>
 
+#include "import/end_ids.h"
+#include "import/gguf/gguf_settings.h"
 #include "import/models/architecture.h"
 #include "support/error.h"
 
@@ -19,10 +19,12 @@ struct RefusedKey {
     const char* what;
 };
 
-/// Refused unless absent or 0.
+/// Refused unless absent, 0 or false.
 constexpr RefusedKey kRefusedKeys[] = {
     {"expert_count", "mixture of experts"},
     {"expert_used_count", "mixture of experts"},
+    {"expert_shared_count", "mixture of experts"},
+    {"expert_feed_forward_length", "mixture of experts"},
     {"attention.sliding_window", "attention over a sliding window"},
     {"attention.scale", "a scale of the attention scores of its own"},
     {"attention.clamp_kqv", "clipping of queries, keys and values"},
@@ -35,154 +37,154 @@ constexpr RefusedKey kRefusedKeys[] = {
     {"use_parallel_residual", "attention and feed-forward side by side"},
 };
 
-class Keys {
-public:
-    Keys(const GgufFile& file, std::string architecture, Findings& findings)
-        : file_(file), architecture_(std::move(architecture)), findings_(findings) {}
-
-    std::string key(const char* suffix) const { return architecture_ + "." + suffix; }
-
-    int64_t integer(const char* suffix, int64_t high, std::optional<int64_t> absent = std::nullopt) {
-        const std::string name = key(suffix);
-        if (refuse_list(name)) return 1;
-        const auto value = file_.metadata().get_u32(name);
-        if (!value && absent) return *absent;
-        if (!value || *value < 1 || *value > high)
-            throw Error(file_.path(), name,
-                        fmt::format("is {}, expected an integer from 1 to {}",
-                                    value ? std::to_string(*value) : "missing", high));
-        return *value;
-    }
-
-    double real(const char* suffix, double low, double high, std::optional<double> absent = std::nullopt) {
-        const std::string name = key(suffix);
-        const auto value = file_.metadata().get_f32(name);
-        if (!value && absent) return *absent;
-        if (!value || !(*value >= low) || !(*value <= high))
-            throw Error(file_.path(), name,
-                        fmt::format("is {}, expected a number from {} to {}",
-                                    value ? fmt::to_string(*value) : "missing", low, high));
-        return *value;
-    }
-
-    void refuse(const char* suffix, const std::string& what) { refuse_key(key(suffix), what); }
-
-    void refuse_unless_zero(const RefusedKey& refused) {
-        const GgufValue* found = file_.metadata().find(key(refused.key));
-        if (!found) return;
-        const bool is_zero = std::visit(
-            [](const auto& value) {
-                if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>)
-                    return value == 0;
-                else
-                    return false;
-            },
-            found->data);
-        if (!is_zero) refuse(refused.key, refused.what);
-    }
-
-private:
-    void refuse_key(const std::string& name, const std::string& what) {
-        findings_.unsupported.push_back(fmt::format("{}: {}", name, what));
-    }
-
-    /// One value for each layer, where the common form has one for all.
-    bool refuse_list(const std::string& name) {
-        const GgufValue* found = file_.metadata().find(name);
-        if (!found || !std::holds_alternative<GgufArray>(found->data)) return false;
-        refuse_key(name, "layers of different sizes");
-        return true;
-    }
-
-    const GgufFile& file_;
-    std::string architecture_;
-    Findings& findings_;
+constexpr HarmlessSettings kHarmlessKeys[] = {
+    {"what people want to know of a file", "general.*"},
+    {"how the file was quantised", "quantize.* imatrix.*"},
+    {"of the tokenizer, and checked there", "tokenizer.*"},
+    {"read where the parts of a model are put together", "split.no split.count split.tensors.count"},
 };
 
-RopeConfig read_rope(const GgufFile& file, Keys& keys) {
+/// Behind "ARCH.": llama.cpp reads the first for no supported architecture, the others for scalings that are
+/// refused.
+constexpr std::string_view kHarmlessOfArchitecture[] = {
+    "tensor_data_layout", "rope.scaling.original_context_length", "rope.scaling.finetuned"};
+
+/// The settings of a file together with the name of its architecture.
+struct Reader {
+    GgufSettings& settings;
+    std::string architecture;
+
+    std::string key(std::string_view suffix) const { return fmt::format("{}.{}", architecture, suffix); }
+};
+
+/// llama.cpp takes a factor without a type as linear, and 0 as no scaling.
+RopeConfig read_gguf_rope(const Reader& reader) {
+    GgufSettings& settings = reader.settings;
     RopeConfig rope;
-    rope.base = keys.real("rope.freq_base", 1e-3, 1e15, rope.base);
-    double factor = keys.real("rope.scale_linear", 0, 1e6, 1);  // before rope.scaling.* existed
-    const auto type = file.metadata().get_string(keys.key("rope.scaling.type"));
-    if (type && *type != "linear" && *type != "none")
-        keys.refuse("rope.scaling.type", fmt::format("{}; known are linear and none", *type));
-    if (type && *type == "linear") factor = keys.real("rope.scaling.factor", 0, 1e6, factor);
-    if (type && *type == "none") factor = 1;
-    if (factor != 0 && factor != 1) {  // llama.cpp reads 0 as no scaling
+    rope.base = settings.real(reader.key("rope.freq_base"), 1e-3, 1e15, rope.base);
+    const std::string type_key = reader.key("rope.scaling.type");
+    const std::string type = settings.text(type_key).value_or("linear");
+    if (type != "linear" && type != "none") settings.refuse(type_key, "known are linear and none");
+    const double old_factor = settings.real(reader.key("rope.scale_linear"), 0, 1e6, 0);
+    const double factor = settings.real(reader.key("rope.scaling.factor"), 0, 1e6, old_factor);
+    if (type == "linear" && factor != 0 && factor != 1) {
         rope.scaling = RopeConfig::Scaling::kLinear;
         rope.factor = factor;
     }
+    const std::string amplitude_key = reader.key("rope.scaling.attn_factor");
+    rope.amplitude = settings.real(amplitude_key, 1e-6, 1e6, rope.amplitude);
+    if (rope.amplitude != 1)
+        settings.warn(amplitude_key, "rotated queries and keys are multiplied by it, as llama.cpp does");
     return rope;
 }
 
-DecoderSize read_size(const GgufFile& file, Keys& keys) {
-    DecoderSize size;
-    size.layers = keys.integer("block_count", limits::kLayers);
-    size.hidden = keys.integer("embedding_length", limits::kHidden);
-    size.feed_forward = keys.integer("feed_forward_length", limits::kFeedForward);
-    size.heads = keys.integer("attention.head_count", limits::kHeads);
-    size.cache_heads = keys.integer("attention.head_count_kv", limits::kHeads, size.heads);
-    size.head_width = keys.integer("attention.key_length", limits::kHeadWidth, size.hidden / size.heads);
-    const GgufTensor* embedding = file.find_tensor(source_name(OuterTensor::kEmbedding, NameStyle::kGguf));
-    if (!embedding || embedding->dimensions.size() != 2)
-        throw Error(file.path(), "token_embd.weight", "is missing or no matrix, expected the embedding");
-    size.vocabulary = keys.integer("vocab_size", limits::kVocabulary, embedding->dimensions[1]);
-    return size;
+void read_size(const Reader& reader, const GgufTensor& embedding, DecoderConfig& config) {
+    GgufSettings& settings = reader.settings;
+    DecoderSize& size = config.size;
+    size.layers = settings.integer(reader.key("block_count"), limits::kLayers);
+    const auto of_layers = [&](const char* suffix, int64_t high, std::optional<int64_t> absent = {}) {
+        const auto value = settings.integer_of_layers(reader.key(suffix), high, size.layers, absent);
+        if (!value) config.layers_differ = true;
+        return value.value_or(1);
+    };
+    size.hidden = settings.integer(reader.key("embedding_length"), limits::kHidden);
+    size.feed_forward = of_layers("feed_forward_length", limits::kFeedForward);
+    size.heads = of_layers("attention.head_count", limits::kHeads);
+    size.cache_heads = of_layers("attention.head_count_kv", limits::kHeads, size.heads);
+    size.head_width = of_layers("attention.key_length", limits::kHeadWidth, size.hidden / size.heads);
+    size.vocabulary =
+        settings.integer(reader.key("vocab_size"), limits::kVocabulary, embedding.dimensions[1]);
 }
 
-void check_size(const GgufFile& file, Keys& keys, const DecoderSize& size) {
+/// What no single range says.
+void check_size(const Reader& reader, const DecoderSize& size) {
+    GgufSettings& settings = reader.settings;
     if (size.heads % size.cache_heads != 0)
         throw Error(
-            file.path(), keys.key("attention.head_count_kv"),
+            settings.path(), reader.key("attention.head_count_kv"),
             fmt::format("is {}, expected a divisor of head_count = {}", size.cache_heads, size.heads));
     if (size.head_width < 2 || size.head_width % 2 != 0)
-        throw Error(file.path(), keys.key("attention.key_length"),
+        throw Error(settings.path(), reader.key("attention.key_length"),
                     fmt::format("is {}, expected an even number", size.head_width),
                     "without the key it is embedding_length / head_count");
     if (size.vocabulary > limits::kVocabulary)
-        throw Error(file.path(), "token_embd.weight",
+        throw Error(settings.path(), "token_embd.weight",
                     fmt::format("has {} rows, more than {}", size.vocabulary, limits::kVocabulary));
-    if (keys.integer("attention.value_length", limits::kHeadWidth, size.head_width) != size.head_width)
-        keys.refuse("attention.value_length", "values of another width than keys");
-    if (keys.integer("rope.dimension_count", limits::kHeadWidth, size.head_width) != size.head_width)
-        keys.refuse("rope.dimension_count", "rotation of a part of each head");
 }
 
-std::vector<int64_t> read_end_ids(const GgufFile& file) {
-    std::vector<int64_t> ids;
+void check_widths(const Reader& reader, const DecoderConfig& config) {
+    const DecoderSize& size = config.size;
+    const auto expect_width = [&](const char* suffix, const char* otherwise) {
+        const auto value = reader.settings.integer_of_layers(reader.key(suffix), limits::kHeadWidth,
+                                                             size.layers, size.head_width);
+        if (value && *value != size.head_width && !config.layers_differ)
+            reader.settings.refuse(reader.key(suffix), otherwise);
+    };
+    expect_width("attention.value_length", "values of another width than keys");
+    expect_width("rope.dimension_count", "rotation of a part of each head");
+}
+
+void refuse_unsupported_keys(const Reader& reader) {
+    for (const RefusedKey& refused : kRefusedKeys)
+        reader.settings.refuse_unless_zero(reader.key(refused.key), refused.what);
+    const std::string causal = reader.key("attention.causal");
+    if (!reader.settings.boolean(causal, true))
+        reader.settings.refuse(causal, "attention that is not causal");
+    const auto type = reader.settings.text("general.type");
+    if (type && *type != "model") reader.settings.refuse("general.type", "expected a whole model");
+}
+
+void read_token_ids(GgufSettings& settings, DecoderConfig& config, Findings& findings) {
     for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
-        if (const auto id = file.metadata().get_u32(key))
-            if (std::find(ids.begin(), ids.end(), *id) == ids.end()) ids.push_back(*id);
-    return ids;
+        add_end_ids(settings.integers(key), key, config, findings);
+    constexpr const char* kBos = "tokenizer.ggml.bos_token_id";
+    for (const int64_t id : settings.integers(kBos)) check_token_id(id, kBos, config, findings);
+}
+
+void account_for_rest(const Reader& reader, Findings& findings) {
+    std::string names;
+    for (const std::string_view suffix : kHarmlessOfArchitecture) names += reader.key(suffix) + " ";
+    std::vector<HarmlessSettings> harmless(std::begin(kHarmlessKeys), std::end(kHarmlessKeys));
+    harmless.push_back({"not read for these architectures", names});
+    account_for(reader.settings.unread(), harmless, findings);
 }
 
 }  // namespace
 
-std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, Findings& findings) {
-    const auto name = file.metadata().get_string("general.architecture");
+std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, const GgufTensor* embedding,
+                                              Findings& findings) {
+    GgufSettings settings(file, findings);
+    const auto name = settings.text("general.architecture");
     if (!name)
         throw Error(file.path(), "general.architecture", "is missing, expected the name of an architecture");
-    Keys keys(file, std::string(*name), findings);
-    for (const RefusedKey& refused : kRefusedKeys) keys.refuse_unless_zero(refused);
+    const Reader reader{settings, *name};
+    refuse_unsupported_keys(reader);
     const Architecture* architecture = find_architecture(*name);
     if (!architecture) {
         findings.unsupported.push_back(
-            fmt::format("architecture {}: known are {}", *name, known_architectures()));
+            fmt::format("architecture {}: known are {}", shown(*name), known_architectures()));
         return std::nullopt;
     }
+    if (!embedding || embedding->dimensions.size() != 2)
+        throw Error(file.path(), "token_embd.weight", "is missing or no matrix, expected the embedding");
 
-    DecoderConfig config{.architecture = std::string(*name), .size = read_size(file, keys)};
-    check_size(file, keys, config.size);
-    config.epsilon = keys.real("attention.layer_norm_rms_epsilon", 0, 1);
-    config.max_positions = keys.integer("context_length", limits::kPositions);
-    config.rope = read_rope(file, keys);
+    DecoderConfig config{.architecture = *name};
+    read_size(reader, *embedding, config);
+    if (!config.layers_differ) check_size(reader, config.size);
+    check_widths(reader, config);
+    config.epsilon = settings.real(reader.key("attention.layer_norm_rms_epsilon"), 0, 1);
+    config.max_positions = settings.integer(reader.key("context_length"), limits::kPositions);
+    config.rope = read_gguf_rope(reader);
     config.rope_form = architecture->gguf_rope_form;
+    const std::string tied = reader.key("tie_word_embeddings");
+    if (settings.has(tied)) config.is_tied = settings.boolean(tied, false);
     config.names = NameStyle::kGguf;
-    config.end_ids = read_end_ids(file);
+    read_token_ids(settings, config, findings);
     config.set(Presence::kAlways, {LayerTensor::kAttentionNorm, LayerTensor::kQuery, LayerTensor::kKey,
                                    LayerTensor::kValue, LayerTensor::kOutput, LayerTensor::kFeedForwardNorm,
                                    LayerTensor::kGate, LayerTensor::kUp, LayerTensor::kDown});
     architecture->complete_gguf(config);
+    account_for_rest(reader, findings);
     return config;
 }
 

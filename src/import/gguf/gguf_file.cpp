@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "support/error.h"
+#include "support/stand_in.h"
 
 // The file, front to back; numbers are little-endian, strings are a length of 8 bytes and the bytes.
 //
@@ -54,6 +55,7 @@ bool GgufFile::is_gguf(const std::filesystem::path& path) {
 
 GgufFile GgufFile::open(const std::filesystem::path& path) {
     MappedFile file = MappedFile::open(path);
+    refuse_stand_in(file.text(), path.string());
     GgufFile result = parse(file.bytes(), path.string());
     result.file_ = std::move(file);
     return result;

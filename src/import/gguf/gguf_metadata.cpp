@@ -231,6 +231,28 @@ std::optional<uint32_t> GgufMetadata::get_u32(std::string_view key) const {
     wrong_type(key, *value, "an integer of 32 bits, not negative");
 }
 
+std::optional<int64_t> GgufMetadata::get_integer(std::string_view key) const {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return std::nullopt;
+    if (const auto* i = std::get_if<int64_t>(&value->data)) return *i;
+    if (const auto* u = std::get_if<uint64_t>(&value->data))
+        return static_cast<int64_t>(std::min<uint64_t>(*u, std::numeric_limits<int64_t>::max()));
+    wrong_type(key, *value, "an integer");
+}
+
+std::vector<int64_t> GgufMetadata::get_integers(std::string_view key) const {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return {};
+    const auto* array = std::get_if<GgufArray>(&value->data);
+    if (array == nullptr) return {get_integer(key).value()};
+    if (!is_integer(array->element)) wrong_type(key, *value, expected_array<int32_t>());
+    std::vector<int64_t> result;
+    result.reserve(array->count);
+    GgufCursor cursor(array->bytes, file_);
+    for (uint64_t i = 0; i < array->count; ++i) result.push_back(read_integer(cursor, array->element, key));
+    return result;
+}
+
 std::optional<float> GgufMetadata::get_f32(std::string_view key) const {
     const GgufValue* value = find(key);
     if (value == nullptr) return std::nullopt;

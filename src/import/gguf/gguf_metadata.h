@@ -59,6 +59,10 @@ class GgufMetadata {
 public:
     std::optional<std::string_view> get_string(std::string_view key) const;
     std::optional<uint32_t> get_u32(std::string_view key) const;
+    /// An integer of any width; one beyond 64 signed bits becomes the largest.
+    std::optional<int64_t> get_integer(std::string_view key) const;
+    /// The same of one integer or an array of them; none when the key is absent.
+    std::vector<int64_t> get_integers(std::string_view key) const;
     std::optional<float> get_f32(std::string_view key) const;  ///< F32 or F64
     std::optional<bool> get_bool(std::string_view key) const;
     /// Strings, floats (F32), or integers that fit in 32 bits.

@@ -1,7 +1,5 @@
 #include "import/gguf/gguf_weights.h"
 
-#include <utility>
-
 namespace tessera {
 namespace {
 
@@ -24,28 +22,32 @@ std::optional<ElementType> element_of(GgmlType type) {
 
 }  // namespace
 
-GgufWeights::GgufWeights(std::shared_ptr<const GgufFile> file) : file_(std::move(file)) {
-    for (const GgufTensor& tensor : file_->tensors())
-        tensors_.emplace(std::string(tensor.name),
-                         StoredTensor{.type = std::string(info(tensor.type).name),
-                                      .element = element_of(tensor.type),
-                                      .shape = {tensor.dimensions.rbegin(), tensor.dimensions.rend()},
-                                      .bytes = file_->bytes(tensor)});
+GgufWeights::GgufWeights(const GgufParts& parts) {
+    for (const auto& file : parts.all())
+        for (const GgufTensor& tensor : file->tensors())
+            tensors_.emplace(
+                std::string(tensor.name),
+                Placed{.tensor = {.type = std::string(info(tensor.type).name),
+                                  .element = element_of(tensor.type),
+                                  .shape = {tensor.dimensions.rbegin(), tensor.dimensions.rend()},
+                                  .bytes = file->bytes(tensor)},
+                       .file = file});
 }
 
 const StoredTensor* GgufWeights::find(std::string_view name) const {
     const auto found = tensors_.find(name);
-    return found == tensors_.end() ? nullptr : &found->second;
+    return found == tensors_.end() ? nullptr : &found->second.tensor;
 }
 
 std::vector<std::string> GgufWeights::names() const {
     std::vector<std::string> all;
-    for (const auto& [name, tensor] : tensors_) all.push_back(name);
+    for (const auto& [name, placed] : tensors_) all.push_back(name);
     return all;
 }
 
 void GgufWeights::release(std::string_view name) const {
-    if (const StoredTensor* tensor = find(name)) file_->release(tensor->bytes);
+    const auto found = tensors_.find(name);
+    if (found != tensors_.end()) found->second.file->release(found->second.tensor.bytes);
 }
 
 }  // namespace tessera

@@ -5,23 +5,26 @@
 #include <memory>
 #include <string>
 
-#include "import/gguf/gguf_file.h"
+#include "import/gguf/gguf_parts.h"
 #include "import/weights.h"
 
 namespace tessera {
 
-/// The tensors of a GGUF file, with the outermost axis first.
+/// The tensors of a model in GGUF files, with the outermost axis first.
 class GgufWeights : public WeightSource {
 public:
-    explicit GgufWeights(std::shared_ptr<const GgufFile> file);
+    explicit GgufWeights(const GgufParts& parts);
 
     const StoredTensor* find(std::string_view name) const override;
     std::vector<std::string> names() const override;
     void release(std::string_view name) const override;
 
 private:
-    std::shared_ptr<const GgufFile> file_;
-    std::map<std::string, StoredTensor, std::less<>> tensors_;
+    struct Placed {
+        StoredTensor tensor;
+        std::shared_ptr<const GgufFile> file;
+    };
+    std::map<std::string, Placed, std::less<>> tensors_;
 };
 
 }  // namespace tessera

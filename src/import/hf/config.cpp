@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/core.h>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "import/end_ids.h"
 #include "import/hf/json_file.h"
+#include "import/hf/rope_settings.h"
 #include "import/hf/settings.h"
 #include "import/hf/unsupported_settings.h"
 #include "import/models/architecture.h"
@@ -37,56 +38,20 @@ const Architecture* read_architecture(HfSettings& settings, Findings& findings) 
     return found;
 }
 
-/// "llama3" and "linear" scale frequencies only; the other forms also depend on the length of the text.
-void read_rope_scaling(HfSettings scaling, RopeConfig& rope) {
-    const std::string key =
-        scaling.has("rope_type") ? "rope_type" : "type";  // `type` before transformers 4.43
-    const std::string type = scaling.text(key).value_or("default");
-    if (type == "default" || type == "none") return;
-    constexpr RealBounds kFactor{1e-3, 1e6};
-    if (type == "linear") {
-        rope.scaling = RopeConfig::Scaling::kLinear;
-        rope.factor = scaling.real("factor", kFactor);
-    } else if (type == "llama3") {
-        rope.scaling = RopeConfig::Scaling::kLlama3;
-        rope.factor = scaling.real("factor", kFactor);
-        rope.low_frequency_factor = scaling.real("low_freq_factor", kFactor);
-        rope.high_frequency_factor = scaling.real("high_freq_factor", kFactor);
-        rope.original_context = scaling.integer("original_max_position_embeddings", {1, limits::kPositions});
-        if (!(rope.high_frequency_factor > rope.low_frequency_factor))
-            throw Error(scaling.path(), "rope_scaling.high_freq_factor",
-                        fmt::format("is {}, expected more than low_freq_factor = {}",
-                                    rope.high_frequency_factor, rope.low_frequency_factor));
-    } else {
-        scaling.refuse(key, "scaling of the rotary position embedding; known are linear and llama3");
-    }
-}
-
-/// transformers 5 moves `rope_theta` and the scaling into `rope_parameters`.
-RopeConfig read_rope(HfSettings& settings) {
-    constexpr RealBounds kBase{1e-3, 1e15};
-    RopeConfig rope;
-    rope.base = settings.real("rope_theta", kBase, rope.base);
-    for (const char* field : {"rope_parameters", "rope_scaling"}) {
-        auto scaling = settings.object(field);
-        if (!scaling) continue;
-        rope.base = scaling->real("rope_theta", kBase, rope.base);
-        scaling->refuse_unless_number("partial_rotary_factor", 1, "rotation of a part of each head");
-        read_rope_scaling(*scaling, rope);
-    }
-    return rope;
-}
-
-DecoderSize read_size(HfSettings& settings) {
-    DecoderSize size;
+void read_size(HfSettings& settings, DecoderConfig& config) {
+    DecoderSize& size = config.size;
     size.layers = settings.integer("num_hidden_layers", {1, limits::kLayers});
+    const auto of_layers = [&](const char* field, int64_t high, std::optional<int64_t> absent = {}) {
+        const auto value = settings.integer_of_layers(field, {1, high}, size.layers, absent);
+        if (!value) config.layers_differ = true;
+        return value.value_or(1);
+    };
     size.hidden = settings.integer("hidden_size", {1, limits::kHidden});
-    size.feed_forward = settings.integer("intermediate_size", {1, limits::kFeedForward});
-    size.heads = settings.integer("num_attention_heads", {1, limits::kHeads});
-    size.cache_heads = settings.integer("num_key_value_heads", {1, limits::kHeads}, size.heads);
+    size.feed_forward = of_layers("intermediate_size", limits::kFeedForward);
+    size.heads = of_layers("num_attention_heads", limits::kHeads);
+    size.cache_heads = of_layers("num_key_value_heads", limits::kHeads, size.heads);
     size.head_width = settings.integer("head_dim", {1, limits::kHeadWidth}, size.hidden / size.heads);
     size.vocabulary = settings.integer("vocab_size", {1, limits::kVocabulary});
-    return size;
 }
 
 /// What no single range says.
@@ -102,8 +67,13 @@ void check_size(const HfSettings& settings, const DecoderSize& size) {
             "without head_dim it is hidden_size / num_attention_heads");
 }
 
-std::vector<int64_t> read_end_ids(HfSettings& settings) {
-    return settings.integers("eos_token_id", {0, limits::kVocabulary});
+/// One number or a list; text has no meaning here.
+void read_token_ids(HfSettings& settings, const std::string& file, DecoderConfig& config,
+                    Findings& findings) {
+    constexpr IntegerBounds kAny{INT64_MIN, INT64_MAX};
+    add_end_ids(settings.integers("eos_token_id", kAny), file + "eos_token_id", config, findings);
+    for (const int64_t id : settings.integers("bos_token_id", kAny))
+        check_token_id(id, file + "bos_token_id", config, findings);
 }
 
 void add_generation_config(const std::string& config_path, DecoderConfig& config, Findings& findings) {
@@ -111,9 +81,7 @@ void add_generation_config(const std::string& config_path, DecoderConfig& config
     if (!std::filesystem::exists(path)) return;
     const nlohmann::json document = read_json_object(path.string());
     HfSettings settings(document, path.string(), findings);
-    for (const int64_t id : read_end_ids(settings))
-        if (std::find(config.end_ids.begin(), config.end_ids.end(), id) == config.end_ids.end())
-            config.end_ids.push_back(id);
+    read_token_ids(settings, "generation_config.json: ", config, findings);
 }
 
 }  // namespace
@@ -125,24 +93,22 @@ std::optional<DecoderConfig> read_hf_config(const std::string& path, Findings& f
     refuse_unsupported_settings(settings);
     if (!architecture) return std::nullopt;
 
-    DecoderConfig config{.architecture = std::string(architecture->name), .size = read_size(settings)};
+    DecoderConfig config{.architecture = std::string(architecture->name)};
+    read_size(settings, config);
     config.epsilon = settings.real("rms_norm_eps", {0, 1}, 1e-6);
     config.max_positions = settings.integer("max_position_embeddings", {1, limits::kPositions}, 2048);
     config.rope = read_rope(settings);
-    config.is_tied = settings.boolean("tie_word_embeddings", false);
-    config.end_ids = read_end_ids(settings);
-    config.stated_type = settings.text(settings.has("dtype") ? "dtype" : "torch_dtype").value_or("");
+    config.is_tied = settings.boolean("tie_word_embeddings", architecture->ties_embeddings);
+    const auto old_type = settings.text("torch_dtype");
+    config.stated_type = settings.text("dtype").value_or(old_type.value_or(""));
     config.set(Presence::kAlways, {LayerTensor::kAttentionNorm, LayerTensor::kQuery, LayerTensor::kKey,
                                    LayerTensor::kValue, LayerTensor::kOutput, LayerTensor::kFeedForwardNorm,
                                    LayerTensor::kGate, LayerTensor::kUp, LayerTensor::kDown});
     architecture->complete_hf(settings, config);
-    check_size(settings, config.size);
+    if (!config.layers_differ) check_size(settings, config.size);
+    read_token_ids(settings, "", config, findings);
     add_generation_config(path, config, findings);
-
-    const std::vector<std::string> ignored = unknown_settings(settings);
-    if (!ignored.empty())
-        findings.notes.push_back(
-            fmt::format("settings that Tessera does not know: {}", fmt::join(ignored, ", ")));
+    account_for_rest(settings, findings);
     return config;
 }
 

@@ -5,6 +5,7 @@
 
 #include "support/error.h"
 #include "support/mapped_file.h"
+#include "support/stand_in.h"
 
 namespace tessera {
 namespace {
@@ -78,6 +79,7 @@ json parse_json(std::string_view text, const std::string& where, const JsonBound
 
 json read_json_object(const std::string& path, const JsonBounds& bounds) {
     const MappedFile file = MappedFile::open(path);
+    refuse_stand_in(file.text(), path);
     json document = parse_json(file.text(), path, bounds);
     if (!document.is_object())
         throw Error(path, "", fmt::format("holds {}, expected an object", document.type_name()));

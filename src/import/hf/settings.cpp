@@ -1,6 +1,8 @@
 #include "import/hf/settings.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <nlohmann/json.hpp>
 
@@ -12,10 +14,8 @@ namespace {
 using nlohmann::json;
 
 /// A value in a message, short however long it is.
-std::string shown(const json& value) {
-    std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-    constexpr size_t kLongest = 60;
-    return text.size() > kLongest ? text.substr(0, kLongest) + "..." : text;
+std::string shown_value(const json& value) {
+    return shown(value.dump(-1, ' ', true, json::error_handler_t::replace));
 }
 
 /// Empty for numbers that no int64 holds.
@@ -28,18 +28,18 @@ std::optional<int64_t> integer_of(const json& value) {
 
 }  // namespace
 
-HfSettings::HfSettings(const json& object, std::string path, Findings& findings, std::string prefix)
-    : object_(object), path_(std::move(path)), findings_(findings), prefix_(std::move(prefix)) {}
+HfSettings::HfSettings(const json& object, std::string path, Findings& findings)
+    : object_(&object), path_(std::move(path)), findings_(findings), reads_(std::make_shared<Reads>()) {}
 
 const json* HfSettings::find(const std::string& field) {
-    read_.insert(field);
-    const auto found = object_.find(field);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
+    reads_->fields.insert(prefix_ + field);
+    const auto found = object_->find(field);
+    return found == object_->end() || found->is_null() ? nullptr : &*found;
 }
 
 void HfSettings::fail(const std::string& field, const json* found, const std::string& expected) const {
     throw Error(path_, prefix_ + field,
-                found ? fmt::format("is {}, expected {}", shown(*found), expected)
+                found ? fmt::format("is {}, expected {}", shown_value(*found), expected)
                       : fmt::format("is missing, expected {}", expected));
 }
 
@@ -109,13 +109,47 @@ std::optional<HfSettings> HfSettings::object(const std::string& field) {
     const json* found = find(field);
     if (!found) return std::nullopt;
     if (!found->is_object()) fail(field, found, "an object");
-    return HfSettings(*found, path_, findings_, prefix_ + field + ".");
+    HfSettings inner = *this;
+    inner.object_ = found;
+    inner.prefix_ = prefix_ + field + ".";
+    reads_->objects.insert(inner.prefix_);
+    return inner;
+}
+
+std::optional<int64_t> HfSettings::integer_of_layers(const std::string& field, IntegerBounds bounds,
+                                                     int64_t layers, std::optional<int64_t> absent) {
+    const json* found = find(field);
+    if (!found || !found->is_array()) return integer(field, bounds, absent);
+    const std::vector<int64_t> all = integers(field, bounds);
+    if (std::ssize(all) != layers)
+        fail(field, found, fmt::format("an integer, or one for each of {} layers", layers));
+    if (std::adjacent_find(all.begin(), all.end(), std::not_equal_to<>()) == all.end()) return all.front();
+    refuse(field, "layers of different sizes");
+    return std::nullopt;
+}
+
+void HfSettings::ignore_all() {
+    for (const auto& item : object_->items()) ignore(item.key());
+}
+
+std::vector<std::string> HfSettings::objects() const {
+    std::vector<std::string> fields;
+    for (const auto& item : object_->items())
+        if (item.value().is_object()) fields.push_back(item.key());
+    return fields;
+}
+
+std::string HfSettings::described(const std::string& field) {
+    const json* found = find(field);
+    return fmt::format("{}{} = {}", prefix_, field, found ? shown_value(*found) : "null");
 }
 
 void HfSettings::refuse(const std::string& field, const std::string& what) {
-    const json* found = find(field);
-    findings_.unsupported.push_back(
-        fmt::format("{}{} = {}: {}", prefix_, field, found ? shown(*found) : "null", what));
+    findings_.unsupported.push_back(fmt::format("{}: {}", described(field), what));
+}
+
+void HfSettings::warn(const std::string& field, const std::string& what) {
+    findings_.warnings.push_back(fmt::format("{}: {}", described(field), what));
 }
 
 void HfSettings::refuse_unless_neutral(const std::string& field, const std::string& what) {
@@ -130,11 +164,25 @@ void HfSettings::refuse_unless_number(const std::string& field, double neutral, 
     if (found && !(found->is_number() && found->get<double>() == neutral)) refuse(field, what);
 }
 
-std::vector<std::string> HfSettings::unread() const {
-    std::vector<std::string> fields;
-    for (const auto& item : object_.items())
-        if (!read_.contains(item.key())) fields.push_back(item.key());
-    return fields;
+std::vector<UnreadSetting> HfSettings::unread() const {
+    std::vector<UnreadSetting> all;
+    add_unread(*object_, prefix_, all);
+    return all;
+}
+
+void HfSettings::add_unread(const json& object, const std::string& prefix,
+                            std::vector<UnreadSetting>& unread) const {
+    for (const auto& item : object.items()) {
+        const std::string name = prefix + item.key();
+        const json& value = item.value();
+        if (value.is_object() && reads_->objects.contains(name + "."))
+            add_unread(value, name + ".", unread);
+        else if (!reads_->fields.contains(name))
+            unread.push_back({.name = name,
+                              .value = shown_value(value),
+                              .is_empty = value.empty() || value == json(""),
+                              .is_off = value == json(false) || value == json(0)});
+    }
 }
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "import/findings.h"
+#include "import/settings_account.h"
 
 namespace tessera {
 
@@ -25,9 +27,8 @@ struct RealBounds {
 /// Every reader throws Error naming file, field, found and expected. Remembers what was asked for.
 class HfSettings {
 public:
-    /// `prefix` stands before field names in messages ("rope_scaling."). The object and findings must live
-    /// longer.
-    HfSettings(const nlohmann::json& object, std::string path, Findings& findings, std::string prefix = {});
+    /// The object and findings must live longer.
+    HfSettings(const nlohmann::json& object, std::string path, Findings& findings);
 
     bool has(const std::string& field);
     int64_t integer(const std::string& field, IntegerBounds bounds,
@@ -41,27 +42,48 @@ public:
     /// The settings of an object; empty if absent.
     std::optional<HfSettings> object(const std::string& field);
 
-    /// Adds "`field` = value: what" to the unsupported things.
+    /// One number for all layers, or a list with one for each of `layers`, which must be equal: others are
+    /// refused, and the result is empty.
+    std::optional<int64_t> integer_of_layers(const std::string& field, IntegerBounds bounds, int64_t layers,
+                                             std::optional<int64_t> absent = std::nullopt);
+
+    /// The field is accounted for: whatever it says changes nothing.
+    void ignore(const std::string& field) { (void)find(field); }
+    /// All fields of this object are: what it is has been refused.
+    void ignore_all();
+    /// The fields that hold objects.
+    std::vector<std::string> objects() const;
+    /// Adds "field = value: what" to the unsupported things.
     void refuse(const std::string& field, const std::string& what);
-    /// As above if the field is there with a value other than null, false, 0 and an empty list.
+    /// Adds it to the warnings.
+    void warn(const std::string& field, const std::string& what);
+    /// Refuses it if the field is there with a value other than null, false, 0 and an empty list.
     void refuse_unless_neutral(const std::string& field, const std::string& what);
-    /// As above if the field is there with a value other than null and this number.
+    /// Refuses it if the field is there with a value other than null and this number.
     void refuse_unless_number(const std::string& field, double neutral, const std::string& what);
 
-    /// Fields that nobody has asked for, in the order of names.
-    std::vector<std::string> unread() const;
+    /// Fields that nobody has asked for, also of the objects that were read, in the order of names.
+    std::vector<UnreadSetting> unread() const;
     const std::string& path() const { return path_; }
 
 private:
     const nlohmann::json* find(const std::string& field);
+    std::string described(const std::string& field);
+    void add_unread(const nlohmann::json& object, const std::string& prefix,
+                    std::vector<UnreadSetting>& unread) const;
     [[noreturn]] void fail(const std::string& field, const nlohmann::json* found,
                            const std::string& expected) const;
 
-    const nlohmann::json& object_;
+    struct Reads {
+        std::set<std::string> fields;   ///< that somebody has asked for, with their prefixes
+        std::set<std::string> objects;  ///< with the dot behind them: what was read field by field
+    };
+
+    const nlohmann::json* object_;
     std::string path_;
     Findings& findings_;
-    std::string prefix_;
-    std::set<std::string> read_;
+    std::string prefix_;            ///< before field names in messages: "rope_scaling."
+    std::shared_ptr<Reads> reads_;  ///< of the whole file
 };
 
 }  // namespace tessera

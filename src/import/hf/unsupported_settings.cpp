@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "support/error.h"
+#include "import/settings_account.h"
 
 namespace tessera {
 namespace {
@@ -44,9 +44,20 @@ constexpr Refused kNeutralIfEmpty[] = {
     {"q_lora_rank", "latent attention"},
     {"parallel_attn", "attention and feed-forward side by side"},
     {"use_parallel_residual", "attention and feed-forward side by side"},
+    {"use_mrope", "positions with several axes"},
+    {"rope_interleaved", "rotation of adjacent pairs"},
+    {"rope_interleave", "rotation of adjacent pairs"},
     {"vision_config", "images"},
     {"audio_config", "audio"},
     {"text_config", "a model around the language model"},
+};
+
+/// Refused unless absent, null or true.
+constexpr Refused kNeutralIfTrue[] = {
+    {"is_causal", "attention that is not causal"},
+    {"causal", "attention that is not causal"},
+    {"use_causal_mask", "attention that is not causal"},
+    {"causal_attention", "attention that is not causal"},
 };
 
 /// Refused unless absent, null or 1.
@@ -61,44 +72,46 @@ constexpr Refused kNeutralIfOne[] = {
     {"scale_depth", "scaled residuals"},
 };
 
-/// Of no effect on what a step computes: training, bookkeeping, output options, other frameworks.
-constexpr std::string_view kHarmless[] = {
-    "_attn_implementation",
-    "_attn_implementation_autoset",
-    "_commit_hash",
-    "_name_or_path",
-    "attention_dropout",
-    "auto_map",
-    "bos_token_id",
-    "chunk_size_feed_forward",
-    "hidden_dropout",
-    "id2label",
-    "initializer_range",
-    "label2id",
-    "max_window_layers",
-    "mlp_bias",
-    "attention_bias",
-    "output_attentions",
-    "output_hidden_states",
-    "output_router_logits",
-    "pad_token_id",
-    "pretraining_tp",
-    "resid_pdrop",
-    "return_dict",
-    "sliding_window",
-    "torch_dtype",
-    "torchscript",
-    "transformers_version",
-    "unk_token_id",
-    "use_cache",
-    "use_mrope",
-    "use_sliding_window",
+constexpr HarmlessSettings kHarmless[] = {
+    {"training",
+     "attention_dropout attention_probs_dropout_prob attn_pdrop classifier_dropout embd_pdrop dropout "
+     "hidden_dropout hidden_dropout_prob resid_pdrop initializer_range gradient_checkpointing "
+     "output_router_logits router_aux_loss_coef z_loss_coefficient use_fused_cross_entropy loss_type"},
+    {"how others compute the same",
+     "_attn_implementation _attn_implementation_autoset _attn_implementation_internal attn_implementation "
+     "attn_impl use_flash_attn use_flash_attention _flash_attn_2_enabled chunk_size_feed_forward "
+     "pretraining_tp torchscript use_bfloat16 use_cache return_dict return_dict_in_generate "
+     "output_attentions output_hidden_states output_scores cache_implementation fused_mlp use_fused_rms_norm "
+     "use_fused_mlp is_decoder tie_encoder_decoder"},
+    {"names and versions",
+     "_commit_hash _name_or_path _hf_class name_or_path transformers_version unsloth_version unsloth_fixed "
+     "_unsloth_version peft_version model_name id2label label2id num_labels problem_type finetuning_task "
+     "task_specific_params base_model_tp_plan base_model_pp_plan is_llama_config"},
+    {"of the tokenizer, and checked there",
+     "pad_token_id unk_token_id sep_token_id cls_token_id mask_token_id decoder_start_token_id "
+     "forced_bos_token_id forced_eos_token_id bos_token eos_token pad_token unk_token tokenizer_class prefix "
+     "chat_template"},
+    {"how long a text may become, which Tessera is told by --context",
+     "max_sequence_length model_max_length max_seq_len seq_length original_max_position_embeddings "
+     "context_window_size prefill_chunk_size"},
+    {"defaults of generating, which Tessera is told by its options",
+     "bad_words_ids begin_suppress_tokens diversity_penalty do_sample early_stopping "
+     "encoder_no_repeat_ngram_size exponential_decay_length_penalty length_penalty max_length min_length "
+     "max_new_tokens no_repeat_ngram_size num_beam_groups num_beams num_return_sequences "
+     "remove_invalid_values "
+     "repetition_penalty suppress_tokens temperature top_k top_p typical_p min_p"},
+    {"of other frameworks", "tf_legacy_loss use_tensorrt mlx_* onnx_* transformers.js_config"},
 };
 
 void refuse_activation(HfSettings& settings, const char* field) {
     const auto activation = settings.text(field);
     if (activation && *activation != "silu" && *activation != "swish")
         settings.refuse(field, "expected silu");
+}
+
+/// Code beside the checkpoint: transformers runs it only if it is told to trust it, and Tessera never does.
+void warn_of_code(HfSettings& settings) {
+    if (settings.has("auto_map")) settings.warn("auto_map", "code beside the checkpoint is not run");
 }
 
 void refuse_layer_types(HfSettings& settings) {
@@ -114,16 +127,15 @@ void refuse_unsupported_settings(HfSettings& settings) {
     refuse_activation(settings, "hidden_act");
     refuse_activation(settings, "hidden_activation");
     refuse_layer_types(settings);
+    warn_of_code(settings);
     for (const Refused& each : kNeutralIfEmpty) settings.refuse_unless_neutral(each.field, each.what);
+    for (const Refused& each : kNeutralIfTrue)
+        if (!settings.boolean(each.field, true)) settings.refuse(each.field, each.what);
     for (const Refused& each : kNeutralIfOne) settings.refuse_unless_number(each.field, 1, each.what);
 }
 
-std::vector<std::string> unknown_settings(const HfSettings& settings) {
-    std::vector<std::string> unknown = settings.unread();
-    std::erase_if(unknown, [](const std::string& field) {
-        return std::find(std::begin(kHarmless), std::end(kHarmless), field) != std::end(kHarmless);
-    });
-    return unknown;
+void account_for_rest(const HfSettings& settings, Findings& findings) {
+    account_for(settings.unread(), kHarmless, findings);
 }
 
 }  // namespace tessera

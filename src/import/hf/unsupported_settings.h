@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "import/hf/settings.h"
 
 namespace tessera {
@@ -11,7 +8,7 @@ namespace tessera {
 /// has.
 void refuse_unsupported_settings(HfSettings& settings);
 
-/// What nobody has read and nobody needs to: fields without an effect on the computation are left out.
-std::vector<std::string> unknown_settings(const HfSettings& settings);
+/// After everything has been read: what nobody has asked for is harmless, or goes to the findings.
+void account_for_rest(const HfSettings& settings, Findings& findings);
 
 }  // namespace tessera

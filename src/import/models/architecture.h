@@ -14,6 +14,7 @@ struct Architecture {
     std::string_view name;      ///< `model_type` of HuggingFace, `general.architecture` of GGUF
     std::string_view hf_class;  ///< in `architectures` of HuggingFace
     ops::RopeForm gguf_rope_form = ops::RopeForm::kHalves;
+    bool ties_embeddings = false;  ///< the head is the embedding where config.json says nothing
     /// Completes a configuration whose common part has been read: `head_width` where config.json has none,
     /// and which tensors the layers have. Refuses settings of its own that change the computation.
     void (*complete_hf)(HfSettings& settings, DecoderConfig& config);

@@ -1,4 +1,5 @@
 #include "import/models/architecture.h"
+#include "import/models/qwen_window.h"
 
 // Qwen2 and Qwen2.5: Llama with biases of Q, K and V that no setting switches off. Source: modeling_qwen2.py
 // of HuggingFace transformers.
@@ -10,8 +11,9 @@ constexpr auto kBiases = {LayerTensor::kQueryBias, LayerTensor::kKeyBias, LayerT
 
 void complete_qwen2_hf(HfSettings& settings, DecoderConfig& config) {
     config.set(Presence::kAlways, kBiases);
-    if (settings.boolean("use_sliding_window", false))
-        settings.refuse("use_sliding_window", "attention over a sliding window");
+    settings.ignore("attention_bias");  // the class does not read it
+    refuse_qwen_window(settings);
+    settings.refuse_unless_neutral("mlp_bias", "biases of the feed-forward");
 }
 
 void complete_qwen2_gguf(DecoderConfig& config) {

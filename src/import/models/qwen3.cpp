@@ -1,4 +1,5 @@
 #include "import/models/architecture.h"
+#include "import/models/qwen_window.h"
 
 // Qwen3: each head of Q and K is normalised before its rotation. Source: modeling_qwen3.py and
 // configuration_qwen3.py of HuggingFace transformers.
@@ -15,8 +16,8 @@ void complete_qwen3_hf(HfSettings& settings, DecoderConfig& config) {
     if (settings.boolean("attention_bias", false))
         config.set(Presence::kAlways, {LayerTensor::kQueryBias, LayerTensor::kKeyBias,
                                        LayerTensor::kValueBias, LayerTensor::kOutputBias});
-    if (settings.boolean("use_sliding_window", false))
-        settings.refuse("use_sliding_window", "attention over a sliding window");
+    refuse_qwen_window(settings);
+    settings.refuse_unless_neutral("mlp_bias", "biases of the feed-forward");
 }
 
 void complete_qwen3_gguf(DecoderConfig& config) {

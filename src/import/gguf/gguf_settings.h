@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/findings.h"
+#include "import/gguf/gguf_file.h"
+#include "import/settings_account.h"
+
+namespace tessera {
+
+/// Reads the metadata of a GGUF file that concern the model, each with its type and range. Every reader
+/// throws Error naming file, key, found and expected. Remembers what was asked for.
+class GgufSettings {
+public:
+    /// The file and findings must live longer.
+    GgufSettings(const GgufFile& file, Findings& findings) : file_(file), findings_(findings) {}
+
+    /// `key` below is the whole key.
+    bool has(const std::string& key) { return find(key) != nullptr; }
+    int64_t integer(const std::string& key, int64_t high, std::optional<int64_t> absent = std::nullopt);
+    double real(const std::string& key, double low, double high, std::optional<double> absent = std::nullopt);
+    bool boolean(const std::string& key, bool absent);
+    std::optional<std::string> text(const std::string& key);
+    /// One integer or a list of them; none if absent.
+    std::vector<int64_t> integers(const std::string& key);
+    /// One number for all layers, or a list with one for each of `layers`, which must be equal: others are
+    /// refused, and the result is empty.
+    std::optional<int64_t> integer_of_layers(const std::string& key, int64_t high, int64_t layers,
+                                             std::optional<int64_t> absent = std::nullopt);
+
+    /// Adds "key = value: what" to the unsupported things.
+    void refuse(const std::string& key, const std::string& what);
+    /// Adds it to the warnings.
+    void warn(const std::string& key, const std::string& what);
+    /// Refuses it if the key is there with a value other than 0 and false.
+    void refuse_unless_zero(const std::string& key, const std::string& what);
+
+    /// Keys that nobody has asked for, in the order of the file.
+    std::vector<UnreadSetting> unread() const;
+    const std::string& path() const { return file_.path(); }
+
+private:
+    const GgufValue* find(const std::string& key);
+    std::string described(const std::string& key);
+    [[noreturn]] void fail(const std::string& key, const std::string& found,
+                           const std::string& expected) const;
+    void check_range(const std::string& key, std::optional<int64_t> value, int64_t high) const;
+
+    const GgufFile& file_;
+    Findings& findings_;
+    std::set<std::string, std::less<>> read_;
+};
+
+}  // namespace tessera

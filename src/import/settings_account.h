@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/findings.h"
+
+/// Every setting of a checkpoint is accounted for: a reader has asked for it, or it is known to be harmless,
+/// or it is refused or warned about here.
+namespace tessera {
+
+/// A setting that no reader has asked for.
+struct UnreadSetting {
+    std::string name;       ///< with the objects that hold it: "rope_scaling.beta_fast"
+    std::string value;      ///< as the file writes it, shortened
+    bool is_empty = false;  ///< null, or an empty text, list or object: says nothing
+    bool is_off = false;    ///< false or 0
+};
+
+/// Settings that change nothing in what a step computes.
+struct HarmlessSettings {
+    std::string_view reason;
+    std::string_view names;  ///< between spaces; `*` at the end of one stands for any rest
+};
+
+/// Refuses what may change the results, judged by the words in its name, and warns of the rest: transformers
+/// and llama.cpp ignore what they do not know.
+void account_for(std::span<const UnreadSetting> unread, std::span<const HarmlessSettings> harmless,
+                 Findings& findings);
+
+/// At most eight of them, then "...".
+std::string shortened_list(std::vector<std::string> items);
+
+/// Text of a file for one line of a message: without control characters, at most 60 bytes of it.
+std::string shown(std::string_view text);
+
+}  // namespace tessera

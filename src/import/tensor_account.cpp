@@ -1,0 +1,152 @@
+#include "import/tensor_account.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "import/quantised/operand_tensors.h"
+#include "import/settings_account.h"
+#include "support/error.h"
+
+// What is left over depends on whom users compare with. llama.cpp refuses a file with a tensor that the
+// architecture does not have. transformers loads a folder without it, and warns: so does Tessera, but for two
+// kinds that would change the results if they were used, as their owner expects.
+//
+// - Biases and norms of the layers that are there. Whether they count is one setting, which is missing or
+//   wrong, and llama.cpp's converter carries them over whatever the setting says.
+// - Adapters that nobody has merged.
+
+namespace tessera {
+namespace {
+
+/// Frequencies that old versions of transformers wrote as a buffer of each layer; all versions compute them.
+constexpr std::string_view kFrequencies = "rotary_emb.inv_freq";
+
+void report(std::string_view what, std::vector<std::string> items, std::vector<std::string>& to) {
+    if (items.empty()) return;
+    const size_t count = items.size();
+    to.push_back(fmt::format("{} {}: {}", count, what, shortened_list(std::move(items))));
+}
+
+bool is_adapter(const std::string& name) {
+    return name.find("lora_") != std::string::npos || name.find("adapter") != std::string::npos;
+}
+
+/// Names of all tensors that the layers could have.
+std::set<std::string> names_of_layers(const DecoderConfig& config) {
+    std::set<std::string> names;
+    for (int64_t layer = 0; layer < config.size.layers; ++layer)
+        for (size_t i = 0; i < kLayerTensors; ++i)
+            names.insert(source_name(static_cast<LayerTensor>(i), layer, config.names));
+    return names;
+}
+
+std::optional<double> number_at(const StoredTensor& tensor, size_t index) {
+    if (tensor.element == ElementType::kF32) {
+        float value = 0;
+        std::memcpy(&value, tensor.bytes.data() + index * sizeof(value), sizeof(value));
+        return value;
+    }
+    if (tensor.element != ElementType::kBF16) return std::nullopt;
+    uint16_t half = 0;
+    std::memcpy(&half, tensor.bytes.data() + index * sizeof(half), sizeof(half));
+    const uint32_t bits = uint32_t{half} << 16;
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+bool are_close(const StoredTensor& tensor, const std::vector<double>& expected) {
+    if (tensor.shape != std::vector<int64_t>{std::ssize(expected)}) return false;
+    constexpr double kRounding = 0.01;  // BF16 keeps 8 bits
+    for (size_t i = 0; i < expected.size(); ++i) {
+        const auto found = number_at(tensor, i);
+        if (!found || !(std::abs(*found - expected[i]) <= kRounding * expected[i])) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+ops::WeightFormat TensorAccount::resolve(const std::string& name, const std::vector<int64_t>& shape) {
+    if (shape.size() == 2)
+        return resolve(name, shape, ops::known_weight_formats(), [](auto) { return true; });
+    return resolve(name, shape, "F32, F16, BF16",
+                   [](ops::WeightFormat format) { return ops::element_of(format).has_value(); });
+}
+
+void TensorAccount::resolve_f32(const std::string& name, const std::vector<int64_t>& shape) {
+    resolve(name, shape, "F32", [](ops::WeightFormat format) { return format == ops::WeightFormat::kF32; });
+}
+
+ops::WeightFormat TensorAccount::resolve(const std::string& name, const std::vector<int64_t>& shape,
+                                         const std::string& expected,
+                                         bool (*is_accepted)(ops::WeightFormat)) {
+    used_.insert(name);
+    const StoredTensor* tensor = weights_.find(name);
+    if (!tensor) {
+        missing_.push_back(name);
+        return ops::WeightFormat::kF32;
+    }
+    if (tensor->shape != shape)
+        wrong_shapes_.push_back(fmt::format("{} has shape [{}], expected [{}]", name,
+                                            fmt::join(tensor->shape, ", "), fmt::join(shape, ", ")));
+    const auto format = format_of(*tensor);
+    if (format && is_accepted(*format)) return *format;
+    ++types_[fmt::format("{}: expected {}", tensor->type, expected)];
+    return ops::WeightFormat::kF32;
+}
+
+bool TensorAccount::is_copy(const std::string& original, const std::string& copy) {
+    const StoredTensor *a = weights_.find(original), *b = weights_.find(copy);
+    if (!a || !b || a->type != b->type || a->shape != b->shape) return false;
+    const bool is_equal = std::ranges::equal(a->bytes, b->bytes);
+    weights_.release(original);
+    weights_.release(copy);
+    if (is_equal) used_.insert(copy);
+    return is_equal;
+}
+
+void TensorAccount::close() {
+    for (const auto& [problem, count] : types_)
+        findings_.unsupported.push_back(fmt::format("{} tensors of type {}", count, problem));
+    report("missing tensors", missing_, findings_.unsupported);
+    report("wrong shapes (compare the settings)", wrong_shapes_, findings_.unsupported);
+    account_for_rest();
+}
+
+void TensorAccount::account_for_rest() {
+    const std::set<std::string> of_layers = names_of_layers(config_);
+    std::vector<std::string> unannounced, adapters, others;
+    for (const std::string& name : weights_.names()) {
+        if (used_.contains(name) || is_recomputed(name)) continue;
+        auto& list = of_layers.contains(name) ? unannounced : is_adapter(name) ? adapters : others;
+        list.push_back(shown(name));
+    }
+    if (config_.names == NameStyle::kGguf) {
+        others.insert(others.end(), unannounced.begin(), unannounced.end());
+        others.insert(others.end(), adapters.begin(), adapters.end());
+        std::sort(others.begin(), others.end());
+        report("tensors that the architecture does not have", others, findings_.unsupported);
+        return;
+    }
+    report(
+        "tensors of layers that config.json does not announce (attention_bias and mlp_bias announce biases)",
+        unannounced, findings_.unsupported);
+    report("tensors of adapters, which are to be merged into the weights", adapters, findings_.unsupported);
+    report("tensors that the architecture does not have, and that are not used", others, findings_.warnings);
+}
+
+bool TensorAccount::is_recomputed(const std::string& name) const {
+    if (!name.ends_with(kFrequencies)) return false;
+    RopeConfig plain = config_.rope;
+    plain.scaling = RopeConfig::Scaling::kNone;
+    const StoredTensor& tensor = *weights_.find(name);
+    return are_close(tensor, rope_frequencies(plain, config_.size.head_width)) ||
+           are_close(tensor, rope_frequencies(config_.rope, config_.size.head_width));
+}
+
+}  // namespace tessera

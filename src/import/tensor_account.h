@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "import/decoder_config.h"
+#include "import/findings.h"
+#include "import/weights.h"
+#include "ops/weight_format.h"
+
+namespace tessera {
+
+/// Every tensor of a checkpoint is accounted for: it was asked for here, with its shape and type, or it is
+/// known to be harmless, or it is refused or warned about.
+class TensorAccount {
+public:
+    /// All must live longer.
+    TensorAccount(const WeightSource& weights, const DecoderConfig& config, Findings& findings)
+        : weights_(weights), config_(config), findings_(findings) {}
+
+    bool contains(const std::string& name) const { return weights_.find(name) != nullptr; }
+
+    /// F32 where the tensor cannot be used: the findings keep it from being compiled.
+    ops::WeightFormat resolve(const std::string& name, const std::vector<int64_t>& shape);
+    /// What the import itself reads.
+    void resolve_f32(const std::string& name, const std::vector<int64_t>& shape);
+    /// Whether two tensors that are there hold the same bytes. The second is then accounted for.
+    bool is_copy(const std::string& original, const std::string& copy);
+
+    /// Tells the findings what is missing, of a wrong shape or type, or left over.
+    void close();
+
+private:
+    ops::WeightFormat resolve(const std::string& name, const std::vector<int64_t>& shape,
+                              const std::string& expected, bool (*is_accepted)(ops::WeightFormat));
+    void account_for_rest();
+    bool is_recomputed(const std::string& name) const;
+
+    const WeightSource& weights_;
+    const DecoderConfig& config_;
+    Findings& findings_;
+    std::set<std::string, std::less<>> used_;
+    std::map<std::string, int64_t> types_;  ///< by what is wrong with them
+    std::vector<std::string> missing_;
+    std::vector<std::string> wrong_shapes_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,57 @@
+#include "support/stand_in.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+struct Kind {
+    std::string_view begin;  ///< in lower case
+    const char* problem;
+    const char* advice;
+};
+
+constexpr const char* kPage = "is a page of a web site, not the file";
+constexpr const char* kDownload = "the link or the permission was not that of the file: download it again";
+constexpr const char* kArchive = "is an archive";
+
+constexpr Kind kKinds[] = {
+    {"version https://git-lfs.github.com/spec/", "is a pointer of git-lfs, not the file",
+     "`git lfs pull` in its repository fetches the file"},
+    {"<!doctype html", kPage, kDownload},
+    {"<html", kPage, kDownload},
+    {"<?xml", "is an XML document, as servers send instead of a file", kDownload},
+    {"pk\x03\x04", kArchive, "unpack it"},
+    {"\x1f\x8b", kArchive, "unpack it"},
+    {"7z\xbc\xaf", kArchive, "unpack it"},
+};
+
+bool begins_with(std::string_view bytes, std::string_view begin) {
+    return bytes.size() >= begin.size() &&
+           std::equal(begin.begin(), begin.end(), bytes.begin(), [](char expected, char found) {
+               return expected == static_cast<char>(std::tolower(static_cast<unsigned char>(found)));
+           });
+}
+
+/// Without a byte-order mark and blanks, which stand before some pages.
+std::string_view without_blanks(std::string_view bytes) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";
+    if (bytes.starts_with(kMark)) bytes.remove_prefix(kMark.size());
+    const size_t begin = bytes.find_first_not_of(" \t\r\n");
+    return bytes.substr(std::min(begin, bytes.size()));
+}
+
+}  // namespace
+
+void refuse_stand_in(std::string_view bytes, const std::string& where) {
+    if (bytes.empty()) throw Error(where, "", "is empty", "it was not copied whole");
+    const std::string_view text = without_blanks(bytes);
+    for (const Kind& kind : kKinds)
+        if (begins_with(text, kind.begin) || begins_with(bytes, kind.begin))
+            throw Error(where, "", kind.problem, kind.advice);
+}
+
+}  // namespace tessera

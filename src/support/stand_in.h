@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// Refuses what often lies in the place of a file of a model: nothing at all, a pointer of git-lfs, a page of
+/// a web site, an archive. `bytes` are those of the whole file, or as many as are at hand from its beginning.
+/// @throws Error naming `where`, what lies there, and how to get the file.
+void refuse_stand_in(std::string_view bytes, const std::string& where);
+
+}  // namespace tessera
