@@ -21,6 +21,7 @@ namespace tessera {
 struct Bounds {
     int64_t low;   ///< inclusive
     int64_t high;  ///< inclusive
+    bool operator==(const Bounds&) const = default;
 };
 
 /// A loop variable or a symbol. Two variables are the same if their names are.
@@ -28,6 +29,7 @@ struct Variable {
     std::string name;
     Bounds bounds;
     int64_t multiple_of = 1;
+    bool operator==(const Variable&) const = default;
 };
 
 class Index {

@@ -2,6 +2,7 @@
 // quantised weights, in integers inside the blocks that share a scale, by vectors or by a matrix unit.
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
+#include "movement/calls/block_contract_call.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
 
@@ -154,24 +155,24 @@ Body lower_contract_blocks(const LeafScope& scope) {
                            .block = product.block,
                            .a_block = product.a_block,
                            .zero = product.zero,
-                           .a = std::move(terms),
                            .radix = product.radix,
+                           .accumulate = tile.accumulates,
+                           .m = extent(row),
+                           .n = extent(n),
+                           .k = extent(k),
+                           .a = std::move(terms),
+                           .a_m = a.front().stride(kRow),
                            .a_scale = scale.start(),
-                           .c = c.start(),
+                           .scale_m = scale.stride(kRow),
+                           .scale_block = scale.stride(kStep),
                            .b = {b.start(), b.stride(kGroup), b.stride(kStep)},
                            .coefficient = computed(product.coefficient),
                            .fold = std::move(fold),
                            .offset = std::move(offset),
-                           .a_m = a.front().stride(kRow),
-                           .scale_m = scale.stride(kRow),
-                           .scale_block = scale.stride(kStep),
+                           .c = c.start(),
                            .c_m = c.stride(kRow),
-                           .c_group = c.stride(kGroup),
-                           .m = extent(row),
-                           .n = extent(n),
-                           .k = extent(k),
-                           .accumulate = tile.accumulates};
-    return finished(scope, std::move(tile), {std::move(call)});
+                           .c_group = c.stride(kGroup)};
+    return finished(scope, std::move(tile), {Call(std::move(call))});
 }
 
 }  // namespace tessera

@@ -4,6 +4,8 @@
 
 #include "ir/iterator_use.h"
 #include "kernels/contraction.h"
+#include "movement/calls/contract_call.h"
+#include "movement/calls/dot_call.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
 
@@ -126,22 +128,21 @@ Body lower_contract(const LeafScope& scope) {
                       .panel_blocks = panel_parameter(scope),
                       .k_lanes = k_lanes.count,
                       .dot = k_lanes.dot,
-                      .a = a.start(),
-                      .c = c.start(),
-                      .b = factor_b(scope, roles, at, positions, lanes),
-                      .a_m = a.stride(kRow),
-                      .a_k = k_lanes.count > 1 ? a.stride(kInStep) : a.stride(kStep),
-                      .c_m = c.stride(kRow),
-                      .c_group = c.stride(kGroup),
+                      .accumulate = tile.accumulates,
+                      .b_is_padded = std::all_of(
+                          roles.product.b_reads.begin(), roles.product.b_reads.end(),
+                          [&](const Read& read) { return is_padded(scope, read, lanes, k_lanes.count > 1); }),
                       .m = extent(row),
                       .n = extent(range(roles.n)),
                       .k = extent(range(roles.k)),
-                      .accumulate = tile.accumulates,
-                      .b_is_padded = std::all_of(roles.product.b_reads.begin(), roles.product.b_reads.end(),
-                                                 [&](const Read& read) {
-                                                     return is_padded(scope, read, lanes, k_lanes.count > 1);
-                                                 })};
-    return finished(scope, std::move(tile), {std::move(call)});
+                      .a = a.start(),
+                      .a_m = a.stride(kRow),
+                      .a_k = k_lanes.count > 1 ? a.stride(kInStep) : a.stride(kStep),
+                      .b = factor_b(scope, roles, at, positions, lanes),
+                      .c = c.start(),
+                      .c_m = c.stride(kRow),
+                      .c_group = c.stride(kGroup)};
+    return finished(scope, std::move(tile), {Call(std::move(call))});
 }
 
 Body lower_dot(const LeafScope& scope) {
@@ -168,18 +169,18 @@ Body lower_dot(const LeafScope& scope) {
     DotCall call{.lanes = lanes,
                  .rows = number_parameter(scope, "rows", 1, 16),
                  .columns = number_parameter(scope, "columns", 1, 16),
-                 .a = a.start(),
-                 .c = c.start(),
-                 .b = factor_b(scope, roles, at, positions, lanes),
-                 .a_m = a.stride(kRow),
-                 .a_group = a.stride(kGroup),
-                 .c_m = c.stride(kRow),
-                 .c_n = c.stride(kColumn),
+                 .accumulate = tile.accumulates,
                  .m = extent(row),
                  .n = extent(range(roles.n)),
                  .k = extent(range(roles.k)),
-                 .accumulate = tile.accumulates};
-    return finished(scope, std::move(tile), {std::move(call)});
+                 .a = a.start(),
+                 .a_m = a.stride(kRow),
+                 .a_group = a.stride(kGroup),
+                 .b = factor_b(scope, roles, at, positions, lanes),
+                 .c = c.start(),
+                 .c_m = c.stride(kRow),
+                 .c_n = c.stride(kColumn)};
+    return finished(scope, std::move(tile), {Call(std::move(call))});
 }
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/iterator_use.h"
+#include "movement/calls/stream_call.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
 
@@ -124,17 +125,17 @@ Body lower_stream(const LeafScope& scope) {
                     .groups = number_parameter(scope, "groups", 1, 16),
                     .weights = definition.weights,
                     .dot = adds_pairs(scope, *value),
-                    .scores = tile,
+                    .m = extent(row),
+                    .s = extent(steps),
+                    .d = extent(range(roles.d)),
+                    .scores = {tile, Index(0)},
                     .scores_stride = stride,
                     .v = operand_factor(scope, *value, at, inside, lanes),
                     .max = max.start(),
                     .sum = sum.start(),
                     .result = weighted.start(),
                     .result_m = weighted.stride(kRow),
-                    .result_group = weighted.stride(kGroup),
-                    .m = extent(row),
-                    .s = extent(steps),
-                    .d = extent(range(roles.d))};
+                    .result_group = weighted.stride(kGroup)};
     if (scope.leaf.micro_kernel == "stream_tiles") {
         const TileBlock block = tile_parameters_of(scope);
         call.tile_rows = block.tile_rows;
@@ -143,7 +144,7 @@ Body lower_stream(const LeafScope& scope) {
         call.prefetch = prefetch_parameter(scope);
         call.panel_blocks = panel_parameter(scope);
     }
-    body.push_back({std::move(call)});
+    body.push_back({Call(std::move(call))});
     Body whole;
     if (!scope.is_partial) whole = lower_identity(scope);
     for (Statement& s : loops.around(std::move(body))) whole.push_back(std::move(s));

@@ -4,6 +4,7 @@
 // keys of a cache, NTT makes the pairs.
 #include "ir/iterator_use.h"
 #include "kernels/contraction.h"
+#include "movement/calls/tile_contract_call.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
 
@@ -78,18 +79,18 @@ Body lower_contract_tiles(const LeafScope& scope) {
                           .depth = block.depth,
                           .rows = block.rows,
                           .groups = block.groups,
-                          .a = a.start(),
-                          .c = c.start(),
-                          .b = std::move(b),
                           .is_in_pairs = is_in_pairs,
-                          .a_m = a.stride(kRow),
-                          .c_m = c.stride(kRow),
-                          .c_group = c.stride(kGroup),
+                          .accumulate = tile.accumulates,
                           .m = extent(row),
                           .n = extent(n),
                           .k = extent(k),
-                          .accumulate = tile.accumulates};
-    return finished(scope, std::move(tile), {std::move(call)});
+                          .a = a.start(),
+                          .a_m = a.stride(kRow),
+                          .b = std::move(b),
+                          .c = c.start(),
+                          .c_m = c.stride(kRow),
+                          .c_group = c.stride(kGroup)};
+    return finished(scope, std::move(tile), {Call(std::move(call))});
 }
 
 }  // namespace tessera

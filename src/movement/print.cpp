@@ -44,12 +44,36 @@ std::string text(const ValueExpr& value) {
     return std::visit(Visit{}, value.node);
 }
 
-std::string text(const Factor& factor) {
-    if (const auto* strided = std::get_if<StridedFactor>(&factor))
-        return fmt::format("{} by ({}, {})", text(strided->start), strided->outer.text(),
-                           strided->inner.text());
-    const auto& computed = std::get<ComputedFactor>(factor);
-    return fmt::format("({}, {}) -> {}", computed.outer.name, computed.inner.name, text(*computed.value));
+std::string text(const FieldRecord& record);
+
+std::string text(const FieldValue& field) {
+    struct Visit {
+        std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+        std::string operator()(int64_t number) const { return fmt::format("{}", number); }
+        std::string operator()(ElementType type) const { return std::string(name(type)); }
+        std::string operator()(const Index& index) const { return index.text(); }
+        std::string operator()(const Address& address) const { return text(address); }
+        std::string operator()(const StridedFactor& b) const {
+            return fmt::format("{} by ({}, {})", text(b.start), b.outer.text(), b.inner.text());
+        }
+        std::string operator()(const ComputedFactor& b) const {
+            return fmt::format("({}, {}) -> {}", b.outer.name, b.inner.name, text(*b.value));
+        }
+        std::string operator()(const std::vector<FieldValue>& list) const {
+            std::string out;
+            for (const FieldValue& element : list) out += (out.empty() ? "" : ", ") + text(element);
+            return "[" + out + "]";
+        }
+        std::string operator()(const FieldRecord& record) const { return "{" + text(record) + "}"; }
+    };
+    return std::visit(Visit{}, field.value);
+}
+
+std::string text(const FieldRecord& record) {
+    std::string out;
+    for (const NamedField& field : record)
+        out += fmt::format("{}{}={}", out.empty() ? "" : ", ", field.name, text(field.value));
+    return out;
 }
 
 class ProgramText {
@@ -91,68 +115,7 @@ private:
         line(fmt::format("{} <- {}{}", a.name, text(*a.value),
                          a.condition ? " if " + text(*a.condition) : ""));
     }
-    static std::string ahead(int64_t bytes) { return bytes == 0 ? "" : fmt::format(" prefetch {}", bytes); }
-    static std::string streams(int64_t count) {
-        return count == 1 ? "" : fmt::format(" in {} streams", count);
-    }
-    static std::string panels(int64_t blocks) {
-        return blocks == 0 ? "" : fmt::format(" panels for {} blocks", blocks);
-    }
-    void add(const ContractCall& c) {
-        line(fmt::format("contract {}x{}x{}{}{}{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}{}",
-                         c.rows, c.groups, c.lanes, c.k_lanes == 1 ? "" : fmt::format("x{}", c.k_lanes),
-                         c.partial_sums == 1 ? "" : fmt::format(" partial sums {}", c.partial_sums),
-                         c.dot ? " dot" : "", c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(),
-                         c.a_k.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
-                         c.accumulate ? " accumulate" : "", c.b_is_padded ? " padded" : "") +
-             ahead(c.prefetch) + streams(c.streams) + panels(c.panel_blocks));
-    }
-    std::string terms(const BlockContractCall& c) const {
-        if (c.a.size() == 1) return text(c.a.front());
-        return fmt::format("{} * {} + {}", text(c.a[0]), c.radix, text(c.a[1]));
-    }
-    std::string folds(const std::optional<BlockContractCall::Fold>& fold) const {
-        if (!fold) return "";
-        const std::string integer = fold->integer ? text(Factor(*fold->integer)) + " * " : "";
-        return fmt::format(" = {}{} each {}", integer, text(Factor(fold->rest)), fold->block);
-    }
-    void add(const BlockContractCall& c) {
-        const std::string tile =
-            c.depth == 0
-                ? fmt::format("contract_blocks {}x{}x{}", c.rows, c.groups, c.lanes)
-                : fmt::format("contract_block_tiles {} of {}x{}x{}", c.groups, c.tile_rows, c.lanes, c.depth);
-        line(fmt::format("{} blocks of {} m={} n={} k={} a={} by {} scale={} by ({}, {} each {}) "
-                         "b={} + {} coefficient={}{}{} c={} by ({}, {}){}",
-                         tile, c.block, c.m.text(), c.n.text(), c.k.text(), terms(c), c.a_m.text(),
-                         text(c.a_scale), c.scale_m.text(), c.scale_block.text(), c.a_block,
-                         text(Factor(c.b)), c.zero, text(Factor(c.coefficient)), folds(c.fold),
-                         c.offset ? " offset=" + text(Factor(*c.offset)) : "", text(c.c), c.c_m.text(),
-                         c.c_group.text(), c.accumulate ? " accumulate" : "") +
-             ahead(c.prefetch) + streams(c.streams) + panels(c.panel_blocks));
-    }
-    void add(const TileContractCall& c) {
-        line(fmt::format("contract_tiles {}x{} of {}x{}x{} m={} n={} k={} a={} by {} b={} c={} by ({}, {}){}",
-                         c.rows, c.groups, c.tile_rows, c.lanes, c.depth, c.m.text(), c.n.text(), c.k.text(),
-                         text(c.a), c.a_m.text(), text(c.b), text(c.c), c.c_m.text(), c.c_group.text(),
-                         c.accumulate ? " accumulate" : "") +
-             (c.is_in_pairs ? "" : " pairs made"));
-    }
-    void add(const DotCall& c) {
-        line(fmt::format("dot {}x{}x{} m={} n={} k={} a={} by ({}, {}) b={} c={} by ({}, {}){}", c.rows,
-                         c.columns, c.lanes, c.m.text(), c.n.text(), c.k.text(), text(c.a), c.a_m.text(),
-                         c.a_group.text(), text(c.b), text(c.c), c.c_m.text(), c.c_n.text(),
-                         c.accumulate ? " accumulate" : ""));
-    }
-    void add(const StreamCall& c) {
-        line(fmt::format("stream{} {}x{}x{} m={} s={} d={} scores={} by {} v={} max={} sum={} "
-                         "result={} by ({}, {})",
-                         c.depth == 0 ? "" : fmt::format("_tiles {}x{} of", c.tile_rows, c.depth), c.rows,
-                         c.groups, c.lanes, c.m.text(), c.s.text(), c.d.text(), c.scores, c.scores_stride,
-                         text(c.v), text(c.max), text(c.sum), text(c.result), c.result_m.text(),
-                         c.result_group.text()) +
-             (c.weights == ElementType::kF32 ? "" : fmt::format(" weights {}", name(c.weights))) +
-             (c.dot ? " dot" : "") + ahead(c.prefetch) + panels(c.panel_blocks));
-    }
+    void add(const Call& call) { line(call.kind().name + (" " + text(call.record()))); }
     void add(const LocalTile& tile) { line(fmt::format("tile {} x {}", tile.name, tile.elements)); }
     void add(const Fill& fill) {
         line(fmt::format("fill {} x {} = {}", text(fill.to), fill.count.text(), fill.value));

@@ -69,20 +69,6 @@ ValuePtr integer_value(const Index& value, const Node& node) {
 
 }  // namespace
 
-ValuePtr number_value(double value) {
-    return std::make_shared<const ValueExpr>(
-        ValueExpr{Number{value, value == static_cast<double>(static_cast<int64_t>(value))}});
-}
-
-ValuePtr apply_value(Function function, std::vector<ValuePtr> arguments) {
-    return std::make_shared<const ValueExpr>(ValueExpr{ApplyValue{function, std::move(arguments)}});
-}
-
-ValuePtr rounded_value(ElementType type, ValuePtr value) {
-    if (type == ElementType::kF32) return value;
-    return std::make_shared<const ValueExpr>(ValueExpr{RoundValue{type, std::move(value)}});
-}
-
 LaneAddress split_lanes(const Address& address, const Node& node, const std::string& what) {
     const auto stride = address.offset.coefficient(kLane);
     if (!stride) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "movement/ranges.h"
+#include "movement/value_expr.h"
 
 /// Bodies and predicates as values of the lowered program.
 namespace tessera {
@@ -25,10 +26,6 @@ struct ValueScope {
 ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope);
 /// Where result `tensor` is stored at these iterators; `lane_stride` is that of its lanes.
 Store store_to(int tensor, ValuePtr value, const ValueScope& scope);
-ValuePtr number_value(double value);
-ValuePtr apply_value(Function function, std::vector<ValuePtr> arguments);
-/// The nearest number of this type, f32 being what compiled code computes in.
-ValuePtr rounded_value(ElementType type, ValuePtr value);
 /// The element that a result has so far.
 ValuePtr load_result(int tensor, const ValueScope& scope);
 
