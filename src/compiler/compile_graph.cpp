@@ -6,6 +6,7 @@
 #include "compiler/operator_cost.h"
 #include "compiler/pass.h"
 #include "compiler/planner_options.h"
+#include "kernels/micro_kernels.h"
 #include "layouts/choose_layouts.h"
 #include "movement/lower.h"
 #include "ops/decompose.h"
@@ -46,7 +47,8 @@ Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional
 Plan read_plan(const std::filesystem::path& path) {
     const MappedFile file = MappedFile::open(path);
     const auto bytes = file.bytes();
-    return parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+    return parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(),
+                      micro_kernels());
 }
 
 Plan with_layouts(const Graph& graph, const Plan& initial, const PlannerOptions& planner,

@@ -6,8 +6,7 @@
 #include "cost/linear_model.h"
 #include "cost/typical_rates.h"
 #include "facts/work.h"
-#include "kernels/micro_kernel.h"
-#include "plan/leaf_parameters.h"
+#include "kernels/parameters.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -49,7 +48,8 @@ constexpr double kProductsOfBytes = 4;
 /// Of the unit for which the micro-kernel is: a matrix unit, or a vector unit that adds products (`dot`), for
 /// these types; else the vector unit for F32, to which all is widened. 0 if it was not measured.
 double peak_of(const Machine& machine, const MicroKernel& kernel, const ProductCall& call) {
-    const bool is_widened = kernel.unit == UnitKind::kVector && !call.parameters.contains("dot");
+    const bool is_widened =
+        kernel.unit == UnitKind::kVector && !call.parameters.contains(std::string(parameter::kDot.name));
     const bool is_of_bytes = kernel.name == "contract_block_tiles";
     double most = 0;
     for (const ComputeUnit& unit : machine.units) {
@@ -87,31 +87,29 @@ CostModel::CostModel(const Machine& machine)
 LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
                          const std::vector<Layout>& layouts) const {
     TESSERA_CHECK(extents.size() == definition.iterators.size(), "{}", extents.size());
-    const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
-    if (!kernel) return {.why_infinite = fmt::format("there is no micro-kernel {}", leaf.micro_kernel)};
-    if (const std::string why = kernel->why_not(definition); !why.empty())
-        return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.micro_kernel, why)};
-    if (leaf.parameters.contains("n") || leaf.parameters.contains("d"))
-        return product(definition, *kernel, leaf, extents);
+    if (const std::string why = leaf.kernel->why_not(definition); !why.empty())
+        return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.kernel->name, why)};
+    if (leaf.is_given(parameter::kColumns) || leaf.is_given(parameter::kValues))
+        return product(definition, leaf, extents);
     return vector_loops(definition, leaf, extents, layouts);
 }
 
-LeafCost CostModel::product(const Definition& definition, const MicroKernel& kernel, const Leaf& leaf,
+LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
                             const std::vector<int64_t>& extents) const {
-    ProductCall call{.micro_kernel = leaf.micro_kernel,
+    ProductCall call{.micro_kernel = std::string(leaf.kernel->name),
                      .types = kernel_types(definition, leaf),
-                     .parameters = numbers(leaf)};
+                     .parameters = leaf.numbers()};
     if (call.types.empty())
         return {.why_infinite =
-                    fmt::format("{} finds no product in it by these iterators", leaf.micro_kernel)};
+                    fmt::format("{} finds no product in it by these iterators", leaf.kernel->name)};
     const bool is_stream = definition.monoid == Monoid::kSoftmaxSum;
-    const int m = iterator_of(definition, leaf, "m"),
-              n = iterator_of(definition, leaf, is_stream ? "d" : "n");
+    const int m = iterator_of(definition, leaf, parameter::kRowsOfA),
+              n = iterator_of(definition, leaf, is_stream ? parameter::kValues : parameter::kColumns);
     double calls = 1;
     for (int x = 0; x < static_cast<int>(extents.size()); ++x) {
         const int64_t extent = extents[static_cast<size_t>(x)];
         const bool is_k = is_stream ? definition.iterators[static_cast<size_t>(x)].is_reduction
-                                    : x == iterator_of(definition, leaf, "k");
+                                    : x == iterator_of(definition, leaf, parameter::kReduction);
         if (x == m) {
             call.m = extent;
         } else if (x == n) {
@@ -122,7 +120,7 @@ LeafCost CostModel::product(const Definition& definition, const MicroKernel& ker
             calls *= static_cast<double>(extent);
         }
     }
-    const auto lanes = static_cast<double>(std::max<int64_t>(1, call.parameters["lanes"]));
+    const auto lanes = static_cast<double>(leaf.number(parameter::kLanes));
     const double rows = calls * static_cast<double>(call.m);
     double passes = 0;
     if (is_stream && definition.where)
@@ -135,13 +133,12 @@ LeafCost CostModel::product(const Definition& definition, const MicroKernel& ker
         calls * static_cast<double>(call.n * call.k) * bits_of_type(call.types.at("B")) / 8;
     if (const auto time = times_.of(call))
         return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, {}};
-    const double peak = peak_of(machine_, kernel, call);
+    const double peak = peak_of(machine_, *leaf.kernel, call);
     if (peak == 0)
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
-                                            leaf.micro_kernel, call.types["A"], call.types["B"])};
+                                            leaf.kernel->name, call.types["A"], call.types["B"])};
     // What a lower tile saves only measurements tell (row_blocks.h).
-    const auto tile = call.parameters.find("tile_rows");
-    const int64_t height = tile == call.parameters.end() ? 1 : tile->second;
+    const int64_t height = std::max<int64_t>(1, leaf.number(parameter::kRowsOfTile));
     const int64_t filled = (call.m + height - 1) / height * height;
     const double operations =
         2.0 * static_cast<double>(filled * call.n) * static_cast<double>(call.k) * calls;
@@ -153,7 +150,7 @@ LeafCost CostModel::vector_loops(const Definition& definition, const Leaf& leaf,
                                  const std::vector<Layout>& layouts) const {
     if (weights_.empty())
         return {.why_infinite = fmt::format("the machine has no times of loops, of which those of {} follow",
-                                            leaf.micro_kernel)};
+                                            leaf.kernel->name)};
     return {.near_seconds =
                 seconds_of(vector_work(definition, extents, leaf, vector_lanes(machine_), layouts))};
 }

@@ -8,7 +8,7 @@
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
-#include "plan/leaf_parameters.h"
+#include "kernels/parameters.h"
 
 namespace tessera {
 namespace {
@@ -32,7 +32,7 @@ std::set<int> streamed_tensors(const Definition& definition, const Leaf& leaf) {
     };
     if (definition.monoid == Monoid::kSoftmaxSum) {
         add(reads_in({definition.body[1]}));
-    } else if (const int n = iterator_of(definition, leaf, "n"); n >= 0) {
+    } else if (const int n = iterator_of(definition, leaf, parameter::kColumns); n >= 0) {
         for (const BlockContraction& roles : block_contractions_of(definition)) {
             if (!contains(roles.n, n)) continue;
             add(roles.b_reads);

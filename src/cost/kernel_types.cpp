@@ -11,7 +11,7 @@
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
-#include "plan/leaf_parameters.h"
+#include "kernels/parameters.h"
 
 namespace tessera {
 namespace {
@@ -82,7 +82,8 @@ std::map<std::string, std::string> kernel_types(const Definition& definition, co
                 {"B", std::string(name(type(definition, values.front())))},
                 {"C", c}};
     }
-    const int n = iterator_of(definition, leaf, "n"), k = iterator_of(definition, leaf, "k");
+    const int n = iterator_of(definition, leaf, parameter::kColumns),
+              k = iterator_of(definition, leaf, parameter::kReduction);
     const auto operands_of = [&](const std::vector<Read>& reads) {
         std::vector<Operand> operands;
         for (const Read& read : reads) operands.emplace_back(type(definition, read), block_along(read, k));

@@ -1,10 +1,9 @@
 #include "movement/leaf.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
-#include "kernels/micro_kernel.h"
+#include "kernels/parameters.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -15,56 +14,8 @@ std::string Names::fresh(const std::string& wanted) {
     return name;
 }
 
-int iterator_parameter(const LeafScope& scope, const std::string& name) {
-    const auto at = scope.leaf.parameters.find(name);
-    if (at == scope.leaf.parameters.end()) return -1;
-    const int iterator = scope.node.definition()->iterator(at->second);
-    if (iterator < 0) {
-        throw Error(scope.node.name, name,
-                    fmt::format("names {}, which is no iterator of the operator", at->second));
-    }
-    return iterator;
-}
-
-int64_t number_parameter(const LeafScope& scope, const std::string& name, int64_t otherwise,
-                         int64_t largest) {
-    const auto at = scope.leaf.parameters.find(name);
-    if (at == scope.leaf.parameters.end()) return otherwise;
-    int64_t value = 0;
-    const char* end = at->second.data() + at->second.size();
-    const auto result = std::from_chars(at->second.data(), end, value);
-    if (result.ec != std::errc() || result.ptr != end || value < 1 || value > largest) {
-        throw Error(scope.node.name, name,
-                    fmt::format("is {}, expected a number from 1 to {}", at->second, largest));
-    }
-    return value;
-}
-
-int64_t lanes_parameter(const LeafScope& scope) {
-    const int64_t lanes = number_parameter(scope, "lanes", 1, 64);
-    if ((lanes & (lanes - 1)) != 0)
-        throw Error(scope.node.name, "lanes", fmt::format("is {}, expected a power of two", lanes));
-    return lanes;
-}
-
-int64_t prefetch_parameter(const LeafScope& scope) {
-    return number_parameter(scope, "prefetch", 0, 1 << 20);
-}
-
-int64_t panel_parameter(const LeafScope& scope) {
-    return number_parameter(scope, "panel_blocks", 0, 1 << 20);
-}
-
-int64_t streams_parameter(const LeafScope& scope, int64_t groups) {
-    const int64_t streams = number_parameter(scope, "streams", 1, 16);
-    if (streams == 1) return streams;
-    if (streams != groups)
-        throw Error(scope.node.name, "streams",
-                    fmt::format("is {}, expected the groups of a block, {}", streams, groups));
-    if (panel_parameter(scope) > 0)
-        throw Error(scope.node.name, "streams", "is for what is read without panels",
-                    "leave streams or panel_blocks out");
-    return streams;
+int iterator_parameter(const LeafScope& scope, const Parameter& parameter) {
+    return iterator_of(*scope.node.definition(), scope.leaf, parameter);
 }
 
 LeafLoops::LeafLoops(const LeafScope& scope, const std::vector<int>& iterators) {
@@ -144,8 +95,8 @@ Body lower_post(const LeafScope& scope) {
     if (!definition.post) return {};
     const int tensor = definition.results().front();
     std::vector<int> iterators = iterators_of_result(definition, tensor);
-    int x = iterator_parameter(scope, "n");
-    if (x < 0) x = iterator_parameter(scope, "x");
+    int x = iterator_parameter(scope, parameter::kColumns);
+    if (x < 0) x = iterator_parameter(scope, parameter::kIteratorOfLanes);
     const auto at = std::find(iterators.begin(), iterators.end(), x);
     const bool is_vector = at != iterators.end();
     if (is_vector) iterators.erase(at);
@@ -155,7 +106,7 @@ Body lower_post(const LeafScope& scope) {
         values.folded = load_result(tensor, values);
         return loops.around({{store_to(tensor, to_value(definition.post, values), values)}});
     }
-    const LaneLoop lanes = lane_loop(scope, x, lanes_parameter(scope));
+    const LaneLoop lanes = lane_loop(scope, x, scope.leaf.number(parameter::kLanes));
     values.iterators[static_cast<size_t>(x)] = lanes.value;
     values.folded = load_result(tensor, values);
     return loops.around({lanes.around({{store_to(tensor, to_value(definition.post, values), values)}})});

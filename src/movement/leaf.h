@@ -55,22 +55,8 @@ bool leaves_gaps(const Node& node, const Storage& storage);
 // ---- parts that leaves share
 // -----------------------------------------------------------------------------------------
 
-/// The iterator that a parameter names; -1 if it is not given. @throws Error if there is no such iterator.
-int iterator_parameter(const LeafScope& scope, const std::string& name);
-/// The positive integer of a parameter, or the default. @throws Error beyond `largest`.
-int64_t number_parameter(const LeafScope& scope, const std::string& name, int64_t otherwise, int64_t largest);
-
-/// Bytes by which a leaf fetches ahead; 0 if it does not say. @throws Error
-int64_t prefetch_parameter(const LeafScope& scope);
-
-/// Blocks of rows for which a leaf widens or decodes B by panels; 0 if it does not say. @throws Error
-int64_t panel_parameter(const LeafScope& scope);
-/// The parts of n of which a block of so many groups has one each; 1: its groups lie beside each other.
-/// @throws Error for other numbers, and with panels.
-int64_t streams_parameter(const LeafScope& scope, int64_t groups);
-
-/// The lanes of a leaf: a power of two. @throws Error
-int64_t lanes_parameter(const LeafScope& scope);
+/// The iterator that a parameter names; -1 if it is not given.
+int iterator_parameter(const LeafScope& scope, const Parameter& parameter);
 
 /// Loops over some iterators of a leaf, outermost first: the others are set by the caller.
 class LeafLoops {

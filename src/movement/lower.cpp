@@ -14,7 +14,6 @@
 #include <functional>
 #include <numeric>
 
-#include "kernels/micro_kernel.h"
 #include "movement/fill_gaps.h"
 #include "movement/kernel_division.h"
 #include "movement/leaf.h"
@@ -42,7 +41,10 @@ class KernelLowering {
 public:
     KernelLowering(const LoweringInput& input, const Block& block, const KernelPlan& plan)
         : plan_(plan), storage_(input, block), division_(plan, storage_), names_(reserved_names(input)) {
-        for (const Leaf* leaf : leaves(plan.nest)) nodes_.push_back(&block.node(leaf->node));
+        for (const Leaf* leaf : leaves(plan.nest)) {
+            nodes_.push_back(&block.node(leaf->node));
+            check_parameters(*nodes_.back()->definition(), *leaf);
+        }
     }
 
     Kernel lower() {
@@ -114,7 +116,7 @@ private:
             const bool is_reduction = definition.iterators[static_cast<size_t>(x)].is_reduction;
             if (loop.is_divided) division_.check(root_node, loop, range);
             if (is_reduction && !is_partial) {
-                if (!find_micro_kernel(root(nest).micro_kernel)->tiles_reductions) {
+                if (!root(nest).kernel->tiles_reductions) {
                     throw Error(root_node.name, loop.iterator,
                                 "is a reduction, and the micro-kernel cannot fold tiles of it");
                 }
@@ -301,10 +303,8 @@ private:
     }
 
     Body lower_leaf(const Leaf& leaf, const Node& node, const Ranges& ranges, bool is_partial) {
-        const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
-        TESSERA_CHECK(kernel != nullptr, "{}", leaf.micro_kernel);
         division_.check_stays_in_part(node, ranges);
-        check_types(node, *kernel);
+        check_types(node, *leaf.kernel);
         Body body;
         const LeafScope scope{node, leaf, ranges, is_partial, storage_, nodes_, names_};
         const ValueId first = value_of(node, node.definition()->results().front());
@@ -312,7 +312,7 @@ private:
             node.definition()->monoid == Monoid::kNone && !readers_imply_predicate(node, nodes_, storage_)) {
             body = lower_identity(scope);
         }
-        append(body, lowering_of(leaf.micro_kernel)(scope));
+        append(body, lowering_of(leaf.kernel->name)(scope));
         return body;
     }
 

@@ -2,6 +2,7 @@
 // quantised weights, in integers inside the blocks that share a scale, by vectors or by a matrix unit.
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
+#include "kernels/parameters.h"
 #include "movement/calls/block_contract_call.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
@@ -15,7 +16,7 @@ BlockContraction roles_of(const LeafScope& scope, const ProductIterators& iterat
             (iterators.m < 0 || contains(product.m, iterators.m)))
             return std::move(product);
     }
-    throw Error(scope.node.name, scope.leaf.micro_kernel,
+    throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
                 "n must index the quantised factor and the result, k both factors and not the result, m the "
                 "other factor and the result",
                 "choose other iterators for m, n and k");
@@ -24,7 +25,7 @@ BlockContraction roles_of(const LeafScope& scope, const ProductIterators& iterat
 /// @throws Error unless the tile has whole blocks of k.
 void expect_whole_blocks(const LeafScope& scope, const Range& k, int64_t block) {
     if (k.begin.divisor() % block != 0 || extent(k).divisor() % block != 0) {
-        throw Error(scope.node.name, scope.leaf.micro_kernel,
+        throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
                     fmt::format("its tile of k ends within a block of {}", block),
                     fmt::format("tile k by multiples of {}", block));
     }
@@ -52,15 +53,12 @@ constexpr int64_t kProductsOfBytes = 4;
 /// @throws Error for what it does not hold, or a product that is no sum of integers over whole tiles of k.
 ByteTiles byte_tiles(const LeafScope& scope, const BlockContraction& product, int64_t lanes, int64_t groups) {
     if (!is_of_bytes(product))
-        throw Error(scope.node.name, scope.leaf.micro_kernel,
+        throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
                     "the factors of these iterators are not of signed bytes, or share no scale over several "
                     "blocks",
                     "choose other iterators for m, n and k, or contract_blocks");
-    const int64_t rows = number_parameter(scope, "tile_rows", 1, kMostTileRows),
-                  depth = number_parameter(scope, "depth", kQuad, kMostTileDepthOfBytes);
-    if (lanes > kMostTileLanes)
-        throw Error(scope.node.name, "lanes",
-                    fmt::format("is {}, a row of a tile has {} at most", lanes, kMostTileLanes));
+    const int64_t rows = scope.leaf.number(parameter::kRowsOfTile),
+                  depth = scope.leaf.number(parameter::kDepthOfTile);
     if (depth % kQuad != 0 || product.fold->block % depth != 0)
         throw Error(scope.node.name, "depth",
                     fmt::format("is {}, expected a multiple of {} that divides {}, over which sums are of "
@@ -81,17 +79,17 @@ Body lower_contract_blocks(const LeafScope& scope) {
     const ProductIterators iterators = product_iterators(scope);
     const BlockContraction product = roles_of(scope, iterators);
     const Definition& definition = *scope.node.definition();
-    const int64_t lanes = lanes_parameter(scope);
-    const int64_t rows = number_parameter(scope, "rows", 1, 32);
+    const int64_t lanes = scope.leaf.number(parameter::kLanes);
+    const int64_t rows = scope.leaf.number(parameter::kRows);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const Range row = row_range(scope, iterators.m);
     const Range &n = range(iterators.n), &k = range(iterators.k);
     expect_whole_blocks(scope, k, product.a_block);
     expect_padded(scope, product, lanes);
-    const bool is_tiled = scope.leaf.micro_kernel == "contract_block_tiles";
+    const bool is_tiled = scope.leaf.kernel->name == "contract_block_tiles";
     const int64_t largest_k = is_tiled ? kLargestBlockTilesK : kLargestBlocksK;
     if (k.largest > largest_k)
-        throw Error(scope.node.name, scope.leaf.micro_kernel,
+        throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
                     fmt::format("its tile of k is {}, expected at most {}", k.largest, largest_k), "tile k");
 
     ProductTile tile = surrounding(scope, iterators);
@@ -137,9 +135,9 @@ Body lower_contract_blocks(const LeafScope& scope) {
     };
     std::optional<ComputedFactor> offset;
     if (product.offset) offset = computed(product.offset);
-    const int64_t groups = number_parameter(scope, "groups", 1, 16);
+    const int64_t groups = scope.leaf.number(parameter::kGroups);
     const ByteTiles tiles = is_tiled ? byte_tiles(scope, product, lanes, groups) : ByteTiles{};
-    const int64_t panel_blocks = panel_parameter(scope);
+    const int64_t panel_blocks = scope.leaf.number(parameter::kPanelBlocks);
     std::optional<BlockContractCall::Fold> fold;
     if ((panel_blocks > 0 && product.fold) || is_tiled)
         fold = {product.fold->integer ? std::optional(computed(product.fold->integer)) : std::nullopt,
@@ -149,8 +147,8 @@ Body lower_contract_blocks(const LeafScope& scope) {
                            .groups = groups,
                            .tile_rows = tiles.tile_rows,
                            .depth = tiles.depth,
-                           .prefetch = prefetch_parameter(scope),
-                           .streams = streams_parameter(scope, groups),
+                           .prefetch = scope.leaf.number(parameter::kPrefetch),
+                           .streams = streams_of(scope),
                            .panel_blocks = panel_blocks,
                            .block = product.block,
                            .a_block = product.a_block,

@@ -7,6 +7,7 @@
 // in the order of the workers, so that the result is the same every time.
 #include <algorithm>
 
+#include "kernels/parameters.h"
 #include "movement/leaf.h"
 #include "support/error.h"
 
@@ -22,8 +23,8 @@ struct CombinePlan {
 CombinePlan combine_plan(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     CombinePlan plan;
-    plan.x = iterator_parameter(scope, "x");
-    plan.lanes = lanes_parameter(scope);
+    plan.x = iterator_parameter(scope, parameter::kIteratorOfLanes);
+    plan.lanes = scope.leaf.number(parameter::kLanes);
     if (plan.x < 0 && plan.lanes > 1) {
         throw Error(scope.node.name, "lanes", "there are lanes but no iterator for them", "give x=ITERATOR");
     }

@@ -4,6 +4,7 @@
 
 #include "ir/iterator_use.h"
 #include "kernels/contraction.h"
+#include "kernels/parameters.h"
 #include "movement/calls/contract_call.h"
 #include "movement/calls/dot_call.h"
 #include "movement/product_tile.h"
@@ -26,7 +27,7 @@ Roles roles_of(const LeafScope& scope) {
             return {iterators, std::move(product), definition.results().front()};
     }
     throw Error(
-        scope.node.name, scope.leaf.micro_kernel,
+        scope.node.name, std::string(scope.leaf.kernel->name),
         "n must index one factor and the result, k both factors and not the result, m the other factor "
         "and the result",
         "choose other iterators for m, n and k");
@@ -57,8 +58,7 @@ struct KLanes {
 };
 
 KLanes k_lanes_of(const LeafScope& scope, const Roles& roles) {
-    const int64_t count = number_parameter(scope, "k_lanes", 1, 2),
-                  dot = number_parameter(scope, "dot", 1, 2);
+    const int64_t count = scope.leaf.number(parameter::kKLanes), dot = scope.leaf.number(parameter::kDot);
     const auto expect_bf16 = [&](const Read& factor, const char* parameter) {
         const TensorDecl& tensor = scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)];
         if (tensor.type == ElementType::kBF16) return;
@@ -69,7 +69,7 @@ KLanes k_lanes_of(const LeafScope& scope, const Roles& roles) {
     const Read* b = roles.product.b_operand();
     if (dot > 1 && !b)
         throw Error(scope.node.name, "dot", "its factor is computed from several operands", "leave dot out");
-    if (dot > 1 && count == 1 && lanes_parameter(scope) == 1)
+    if (dot > 1 && count == 1 && scope.leaf.number(parameter::kLanes) == 1)
         throw Error(scope.node.name, "dot", "lays lanes into each other, and there are none", "give lanes");
     if (count > 1 && b) expect_bf16(*b, "k_lanes");
     if (dot > 1) {
@@ -81,7 +81,7 @@ KLanes k_lanes_of(const LeafScope& scope, const Roles& roles) {
 
 /// @throws Error if panels are asked for where NTT has none.
 void expect_panels_possible(const LeafScope& scope, const Roles& roles) {
-    if (panel_parameter(scope) == 0) return;
+    if (scope.leaf.number(parameter::kPanelBlocks) == 0) return;
     const TensorDecl& a = scope.node.definition()->tensors[static_cast<size_t>(roles.product.a.tensor)];
     if (a.type == ElementType::kF32) return;
     throw Error(scope.node.name, "panel_blocks",
@@ -93,7 +93,7 @@ void expect_panels_possible(const LeafScope& scope, const Roles& roles) {
 
 Body lower_contract(const LeafScope& scope) {
     const Roles roles = roles_of(scope);
-    const int64_t lanes = lanes_parameter(scope);
+    const int64_t lanes = scope.leaf.number(parameter::kLanes);
     const KLanes k_lanes = k_lanes_of(scope, roles);
     expect_panels_possible(scope, roles);
     ProductTile tile = surrounding(scope, roles);
@@ -118,14 +118,13 @@ Body lower_contract(const LeafScope& scope) {
     if (lanes > 1) c.expect_stride(kLane, 1);
     if (k_lanes.count > 1) a.expect_stride(kStep, k_lanes.count * a.stride(kInStep));
     if (k_lanes.dot) a.expect_stride(k_lanes.count > 1 ? kInStep : kStep, 1);
-    const int64_t groups = number_parameter(scope, "groups", 1, 16);
     ContractCall call{.lanes = lanes,
-                      .rows = number_parameter(scope, "rows", 1, 32),
-                      .groups = groups,
-                      .partial_sums = number_parameter(scope, "partial_sums", 1, 8),
-                      .prefetch = prefetch_parameter(scope),
-                      .streams = streams_parameter(scope, groups),
-                      .panel_blocks = panel_parameter(scope),
+                      .rows = scope.leaf.number(parameter::kRows),
+                      .groups = scope.leaf.number(parameter::kGroups),
+                      .partial_sums = scope.leaf.number(parameter::kPartialSums),
+                      .prefetch = scope.leaf.number(parameter::kPrefetch),
+                      .streams = streams_of(scope),
+                      .panel_blocks = scope.leaf.number(parameter::kPanelBlocks),
                       .k_lanes = k_lanes.count,
                       .dot = k_lanes.dot,
                       .accumulate = tile.accumulates,
@@ -147,7 +146,7 @@ Body lower_contract(const LeafScope& scope) {
 
 Body lower_dot(const LeafScope& scope) {
     const Roles roles = roles_of(scope);
-    const int64_t lanes = lanes_parameter(scope);
+    const int64_t lanes = scope.leaf.number(parameter::kLanes);
     ProductTile tile = surrounding(scope, roles);
     std::vector<Index> at = tile.loops.values();
     refuse_reads_outside(scope, factors_read(roles), at);
@@ -167,8 +166,8 @@ Body lower_dot(const LeafScope& scope) {
                         at, true);
     if (lanes > 1) a.expect_stride(kLane, 1);
     DotCall call{.lanes = lanes,
-                 .rows = number_parameter(scope, "rows", 1, 16),
-                 .columns = number_parameter(scope, "columns", 1, 16),
+                 .rows = scope.leaf.number(parameter::kRows),
+                 .columns = scope.leaf.number(parameter::kColumnsInRegisters),
                  .accumulate = tile.accumulates,
                  .m = extent(row),
                  .n = extent(range(roles.n)),

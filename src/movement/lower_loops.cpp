@@ -6,6 +6,7 @@
 //   its own
 #include <algorithm>
 
+#include "kernels/parameters.h"
 #include "movement/leaf.h"
 #include "support/error.h"
 
@@ -23,8 +24,8 @@ struct LoopPlan {
 LoopPlan loop_plan(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     LoopPlan plan;
-    plan.x = iterator_parameter(scope, "x");
-    plan.lanes = lanes_parameter(scope);
+    plan.x = iterator_parameter(scope, parameter::kIteratorOfLanes);
+    plan.lanes = scope.leaf.number(parameter::kLanes);
     if (plan.x < 0 && plan.lanes > 1) {
         throw Error(scope.node.name, "lanes", "there are lanes but no iterator for them", "give x=ITERATOR");
     }

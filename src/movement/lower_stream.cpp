@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/iterator_use.h"
+#include "kernels/parameters.h"
 #include "movement/calls/stream_call.h"
 #include "movement/product_tile.h"
 #include "support/error.h"
@@ -20,7 +21,10 @@ struct StreamRoles {
 
 StreamRoles roles_of(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
-    StreamRoles roles{iterator_parameter(scope, "m"), -1, iterator_parameter(scope, "d"), {}};
+    StreamRoles roles{iterator_parameter(scope, parameter::kRowsOfStream),
+                      -1,
+                      iterator_parameter(scope, parameter::kValues),
+                      {}};
     if (roles.d < 0)
         throw Error(scope.node.name, "stream", "needs d=ITERATOR, the iterator of the values alone");
     for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
@@ -41,7 +45,7 @@ StreamRoles roles_of(const LeafScope& scope) {
 
 /// Whether weights and values are added in pairs. @throws Error where NTT cannot.
 bool adds_pairs(const LeafScope& scope, const Read& value) {
-    if (number_parameter(scope, "dot", 1, 2) == 1) return false;
+    if (scope.leaf.number(parameter::kDot) == 1) return false;
     const Definition& definition = *scope.node.definition();
     const auto refuse = [&](const std::string& problem) {
         throw Error(scope.node.name, "dot", problem, "leave dot out");
@@ -50,8 +54,8 @@ bool adds_pairs(const LeafScope& scope, const Read& value) {
     if (definition.weights != ElementType::kBF16 || type != ElementType::kBF16)
         refuse(fmt::format("needs weights and values of bf16; they are of {} and {}",
                            name(definition.weights), name(type)));
-    if (lanes_parameter(scope) == 1) refuse("lays lanes into each other, and there are none");
-    if (panel_parameter(scope) > 0) refuse("goes without panels");
+    if (scope.leaf.number(parameter::kLanes) == 1) refuse("lays lanes into each other, and there are none");
+    if (scope.leaf.number(parameter::kPanelBlocks) > 0) refuse("goes without panels");
     return true;
 }
 
@@ -60,7 +64,7 @@ bool adds_pairs(const LeafScope& scope, const Read& value) {
 Body lower_stream(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     const StreamRoles roles = roles_of(scope);
-    const int64_t lanes = lanes_parameter(scope);
+    const int64_t lanes = scope.leaf.number(parameter::kLanes);
     const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const Range row = row_range(scope, roles.m);
     const Range& steps = range(roles.s);
@@ -121,8 +125,8 @@ Body lower_stream(const LeafScope& scope) {
         sum.expect_stride(kRow, 1);
     }
     StreamCall call{.lanes = lanes,
-                    .rows = number_parameter(scope, "rows", 1, 32),
-                    .groups = number_parameter(scope, "groups", 1, 16),
+                    .rows = scope.leaf.number(parameter::kRows),
+                    .groups = scope.leaf.number(parameter::kGroups),
                     .weights = definition.weights,
                     .dot = adds_pairs(scope, *value),
                     .m = extent(row),
@@ -136,13 +140,13 @@ Body lower_stream(const LeafScope& scope) {
                     .result = weighted.start(),
                     .result_m = weighted.stride(kRow),
                     .result_group = weighted.stride(kGroup)};
-    if (scope.leaf.micro_kernel == "stream_tiles") {
+    if (scope.leaf.kernel->name == "stream_tiles") {
         const TileBlock block = tile_parameters_of(scope);
         call.tile_rows = block.tile_rows;
         call.depth = block.depth;
     } else {
-        call.prefetch = prefetch_parameter(scope);
-        call.panel_blocks = panel_parameter(scope);
+        call.prefetch = scope.leaf.number(parameter::kPrefetch);
+        call.panel_blocks = scope.leaf.number(parameter::kPanelBlocks);
     }
     body.push_back({Call(std::move(call))});
     Body whole;

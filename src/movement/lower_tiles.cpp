@@ -26,7 +26,7 @@ Factors factors_of(const LeafScope& scope, const ProductIterators& iterators) {
             contains(product.k, iterators.k) && (iterators.m < 0 || contains(product.m, iterators.m)))
             return {product.a, *b};
     }
-    throw Error(scope.node.name, scope.leaf.micro_kernel,
+    throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
                 "n must index one factor of bf16 and the result, k both factors and not the result, m the "
                 "other factor "
                 "of bf16 and the result",

@@ -1,6 +1,5 @@
 #include "movement/parts.h"
 
-#include "kernels/micro_kernel.h"
 #include "plan/parts.h"
 
 namespace tessera {
@@ -20,8 +19,7 @@ const Node* parted_operator(const Nest& nest, const Block& block) {
 }
 
 bool combines_parts(const Leaf& leaf) {
-    const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
-    return kernel && kernel->combines_parts;
+    return leaf.kernel->combines_parts;
 }
 
 /// Parts lie like results that are placed in the arena, whatever becomes of the results themselves.

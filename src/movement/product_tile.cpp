@@ -2,32 +2,40 @@
 
 #include <algorithm>
 
+#include "kernels/parameters.h"
 #include "support/error.h"
 
 namespace tessera {
 
 ProductIterators product_iterators(const LeafScope& scope) {
-    const ProductIterators found{iterator_parameter(scope, "m"), iterator_parameter(scope, "n"),
-                                 iterator_parameter(scope, "k")};
+    const ProductIterators found{iterator_parameter(scope, parameter::kRowsOfA),
+                                 iterator_parameter(scope, parameter::kColumns),
+                                 iterator_parameter(scope, parameter::kReduction)};
     if (found.n < 0 || found.k < 0)
-        throw Error(scope.node.name, scope.leaf.micro_kernel, "needs n=ITERATOR and k=ITERATOR");
+        throw Error(scope.node.name, std::string(scope.leaf.kernel->name), "needs n=ITERATOR and k=ITERATOR");
     return found;
 }
 
+int64_t streams_of(const LeafScope& scope) {
+    const int64_t streams = scope.leaf.number(parameter::kStreams),
+                  groups = scope.leaf.number(parameter::kGroups);
+    if (streams == 1) return streams;
+    if (streams != groups)
+        throw Error(scope.node.name, "streams",
+                    fmt::format("is {}, expected the groups of a block, {}", streams, groups));
+    if (scope.leaf.number(parameter::kPanelBlocks) > 0)
+        throw Error(scope.node.name, "streams", "is for what is read without panels",
+                    "leave streams or panel_blocks out");
+    return streams;
+}
+
 TileBlock tile_parameters_of(const LeafScope& scope) {
-    const TileBlock block{number_parameter(scope, "tile_rows", 1, kMostTileRows), lanes_parameter(scope),
-                          number_parameter(scope, "depth", kPair, kMostTileDepth),
-                          number_parameter(scope, "rows", 1, kTiles),
-                          number_parameter(scope, "groups", 1, kTiles)};
-    if (block.lanes > kMostTileLanes) {
-        throw Error(scope.node.name, "lanes",
-                    fmt::format("is {}, a row of a tile has {} at most", block.lanes, kMostTileLanes));
-    }
-    if (block.depth % kPair != 0)
-        throw Error(scope.node.name, "depth",
-                    fmt::format("is {}, expected a multiple of {}", block.depth, kPair));
+    const Leaf& leaf = scope.leaf;
+    const TileBlock block{leaf.number(parameter::kRowsOfTile), leaf.number(parameter::kLanesOfTile),
+                          leaf.number(parameter::kDepthOfTile), leaf.number(parameter::kTilesOfA),
+                          leaf.number(parameter::kTilesOfB)};
     if (block.tiles() > kTiles) {
-        throw Error(scope.node.name, scope.leaf.micro_kernel,
+        throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
                     fmt::format("{} rows x {} groups need {} tiles of {}", block.rows, block.groups,
                                 block.tiles(), kTiles),
                     "choose fewer rows or groups");
@@ -95,7 +103,7 @@ Address TileAddress::start() const {
 ProductTile surrounding(const LeafScope& scope, const ProductIterators& iterators) {
     const Definition& definition = *scope.node.definition();
     if (definition.where && !readers_imply_predicate(scope.node, scope.kernel, scope.storage)) {
-        throw Error(scope.node.name, scope.leaf.micro_kernel,
+        throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
                     "computes where the predicate does not hold too, and not every reader is in the kernel "
                     "and skips that",
                     "fuse it with its reader, or use the micro-kernel loops");

@@ -22,6 +22,10 @@ struct ProductIterators {
 /// Those that the leaf's parameters name. @throws Error without n or k.
 ProductIterators product_iterators(const LeafScope& scope);
 
+/// The parts of n of which a block has a group each; 1: its groups lie beside each other.
+/// @throws Error for other numbers than the groups of a block, and with panels.
+int64_t streams_of(const LeafScope& scope);
+
 /// The tiles of a matrix unit that the leaf's parameters name. @throws Error for more than it holds.
 TileBlock tile_parameters_of(const LeafScope& scope);
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+#include "kernels/micro_kernels.h"
+#include "kernels/parameters.h"
 #include "kernels/parted_fold.h"
 #include "movement/lower.h"
 #include "movement/ranges.h"
@@ -47,7 +49,9 @@ public:
 
 private:
     /// Nests that a cut leaves with one child, or without loops, have no braces of their own in a plan.
-    static Nest as_written(const Nest& nest) { return parse_nest(print(nest), "divided fold"); }
+    static Nest as_written(const Nest& nest) {
+        return parse_nest(print(nest), "divided fold", micro_kernels());
+    }
 
     bool lowers(const KernelPlan& kernel) const {
         try {
@@ -170,17 +174,18 @@ private:
 
     /// Lanes along the iterator along which the last result lies.
     std::vector<Leaf> combinations() const {
+        const Leaf combine(fold_.name, *find_micro_kernel("combine"));
         std::vector<Leaf> found;
         const Definition& definition = *fold_.definition();
         const auto& map = definition.tensors[static_cast<size_t>(definition.results().back())].map;
         const auto* last = map.empty() ? nullptr : std::get_if<IteratorRef>(&map.back()->node);
         for (int64_t lanes = options_.lanes; last && lanes > 1; lanes /= 2) {
-            found.push_back({fold_.name,
-                             "combine",
-                             {{"x", definition.iterators[static_cast<size_t>(last->index)].name},
-                              {"lanes", std::to_string(lanes)}}});
+            found.push_back(combine);
+            found.back()
+                .set(parameter::kIteratorOfLanes, definition.iterators[static_cast<size_t>(last->index)].name)
+                .set(parameter::kLanes, lanes);
         }
-        found.push_back({fold_.name, "combine", {}});
+        found.push_back(combine);
         return found;
     }
 

@@ -1,7 +1,8 @@
 #include "planner/leaf_alternatives.h"
 
-#include <string>
+#include <algorithm>
 
+#include "kernels/parameters.h"
 #include "planner/leaf_choice.h"
 
 namespace tessera {
@@ -11,18 +12,16 @@ namespace tessera {
 std::vector<Leaf> wider_folds(const Node& node, const Leaf& leaf, const PlannerOptions& options) {
     constexpr int64_t kMostLanes = 64;
     const Definition& d = *node.definition();
-    const auto x = leaf.parameters.find("x"), lanes = leaf.parameters.find("lanes");
-    if (x == leaf.parameters.end() || lanes == leaf.parameters.end() ||
-        lanes->second != std::to_string(options.lanes))
-        return {};
-    const Iterator& iterator = d.iterators[static_cast<size_t>(d.iterator(x->second))];
+    const int x = iterator_of(d, leaf, parameter::kIteratorOfLanes);
+    if (x < 0 || leaf.number(parameter::kLanes) != options.lanes) return {};
+    const Iterator& iterator = d.iterators[static_cast<size_t>(x)];
     const auto* extent = std::get_if<Number>(&iterator.extent->node);
     if (!iterator.is_reduction || !extent) return {};
     std::vector<Leaf> found;
     for (const int64_t several : {2 * options.lanes, 4 * options.lanes}) {
         if (several > kMostLanes || static_cast<int64_t>(extent->value) % several != 0) continue;
         found.push_back(leaf);
-        found.back().parameters["lanes"] = std::to_string(several);
+        found.back().set(parameter::kLanes, several);
     }
     return found;
 }
@@ -30,9 +29,8 @@ std::vector<Leaf> wider_folds(const Node& node, const Leaf& leaf, const PlannerO
 std::vector<Leaf> other_blocks(const Node& node, const Leaf& leaf, const SpecialisationPlan& specialisation,
                                const PlannerOptions& options) {
     const auto without_block = [](Leaf like) {
-        for (const char* of_block :
-             {"rows", "groups", "columns", "partial_sums", "prefetch", "streams", "panel_blocks"})
-            like.parameters.erase(of_block);
+        for (const Parameter& parameter : like.kernel->parameters)
+            if (parameter.is_of_block) like.reset(parameter);
         return like;
     };
     std::vector<Leaf> found = leaf_candidates(node, specialisation, options);

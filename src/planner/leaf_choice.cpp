@@ -6,6 +6,8 @@
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
+#include "kernels/micro_kernels.h"
+#include "kernels/parameters.h"
 #include "movement/storage.h"
 #include "planner/leaf_alternatives.h"
 #include "planner/register_blocks.h"
@@ -42,6 +44,10 @@ int contiguous_tensors(const Definition& definition, int x) {
     return count;
 }
 
+Leaf leaf_of(const Node& node, std::string_view micro_kernel) {
+    return {node.name, *find_micro_kernel(micro_kernel)};
+}
+
 void add_loops(std::vector<Leaf>& out, const Node& node, const PlannerOptions& options) {
     const Definition& d = *node.definition();
     std::vector<int> order;
@@ -52,25 +58,19 @@ void add_loops(std::vector<Leaf>& out, const Node& node, const PlannerOptions& o
                      [&](int a, int b) { return contiguous_tensors(d, a) > contiguous_tensors(d, b); });
     for (const int x : order) {
         for (int64_t lanes = options.lanes; lanes > 1; lanes /= 2) {
-            out.push_back(
-                {node.name, "loops", {{"x", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}});
+            out.push_back(leaf_of(node, "loops")
+                              .set(parameter::kIteratorOfLanes, iterator_name(d, x))
+                              .set(parameter::kLanes, lanes));
             if (lanes == options.lanes)
                 std::ranges::move(wider_folds(node, Leaf(out.back()), options), std::back_inserter(out));
         }
     }
-    out.push_back({node.name, "loops", {}});
-}
-
-/// The parameter, left out where it is what it is otherwise.
-void set_number(Leaf& leaf, const char* name, int64_t value, int64_t otherwise) {
-    leaf.parameters.erase(name);
-    if (value != otherwise) leaf.parameters[name] = std::to_string(value);
+    out.push_back(leaf_of(node, "loops"));
 }
 
 /// How the block fetches what it has to read.
 void set_fetching(Leaf& leaf, const RegisterBlock& block) {
-    set_number(leaf, "prefetch", block.prefetch, 0);
-    set_number(leaf, "streams", block.streams, 1);
+    leaf.set(parameter::kPrefetch, block.prefetch).set(parameter::kStreams, block.streams);
 }
 
 std::vector<RegisterBlock> offered(std::vector<RegisterBlock> blocks, const PlannerOptions& options) {
@@ -91,7 +91,7 @@ void add_with_panels(std::vector<Leaf>& out, Leaf leaf, int64_t block_rows, int6
                      int64_t least_rows = 0) {
     const int64_t blocks = std::max(kPanelBlocks, (least_rows + block_rows - 1) / block_rows);
     if (rows < blocks * block_rows) return;
-    leaf.parameters["panel_blocks"] = std::to_string(blocks);
+    leaf.set(parameter::kPanelBlocks, blocks);
     out.push_back(std::move(leaf));
 }
 
@@ -135,7 +135,7 @@ void add_with_pairs_made(std::vector<Leaf>& out, Leaf leaf, const Product& produ
     if (!b || product.type(*b) != product.type(product.roles.a) ||
         !adds_products(options, product.type(*b)) || product.lanes == 1)
         return;
-    leaf.parameters["dot"] = std::to_string(k_lanes(options, product.type(*b)));
+    leaf.set(parameter::kDot, k_lanes(options, product.type(*b)));
     out.push_back(std::move(leaf));
 }
 
@@ -148,29 +148,32 @@ void add_with_k_lanes(std::vector<Leaf>& out, Leaf leaf, const Product& product,
     const ElementType type = product.type(*b);
     const int64_t neighbours = k_lanes(options, type);
     if (neighbours == 1) return;
-    leaf.parameters["k_lanes"] = std::to_string(neighbours);
+    leaf.set(parameter::kKLanes, neighbours);
     if (product.type(product.roles.a) == type && adds_products(options, type)) {
         Leaf by_unit = leaf;
-        by_unit.parameters["dot"] = std::to_string(neighbours);
-        if (is_first && leaf.parameters.at("rows") == "1") {
+        by_unit.set(parameter::kDot, neighbours);
+        if (is_first && leaf.number(parameter::kRows) == 1) {
             const int64_t groups =
-                groups_of_few_rows({1, std::stoll(leaf.parameters.at("groups"))}, is_found_by_index(*b),
+                groups_of_few_rows({1, leaf.number(parameter::kGroups)}, is_found_by_index(*b),
                                    options.line_bytes, product.lanes * neighbours * bits(type));
-            by_unit.parameters["groups"] = std::to_string(groups);
+            by_unit.set(parameter::kGroups, groups);
         }
         out.push_back(std::move(by_unit));
     }
-    if (product.has_panels())
-        add_with_panels(out, leaf, std::stoll(leaf.parameters.at("rows")), product.rows);
+    if (product.has_panels()) add_with_panels(out, leaf, leaf.number(parameter::kRows), product.rows);
     out.push_back(std::move(leaf));
 }
 
 /// The same by the machine's matrix units, each with its parameters.
-void add_tiles(std::vector<Leaf>& out, const Leaf& leaf,
-               std::vector<std::map<std::string, std::string>> of_units) {
-    for (std::map<std::string, std::string>& parameters : of_units) {
-        parameters.insert(leaf.parameters.begin(), leaf.parameters.end());
-        out.push_back({leaf.node, leaf.micro_kernel, std::move(parameters)});
+void add_tiles(std::vector<Leaf>& out, const Leaf& leaf, const std::vector<TileBlock>& of_units) {
+    for (const TileBlock& block : of_units) {
+        out.push_back(leaf);
+        out.back()
+            .set(parameter::kLanesOfTile, block.lanes)
+            .set(parameter::kRowsOfTile, block.tile_rows)
+            .set(parameter::kDepthOfTile, block.depth)
+            .set(parameter::kTilesOfB, block.groups);
+        if (block.rows > 0) out.back().set(parameter::kTilesOfA, block.rows);
     }
 }
 
@@ -186,12 +189,12 @@ void add_blocks(std::vector<Leaf>& out, Leaf leaf, const Product& product, int64
             block.columns = groups_of_few_rows(block, is_in_pages, options.line_bytes,
                                                product.lanes * bits(product.type(*b)));
         if (block.streams > 1 && (groups < block.streams || is_in_pages)) continue;
-        leaf.parameters["rows"] = std::to_string(block.rows);
-        leaf.parameters[product.along_n ? "groups" : "columns"] =
-            std::to_string(product.along_n ? std::min(block.columns, groups) : block.columns);
-        set_fetching(leaf, block);
-        set_number(leaf, "partial_sums", block.partial_sums, 1);
+        leaf.set(parameter::kRows, block.rows);
+        if (!product.along_n) leaf.set(parameter::kColumnsInRegisters, block.columns);
         if (product.along_n) {
+            leaf.set(parameter::kGroups, std::min(block.columns, groups))
+                .set(parameter::kPartialSums, block.partial_sums);
+            set_fetching(leaf, block);
             add_with_k_lanes(out, leaf, product, is_first, options);
             add_with_pairs_made(out, leaf, product, options);
         }
@@ -210,12 +213,13 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
         const int64_t rows = m < 0 ? 1 : largest_extent(d, m, specialisation);
         for (const int n : roles.n) {
             for (const int k : roles.k) {
-                Leaf leaf{node.name,
-                          along_n ? "contract" : "dot",
-                          {{"n", iterator_name(d, n)},
-                           {"k", iterator_name(d, k)},
-                           {"lanes", std::to_string(lanes)}}};
-                if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+                const auto leaf_by = [&](std::string_view micro_kernel) {
+                    Leaf leaf = leaf_of(node, micro_kernel);
+                    leaf.set(parameter::kColumns, iterator_name(d, n))
+                        .set(parameter::kReduction, iterator_name(d, k));
+                    if (m >= 0) leaf.set(parameter::kRowsOfA, iterator_name(d, m));
+                    return leaf;
+                };
                 const Product product{d, roles, rows, lanes, along_n};
                 const Read* b = roles.b_operand();
                 // Pages hold no pairs: to make them takes as long as a few rows.
@@ -223,9 +227,9 @@ void add_contractions(std::vector<Leaf>& out, const Node& node, const Specialisa
                                        product.type(*b) == product.type(roles.a) &&
                                        (rows > kFewRows || !is_found_by_index(*b));
                 if (are_tiles)
-                    add_tiles(out, {leaf.node, "contract_tiles", leaf.parameters},
-                              tile_parameters(product.type(*b), rows, options));
-                add_blocks(out, std::move(leaf), product, largest_extent(d, n, specialisation), options);
+                    add_tiles(out, leaf_by("contract_tiles"), tile_blocks(product.type(*b), rows, options));
+                add_blocks(out, leaf_by(along_n ? "contract" : "dot").set(parameter::kLanes, lanes), product,
+                           largest_extent(d, n, specialisation), options);
             }
         }
     }
@@ -241,26 +245,27 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
         const bool spreads_slowly = bits_of_b != 4 && bits_of_b != 8;
         const int64_t least_rows = spreads_slowly ? 0 : kPanelRows;
         const auto leaf_along = [&](int n, const char* micro_kernel) {
-            Leaf leaf{
-                node.name, micro_kernel, {{"n", iterator_name(d, n)}, {"k", iterator_name(d, roles.k)}}};
-            if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+            Leaf leaf = leaf_of(node, micro_kernel);
+            leaf.set(parameter::kColumns, iterator_name(d, n))
+                .set(parameter::kReduction, iterator_name(d, roles.k));
+            if (m >= 0) leaf.set(parameter::kRowsOfA, iterator_name(d, m));
             return leaf;
         };
-        const auto leaf_of = [&](const RegisterBlock& block, int n) {
+        const auto leaf_with = [&](const RegisterBlock& block, int n) {
             Leaf leaf = leaf_along(n, "contract_blocks");
-            leaf.parameters["lanes"] = std::to_string(options.lanes);
-            leaf.parameters["rows"] = std::to_string(block.rows);
-            leaf.parameters["groups"] = std::to_string(block.columns);
+            leaf.set(parameter::kLanes, options.lanes)
+                .set(parameter::kRows, block.rows)
+                .set(parameter::kGroups, block.columns);
             set_fetching(leaf, block);
             return leaf;
         };
         if (is_of_bytes(roles))
             for (const int n : roles.n)
                 add_tiles(out, leaf_along(n, "contract_block_tiles"),
-                          byte_tile_parameters(roles.fold->block, rows, options));
+                          byte_tile_blocks(roles.fold->block, rows, options));
         for (const RegisterBlock& block : offered(blocks_of_integers(options, rows), options)) {
             for (const int n : roles.n) {
-                const Leaf leaf = leaf_of(block, n);
+                const Leaf leaf = leaf_with(block, n);
                 if (spreads_slowly) add_with_panels(out, leaf, block.rows, rows, least_rows);
                 out.push_back(leaf);
                 if (!spreads_slowly) add_with_panels(out, leaf, block.rows, rows, least_rows);
@@ -268,7 +273,8 @@ void add_block_contractions(std::vector<Leaf>& out, const Node& node,
         }
         if (!roles.fold) continue;
         for (const RegisterBlock& block : blocks_of_folded_integers(options, rows))
-            for (const int n : roles.n) add_with_panels(out, leaf_of(block, n), block.rows, rows, least_rows);
+            for (const int n : roles.n)
+                add_with_panels(out, leaf_with(block, n), block.rows, rows, least_rows);
     }
 }
 
@@ -290,7 +296,8 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
     for (int64_t lanes = options.lanes; lanes >= 1; lanes /= 2) {
         for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x) {
             if (d.iterators[static_cast<size_t>(x)].is_reduction || uses(once, x)) continue;
-            Leaf leaf{node.name, "stream", {{"d", iterator_name(d, x)}, {"lanes", std::to_string(lanes)}}};
+            Leaf leaf = leaf_of(node, "stream");
+            leaf.set(parameter::kValues, iterator_name(d, x)).set(parameter::kLanes, lanes);
             const int64_t groups = (largest_extent(d, x, specialisation) + lanes - 1) / lanes;
             std::vector<int> rows;
             for (int m = 0; m < static_cast<int>(d.iterators.size()); ++m) {
@@ -306,16 +313,19 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
             for (const int m : rows) {
                 const int64_t most = m < 0 ? 1 : largest_extent(d, m, specialisation);
                 const RegisterBlock block = block_of_values(options.vector_registers, most);
-                if (m >= 0) leaf.parameters["m"] = iterator_name(d, m);
+                if (m >= 0) leaf.set(parameter::kRowsOfStream, iterator_name(d, m));
                 if (are_rounded && lanes == options.lanes && most > kFewRows)
-                    add_tiles(out, {leaf.node, "stream_tiles", leaf.parameters},
-                              tile_parameters(d.weights, most, options));
-                leaf.parameters["rows"] = std::to_string(block.rows);
-                leaf.parameters["groups"] = std::to_string(std::min(groups, block.columns));
+                    add_tiles(out,
+                              leaf_of(node, "stream_tiles")
+                                  .set(parameter::kValues, leaf.iterator(parameter::kValues))
+                                  .set(parameter::kRowsOfStream, leaf.iterator(parameter::kRowsOfStream)),
+                              tile_blocks(d.weights, most, options));
+                leaf.set(parameter::kRows, block.rows)
+                    .set(parameter::kGroups, std::min(groups, block.columns));
                 const auto add = [&](Leaf one) {
                     if (has_dot && lanes > 1) {
                         Leaf by_unit = one;
-                        by_unit.parameters["dot"] = std::to_string(k_lanes(options, d.weights));
+                        by_unit.set(parameter::kDot, k_lanes(options, d.weights));
                         out.push_back(std::move(by_unit));
                     }
                     out.push_back(std::move(one));
@@ -323,13 +333,13 @@ void add_streams(std::vector<Leaf>& out, const Node& node, const SpecialisationP
                 add(leaf);
                 if (most <= kFewRows) {
                     for (const int64_t prefetch : kPrefetchDistances) {
-                        set_number(leaf, "prefetch", prefetch, 0);
+                        leaf.set(parameter::kPrefetch, prefetch);
                         add(leaf);
                     }
-                    set_number(leaf, "prefetch", block.prefetch, 0);
+                    leaf.set(parameter::kPrefetch, block.prefetch);
                 }
                 if (is_widened) add_with_panels(out, leaf, block.rows, most);
-                for (const char* of_rows : {"m", "rows", "groups"}) leaf.parameters.erase(of_rows);
+                leaf.reset(parameter::kRowsOfStream);
             }
         }
     }

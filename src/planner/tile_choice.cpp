@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "kernels/block_contraction.h"
-#include "kernels/tile_block.h"
 #include "planner/register_blocks.h"
 #include "planner/unit_lanes.h"
 
@@ -16,9 +15,8 @@ constexpr int64_t kGroupsOfBytes = 2;
 
 }  // namespace
 
-std::vector<std::map<std::string, std::string>> tile_parameters(ElementType factors, int64_t rows,
-                                                                const PlannerOptions& options) {
-    std::vector<std::map<std::string, std::string>> found;
+std::vector<TileBlock> tile_blocks(ElementType factors, int64_t rows, const PlannerOptions& options) {
+    std::vector<TileBlock> found;
     if (rows == 1) return found;
     for (const ComputeUnit& unit : options.units) {
         const std::optional<TileBlock> block = tile_block(unit, rows);
@@ -26,18 +24,13 @@ std::vector<std::map<std::string, std::string>> tile_parameters(ElementType fact
         const double filled =
             static_cast<double>(std::min(rows, block->tile_rows)) / static_cast<double>(block->tile_rows);
         if (peak(unit) > 0 && peak(unit) * filled < vector_peak(options, factors)) continue;
-        found.push_back({{"lanes", std::to_string(block->lanes)},
-                         {"tile_rows", std::to_string(block->tile_rows)},
-                         {"depth", std::to_string(block->depth)},
-                         {"rows", std::to_string(block->rows)},
-                         {"groups", std::to_string(block->groups)}});
+        found.push_back(*block);
     }
     return found;
 }
 
-std::vector<std::map<std::string, std::string>> byte_tile_parameters(int64_t fold, int64_t rows,
-                                                                     const PlannerOptions& options) {
-    std::vector<std::map<std::string, std::string>> found;
+std::vector<TileBlock> byte_tile_blocks(int64_t fold, int64_t rows, const PlannerOptions& options) {
+    std::vector<TileBlock> found;
     if (rows <= kFewRows) return found;
     for (const ComputeUnit& unit : options.units) {
         const std::optional<TileBlock> block = tile_block(unit, rows);
@@ -46,10 +39,7 @@ std::vector<std::map<std::string, std::string>> byte_tile_parameters(int64_t fol
             continue;
         const int64_t depth = std::gcd(fold, block->depth);
         if (depth % kQuad != 0) continue;
-        found.push_back({{"lanes", std::to_string(block->lanes)},
-                         {"tile_rows", std::to_string(block->tile_rows)},
-                         {"depth", std::to_string(depth)},
-                         {"groups", std::to_string(kGroupsOfBytes)}});
+        found.push_back({block->tile_rows, block->lanes, depth, 0, kGroupsOfBytes});
     }
     return found;
 }

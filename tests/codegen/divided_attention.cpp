@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ir/element_type.h"
+#include "kernels/micro_kernels.h"
 #include "plan/parts.h"
 
 namespace tessera::testing {
@@ -138,7 +139,7 @@ Plan divided_attention_plan(const Graph& graph, const std::vector<std::string>& 
     for (const char* value : {"m", "l", "a"}) s.tensors[parts_of(value)].each_worker = true;
     for (const char* value : {"m", "l"}) s.tensors[parts_of(value)].layout.order = {0, 2, 1};
     for (const std::string& nest : nests)
-        s.kernels.push_back({"main", parse_nest(nest, "nest"), !s.kernels.empty()});
+        s.kernels.push_back({"main", parse_nest(nest, "nest", micro_kernels()), !s.kernels.empty()});
     return {.graph = graph.name, .machine = "test", .workers = workers, .stored = {}, .specialisations = {s}};
 }
 

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "kernels/contraction.h"
-#include "kernels/micro_kernel.h"
+#include "kernels/micro_kernels.h"
+#include "kernels/parameters.h"
 #include "movement/storage.h"
 #include "plan/parts.h"
 #include "support/error.h"
@@ -151,21 +152,27 @@ std::string PlanEditor::micro_kernel() {
     Leaf& leaf = any_leaf();
     const Definition& d = *node(leaf.node).definition();
     std::vector<const MicroKernel*> possible;
-    for (const MicroKernel& k : micro_kernels()) {
-        if (k.why_not(d).empty() || index(32, random_) == 0)
-            possible.push_back(&k);  // seldom one that does not fit
+    for (const MicroKernel* k : micro_kernels()) {
+        if (k->why_not(d).empty() || index(32, random_) == 0)
+            possible.push_back(k);  // seldom one that does not fit
     }
     const MicroKernel& kernel = *pick(possible);
-    leaf.micro_kernel = kernel.name;
-    leaf.parameters.clear();
+    leaf = Leaf(leaf.node, kernel);
     for (const Parameter& p : kernel.parameters) {
         if (!p.is_required && index(4, random_) == 0) continue;
-        leaf.parameters[std::string(p.name)] =
-            p.is_iterator ? pick(d.iterators).name : std::to_string(number(p.name));
+        set_any(d, leaf, p);
     }
-    if (leaf.parameters.contains("streams")) choose_streams(leaf);
-    if (leaf.parameters.contains("k") && index(4, random_) != 0) choose_roles(d, leaf);
+    if (leaf.is_given(parameter::kStreams)) choose_streams(leaf);
+    if (leaf.is_given(parameter::kReduction) && index(4, random_) != 0) choose_roles(d, leaf);
     return print(Nest{{}, {leaf}});
+}
+
+void PlanEditor::set_any(const Definition& d, Leaf& leaf, const Parameter& p) {
+    if (p.is_iterator()) {
+        leaf.set(p, pick(d.iterators).name);
+    } else {
+        leaf.set(p, number(p.name));
+    }
 }
 
 void PlanEditor::choose_roles(const Definition& d, Leaf& leaf) {
@@ -175,10 +182,10 @@ void PlanEditor::choose_roles(const Definition& d, Leaf& leaf) {
     const auto name = [&](const std::vector<int>& iterators) {
         return d.iterators[static_cast<size_t>(pick(iterators))].name;
     };
-    leaf.parameters["n"] = name(roles.n);
-    leaf.parameters["k"] = name(roles.k);
-    leaf.parameters.erase("m");
-    if (!roles.m.empty() && coin()) leaf.parameters["m"] = name(roles.m);
+    leaf.set(parameter::kColumns, name(roles.n));
+    leaf.set(parameter::kReduction, name(roles.k));
+    leaf.reset(parameter::kRowsOfA);
+    if (!roles.m.empty() && coin()) leaf.set(parameter::kRowsOfA, name(roles.m));
     // The layout of a weight and the lanes of its reader often change together or not at all.
     const Value& weight = graph_[value_of(node(leaf.node), pick(roles.b_reads).tensor)];
     if (weight.kind != ValueKind::kConstant || coin()) return;
@@ -186,11 +193,9 @@ void PlanEditor::choose_roles(const Definition& d, Leaf& leaf) {
 }
 
 void PlanEditor::choose_streams(Leaf& leaf) {
-    leaf.parameters.erase("streams");
-    const auto groups = leaf.parameters.find("groups");
-    if (groups == leaf.parameters.end() || coin()) return;
-    leaf.parameters["streams"] = groups->second;
-    leaf.parameters.erase("panel_blocks");
+    leaf.reset(parameter::kStreams);
+    if (coin()) return;
+    leaf.set(parameter::kStreams, leaf.number(parameter::kGroups)).reset(parameter::kPanelBlocks);
 }
 
 int64_t PlanEditor::number(std::string_view parameter) {
@@ -201,10 +206,7 @@ int64_t PlanEditor::number(std::string_view parameter) {
 
 std::string PlanEditor::parameter() {
     Leaf& leaf = any_leaf();
-    const MicroKernel& kernel = *find_micro_kernel(leaf.micro_kernel);
-    const Parameter& p = pick(kernel.parameters);
-    leaf.parameters[std::string(p.name)] =
-        p.is_iterator ? pick(node(leaf.node).definition()->iterators).name : std::to_string(number(p.name));
+    set_any(*node(leaf.node).definition(), leaf, pick(leaf.kernel->parameters));
     return print(Nest{{}, {leaf}});
 }
 
@@ -292,7 +294,7 @@ void PlanEditor::insert_kernel(const Block& block, const Node& n) {
         if (std::any_of(all.begin(), all.end(), reads)) place = k + 1;
     }
     s_.kernels.insert(s_.kernels.begin() + static_cast<ptrdiff_t>(place),
-                      {block.name, {{}, {Leaf{n.name, "loops", {}}}}});
+                      {block.name, {{}, {Leaf(n.name, *find_micro_kernel("loops"))}}});
 }
 
 std::string PlanEditor::take_over() {

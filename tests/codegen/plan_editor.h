@@ -85,6 +85,8 @@ private:
 
     std::string micro_kernel();
 
+    void set_any(const Definition& d, Leaf& leaf, const Parameter& p);
+
     /// Iterators of a contraction that fit, which random ones seldom do.
     void choose_roles(const Definition& d, Leaf& leaf);
     /// Mostly a leaf has none, else as many as it has groups: no other number is legal.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "codegen/plan_editor.h"
+#include "kernels/micro_kernels.h"
+#include "kernels/parameters.h"
 #include "movement/parts.h"
 #include "plan/parts.h"
 
@@ -56,11 +58,11 @@ std::string PlanEditor::divide_fold() {
         nest->loops.insert(
             nest->loops.begin() + static_cast<ptrdiff_t>(index(nest->loops.size() + 1, random_)), fresh);
     }
-    Leaf combine{folded.name, "combine", {}};
+    Leaf combine(folded.name, *find_micro_kernel("combine"));
     const auto& iterators = folded.definition()->iterators;
     if (coin()) {
-        combine.parameters["x"] = pick(iterators).name;
-        combine.parameters["lanes"] = std::to_string(number("lanes"));
+        combine.set(parameter::kIteratorOfLanes, pick(iterators).name);
+        combine.set(parameter::kLanes, number("lanes"));
     }
     KernelPlan behind{kernel.block, {{}, {combine}}, true};
     if (index(3, random_) != 0)

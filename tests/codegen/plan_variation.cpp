@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "codegen/plan_editor.h"
+#include "kernels/micro_kernels.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 #include "planner/verify_structure.h"
@@ -18,7 +19,7 @@ Plan placed_and_verified(const Graph& graph, Plan plan) {
         }
     }
     verify_structure(graph, plan, "edited plan");
-    plan = place_buffers(graph, parse_plan(print(plan), "edited plan"));
+    plan = place_buffers(graph, parse_plan(print(plan), "edited plan", micro_kernels()));
     verify_plan(graph, plan, "edited plan");
     return plan;
 }

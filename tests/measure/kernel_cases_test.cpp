@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/planner_options.h"
-#include "kernels/micro_kernel.h"
+#include "kernels/micro_kernels.h"
 #include "machine/machine_text.h"
 #include "planner/unit_lanes.h"
 
@@ -30,12 +30,12 @@ protected:
 TEST_P(KernelCases, ReachEveryDeclaredMicroKernel) {
     std::set<std::string> reached;
     for (const KernelCase& each : cases_) reached.insert(each.micro_kernel);
-    for (const MicroKernel& declared : micro_kernels()) {
+    for (const MicroKernel* declared : micro_kernels()) {
         const bool has_unit =
             std::any_of(machine_.units.begin(), machine_.units.end(),
-                        [&](const ComputeUnit& unit) { return unit.kind == declared.unit; });
-        EXPECT_EQ(reached.contains(std::string(declared.name)), !declared.combines_parts && has_unit)
-            << declared.name;
+                        [&](const ComputeUnit& unit) { return unit.kind == declared->unit; });
+        EXPECT_EQ(reached.contains(std::string(declared->name)), !declared->combines_parts && has_unit)
+            << declared->name;
     }
 }
 

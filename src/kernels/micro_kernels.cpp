@@ -1,35 +1,15 @@
-#include "kernels/micro_kernel.h"
+#include "kernels/micro_kernels.h"
 
 #include <algorithm>
 #include <array>
 
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
+#include "kernels/parameters.h"
 #include "kernels/parted_fold.h"
 
 namespace tessera {
 namespace {
-
-constexpr Parameter kIteratorOfLanes{"x", "iterator of the lanes; none: scalars", true, false};
-constexpr Parameter kRowsOfA{"m", "iterator of A and C; none: one row", true, false};
-constexpr Parameter kColumns{"n", "iterator of B and C", true, true};
-constexpr Parameter kReduction{"k", "reduction iterator of A and B", true, true};
-constexpr Parameter kRowsOfStream{"m", "iterator of the rows; none: one row", true, false};
-constexpr Parameter kValues{"d", "iterator of the values alone", true, true};
-constexpr Parameter kLanes{"lanes", "lanes of a vector", false, false};
-constexpr Parameter kRegisterRows{"rows", "rows in registers", false, false};
-constexpr Parameter kRegisterGroups{"groups", "groups of lanes in registers", false, false};
-constexpr Parameter kPrefetch{"prefetch", "bytes by which B is fetched ahead", false, false};
-constexpr Parameter kStreams{"streams", "parts of n of which a block has a group each", false, false};
-constexpr Parameter kPanelBlocks{
-    "panel_blocks", "blocks of rows for which B is widened or decoded once, a panel at a time", false, false};
-constexpr Parameter kDot{"dot", "neighbours along the reduction whose products one operation adds", false,
-                         false};
-constexpr Parameter kLanesOfTile{"lanes", "n of a tile", false, true};
-constexpr Parameter kRowsOfTile{"tile_rows", "m of a tile", false, true};
-constexpr Parameter kDepthOfTile{"depth", "k of a tile", false, true};
-constexpr Parameter kTilesOfA{"rows", "tiles of A in registers", false, false};
-constexpr Parameter kTilesOfB{"groups", "tiles of B in registers", false, false};
 
 std::string anything(const Definition&) {
     return {};
@@ -78,116 +58,127 @@ std::string streaming_softmax_of_bf16(const Definition& definition) {
                                                                : "its weights and values are not of bf16";
 }
 
+namespace of {
+
+using namespace parameter;
+
+constexpr std::array kLoops = {kIteratorOfLanes, kLanes};
+constexpr std::array kContract = {kRowsOfA,  kColumns, kReduction,   kLanes,       kRows,   kGroups,
+                                  kPrefetch, kStreams, kPanelBlocks, kPartialSums, kKLanes, kDot};
+constexpr Parameter kRowsOfDot = detail::in_registers("rows", "rows in registers", 16);
+constexpr std::array kDotProduct = {kRowsOfA, kColumns, kReduction, kLanes, kRowsOfDot, kColumnsInRegisters};
+constexpr std::array kContractBlocks = {kRowsOfA, kColumns,  kReduction, kLanes,      kRows,
+                                        kGroups,  kPrefetch, kStreams,   kPanelBlocks};
+constexpr Parameter kDepthOfBytes{
+    .name = "depth",
+    .meaning = "k of a tile, a divisor of the k whose products are added as integers",
+    .is_required = true,
+    .least = kQuad,
+    .most = kMostTileDepthOfBytes};
+constexpr Parameter kGroupsOfPanel = detail::in_registers("groups", "groups of lanes in a panel of B", 16);
+constexpr std::array kContractBlockTiles = {kRowsOfA,    kColumns,      kReduction,    kLanesOfTile,
+                                            kRowsOfTile, kDepthOfBytes, kGroupsOfPanel};
+constexpr std::array kContractTiles = {kRowsOfA,    kColumns,     kReduction, kLanesOfTile,
+                                       kRowsOfTile, kDepthOfTile, kTilesOfA,  kTilesOfB};
+/// Scalars are a way of their own.
+constexpr Parameter kLanesOfStream{
+    .name = "lanes", .meaning = "lanes of a vector", .most = 64, .is_power_of_two = true, .is_stated = true};
+constexpr std::array kStream = {kRowsOfStream, kValues,   kLanesOfStream, kRows,
+                                kGroups,       kPrefetch, kPanelBlocks,   kDot};
+constexpr std::array kStreamTiles = {kRowsOfStream, kValues,   kLanesOfTile, kRowsOfTile,
+                                     kDepthOfTile,  kTilesOfA, kTilesOfB};
+
+}  // namespace of
+
+constexpr std::array kEveryFloatAndBytes = {ElementType::kF32, ElementType::kF16, ElementType::kBF16,
+                                            ElementType::kI8};
+constexpr std::array kEveryFloat = {ElementType::kF32, ElementType::kF16, ElementType::kBF16};
+constexpr std::array kF32 = {ElementType::kF32};
+
 }  // namespace
 
-std::span<const MicroKernel> micro_kernels() {
+MicroKernels micro_kernels() {
     static const std::array kernels = {
         MicroKernel{.name = "loops",
                     .summary = "plain loops over the body, with lanes along iterator x",
-                    .parameters = {kIteratorOfLanes, kLanes},
+                    .parameters = of::kLoops,
                     .tiles_reductions = true,
-                    .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16, ElementType::kI8},
+                    .results = kEveryFloatAndBytes,
                     .why_not = anything},
-        MicroKernel{
-            .name = "contract",
-            .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along n",
-            .parameters = {kRowsOfA,
-                           kColumns,
-                           kReduction,
-                           kLanes,
-                           kRegisterRows,
-                           kRegisterGroups,
-                           kPrefetch,
-                           kStreams,
-                           kPanelBlocks,
-                           {"partial_sums", "sums of a row and group that take k in turns", false, false},
-                           {"k_lanes", "neighbouring k that lie side by side in B", false, false},
-                           kDot},
-            .tiles_reductions = true,
-            .results = {ElementType::kF32},
-            .why_not = sum_of_products},
+        MicroKernel{.name = "contract",
+                    .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along n",
+                    .parameters = of::kContract,
+                    .tiles_reductions = true,
+                    .results = kF32,
+                    .why_not = sum_of_products},
         MicroKernel{.name = "dot",
                     .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along k",
-                    .parameters = {kRowsOfA,
-                                   kColumns,
-                                   kReduction,
-                                   kLanes,
-                                   kRegisterRows,
-                                   {"columns", "columns in registers", false, false}},
+                    .parameters = of::kDotProduct,
                     .tiles_reductions = true,
-                    .results = {ElementType::kF32},
+                    .results = kF32,
                     .why_not = sum_of_products},
         MicroKernel{
             .name = "contract_blocks",
             .summary =
                 "register-blocked C[m,n] = sum_b scale[m,b] (coefficient[n,b] sum_k A[m,k] B[n,k] + ..), "
                 "integers inside the blocks, lanes along n",
-            .parameters = {kRowsOfA, kColumns, kReduction, kLanes, kRegisterRows, kRegisterGroups, kPrefetch,
-                           kStreams, kPanelBlocks},
+            .parameters = of::kContractBlocks,
             .tiles_reductions = true,
-            .results = {ElementType::kF32},
+            .results = kF32,
             .why_not = sum_of_blocks},
         MicroKernel{
             .name = "contract_block_tiles",
             .summary =
                 "the same with activations of two bytes in tiles of signed bytes of a matrix unit: A <m, "
                 "k>, B <k, n, k4>, C <m, n>",
-            .parameters = {kRowsOfA,
-                           kColumns,
-                           kReduction,
-                           kLanesOfTile,
-                           kRowsOfTile,
-                           kDepthOfTile,
-                           {"groups", "groups of lanes in a panel of B", false, false}},
+            .parameters = of::kContractBlockTiles,
             .tiles_reductions = true,
             .unit = UnitKind::kMatrix,
-            .results = {ElementType::kF32},
+            .results = kF32,
             .why_not = sum_of_blocks_of_bytes},
         MicroKernel{
             .name = "contract_tiles",
             .summary =
                 "C[m,n] = sum_k A[m,k] B[n,k] of bf16 in tiles of a matrix unit: A <m, k>, B <k, n, k2>, C "
                 "<m, n>",
-            .parameters = {kRowsOfA, kColumns, kReduction, kLanesOfTile, kRowsOfTile, kDepthOfTile, kTilesOfA,
-                           kTilesOfB},
+            .parameters = of::kContractTiles,
             .tiles_reductions = true,
             .unit = UnitKind::kMatrix,
-            .results = {ElementType::kF32},
+            .results = kF32,
             .why_not = sum_of_bf16_products},
         MicroKernel{
             .name = "stream",
             .summary =
                 "one tile of a streaming softmax with its values, lanes along d and along the positions",
-            .parameters = {kRowsOfStream, kValues, kLanes, kRegisterRows, kRegisterGroups, kPrefetch,
-                           kPanelBlocks, kDot},
+            .parameters = of::kStream,
             .tiles_reductions = true,
-            .results = {ElementType::kF32},
+            .results = kF32,
             .why_not = streaming_softmax},
         MicroKernel{
             .name = "stream_tiles",
             .summary = "one tile of a streaming softmax with values of bf16 in tiles of a matrix unit",
-            .parameters = {kRowsOfStream, kValues, kLanesOfTile, kRowsOfTile, kDepthOfTile, kTilesOfA,
-                           kTilesOfB},
+            .parameters = of::kStreamTiles,
             .tiles_reductions = true,
             .unit = UnitKind::kMatrix,
-            .results = {ElementType::kF32},
+            .results = kF32,
             .why_not = streaming_softmax_of_bf16},
         MicroKernel{.name = "combine",
                     .summary = "what the workers have folded of a reduction that is divided between them",
-                    .parameters = {kIteratorOfLanes, kLanes},
-                    .tiles_reductions = false,
+                    .parameters = of::kLoops,
                     .combines_parts = true,
-                    .results = {ElementType::kF32, ElementType::kF16, ElementType::kBF16},
+                    .results = kEveryFloat,
                     .why_not = why_not_parted},
     };
-    return kernels;
+    static const std::array listed = [] {
+        std::array<const MicroKernel*, kernels.size()> pointers{};
+        for (size_t i = 0; i < kernels.size(); ++i) pointers[i] = &kernels[i];
+        return pointers;
+    }();
+    return listed;
 }
 
 const MicroKernel* find_micro_kernel(std::string_view name) {
-    const auto all = micro_kernels();
-    const auto at =
-        std::find_if(all.begin(), all.end(), [&](const MicroKernel& k) { return k.name == name; });
-    return at == all.end() ? nullptr : &*at;
+    return find_micro_kernel(micro_kernels(), name);
 }
 
 }  // namespace tessera
