@@ -37,6 +37,7 @@ bool operator==(const NamedField& a, const NamedField& b);
 /// What there is for each kind of call. `fields` is a struct of the kind.
 struct CallKind {
     const char* name;
+    FieldRecord (*defaults)();
     FieldRecord (*record)(const void* fields);
     /// Fields that the record does not name have their defaults. @throws Error for a record of another form.
     std::shared_ptr<const void> (*made_of)(const FieldRecord& record, const std::string& where);

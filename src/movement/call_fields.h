@@ -106,6 +106,12 @@ Fields fields_of(const FieldRecord& record, const std::string& where) {
         std::apply([&](const auto&... field) { (take(field), ...); }, Fields::kFields);
         if (!is_known) refuse_field(where, named.name, "is no field of the call");
     }
+    const auto check = [&](const auto& field) {  // there is no default for a function
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(fields.*field.member)>, ComputedFactor>) {
+            if (!(fields.*field.member).value) refuse_field(where, field.name, "is missing");
+        }
+    };
+    std::apply([&](const auto&... field) { (check(field), ...); }, Fields::kFields);
     return fields;
 }
 
@@ -138,7 +144,9 @@ T taken(const FieldValue& value, const std::string& where, const std::string& na
 
 template <class Fields, Body (*Meaning)(const Fields&), void (*Spell)(const Fields&, CallText&)>
 constexpr CallKind make_call_kind(const char* name) {
-    return {name, [](const void* fields) { return detail::record_of(*static_cast<const Fields*>(fields)); },
+    return {name,
+            [] { return detail::record_of(Fields{}); },
+            [](const void* fields) { return detail::record_of(*static_cast<const Fields*>(fields)); },
             [](const FieldRecord& record, const std::string& where) -> std::shared_ptr<const void> {
                 return std::make_shared<const Fields>(detail::fields_of<Fields>(record, where));
             },

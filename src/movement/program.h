@@ -92,6 +92,7 @@ struct Statement {
 // ---------------------------------------------------------------------------------------------------------
 
 enum class MemoryKind : uint8_t { kInput, kOutput, kConstant, kState, kArena };
+const char* name(MemoryKind kind);  ///< "input", ..
 
 /// What a kernel calls by name. Sizes and strides in bytes.
 struct ProgramBuffer {
@@ -100,7 +101,7 @@ struct ProgramBuffer {
     MemoryKind memory = MemoryKind::kArena;
     ElementType element = ElementType::kF32;
     int64_t position = 0;     ///< input, output, state: index in the manifest; constant, arena: byte offset
-    int64_t bytes = 0;        ///< arena: at the upper bounds of the symbols; a tile's own
+    int64_t bytes = 0;        ///< at the upper bounds of the symbols; of one repetition; a tile's own
     Index repetition_stride;  ///< bytes from one repetition of the block to the next; 0 if all share it
     bool is_written = false;
     int64_t worker_stride = 0;  ///< bytes from one worker's copy to the next; 0 if all share it
@@ -145,6 +146,9 @@ struct ProgramBlock {
     bool operator==(const ProgramBlock&) const = default;
 };
 
+/// The variable of every program with the number of the worker that runs it.
+inline constexpr const char* kWorker = "worker";
+
 struct Program {
     std::string specialisation;
     int64_t workers = 1;
@@ -154,7 +158,7 @@ struct Program {
     bool operator==(const Program&) const = default;
 };
 
-/// Readable text of the loops, for --dump.
+/// The whole program as readable text; parse_program.h reads it.
 std::string print(const Program& program);
 
 }  // namespace tessera

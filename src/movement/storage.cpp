@@ -124,7 +124,7 @@ Index to_index(const ExprPtr& expr, const Node& node, const std::vector<Index>& 
         std::vector<Index> at;
         for (const ExprPtr& c : read->coordinates) at.push_back(index(c));
         const Address address = storage.locate(value_of(node, read->tensor), at, false);
-        return Index::read(address.buffer, address.offset, {0, (int64_t{1} << 31) - 1});
+        return Index::read(address.buffer, address.offset);
     }
     if (const auto* call = std::get_if<Apply>(&expr->node)) {
         const std::vector<ExprPtr>& a = call->arguments;
@@ -305,13 +305,18 @@ ProgramBuffer Storage::describe(ValueId id) const {
         }
         return position;
     };
+    const auto bytes_in = [&](const Layout& layout, const std::vector<Index>& shape) {
+        return (stored_elements(layout, shape).bounds().high * bits(value.type.element) + 7) / 8;
+    };
     switch (value.kind) {
         case ValueKind::kInput:
+            buffer.bytes = bytes_in({}, extents(id));
             buffer.memory = MemoryKind::kInput;
             buffer.position = position_among(ValueKind::kInput);
             break;
         case ValueKind::kState:
             buffer.memory = MemoryKind::kState;
+            buffer.bytes = bytes_in(stored_layout(input_.plan, value.name), extents(id));
             buffer.position = position_among(ValueKind::kState);
             buffer.repetition_stride = stored_elements(stored_layout(input_.plan, value.name), extents(id)) *
                                        Index(bits(value.type.element) / 8);
@@ -320,6 +325,7 @@ ProgramBuffer Storage::describe(ValueId id) const {
             const StoredConstant& stored = input_.constants.constants.at(value.name);
             buffer.memory = MemoryKind::kConstant;
             buffer.position = stored.offset;
+            buffer.bytes = stored.bytes;
             buffer.repetition_stride = Index(stored.stride);
             break;
         }
@@ -329,6 +335,7 @@ ProgramBuffer Storage::describe(ValueId id) const {
             if (output != outputs.end()) {
                 buffer.memory = MemoryKind::kOutput;
                 buffer.position = output - outputs.begin();
+                buffer.bytes = bytes_in({}, extents(id));
             } else {
                 buffer.memory = MemoryKind::kArena;
                 buffer.position = plan_of(id).offset.value_or(0);  // buffers are placed after lowering
@@ -337,8 +344,7 @@ ProgramBuffer Storage::describe(ValueId id) const {
                     for (size_t axis = 0; axis < shape.size(); ++axis)
                         shape[axis] = Index(tile->second[axis].largest);
                 }
-                const Index elements = stored_elements(plan_of(id).layout, shape);
-                buffer.bytes = (elements.bounds().high * bits(value.type.element) + 7) / 8;
+                buffer.bytes = bytes_in(plan_of(id).layout, shape);
                 if (input_.plan.workers > 1 &&
                     (plan_of(id).place == Place::kTile || plan_of(id).each_worker)) {
                     buffer.worker_stride = (buffer.bytes + 63) / 64 * 64;  // no line belongs to two

@@ -25,9 +25,6 @@ struct Range {
     bool is_single() const { return largest == 1; }
 };
 
-/// In the emitted code.
-inline constexpr const char* kWorker = "worker";
-
 /// What lowering reads, and nothing else.
 struct LoweringInput {
     const Graph& graph;

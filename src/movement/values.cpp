@@ -106,6 +106,7 @@ ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
             }
             load.guards.push_back({at.back(), extents[axis]});
         }
+        if (load.guards.empty()) load.outside = 0;
         const LaneAddress split =
             split_lanes(scope.storage.locate(value, at, false), scope.node, tensor.name);
         load.from = split.address;
