@@ -17,7 +17,7 @@
 #include "measure/near_memory.h"
 #include "measure/probe_code.h"
 #include "measure/samples.h"
-#include "movement/lower.h"
+#include "lowering/lower.h"
 #include "runtime/shared_library.h"
 
 namespace tessera {

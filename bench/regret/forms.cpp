@@ -6,7 +6,7 @@
 #include "cost/step_cost.h"
 #include "kernels/micro_kernels.h"
 #include "layouts/lay_out.h"
-#include "movement/lower.h"
+#include "lowering/lower.h"
 #include "plan/constants.h"
 #include "plan/copies.h"
 #include "planner/place_buffers.h"

@@ -8,7 +8,7 @@
 #include "compiler/planner_options.h"
 #include "kernels/micro_kernels.h"
 #include "layouts/choose_layouts.h"
-#include "movement/lower.h"
+#include "lowering/lower.h"
 #include "ops/decompose.h"
 #include "plan/constants.h"
 #include "plan/copies.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cost/kernel_types.h"
 #include "cost/linear_model.h"
 #include "cost/typical_rates.h"
 #include "facts/work.h"
@@ -42,25 +41,18 @@ std::vector<double> typical_weights(const Machine& machine) {
     return weights;
 }
 
-/// `contract_block_tiles` multiplies both bytes of A by two bytes of B, or by one in tiles of half the depth.
-constexpr double kProductsOfBytes = 4;
-
-/// Of the unit for which the micro-kernel is: a matrix unit, or a vector unit that adds products (`dot`), for
-/// these types; else the vector unit for F32, to which all is widened. 0 if it was not measured.
-double peak_of(const Machine& machine, const MicroKernel& kernel, const ProductCall& call) {
-    const bool is_widened =
-        kernel.unit == UnitKind::kVector && !call.parameters.contains(std::string(parameter::kDot.name));
-    const bool is_of_bytes = kernel.name == "contract_block_tiles";
+/// Of the unit for which the micro-kernel is, with the factors that it multiplies there; 0 if it was not
+/// measured.
+double peak_of(const Machine& machine, const Leaf& leaf, const KernelTypes& types) {
+    const MicroKernel& kernel = *leaf.kernel;
+    const UnitFactors factors = kernel.factors ? kernel.factors(leaf, types) : UnitFactors{"f32", "f32"};
     double most = 0;
     for (const ComputeUnit& unit : machine.units) {
-        if (unit.kind != kernel.unit || unit.operands.size() != 3) continue;
-        const std::string &a = unit.operands[0].type, &b = unit.operands[1].type;
-        const bool fits = is_widened    ? a == "f32" && b == "f32"
-                          : is_of_bytes ? a == "i8" && b == "i8"
-                                        : a == call.types.at("A") && b == call.types.at("B");
-        if (fits) most = std::max(most, peak(unit));
+        if (unit.kind == kernel.unit && unit.operands.size() == 3 && unit.operands[0].type == factors.a &&
+            unit.operands[1].type == factors.b)
+            most = std::max(most, peak(unit));
     }
-    return is_of_bytes ? most / kProductsOfBytes : most;
+    return most / factors.products;
 }
 
 /// Over so many groups of lanes that are read and written.
@@ -89,7 +81,7 @@ LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const s
     TESSERA_CHECK(extents.size() == definition.iterators.size(), "{}", extents.size());
     if (const std::string why = leaf.kernel->why_not(definition); !why.empty())
         return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.kernel->name, why)};
-    if (leaf.is_given(parameter::kColumns) || leaf.is_given(parameter::kValues))
+    if (leaf.kernel->product.n && leaf.is_given(*leaf.kernel->product.n))
         return product(definition, leaf, extents);
     return vector_loops(definition, leaf, extents, layouts);
 }
@@ -97,19 +89,18 @@ LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const s
 LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
                             const std::vector<int64_t>& extents) const {
     ProductCall call{.micro_kernel = std::string(leaf.kernel->name),
-                     .types = kernel_types(definition, leaf),
+                     .types = leaf.kernel->types(definition, leaf),
                      .parameters = leaf.numbers()};
     if (call.types.empty())
         return {.why_infinite =
                     fmt::format("{} finds no product in it by these iterators", leaf.kernel->name)};
-    const bool is_stream = definition.monoid == Monoid::kSoftmaxSum;
-    const int m = iterator_of(definition, leaf, parameter::kRowsOfA),
-              n = iterator_of(definition, leaf, is_stream ? parameter::kValues : parameter::kColumns);
+    const ProductParameters& names = leaf.kernel->product;
+    const int m = iterator_of(definition, leaf, *names.m), n = iterator_of(definition, leaf, *names.n),
+              k = names.k ? iterator_of(definition, leaf, *names.k) : -1;
     double calls = 1;
     for (int x = 0; x < static_cast<int>(extents.size()); ++x) {
         const int64_t extent = extents[static_cast<size_t>(x)];
-        const bool is_k = is_stream ? definition.iterators[static_cast<size_t>(x)].is_reduction
-                                    : x == iterator_of(definition, leaf, parameter::kReduction);
+        const bool is_k = names.k ? x == k : definition.iterators[static_cast<size_t>(x)].is_reduction;
         if (x == m) {
             call.m = extent;
         } else if (x == n) {
@@ -123,7 +114,7 @@ LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
     const auto lanes = static_cast<double>(leaf.number(parameter::kLanes));
     const double rows = calls * static_cast<double>(call.m);
     double passes = 0;
-    if (is_stream && definition.where)
+    if (definition.monoid == Monoid::kSoftmaxSum && definition.where)
         passes += seconds_of(
             one_pass(rows * static_cast<double>(call.k) / lanes, facts::count_operations(definition.where)));
     if (definition.post)
@@ -133,7 +124,7 @@ LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
         calls * static_cast<double>(call.n * call.k) * bits_of_type(call.types.at("B")) / 8;
     if (const auto time = times_.of(call))
         return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, {}};
-    const double peak = peak_of(machine_, *leaf.kernel, call);
+    const double peak = peak_of(machine_, leaf, call.types);
     if (peak == 0)
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
                                             leaf.kernel->name, call.types["A"], call.types["B"])};

@@ -8,8 +8,8 @@
 #include "cost/leaf_tiles.h"
 #include "cost/vector_work.h"
 #include "kernels/parameters.h"
-#include "movement/lower.h"
-#include "movement/tensor_layouts.h"
+#include "lowering/lower.h"
+#include "lowering/tensor_layouts.h"
 #include "plan/constants.h"
 #include "planner/leaf_choice.h"
 #include "planner/operator_traffic.h"
@@ -42,17 +42,16 @@ std::map<std::string, int64_t> work_of(const Graph& graph, const Plan& plan, con
 /// Of a product, candidates of narrower vectors are for edges, and those that take A for the weight for other
 /// operators.
 bool is_wanted(const Leaf& leaf, const KernelSubject& subject, const Machine& machine) {
-    if (subject.streamed.empty()) return leaf.kernel->name == "loops";
+    if (subject.streamed.empty()) return leaf.kernel->is_plain;
     if (leaf.number(parameter::kLanes) != vector_lanes(machine)) return false;
-    if (leaf.kernel->name == "loops" && subject.sizes.at("m") > 1) return false;
+    if (leaf.kernel->is_plain && subject.sizes.at("m") > 1) return false;
     // By panels nothing is fetched ahead.
     if (leaf.is_given(parameter::kPanelBlocks) && leaf.is_given(parameter::kPrefetch)) return false;
     // A cache lies in pages.
     if (subject.is_cached && leaf.is_given(parameter::kStreams)) return false;
     if (subject.has_whole_tiles && leaf.kernel->unit != UnitKind::kMatrix) return false;
-    for (const Parameter& rows_of_b : {parameter::kColumns, parameter::kValues})
-        if (leaf.is_given(rows_of_b) && leaf.iterator(rows_of_b) != subject.streamed) return false;
-    return true;
+    const Parameter* rows_of_b = leaf.kernel->product.n;
+    return !rows_of_b || !leaf.is_given(*rows_of_b) || leaf.iterator(*rows_of_b) == subject.streamed;
 }
 
 /// The plan of one kernel, or nothing where its lanes do not fit how the weight is stored.

@@ -9,7 +9,7 @@
 #include "kernels/contraction.h"
 #include "kernels/micro_kernels.h"
 #include "kernels/parameters.h"
-#include "movement/lower.h"
+#include "lowering/lower.h"
 #include "planner/divide_work.h"
 #include "planner/grouping.h"
 #include "planner/leaf_alternatives.h"
@@ -131,7 +131,7 @@ private:
         return all;
     }
 
-    static Leaf plain(const Node& node) { return {node.name, *find_micro_kernel("loops")}; }
+    static Leaf plain(const Node& node) { return {node.name, plain_micro_kernel()}; }
 
     /// Nothing if the group has several operators and no nest of them lowers.
     std::optional<Nest> choose_nest(const BlockView& view, const Group& group) {
@@ -150,7 +150,7 @@ private:
             leaf = std::move(candidate);
             if (lowers(view.block(), nest)) break;
         }
-        if (auto cost = cost_of(view.block(), nest); cost && leaf.kernel->name == "loops")
+        if (auto cost = cost_of(view.block(), nest); cost && leaf.kernel->is_plain)
             choose_registers(view.block(), nest, nest, *cost);
         block_weights(node, nest);
         if (!lowers(view.block(), nest))
@@ -216,9 +216,8 @@ private:
             Leaf& leaf = std::get<Leaf>(child);
             const Node& node = block.node(leaf.node);
             Leaf best = leaf;
-            const bool is_product = leaf.kernel->name != "loops";
-            for (Leaf& other :
-                 is_product ? other_blocks(node, best, out_, options_) : wider_folds(node, best, options_)) {
+            const bool is_product = !leaf.kernel->is_plain;
+            for (Leaf& other : leaf_alternatives(node, best, out_, options_)) {
                 leaf = std::move(other);
                 if (!lowers(block, whole)) continue;
                 const std::optional<NestCost> of_other = cost_of(block, whole);
@@ -235,8 +234,8 @@ private:
     /// further out gives it weights and rows: it takes both in tiles that stay in the core's own cache.
     void block_weights(const Node& node, Nest& nest) const {
         Leaf& leaf = std::get<Leaf>(nest.children.front());
-        const bool has_tiles = leaf.kernel->name == "contract_tiles";
-        if ((leaf.kernel->name != "contract" && !has_tiles) || !leaf.is_given(parameter::kRowsOfA) ||
+        const bool has_tiles = leaf.kernel->weight_tile == WeightTile::kInOwnCache;
+        if (leaf.kernel->weight_tile == WeightTile::kNone || !leaf.is_given(parameter::kRowsOfA) ||
             (leaf.number(parameter::kRows) == 1 && !has_tiles))
             return;
         const Definition& d = *node.definition();
@@ -312,7 +311,7 @@ private:
                                         [](const auto& c) { return std::holds_alternative<Nest>(c); });
         auto& children = std::get<Nest>(*inner).children;
         for (Leaf& candidate : leaf_candidates(*group.softmax, out_, options_)) {
-            if (candidate.kernel->name == "loops") break;
+            if (candidate.kernel->is_plain) break;
             children.back() = std::move(candidate);
             Nest attempt = nest;
             if (!lowers(view.block(), attempt)) continue;
@@ -320,7 +319,7 @@ private:
             const auto at = static_cast<size_t>(inner - nest.children.begin());
             const Leaf& scores = std::get<Leaf>(std::get<Nest>(attempt.children[at]).children.front());
             const bool is_last = std::get<Nest>(attempt.children[at]).loops.front().tile == 1;
-            if (scores.kernel->name == "loops" && !is_last) return false;
+            if (scores.kernel->is_plain && !is_last) return false;
             nest = std::move(attempt);
             return true;
         }

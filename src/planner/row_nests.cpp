@@ -66,7 +66,7 @@ std::vector<Nest> row_nests(const std::vector<const Node*>& chain, const std::ve
             if (loop.tile > 1) rest.loops.push_back({loop.iterator, 1});
         Nest nested{flat.loops, {}};
         for (const Node* node : chain) {
-            const Leaf leaf(node->name, *find_micro_kernel("loops"));
+            const Leaf leaf(node->name, plain_micro_kernel());
             flat.children.emplace_back(leaf);
             (nested.children.size() + behind < chain.size() ? nested : rest).children.emplace_back(leaf);
         }

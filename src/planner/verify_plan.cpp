@@ -1,7 +1,7 @@
 #include "planner/verify_plan.h"
 
+#include "lowering/lower.h"
 #include "memory/memory_plan.h"
-#include "movement/lower.h"
 #include "planner/verify_structure.h"
 #include "planner/verify_workers.h"
 #include "support/error.h"

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "movement/parts.h"
-#include "movement/views.h"
+#include "lowering/parts.h"
+#include "lowering/views.h"
 #include "plan/parts.h"
 #include "planner/verify_leaf.h"
 #include "planner/verify_parts.h"

@@ -11,7 +11,7 @@
 
 #include "codegen/cpp/emit.h"
 #include "codegen/step_memory.h"
-#include "movement/lower.h"
+#include "lowering/lower.h"
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/subprocess.h"

@@ -10,7 +10,7 @@
 
 #include "codegen/cpp/emit.h"
 #include "kernels/micro_kernels.h"
-#include "movement/lower.h"
+#include "lowering/lower.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 #include "support/subprocess.h"

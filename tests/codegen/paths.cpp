@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/micro_kernels.h"
-#include "movement/parts.h"
+#include "lowering/parts.h"
 #include "plan/constants.h"
 #include "plan/parts.h"
 #include "support/error.h"

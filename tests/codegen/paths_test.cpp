@@ -21,7 +21,7 @@
 #include "codegen/units.h"
 #include "kernels/micro_kernels.h"
 #include "kernels/parameters.h"
-#include "movement/storage.h"
+#include "lowering/storage.h"
 #include "plan/parts.h"
 #include "planner/default_planner.h"
 #include "planner/leaf_choice.h"

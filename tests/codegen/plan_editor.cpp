@@ -8,7 +8,7 @@
 #include "kernels/contraction.h"
 #include "kernels/micro_kernels.h"
 #include "kernels/parameters.h"
-#include "movement/storage.h"
+#include "lowering/storage.h"
 #include "plan/parts.h"
 #include "support/error.h"
 

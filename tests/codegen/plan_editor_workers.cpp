@@ -5,7 +5,7 @@
 #include "codegen/plan_editor.h"
 #include "kernels/micro_kernels.h"
 #include "kernels/parameters.h"
-#include "movement/parts.h"
+#include "lowering/parts.h"
 #include "plan/parts.h"
 
 namespace tessera::testing {

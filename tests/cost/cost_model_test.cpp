@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cost/kernel_types.h"
 #include "cost/measured_machine.h"
 #include "cost/vector_work.h"
 #include "kernels/leaf_of.h"
@@ -104,22 +103,6 @@ TEST(CostModel, SharedLevelsAreSharedByThoseWhoWork) {
     EXPECT_EQ(kModel.capacity(2, 2), 4 << 20);
     EXPECT_EQ(kModel.barrier_seconds(1), 0);
     EXPECT_EQ(kModel.barrier_seconds(2), 1e-6);
-}
-
-TEST(KernelTypes, AreThoseOfTheFormat) {
-    using Types = std::map<std::string, std::string>;
-    const Leaf leaf = contract();
-    const auto types = [&](ops::WeightFormat format, ops::Activation input) {
-        return kernel_types(*ops::matmul({}, {Dim(1), 32, 1024}, format, std::nullopt, input), leaf);
-    };
-    EXPECT_EQ(types(ops::WeightFormat::kBF16, {}), (Types{{"A", "f32"}, {"B", "bf16"}, {"C", "f32"}}));
-    EXPECT_EQ(types(ops::WeightFormat::kQ4_K, {}), (Types{{"A", "f32"}, {"B", "q4_k"}, {"C", "f32"}}));
-    EXPECT_EQ(types(ops::WeightFormat::kQ6_K, ops::kInt15Blocks),
-              (Types{{"A", "i15"}, {"B", "q6_k"}, {"C", "f32"}}));
-    EXPECT_EQ(types(ops::WeightFormat::kQ6_K, ops::kInt13Blocks),
-              (Types{{"A", "i13"}, {"B", "q6_k"}, {"C", "f32"}}));
-    EXPECT_EQ(types(ops::WeightFormat::kQ4_0, ops::kInt8Blocks),
-              (Types{{"A", "i8"}, {"B", "q4_0"}, {"C", "f32"}}));
 }
 
 TEST(VectorWork, IsCountedFromTheDefinition) {

@@ -1,5 +1,5 @@
 #include "fuzz/target.h"
-#include "movement/calls/call_kinds.h"
+#include "kernels/micro_kernels.h"
 #include "movement/parse_program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -11,8 +11,8 @@
 
 #include "compiler/planner_options.h"
 #include "kernels/micro_kernels.h"
+#include "kernels/unit_lanes.h"
 #include "machine/machine_text.h"
-#include "planner/unit_lanes.h"
 
 namespace tessera {
 namespace {
@@ -125,7 +125,8 @@ TEST_P(KernelCases, AttentionOfPairsIsTimed) {
             by_kernel[each.micro_kernel].insert(each.parameters.contains("dot"));
         }
     }
-    const bool has_pairs = adds_products(planner_options(machine_, 1), ElementType::kBF16);
+    const PlannerOptions options = planner_options(machine_, 1);
+    const bool has_pairs = adds_products(options.target(), ElementType::kBF16);
     for (const char* kernel : {"contract", "stream"})
         EXPECT_EQ(by_kernel[kernel], has_pairs ? (std::set<bool>{false, true}) : std::set<bool>{false});
 }

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "movement/calls/call_kinds.h"
+#include "kernels/micro_kernels.h"
 #include "movement/parse_program.h"
 #include "support/error.h"
 

@@ -112,7 +112,7 @@ TEST(LeafAlternatives, OtherBlocksKeepMicroKernelIteratorsAndLanes) {
     const SpecialisationPlan specialisation;
     const PlannerOptions options{.machine = "any", .has_all_blocks = true};
     const Leaf leaf = testing::leaf_of("scores[contract k=e lanes=16 m=t n=s]");
-    const std::vector<Leaf> others = other_blocks(scores, leaf, specialisation, options);
+    const std::vector<Leaf> others = leaf_alternatives(scores, leaf, specialisation, options);
     EXPECT_GT(others.size(), 4U);
     for (const Leaf& other : others) {
         EXPECT_EQ(other.kernel, leaf.kernel);
@@ -126,7 +126,7 @@ TEST(LeafAlternatives, OtherBlocksKeepMicroKernelIteratorsAndLanes) {
     }
     Leaf narrow = leaf;
     narrow.set(parameter::kLanes, 5);
-    EXPECT_TRUE(other_blocks(scores, narrow, specialisation, options).empty());
+    EXPECT_TRUE(leaf_alternatives(scores, narrow, specialisation, options).empty());
 }
 
 }  // namespace
