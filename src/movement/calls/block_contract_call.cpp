@@ -9,6 +9,15 @@
 namespace tessera {
 namespace {
 
+constexpr int64_t kLargestBlock = 1 << 20;
+
+std::string problem(const BlockContractCall& c) {
+    if (c.block < 1 || c.a_block < 1) return "a block has no elements";
+    if (c.block > kLargestBlock || c.a_block > kLargestBlock) return "a block is larger than any";
+    if (c.a.size() != 1 && c.a.size() != 2) return "the rows are neither one number nor two terms";
+    return lanes_problem(c.lanes);
+}
+
 constexpr int64_t kKLanes = 4;
 
 /// A[m, k], the numbers themselves.
@@ -110,7 +119,8 @@ void spell(const BlockContractCall& c, CallText& out) {
 
 template <>
 const CallKind& call_kind<BlockContractCall>() {
-    static constexpr CallKind kKind = make_call_kind<BlockContractCall, meaning, spell>("contract_blocks");
+    static constexpr CallKind kKind =
+        make_call_kind<BlockContractCall, problem, meaning, spell>("contract_blocks");
     return kKind;
 }
 

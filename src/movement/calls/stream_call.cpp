@@ -7,6 +7,10 @@
 namespace tessera {
 namespace {
 
+std::string problem(const StreamCall& c) {
+    return lanes_problem(c.lanes);
+}
+
 /// for m: {
 ///     largest = max(max[m], scores[m, s]); origin = largest, 0 where everything is masked
 ///     factor = e^(max[m] - origin); max[m] = largest
@@ -90,7 +94,7 @@ void spell(const StreamCall& c, CallText& out) {
 
 template <>
 const CallKind& call_kind<StreamCall>() {
-    static constexpr CallKind kKind = make_call_kind<StreamCall, meaning, spell>("stream");
+    static constexpr CallKind kKind = make_call_kind<StreamCall, problem, meaning, spell>("stream");
     return kKind;
 }
 
