@@ -144,6 +144,9 @@ Body lower_contract_blocks(const LeafScope& scope) {
     if ((panel_blocks > 0 && product.fold) || is_tiled)
         fold = {product.fold->integer ? std::optional(computed(product.fold->integer)) : std::nullopt,
                 computed(product.fold->rest), product.fold->block};
+    // GCC 12 destroys a member that braces initialise twice where a later initialiser throws.
+    const StridedFactor of_b{b.start(), b.stride(kGroup), b.stride(kStep)};
+    ComputedFactor coefficient = computed(product.coefficient);
     BlockContractCall call{.lanes = lanes,
                            .rows = rows,
                            .groups = groups,
@@ -165,8 +168,8 @@ Body lower_contract_blocks(const LeafScope& scope) {
                            .a_scale = scale.start(),
                            .scale_m = scale.stride(kRow),
                            .scale_block = scale.stride(kStep),
-                           .b = {b.start(), b.stride(kGroup), b.stride(kStep)},
-                           .coefficient = computed(product.coefficient),
+                           .b = of_b,
+                           .coefficient = std::move(coefficient),
                            .fold = std::move(fold),
                            .offset = std::move(offset),
                            .c = c.start(),

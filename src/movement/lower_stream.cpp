@@ -120,17 +120,21 @@ Body lower_stream(const LeafScope& scope) {
         max.expect_stride(kRow, 1);
         sum.expect_stride(kRow, 1);
     }
+    // GCC 12 destroys a member that braces initialise twice where a later initialiser throws.
+    const Address scores{tile, Index(0)};
+    const bool in_pairs = adds_pairs(scope, *value);
+    Factor of_values = operand_factor(scope, *value, at, inside, lanes);
     StreamCall call{.lanes = lanes,
                     .rows = number_parameter(scope, "rows", 1, 32),
                     .groups = number_parameter(scope, "groups", 1, 16),
                     .weights = definition.weights,
-                    .dot = adds_pairs(scope, *value),
+                    .dot = in_pairs,
                     .m = extent(row),
                     .s = extent(steps),
                     .d = extent(range(roles.d)),
-                    .scores = {tile, Index(0)},
+                    .scores = scores,
                     .scores_stride = stride,
-                    .v = operand_factor(scope, *value, at, inside, lanes),
+                    .v = std::move(of_values),
                     .max = max.start(),
                     .sum = sum.start(),
                     .result = weighted.start(),

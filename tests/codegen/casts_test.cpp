@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/plan_variation.h"
+#include "movement/plan_variation.h"
 
 namespace tessera::testing {
 namespace {

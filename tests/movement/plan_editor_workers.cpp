@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "codegen/plan_editor.h"
 #include "movement/parts.h"
+#include "movement/plan_editor.h"
 #include "plan/parts.h"
 
 namespace tessera::testing {
