@@ -9,6 +9,7 @@
 #include "kernels/micro_kernels.h"
 #include "layouts/choose_layouts.h"
 #include "lowering/lower.h"
+#include "movement/verify_program.h"
 #include "ops/decompose.h"
 #include "plan/constants.h"
 #include "plan/copies.h"
@@ -126,8 +127,10 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         [&] {
             const ConstantSection constants = constant_section(out.graph, out.plan);
             std::vector<Program> programs;
-            for (const SpecialisationPlan& s : out.plan.specialisations)
+            for (const SpecialisationPlan& s : out.plan.specialisations) {
                 programs.push_back(lower(graph_with_copies, out.plan, s, constants));
+                expect_sound(programs.back(), where);
+            }
             return programs;
         },
         [](const std::vector<Program>& programs) {

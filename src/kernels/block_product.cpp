@@ -39,7 +39,16 @@ void expect_padded(const LeafScope& scope, const BlockContraction& product, int6
     for (const Read& read : product.b_reads) expect(read, 0);
 }
 
+constexpr int64_t kLargestBlock = 1 << 20;
+
 }  // namespace
+
+std::string block_product_problem(const BlockProductCall& c) {
+    if (c.block < 1 || c.a_block < 1) return "a block has no elements";
+    if (c.block > kLargestBlock || c.a_block > kLargestBlock) return "a block is larger than any";
+    if (c.a.size() != 1 && c.a.size() != 2) return "the rows are neither one number nor two terms";
+    return lanes_problem(c.lanes);
+}
 
 /// for m: for lanes n: {
 ///     total = 0 or C[m, n]
@@ -188,6 +197,9 @@ Body lower_block_product(const LeafScope& scope, const BlockProduct& iterators, 
     if (has_fold && product.fold)
         fold = {product.fold->integer ? std::optional(computed(product.fold->integer)) : std::nullopt,
                 computed(product.fold->rest), product.fold->block};
+    // GCC 12 destroys a member that braces initialise twice where a later initialiser throws.
+    const StridedFactor of_b{b.start(), b.stride(kGroup), b.stride(kStep)};
+    ComputedFactor coefficient = computed(product.coefficient);
     BlockProductCall call{.lanes = lanes,
                           .groups = scope.leaf.number(parameter::kGroups),
                           .block = product.block,
@@ -203,8 +215,8 @@ Body lower_block_product(const LeafScope& scope, const BlockProduct& iterators, 
                           .a_scale = scale.start(),
                           .scale_m = scale.stride(kRow),
                           .scale_block = scale.stride(kStep),
-                          .b = {b.start(), b.stride(kGroup), b.stride(kStep)},
-                          .coefficient = computed(product.coefficient),
+                          .b = of_b,
+                          .coefficient = std::move(coefficient),
                           .fold = std::move(fold),
                           .offset = std::move(offset),
                           .c = c.start(),

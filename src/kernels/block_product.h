@@ -65,6 +65,9 @@ struct BlockProductCall {
                                                      field("c_group", &BlockProductCall::c_group)};
 };
 
+/// What is wrong with the numbers of a call; empty if nothing is.
+std::string block_product_problem(const BlockProductCall& call);
+
 Body block_product_meaning(const BlockProductCall& call);
 
 /// The operands, after the micro-kernel's name and its tile.

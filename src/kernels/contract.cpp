@@ -58,6 +58,11 @@ struct ContractCall {
                                                field("c_group", &ContractCall::c_group)};
 };
 
+std::string problem(const ContractCall& c) {
+    if (c.k_lanes != 1 && c.k_lanes != 2) return "k_lanes is neither 1 nor 2";
+    return lanes_problem(c.lanes);
+}
+
 Body meaning(const ContractCall& c) {
     return product_meaning({.lanes = c.lanes,
                             .k_lanes = c.k_lanes,
@@ -91,7 +96,7 @@ void spell(const ContractCall& c, CallText& out) {
 
 template <>
 const CallKind& call_kind<ContractCall>() {
-    static constexpr CallKind kKind = make_call_kind<ContractCall, meaning, spell>("contract");
+    static constexpr CallKind kKind = make_call_kind<ContractCall, problem, meaning, spell>("contract");
     return kKind;
 }
 

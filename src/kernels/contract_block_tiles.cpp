@@ -23,6 +23,10 @@ struct BlockTilesCall : BlockProductCall {
         kSharedFields);
 };
 
+std::string problem(const BlockTilesCall& c) {
+    return block_product_problem(c);
+}
+
 Body meaning(const BlockTilesCall& c) {
     return block_product_meaning(c);
 }
@@ -40,7 +44,8 @@ void spell(const BlockTilesCall& c, CallText& out) {
 
 template <>
 const CallKind& call_kind<BlockTilesCall>() {
-    static constexpr CallKind kKind = make_call_kind<BlockTilesCall, meaning, spell>("contract_block_tiles");
+    static constexpr CallKind kKind =
+        make_call_kind<BlockTilesCall, problem, meaning, spell>("contract_block_tiles");
     return kKind;
 }
 

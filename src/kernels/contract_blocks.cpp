@@ -28,6 +28,10 @@ struct BlockContractCall : BlockProductCall {
         kSharedFields);
 };
 
+std::string problem(const BlockContractCall& c) {
+    return block_product_problem(c);
+}
+
 Body meaning(const BlockContractCall& c) {
     return block_product_meaning(c);
 }
@@ -47,7 +51,8 @@ void spell(const BlockContractCall& c, CallText& out) {
 
 template <>
 const CallKind& call_kind<BlockContractCall>() {
-    static constexpr CallKind kKind = make_call_kind<BlockContractCall, meaning, spell>("contract_blocks");
+    static constexpr CallKind kKind =
+        make_call_kind<BlockContractCall, problem, meaning, spell>("contract_blocks");
     return kKind;
 }
 

@@ -53,6 +53,10 @@ struct TileContractCall {
                                                field("c_group", &TileContractCall::c_group)};
 };
 
+std::string problem(const TileContractCall& c) {
+    return lanes_problem(c.lanes);
+}
+
 Body meaning(const TileContractCall& c) {
     return product_meaning({.lanes = c.lanes,
                             .k_lanes = c.is_in_pairs ? 2 : 1,
@@ -85,7 +89,8 @@ void spell(const TileContractCall& c, CallText& out) {
 
 template <>
 const CallKind& call_kind<TileContractCall>() {
-    static constexpr CallKind kKind = make_call_kind<TileContractCall, meaning, spell>("contract_tiles");
+    static constexpr CallKind kKind =
+        make_call_kind<TileContractCall, problem, meaning, spell>("contract_tiles");
     return kKind;
 }
 

@@ -43,6 +43,10 @@ struct DotCall {
                                                field("c_n", &DotCall::c_n)};
 };
 
+std::string problem(const DotCall& c) {
+    return lanes_problem(c.lanes);
+}
+
 /// for m: for n: { sum = 0; for lanes k: sum += A[m, k] * B[n, k]; C[m, n] (+)= fold(sum) }
 Body meaning(const DotCall& c) {
     constexpr const char* kSum = "call.sum";
@@ -78,7 +82,7 @@ void spell(const DotCall& c, CallText& out) {
 
 template <>
 const CallKind& call_kind<DotCall>() {
-    static constexpr CallKind kKind = make_call_kind<DotCall, meaning, spell>("dot");
+    static constexpr CallKind kKind = make_call_kind<DotCall, problem, meaning, spell>("dot");
     return kKind;
 }
 

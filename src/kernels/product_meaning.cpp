@@ -4,6 +4,10 @@
 
 namespace tessera {
 
+std::string lanes_problem(int64_t lanes) {
+    return is_number_of_lanes(lanes) ? "" : "lanes are no power of two that a vector has";
+}
+
 Variable meaning_variable(const char* name, const Index& count, int64_t multiple_of) {
     return {std::string("call.") + name,
             {0, std::max<int64_t>(count.bounds().high - 1, 0) / multiple_of * multiple_of},

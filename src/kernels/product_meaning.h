@@ -5,6 +5,9 @@
 /// What calls for sums of products compute, in plain statements.
 namespace tessera {
 
+/// What is wrong with a number of lanes; empty if nothing is.
+std::string lanes_problem(int64_t lanes);
+
 /// A variable of a meaning: its name is none that a program can have. `count` values from 0.
 Variable meaning_variable(const char* name, const Index& count, int64_t multiple_of = 1);
 

@@ -174,6 +174,9 @@ Body lower_softmax_tile(const LeafScope& scope, const std::function<Call(Softmax
         max.expect_stride(kRow, 1);
         sum.expect_stride(kRow, 1);
     }
+    // GCC 12 destroys a member that braces initialise twice where a later initialiser throws.
+    const Address scores{tile, Index(0)};
+    Factor of_values = operand_factor(scope, *value, at, inside, lanes);
     SoftmaxCall call{.lanes = lanes,
                      .rows = scope.leaf.number(parameter::kRows),
                      .groups = scope.leaf.number(parameter::kGroups),
@@ -181,9 +184,9 @@ Body lower_softmax_tile(const LeafScope& scope, const std::function<Call(Softmax
                      .m = extent(row),
                      .s = extent(steps),
                      .d = extent(range(roles.d)),
-                     .scores = {tile, Index(0)},
+                     .scores = scores,
                      .scores_stride = stride,
-                     .v = operand_factor(scope, *value, at, inside, lanes),
+                     .v = std::move(of_values),
                      .max = max.start(),
                      .sum = sum.start(),
                      .result = weighted.start(),

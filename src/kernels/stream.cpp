@@ -4,6 +4,7 @@
 
 #include "kernels/parameters.h"
 #include "kernels/product_candidates.h"
+#include "kernels/product_meaning.h"
 #include "kernels/product_types.h"
 #include "kernels/register_blocks.h"
 #include "kernels/softmax_tile.h"
@@ -25,6 +26,10 @@ struct StreamCall : SoftmaxCall {
         kSharedFields);
 };
 
+std::string problem(const StreamCall& c) {
+    return lanes_problem(c.lanes);
+}
+
 Body meaning(const StreamCall& c) {
     return softmax_meaning(c);
 }
@@ -43,7 +48,7 @@ void spell(const StreamCall& c, CallText& out) {
 
 template <>
 const CallKind& call_kind<StreamCall>() {
-    static constexpr CallKind kKind = make_call_kind<StreamCall, meaning, spell>("stream");
+    static constexpr CallKind kKind = make_call_kind<StreamCall, problem, meaning, spell>("stream");
     return kKind;
 }
 

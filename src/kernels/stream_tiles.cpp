@@ -5,6 +5,7 @@
 
 #include "kernels/parameters.h"
 #include "kernels/product_candidates.h"
+#include "kernels/product_meaning.h"
 #include "kernels/product_types.h"
 #include "kernels/register_blocks.h"
 #include "kernels/softmax_tile.h"
@@ -22,6 +23,10 @@ struct StreamTilesCall : SoftmaxCall {
         kSharedFields);
 };
 
+std::string problem(const StreamTilesCall& c) {
+    return lanes_problem(c.lanes);
+}
+
 Body meaning(const StreamTilesCall& c) {
     return softmax_meaning(c);
 }
@@ -38,7 +43,8 @@ void spell(const StreamTilesCall& c, CallText& out) {
 
 template <>
 const CallKind& call_kind<StreamTilesCall>() {
-    static constexpr CallKind kKind = make_call_kind<StreamTilesCall, meaning, spell>("stream_tiles");
+    static constexpr CallKind kKind =
+        make_call_kind<StreamTilesCall, problem, meaning, spell>("stream_tiles");
     return kKind;
 }
 

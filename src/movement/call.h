@@ -39,8 +39,11 @@ struct CallKind {
     const char* name;
     FieldRecord (*defaults)();
     FieldRecord (*record)(const void* fields);
-    /// Fields that the record does not name have their defaults. @throws Error for a record of another form.
+    /// Fields that the record does not name have their defaults. @throws Error for a record of another form,
+    /// and where there is a problem.
     std::shared_ptr<const void> (*made_of)(const FieldRecord& record, const std::string& where);
+    /// Why the fields have no meaning; empty if they have.
+    std::string (*problem)(const void* fields);
     /// What the call computes in plain statements, the only definition of it. Its own variables have names
     /// that no program can have.
     Body (*meaning)(const void* fields);
@@ -65,6 +68,8 @@ public:
 
     const CallKind& kind() const { return *kind_; }
     FieldRecord record() const { return kind_->record(fields_.get()); }
+    std::string problem() const { return kind_->problem(fields_.get()); }
+    /// @pre there is no problem
     Body meaning() const;
     void spell(CallText& out) const { kind_->spell(fields_.get(), out); }
     /// Null if it is of another kind.

@@ -142,14 +142,19 @@ T taken(const FieldValue& value, const std::string& where, const std::string& na
 
 }  // namespace detail
 
-template <class Fields, Body (*Meaning)(const Fields&), void (*Spell)(const Fields&, CallText&)>
+template <class Fields, std::string (*Problem)(const Fields&), Body (*Meaning)(const Fields&),
+          void (*Spell)(const Fields&, CallText&)>
 constexpr CallKind make_call_kind(const char* name) {
     return {name,
             [] { return detail::record_of(Fields{}); },
             [](const void* fields) { return detail::record_of(*static_cast<const Fields*>(fields)); },
             [](const FieldRecord& record, const std::string& where) -> std::shared_ptr<const void> {
-                return std::make_shared<const Fields>(detail::fields_of<Fields>(record, where));
+                auto fields = std::make_shared<const Fields>(detail::fields_of<Fields>(record, where));
+                if (const std::string problem = Problem(*fields); !problem.empty())
+                    detail::refuse_field(where, "call", problem);
+                return fields;
             },
+            [](const void* fields) { return Problem(*static_cast<const Fields*>(fields)); },
             [](const void* fields) { return Meaning(*static_cast<const Fields*>(fields)); },
             [](const void* fields, CallText& out) { Spell(*static_cast<const Fields*>(fields), out); }};
 }

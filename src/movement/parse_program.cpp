@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "movement/parse_value.h"
+#include "movement/verify_program.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -12,7 +13,6 @@ namespace {
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostBytes = int64_t{1} << 60;
 constexpr int64_t kMostWorkers = 1 << 20;
-constexpr int64_t kMostLanes = 1 << 20;
 
 class ProgramParser {
 public:
@@ -26,9 +26,9 @@ public:
     }
 
 private:
-    template <class... Meaning>
-    void declare(const std::string& name, const Meaning&... meaning) {
-        if (!names_.add(meaning...)) scanner_.fail(name, "is declared already");
+    template <class Declared>
+    void declare(const std::string& name, const Declared& declared) {
+        if (!names_.add(declared)) scanner_.fail(name, "is declared already");
     }
 
     Program program() {
@@ -80,8 +80,7 @@ private:
                 kernel.accesses.push_back(access(is_write));
             } else {
                 kernel.buffers.push_back(buffer(is_write));
-                declare(kernel.buffers.back().name, kernel.buffers.back().name,
-                        kernel.buffers.back().element);
+                declare(kernel.buffers.back().name, kernel.buffers.back());
             }
         }
         kernel.body = body();
@@ -226,11 +225,11 @@ private:
         Accumulate fold;
         fold.condition = std::move(condition);
         fold.name = scanner_.name("an accumulator");
-        const Monoid* monoid = names_.accumulator(fold.name);
-        if (!monoid) scanner_.fail(fold.name, "is no accumulator here");
-        fold.monoid = *monoid;
+        const Declare* declared = names_.accumulator(fold.name);
+        if (!declared) scanner_.fail(fold.name, "is no accumulator here");
+        fold.monoid = declared->monoid;
         const auto matches = [&] {
-            switch (*monoid) {
+            switch (fold.monoid) {
                 case Monoid::kProd:
                     return scanner_.take("*=");
                 case Monoid::kMax:
@@ -241,7 +240,7 @@ private:
                     return scanner_.take("+=");
             }
         };
-        if (!matches()) scanner_.fail(fold.name, fmt::format("folds by {}", name(*monoid)));
+        if (!matches()) scanner_.fail(fold.name, fmt::format("folds by {}", name(fold.monoid)));
         fold.value = values_.value();
         return fold;
     }
@@ -257,6 +256,10 @@ private:
     Declare declaration() {
         Declare declared;
         declared.name = scanner_.name("a name");
+        if (scanner_.take("[")) {
+            declared.lanes = scanner_.integer("a number of lanes", 1, kMostLanes);
+            scanner_.expect("]");
+        }
         scanner_.expect(":");
         const std::string text = scanner_.name("a monoid");
         declared.monoid = Monoid::kNone;
@@ -264,8 +267,7 @@ private:
             if (name(monoid) == text) declared.monoid = monoid;
         }
         if (declared.monoid == Monoid::kNone) scanner_.fail(text, "is no monoid of an accumulator");
-        if (scanner_.take("x")) declared.lanes = scanner_.integer("a number of lanes", 1, kMostLanes);
-        declare(declared.name, declared.name, declared.monoid);
+        declare(declared.name, declared);
         return declared;
     }
 
@@ -274,7 +276,7 @@ private:
         tile.name = scanner_.name("a name");
         scanner_.expect(":");
         tile.elements = scanner_.integer("a number of elements", 0, kMostBytes);
-        declare(tile.name, tile.name, ElementType::kF32);
+        declare(tile.name, tile);
         return tile;
     }
 
@@ -307,7 +309,9 @@ private:
 
 std::vector<Program> parse_programs(std::string_view text, const std::string& where,
                                     std::span<const CallKind* const> kinds) {
-    return ProgramParser(text, where, kinds).run();
+    std::vector<Program> programs = ProgramParser(text, where, kinds).run();
+    for (const Program& program : programs) expect_sound(program, where);
+    return programs;
 }
 
 Program parse_program(std::string_view text, const std::string& where,

@@ -11,8 +11,8 @@ namespace tessera {
 
 /// Reads what `print` of a program writes: parse(print(p)) equals p. `kinds`: the calls that a program may
 /// have.
-/// @throws Error with the line where the text is none of a program. A program that it returns need not be a
-/// sensible one, `verify` says that.
+/// @throws Error with the line where the text is none of a program, and for one that `verify` finds fault
+/// with.
 Program parse_program(std::string_view text, const std::string& where,
                       std::span<const CallKind* const> kinds);
 /// Several programs, one behind the other, as --dump writes them.

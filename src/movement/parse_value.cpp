@@ -45,44 +45,6 @@ std::optional<Function> function_of(std::string_view text) {
 
 }  // namespace
 
-// ---- names
-
-void ProgramNames::leave(size_t mark) {
-    for (; declared_.size() > mark; declared_.pop_back()) meanings_.erase(declared_.back());
-}
-
-bool ProgramNames::add(const std::string& name, Meaning meaning) {
-    if (!meanings_.emplace(name, std::move(meaning)).second) return false;
-    declared_.push_back(name);
-    return true;
-}
-
-bool ProgramNames::add(const Variable& variable) {
-    return add(variable.name, Meaning(variable));
-}
-bool ProgramNames::add(const std::string& buffer, ElementType element) {
-    return add(buffer, Meaning(element));
-}
-bool ProgramNames::add(const std::string& accumulator, Monoid monoid) {
-    return add(accumulator, Meaning(monoid));
-}
-
-template <class T>
-const T* ProgramNames::find(const std::string& name) const {
-    const auto at = meanings_.find(name);
-    return at == meanings_.end() ? nullptr : std::get_if<T>(&at->second);
-}
-
-const Variable* ProgramNames::variable(const std::string& name) const {
-    return find<Variable>(name);
-}
-const ElementType* ProgramNames::buffer(const std::string& name) const {
-    return find<ElementType>(name);
-}
-const Monoid* ProgramNames::accumulator(const std::string& name) const {
-    return find<Monoid>(name);
-}
-
 // ---- indices
 
 ValueParser::Level::Level(ValueParser& parser) : parser_(parser) {
@@ -146,7 +108,7 @@ Index ValueParser::factor() {
         return name == "min" ? min(a, b) : max(a, b);
     }
     if (is_read) {
-        if (!names_.buffer(name)) scanner_.fail(name, "is no buffer here");
+        if (!names_.storage(name)) scanner_.fail(name, "is no buffer here");
         scanner_.expect("[");
         const Index offset = sum();
         scanner_.expect("]");
@@ -170,9 +132,9 @@ Variable ValueParser::declaration() {
 
 Address ValueParser::element(int64_t* lane_stride) {
     const std::string buffer = scanner_.name("a buffer");
-    const ElementType* element = names_.buffer(buffer);
-    if (!element) scanner_.fail(buffer, "is no buffer here");
-    const ElementType type = *element;
+    const ProgramNames::Storage* storage = names_.storage(buffer);
+    if (!storage) scanner_.fail(buffer, "is no buffer here");
+    const ElementType type = storage->element;
     scanner_.expect("[");
     Address address{buffer, index(), type};
     if (lane_stride && scanner_.take(";"))

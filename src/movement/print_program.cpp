@@ -65,9 +65,12 @@ public:
     void block(const std::string& opening, const Body& statements) {
         line(opening + " {");
         ++depth_;
-        for (const Statement& s : statements) std::visit([&](const auto& node) { add(node); }, s.node);
+        for (const Statement& s : statements) add(s);
         --depth_;
         line("}");
+    }
+    void add(const Statement& statement) {
+        std::visit([&](const auto& node) { add(node); }, statement.node);
     }
     void add(const Kernel& kernel) {
         line(fmt::format("kernel {}{}{}", kernel.name, kernel.barrier ? " barrier" : "",
@@ -125,8 +128,8 @@ private:
                          printed_value(*store.value)));
     }
     void add(const Declare& a) {
-        line(fmt::format("declare {}: {}{}", a.name, name(a.monoid),
-                         a.lanes == 1 ? "" : fmt::format(" x {}", a.lanes)));
+        line(fmt::format("declare {}{}: {}", a.name, a.lanes == 1 ? "" : fmt::format("[{}]", a.lanes),
+                         name(a.monoid)));
     }
     void add(const Accumulate& a) {
         const std::string when = a.condition ? "if " + printed_value(*a.condition) + " " : "";
@@ -161,6 +164,14 @@ private:
 };
 
 }  // namespace
+
+std::string printed_head(const Statement& statement) {
+    ProgramText out;
+    out.add(statement);
+    const std::string text = out.take();
+    const std::string head = text.substr(0, text.find('\n'));
+    return head.ends_with(" {") ? head.substr(0, head.size() - 2) : head;
+}
 
 std::string print(const Program& program) {
     ProgramText out;

@@ -17,6 +17,8 @@ std::string printed_element(const Address& address, int64_t lane_stride = 0);
 std::string printed_value(const ValueExpr& value);
 /// A name of the graph, of any characters, in quotes.
 std::string quoted(const std::string& name);
+/// The first line of a statement, without a brace.
+std::string printed_head(const Statement& statement);
 /// "&x[0] by (64, 1)"
 std::string printed_field(const FieldValue& field);
 

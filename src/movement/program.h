@@ -23,6 +23,12 @@ struct For {
     Body body;
     bool operator==(const For&) const = default;
 };
+/// Powers of two up to the largest.
+inline constexpr int64_t kMostLanes = 64;
+constexpr bool is_number_of_lanes(int64_t lanes) {
+    return lanes >= 1 && lanes <= kMostLanes && (lanes & (lanes - 1)) == 0;
+}
+
 /// A constant of the body that follows.
 struct Let {
     Variable variable;

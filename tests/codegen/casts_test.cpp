@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/plan_variation.h"
 #include "kernels/micro_kernels.h"
+#include "movement/plan_variation.h"
 
 namespace tessera::testing {
 namespace {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/divided_attention.h"
-#include "codegen/plan_variation.h"
 #include "kernels/micro_kernels.h"
+#include "movement/divided_attention.h"
+#include "movement/plan_variation.h"
 #include "plan/parts.h"
 #include "support/error.h"
 

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/random_graph.h"
-#include "codegen/units.h"
 #include "cost/measured_machine.h"
 #include "ir/graph_text.h"
 #include "kernels/micro_kernels.h"
 #include "layouts/choose_layouts.h"
+#include "movement/random_graph.h"
+#include "movement/units.h"
 #include "plan/copies.h"
 #include "planner/verify_plan.h"
 

@@ -15,13 +15,13 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/plan_editor.h"
-#include "codegen/plan_variation.h"
-#include "codegen/random_graph.h"
-#include "codegen/units.h"
 #include "kernels/micro_kernels.h"
 #include "kernels/parameters.h"
 #include "lowering/storage.h"
+#include "movement/plan_editor.h"
+#include "movement/plan_variation.h"
+#include "movement/random_graph.h"
+#include "movement/units.h"
 #include "plan/parts.h"
 #include "planner/default_planner.h"
 #include "planner/leaf_choice.h"

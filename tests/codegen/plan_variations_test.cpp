@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/plan_variation.h"
-#include "codegen/random_graph.h"
 #include "kernels/micro_kernels.h"
+#include "movement/plan_variation.h"
+#include "movement/random_graph.h"
 #include "planner/default_planner.h"
 #include "support/error.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "codegen/units.h"
+#include "movement/units.h"
 #include "cost/measured_machine.h"
 #include "import/decoder.h"
 #include "layouts/lay_out.h"

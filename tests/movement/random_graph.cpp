@@ -1,9 +1,9 @@
-#include "codegen/random_graph.h"
+#include "movement/random_graph.h"
 
 #include <cmath>
 #include <random>
 
-#include "codegen/graph_generator.h"
+#include "movement/graph_generator.h"
 #include "support/error.h"
 
 namespace tessera::testing {

@@ -1,5 +1,5 @@
 // The families of operators of random graphs.
-#include "codegen/graph_generator.h"
+#include "movement/graph_generator.h"
 
 namespace tessera::testing {
 

@@ -2,7 +2,7 @@
 // the interpreter and emitted code differ in the last bits of a computed value, which could then round apart.
 #include <array>
 
-#include "codegen/graph_generator.h"
+#include "movement/graph_generator.h"
 
 namespace tessera::testing {
 

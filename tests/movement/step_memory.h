@@ -5,12 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "codegen/taking_turns.h"
 #include "ir/graph_interpreter.h"
+#include "movement/interpret/interpret.h"
 #include "plan/plan.h"
-#include "tessera/step.h"
 
-/// All memory of one call of an emitted step, laid out as its plan says.
+/// All memory of one call of a step, laid out as its plan says.
 namespace tessera::testing {
 
 /// 64-byte aligned bytes that begin as NaN, with canaries around them that show a write outside.
@@ -18,6 +17,7 @@ class GuardedMemory {
 public:
     explicit GuardedMemory(size_t bytes);
     unsigned char* data() const { return data_; }
+    std::span<std::byte> bytes() const { return {reinterpret_cast<std::byte*>(data_), bytes_}; }
     bool is_intact() const;
 
 private:
@@ -32,9 +32,9 @@ public:
     StepMemory(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
                const GraphCall& call);
 
-    /// By as many workers as the plan has, in turns.
-    void run(TesseraStepFunction entry, Turns turns);
-    /// @throws Error if the step wrote outside of what it was given.
+    /// For a program of the specialisation.
+    ProgramMemory memory() const;
+    /// What is in the memory now. @throws Error if the step wrote outside of what it was given.
     GraphResult results() const;
 
 private:
@@ -45,7 +45,7 @@ private:
     const Graph& graph_;
     const Plan& plan_;
     std::map<std::string, int64_t> values_of_symbols_;
-    std::vector<int64_t> symbols_;
+    std::vector<int64_t> symbols_;  ///< in the graph's order
     GuardedMemory constants_, arena_;
     std::vector<GuardedMemory> inputs_, states_, outputs_;
 };

@@ -1,4 +1,4 @@
-#include "codegen/divided_attention.h"
+#include "movement/divided_attention.h"
 
 #include <cmath>
 #include <random>

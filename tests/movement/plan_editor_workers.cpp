@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "codegen/plan_editor.h"
 #include "kernels/micro_kernels.h"
 #include "kernels/parameters.h"
 #include "lowering/parts.h"
+#include "movement/plan_editor.h"
 #include "plan/parts.h"
 
 namespace tessera::testing {

@@ -1,9 +1,9 @@
-#include "codegen/step_memory.h"
+#include "movement/step_memory.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "codegen/stored_element.h"
+#include "movement/stored_element.h"
 #include "plan/constants.h"
 #include "support/error.h"
 
@@ -49,10 +49,9 @@ TensorData unpacked(const unsigned char* from, ElementType type, const Layout& l
     return data;
 }
 
-template <typename To>
-std::vector<To> addresses(const std::vector<GuardedMemory>& memory) {
-    std::vector<To> result;
-    for (const GuardedMemory& m : memory) result.push_back(m.data());
+std::vector<std::span<std::byte>> bytes_of(const std::vector<GuardedMemory>& memory) {
+    std::vector<std::span<std::byte>> result;
+    for (const GuardedMemory& m : memory) result.push_back(m.bytes());
     return result;
 }
 
@@ -118,26 +117,23 @@ void StepMemory::add_state(const Value& value, const std::vector<TensorData>& be
     }
 }
 
-void StepMemory::run(TesseraStepFunction entry, Turns turns) {
-    const auto inputs = addresses<const void*>(inputs_);
-    const auto outputs = addresses<void*>(outputs_);
-    const auto states = addresses<unsigned char*>(states_);
-    const TesseraStep step{
-        symbols_.data(), inputs.data(), outputs.data(), constants_.data(), states.data(), arena_.data(), 0,
-        nullptr,         nullptr};
-    if (plan_.workers == 1) return entry(&step);
-    run_by_turns(entry, step, plan_.workers, turns, 1);
+ProgramMemory StepMemory::memory() const {
+    return {.symbols = symbols_,
+            .inputs = bytes_of(inputs_),
+            .outputs = bytes_of(outputs_),
+            .states = bytes_of(states_),
+            .constants = constants_.bytes(),
+            .arena = arena_.bytes()};
 }
 
 GraphResult StepMemory::results() const {
     for (const auto* group : {&inputs_, &states_, &outputs_}) {
         for (const GuardedMemory& m : *group) {
-            if (!m.is_intact())
-                throw Error("emitted code", {}, "wrote outside an input, a state or an output");
+            if (!m.is_intact()) throw Error("step", {}, "wrote outside an input, a state or an output");
         }
     }
-    if (!arena_.is_intact()) throw Error("emitted code", {}, "wrote outside the arena");
-    if (!constants_.is_intact()) throw Error("emitted code", {}, "wrote outside the constants");
+    if (!arena_.is_intact()) throw Error("step", {}, "wrote outside the arena");
+    if (!constants_.is_intact()) throw Error("step", {}, "wrote outside the constants");
     GraphResult result;
     for (size_t o = 0; o < graph_.outputs.size(); ++o) {
         const TensorType& type = graph_[graph_.outputs[o]].type;

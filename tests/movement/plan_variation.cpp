@@ -1,9 +1,9 @@
-#include "codegen/plan_variation.h"
+#include "movement/plan_variation.h"
 
 #include <utility>
 
-#include "codegen/plan_editor.h"
 #include "kernels/micro_kernels.h"
+#include "movement/plan_editor.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 #include "planner/verify_structure.h"

@@ -1,4 +1,4 @@
-#include "codegen/plan_editor.h"
+#include "movement/plan_editor.h"
 
 #include <algorithm>
 #include <numeric>

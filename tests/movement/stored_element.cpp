@@ -1,4 +1,4 @@
-#include "codegen/stored_element.h"
+#include "movement/stored_element.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Families of operators that fold by a streaming softmax.
-#include "codegen/graph_generator.h"
+#include "movement/graph_generator.h"
 
 namespace tessera::testing {
 
