@@ -1,14 +1,17 @@
 # One static library for each folder of src/, one test program for each folder of tests/: a new file needs no edit here.
 
 # tessera_module(ir DEPENDS support LIBRARIES fmt::fmt)
+# SEPARATE: the files are not compiled in units, since those of one kind have helpers of the same names.
 # DEPENDS names the modules that stand above this one in src/CMakeLists.txt; nothing may depend back.
 function(tessera_module name)
-    cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(ARG "SEPARATE" "" "DEPENDS;LIBRARIES" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     if(sources)
         add_library(tessera_${name} STATIC ${sources})
         set_property(GLOBAL APPEND PROPERTY TESSERA_MODULES tessera_${name})
-        tessera_unite(tessera_${name})
+        if(NOT ARG_SEPARATE)
+            tessera_unite(tessera_${name})
+        endif()
         set(scope PUBLIC)
     else()
         add_library(tessera_${name} INTERFACE)

@@ -4,8 +4,9 @@
 #include <set>
 
 #include "cost/step_cost.h"
+#include "kernels/micro_kernels.h"
 #include "layouts/lay_out.h"
-#include "movement/lower.h"
+#include "lowering/lower.h"
 #include "plan/constants.h"
 #include "plan/copies.h"
 #include "planner/place_buffers.h"
@@ -170,7 +171,7 @@ Form compiled(const Graph& graph, const Plan& begun, const PlannerOptions& optio
     try {
         const Graph copied = with_copies(graph, begun, where);
         form.plan = print(complete_plan(copied, begun, options));
-        Plan plan = parse_plan(form.plan, where);
+        Plan plan = parse_plan(form.plan, where, micro_kernels());
         const Graph whole = with_copies(graph, plan, where);
         verify_structure(whole, plan, where);
         plan = place_buffers(whole, plan);

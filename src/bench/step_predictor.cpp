@@ -1,5 +1,6 @@
 #include "bench/step_predictor.h"
 
+#include "kernels/micro_kernels.h"
 #include "plan/copies.h"
 #include "planner/verify_plan.h"
 #include "planner/weighted_sizes.h"
@@ -8,7 +9,7 @@
 namespace tessera {
 
 StepPredictor::StepPredictor(const Artefact& artefact, const Machine& machine)
-    : plan_(parse_plan(artefact.plan(), artefact.where())), model_(machine) {
+    : plan_(parse_plan(artefact.plan(), artefact.where(), micro_kernels())), model_(machine) {
     const Graph graph = parse_graph(artefact.graph(), artefact.where());
     verify(graph, artefact.where());
     graph_ = with_copies(graph, plan_, artefact.where());

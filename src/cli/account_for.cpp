@@ -5,6 +5,7 @@
 
 #include "cli/layout_account.h"
 #include "ir/graph_text.h"
+#include "kernels/micro_kernels.h"
 #include "plan/constants.h"
 #include "support/error.h"
 #include "support/near_names.h"
@@ -47,7 +48,7 @@ std::optional<Layout> layout_in(const Plan& plan, const layouts::ValueForms& val
 }  // namespace
 
 TensorAccounts account_for(const Artefact& artefact, const LayoutSearch& again, const std::string& tensor) {
-    const Plan plan = parse_plan(artefact.plan(), artefact.where());
+    const Plan plan = parse_plan(artefact.plan(), artefact.where(), micro_kernels());
     const Value& found = again.graph[find_tensor(again.graph, plan, tensor, artefact.where())];
     TensorAccounts all{.tensor = found.name,
                        .description = fmt::format("{} {}", tessera::name(found.kind), print(found.type)),

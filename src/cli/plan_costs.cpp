@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "compiler/predicted_steps.h"
+#include "kernels/micro_kernels.h"
 #include "plan/copies.h"
 #include "planner/verify_plan.h"
 
@@ -40,7 +41,7 @@ std::string of_step(const PredictedStep& step) {
 std::string plan_with_costs(const Artefact& artefact, const Machine& machine) {
     const Graph graph = parse_graph(artefact.graph(), artefact.where());
     verify(graph, artefact.where());
-    const Plan plan = parse_plan(artefact.plan(), artefact.where());
+    const Plan plan = parse_plan(artefact.plan(), artefact.where(), micro_kernels());
     verify_plan(with_copies(graph, plan, artefact.where()), plan, artefact.where());
     PlanComments comments;
     const char* source =

@@ -6,8 +6,10 @@
 #include "compiler/operator_cost.h"
 #include "compiler/pass.h"
 #include "compiler/planner_options.h"
+#include "kernels/micro_kernels.h"
 #include "layouts/choose_layouts.h"
-#include "movement/lower.h"
+#include "lowering/lower.h"
+#include "movement/verify_program.h"
 #include "ops/decompose.h"
 #include "plan/constants.h"
 #include "plan/copies.h"
@@ -46,7 +48,8 @@ Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional
 Plan read_plan(const std::filesystem::path& path) {
     const MappedFile file = MappedFile::open(path);
     const auto bytes = file.bytes();
-    return parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+    return parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(),
+                      micro_kernels());
 }
 
 Plan with_layouts(const Graph& graph, const Plan& initial, const PlannerOptions& planner,
@@ -124,8 +127,10 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         [&] {
             const ConstantSection constants = constant_section(out.graph, out.plan);
             std::vector<Program> programs;
-            for (const SpecialisationPlan& s : out.plan.specialisations)
+            for (const SpecialisationPlan& s : out.plan.specialisations) {
                 programs.push_back(lower(graph_with_copies, out.plan, s, constants));
+                expect_sound(programs.back(), where);
+            }
             return programs;
         },
         [](const std::vector<Program>& programs) {

@@ -1,6 +1,7 @@
 #include "compiler/layout_search.h"
 
 #include "compiler/planner_options.h"
+#include "kernels/micro_kernels.h"
 #include "layouts/lay_out.h"
 #include "support/error.h"
 
@@ -21,7 +22,7 @@ LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machi
                        .search = {},
                        .is_measured = false};
     verify(again.graph, artefact.where());
-    const Plan plan = parse_plan(artefact.plan(), artefact.where());
+    const Plan plan = parse_plan(artefact.plan(), artefact.where(), micro_kernels());
     PlanningStart start = planning_start(again.graph, machine, plan.workers);
     if (!start.options.costs->knows_loops())
         throw Error("", machine.name, "has no times of loops, by which layouts could be compared",

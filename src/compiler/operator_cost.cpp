@@ -10,7 +10,7 @@
 #include "compiler/planner_options.h"
 #include "facts/work.h"
 #include "ir/integer_value.h"
-#include "movement/views.h"
+#include "lowering/views.h"
 #include "planner/leaf_choice.h"
 
 namespace tessera {

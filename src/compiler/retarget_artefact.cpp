@@ -3,6 +3,7 @@
 #include "compiler/build_artefact.h"
 #include "compiler/packed_weights.h"
 #include "compiler/timed.h"
+#include "kernels/micro_kernels.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -16,7 +17,8 @@ CompileReport retarget_artefact(const std::filesystem::path& path, const std::fi
         timed("read-artefact", options, report, [&] { return Artefact::open(path); }));
     const Graph graph = parse_graph(artefact->graph(), artefact->where());
     verify(graph, artefact->where());
-    const PackedWeights weights(artefact, graph, parse_plan(artefact->plan(), artefact->where()));
+    const PackedWeights weights(artefact, graph,
+                                parse_plan(artefact->plan(), artefact->where(), micro_kernels()));
     build_artefact({.graph = graph,
                     .weights = weights,
                     .text = artefact->manifest().text,

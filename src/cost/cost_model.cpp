@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "cost/kernel_types.h"
 #include "cost/linear_model.h"
 #include "cost/typical_rates.h"
 #include "facts/work.h"
-#include "kernels/micro_kernel.h"
-#include "plan/leaf_parameters.h"
+#include "kernels/parameters.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -43,24 +41,18 @@ std::vector<double> typical_weights(const Machine& machine) {
     return weights;
 }
 
-/// `contract_block_tiles` multiplies both bytes of A by two bytes of B, or by one in tiles of half the depth.
-constexpr double kProductsOfBytes = 4;
-
-/// Of the unit for which the micro-kernel is: a matrix unit, or a vector unit that adds products (`dot`), for
-/// these types; else the vector unit for F32, to which all is widened. 0 if it was not measured.
-double peak_of(const Machine& machine, const MicroKernel& kernel, const ProductCall& call) {
-    const bool is_widened = kernel.unit == UnitKind::kVector && !call.parameters.contains("dot");
-    const bool is_of_bytes = kernel.name == "contract_block_tiles";
+/// Of the unit for which the micro-kernel is, with the factors that it multiplies there; 0 if it was not
+/// measured.
+double peak_of(const Machine& machine, const Leaf& leaf, const KernelTypes& types) {
+    const MicroKernel& kernel = *leaf.kernel;
+    const UnitFactors factors = kernel.factors ? kernel.factors(leaf, types) : UnitFactors{"f32", "f32"};
     double most = 0;
     for (const ComputeUnit& unit : machine.units) {
-        if (unit.kind != kernel.unit || unit.operands.size() != 3) continue;
-        const std::string &a = unit.operands[0].type, &b = unit.operands[1].type;
-        const bool fits = is_widened    ? a == "f32" && b == "f32"
-                          : is_of_bytes ? a == "i8" && b == "i8"
-                                        : a == call.types.at("A") && b == call.types.at("B");
-        if (fits) most = std::max(most, peak(unit));
+        if (unit.kind == kernel.unit && unit.operands.size() == 3 && unit.operands[0].type == factors.a &&
+            unit.operands[1].type == factors.b)
+            most = std::max(most, peak(unit));
     }
-    return is_of_bytes ? most / kProductsOfBytes : most;
+    return most / factors.products;
 }
 
 /// Over so many groups of lanes that are read and written.
@@ -87,31 +79,28 @@ CostModel::CostModel(const Machine& machine)
 LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
                          const std::vector<Layout>& layouts) const {
     TESSERA_CHECK(extents.size() == definition.iterators.size(), "{}", extents.size());
-    const MicroKernel* kernel = find_micro_kernel(leaf.micro_kernel);
-    if (!kernel) return {.why_infinite = fmt::format("there is no micro-kernel {}", leaf.micro_kernel)};
-    if (const std::string why = kernel->why_not(definition); !why.empty())
-        return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.micro_kernel, why)};
-    if (leaf.parameters.contains("n") || leaf.parameters.contains("d"))
-        return product(definition, *kernel, leaf, extents);
+    if (const std::string why = leaf.kernel->why_not(definition); !why.empty())
+        return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.kernel->name, why)};
+    if (leaf.kernel->product.n && leaf.is_given(*leaf.kernel->product.n))
+        return product(definition, leaf, extents);
     return vector_loops(definition, leaf, extents, layouts);
 }
 
-LeafCost CostModel::product(const Definition& definition, const MicroKernel& kernel, const Leaf& leaf,
+LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
                             const std::vector<int64_t>& extents) const {
-    ProductCall call{.micro_kernel = leaf.micro_kernel,
-                     .types = kernel_types(definition, leaf),
-                     .parameters = numbers(leaf)};
+    ProductCall call{.micro_kernel = std::string(leaf.kernel->name),
+                     .types = leaf.kernel->types(definition, leaf),
+                     .parameters = leaf.numbers()};
     if (call.types.empty())
         return {.why_infinite =
-                    fmt::format("{} finds no product in it by these iterators", leaf.micro_kernel)};
-    const bool is_stream = definition.monoid == Monoid::kSoftmaxSum;
-    const int m = iterator_of(definition, leaf, "m"),
-              n = iterator_of(definition, leaf, is_stream ? "d" : "n");
+                    fmt::format("{} finds no product in it by these iterators", leaf.kernel->name)};
+    const ProductParameters& names = leaf.kernel->product;
+    const int m = iterator_of(definition, leaf, *names.m), n = iterator_of(definition, leaf, *names.n),
+              k = names.k ? iterator_of(definition, leaf, *names.k) : -1;
     double calls = 1;
     for (int x = 0; x < static_cast<int>(extents.size()); ++x) {
         const int64_t extent = extents[static_cast<size_t>(x)];
-        const bool is_k = is_stream ? definition.iterators[static_cast<size_t>(x)].is_reduction
-                                    : x == iterator_of(definition, leaf, "k");
+        const bool is_k = names.k ? x == k : definition.iterators[static_cast<size_t>(x)].is_reduction;
         if (x == m) {
             call.m = extent;
         } else if (x == n) {
@@ -122,10 +111,10 @@ LeafCost CostModel::product(const Definition& definition, const MicroKernel& ker
             calls *= static_cast<double>(extent);
         }
     }
-    const auto lanes = static_cast<double>(std::max<int64_t>(1, call.parameters["lanes"]));
+    const auto lanes = static_cast<double>(leaf.number(parameter::kLanes));
     const double rows = calls * static_cast<double>(call.m);
     double passes = 0;
-    if (is_stream && definition.where)
+    if (definition.monoid == Monoid::kSoftmaxSum && definition.where)
         passes += seconds_of(
             one_pass(rows * static_cast<double>(call.k) / lanes, facts::count_operations(definition.where)));
     if (definition.post)
@@ -135,13 +124,12 @@ LeafCost CostModel::product(const Definition& definition, const MicroKernel& ker
         calls * static_cast<double>(call.n * call.k) * bits_of_type(call.types.at("B")) / 8;
     if (const auto time = times_.of(call))
         return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, {}};
-    const double peak = peak_of(machine_, kernel, call);
+    const double peak = peak_of(machine_, leaf, call.types);
     if (peak == 0)
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
-                                            leaf.micro_kernel, call.types["A"], call.types["B"])};
+                                            leaf.kernel->name, call.types["A"], call.types["B"])};
     // What a lower tile saves only measurements tell (row_blocks.h).
-    const auto tile = call.parameters.find("tile_rows");
-    const int64_t height = tile == call.parameters.end() ? 1 : tile->second;
+    const int64_t height = std::max<int64_t>(1, leaf.number(parameter::kRowsOfTile));
     const int64_t filled = (call.m + height - 1) / height * height;
     const double operations =
         2.0 * static_cast<double>(filled * call.n) * static_cast<double>(call.k) * calls;
@@ -153,7 +141,7 @@ LeafCost CostModel::vector_loops(const Definition& definition, const Leaf& leaf,
                                  const std::vector<Layout>& layouts) const {
     if (weights_.empty())
         return {.why_infinite = fmt::format("the machine has no times of loops, of which those of {} follow",
-                                            leaf.micro_kernel)};
+                                            leaf.kernel->name)};
     return {.near_seconds =
                 seconds_of(vector_work(definition, extents, leaf, vector_lanes(machine_), layouts))};
 }

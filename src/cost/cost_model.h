@@ -12,8 +12,6 @@
 
 namespace tessera {
 
-struct MicroKernel;
-
 /// One operator by one micro-kernel on one core, on a part of its iterations.
 struct LeafCost {
     double near_seconds = 0;    ///< with all that it reads in the core's own caches
@@ -59,7 +57,7 @@ public:
     double barrier_seconds(int64_t workers) const;
 
 private:
-    LeafCost product(const Definition& definition, const MicroKernel& kernel, const Leaf& leaf,
+    LeafCost product(const Definition& definition, const Leaf& leaf,
                      const std::vector<int64_t>& extents) const;
     double seconds_of(const VectorWork& work) const;
     LeafCost vector_loops(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,

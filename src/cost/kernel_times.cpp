@@ -5,6 +5,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "kernels/parameters.h"
 #include "ops/weight_format.h"
 
 namespace tessera {
@@ -13,6 +14,16 @@ namespace {
 int64_t at(const std::map<std::string, int64_t>& values, const char* name, int64_t otherwise) {
     const auto found = values.find(name);
     return found == values.end() ? otherwise : found->second;
+}
+
+using Numbers = std::map<std::string, int64_t>;
+
+bool has(const Numbers& parameters, const Parameter& parameter) {
+    return parameters.contains(std::string(parameter.name));
+}
+int64_t at(const Numbers& parameters, const Parameter& parameter) {
+    const auto found = parameters.find(std::string(parameter.name));
+    return found == parameters.end() ? parameter.default_number() : found->second;
 }
 
 double rounded_up(int64_t value, int64_t step) {
@@ -65,11 +76,14 @@ KernelTimes::Entry KernelTimes::described(const std::string& micro_kernel,
                                           const std::map<std::string, std::string>& types,
                                           const std::map<std::string, int64_t>& parameters) {
     Entry entry{.micro_kernel = micro_kernel, .types = types, .mode = parameters};
-    entry.lanes = at(parameters, "lanes", 1);
-    entry.blocks = {at(parameters, "rows", 1), at(parameters, "tile_rows", 0)};
-    entry.depth = at(parameters, "depth", 1);
-    entry.width = at(parameters, "groups", at(parameters, "columns", 1));
-    for (const char* counted : {"lanes", "rows", "groups", "columns"}) entry.mode.erase(counted);
+    entry.lanes = at(parameters, parameter::kLanes);
+    entry.blocks = {at(parameters, parameter::kRows), at(parameters, parameter::kRowsOfTile)};
+    entry.depth = std::max<int64_t>(1, at(parameters, parameter::kDepthOfTile));
+    entry.width = at(parameters, has(parameters, parameter::kGroups) ? parameter::kGroups
+                                                                     : parameter::kColumnsInRegisters);
+    for (const Parameter& counted :
+         {parameter::kLanes, parameter::kRows, parameter::kGroups, parameter::kColumnsInRegisters})
+        entry.mode.erase(std::string(counted.name));
     if (const auto b = types.find("B"); b != types.end()) entry.bits_of_b = bits_of_type(b->second);
     return entry;
 }
@@ -120,9 +134,9 @@ std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const Entry& want
 std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     Entry wanted = described(call.micro_kernel, call.types, call.parameters);
     // With too few blocks of rows for panels B is read directly, and fetched ahead.
-    const int64_t panel_blocks = at(wanted.mode, "panel_blocks", 0);
+    const int64_t panel_blocks = at(wanted.mode, parameter::kPanelBlocks);
     const bool is_by_panels = panel_blocks > 0 && call.m >= panel_blocks * wanted.blocks.rows;
-    wanted.mode.erase(is_by_panels ? "prefetch" : "panel_blocks");
+    wanted.mode.erase(std::string((is_by_panels ? parameter::kPrefetch : parameter::kPanelBlocks).name));
     const std::vector<const Entry*> entries = comparable(wanted);
     if (entries.empty()) return std::nullopt;
     // Of each number of rows the entries with the nearest number of groups.
@@ -171,7 +185,7 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
 
     const double lanes = static_cast<double>(entries.front()->lanes) / static_cast<double>(wanted.lanes);
     // Lanes along k: a block of fewer columns is listed nowhere, and saves less than it lacks.
-    const int64_t step = call.parameters.contains("columns") ? wanted.width : wanted.lanes;
+    const int64_t step = has(call.parameters, parameter::kColumnsInRegisters) ? wanted.width : wanted.lanes;
     const double columns = rounded_up(call.n, step), depth = rounded_up(call.k, wanted.depth);
     ProductTime time;
     for (const auto& [rows, count] : wanted.blocks.cut(call.m))

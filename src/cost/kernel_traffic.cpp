@@ -6,9 +6,6 @@
 #include "facts/touched.h"
 #include "facts/work.h"
 #include "ir/iterator_use.h"
-#include "kernels/block_contraction.h"
-#include "kernels/contraction.h"
-#include "plan/leaf_parameters.h"
 
 namespace tessera {
 namespace {
@@ -22,30 +19,6 @@ facts::BoundDefinition bound_at(const LoweringInput& input, const Node& node, co
         if (found != point.contents.end()) bound.contents[i] = found->second;
     }
     return bound;
-}
-
-/// Tensors of the factor that streams through the micro-kernel.
-std::set<int> streamed_tensors(const Definition& definition, const Leaf& leaf) {
-    std::set<int> tensors;
-    const auto add = [&](const std::vector<Read>& reads) {
-        for (const Read& read : reads) tensors.insert(read.tensor);
-    };
-    if (definition.monoid == Monoid::kSoftmaxSum) {
-        add(reads_in({definition.body[1]}));
-    } else if (const int n = iterator_of(definition, leaf, "n"); n >= 0) {
-        for (const BlockContraction& roles : block_contractions_of(definition)) {
-            if (!contains(roles.n, n)) continue;
-            add(roles.b_reads);
-            add({roles.b});
-            return tensors;
-        }
-        for (const Contraction& roles : contractions_of(definition)) {
-            if (!contains(roles.n, n)) continue;
-            add(roles.b_reads);
-            return tensors;
-        }
-    }
-    return tensors;
 }
 
 /// Whether workers touch parts of the tensor of their own.
@@ -71,7 +44,9 @@ KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, con
         for (const int64_t extent : bound.extents.iterators) box *= static_cast<double>(extent);
         traffic.executed[&node] = box > 0 ? static_cast<double>(facts::derive_work(bound).points) / box : 0;
         const std::vector<facts::Touched> touched = facts::derive_touched(bound);
-        const std::set<int> streamed = streamed_tensors(bound.definition, *tile.leaf);
+        const MicroKernel& kernel = *tile.leaf->kernel;
+        const std::set<int> streamed =
+            kernel.streamed ? kernel.streamed(bound.definition, *tile.leaf) : std::set<int>{};
         traffic.has_product = traffic.has_product || !streamed.empty();
         const size_t operands = node.operands.size();
         for (size_t t = 0; t < touched.size(); ++t) {

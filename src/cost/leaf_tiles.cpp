@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "movement/ranges.h"
+#include "lowering/ranges.h"
 
 namespace tessera {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "movement/storage.h"
+#include "lowering/storage.h"
 
 namespace tessera {
 

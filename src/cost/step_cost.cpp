@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "cost/kernel_traffic.h"
-#include "movement/tensor_layouts.h"
+#include "lowering/tensor_layouts.h"
 #include "support/error.h"
 
 namespace tessera {

@@ -5,7 +5,7 @@
 
 #include "facts/work.h"
 #include "ir/iterator_use.h"
-#include "plan/leaf_parameters.h"
+#include "kernels/parameters.h"
 
 namespace tessera {
 namespace {
@@ -162,10 +162,8 @@ VectorWork vector_work(const Definition& definition, const std::vector<int64_t>&
 
 VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, const Leaf& leaf,
                        int64_t lanes_of_a_register, const std::vector<Layout>& layouts) {
-    const auto parameters = numbers(leaf);
-    const auto given = parameters.find("lanes");
-    const int x = iterator_of(definition, leaf, "x");
-    const int64_t lanes = given == parameters.end() || x < 0 ? 1 : given->second;
+    const int x = iterator_of(definition, leaf, parameter::kIteratorOfLanes);
+    const int64_t lanes = x < 0 ? 1 : leaf.number(parameter::kLanes);
     return vector_work(definition, extents, x, lanes, layouts,
                        std::max<int64_t>(1, lanes / lanes_of_a_register));
 }

@@ -312,4 +312,9 @@ std::vector<BlockContraction> block_contractions_of(const Definition& definition
     return result;
 }
 
+std::string why_no_block_contraction(const Definition& definition) {
+    if (!block_contractions_of(definition).empty()) return {};
+    return "its body is no product of small integers whose scales are constant in blocks";
+}
+
 }  // namespace tessera

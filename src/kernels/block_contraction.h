@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ir/definition.h"
@@ -58,5 +59,7 @@ bool is_of_bytes(const BlockContraction& product);
 
 /// Every way to read a definition so; empty if it is no such sum. Casts to f32 count as nothing.
 std::vector<BlockContraction> block_contractions_of(const Definition& definition);
+/// Why there is none; empty if there is one.
+std::string why_no_block_contraction(const Definition& definition);
 
 }  // namespace tessera

@@ -87,6 +87,12 @@ std::vector<Contraction> contractions_of(const Definition& definition) {
     return result;
 }
 
+std::string why_no_contraction(const Definition& definition) {
+    if (definition.monoid != Monoid::kSum) return "its monoid is not sum";
+    if (contractions_of(definition).empty()) return "its body is no product of an operand and others";
+    return {};
+}
+
 int64_t bits_per_step(const Definition& definition, int k) {
     const std::vector<Contraction> ways = contractions_of(definition);
     int64_t sum = 0;

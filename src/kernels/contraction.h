@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "ir/definition.h"
@@ -27,6 +28,9 @@ std::vector<ExprPtr> factors_of(const Definition& definition);
 /// Casts to f32 count as nothing, since compiled code computes in f32; a definition that rounds a factor
 /// otherwise is no contraction.
 std::vector<Contraction> contractions_of(const Definition& definition);
+
+/// Why there is none; empty if there is one.
+std::string why_no_contraction(const Definition& definition);
 
 /// Bits that one step along k reads of each row of B in the first of these ways; at least 1. Scales, which
 /// many steps share, count nothing.

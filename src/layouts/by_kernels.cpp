@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "layouts/lone_operator.h"
-#include "movement/lower.h"
+#include "lowering/lower.h"
 #include "planner/timed_leaves.h"
 #include "support/error.h"
 
@@ -14,7 +14,7 @@ namespace {
 /// certain than what its micro-kernels take.
 bool is_before(const TimedLeaf& a, const TimedLeaf& b) {
     const auto rank = [](const TimedLeaf& timed) {
-        return std::tuple(!timed.why_infinite.empty(), timed.leaf.micro_kernel == "loops", timed.seconds);
+        return std::tuple(!timed.why_infinite.empty(), timed.leaf.kernel->is_plain, timed.seconds);
     };
     return rank(a) < rank(b);
 }

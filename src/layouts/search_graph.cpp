@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "movement/views.h"
+#include "lowering/views.h"
 #include "plan/constants.h"
 #include "planner/grouping.h"
 

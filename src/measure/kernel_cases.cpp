@@ -7,11 +7,10 @@
 #include "compiler/planner_options.h"
 #include "cost/leaf_tiles.h"
 #include "cost/vector_work.h"
-#include "kernels/micro_kernel.h"
-#include "movement/lower.h"
-#include "movement/tensor_layouts.h"
+#include "kernels/parameters.h"
+#include "lowering/lower.h"
+#include "lowering/tensor_layouts.h"
 #include "plan/constants.h"
-#include "plan/leaf_parameters.h"
 #include "planner/leaf_choice.h"
 #include "planner/operator_traffic.h"
 #include "planner/place_buffers.h"
@@ -40,34 +39,19 @@ std::map<std::string, int64_t> work_of(const Graph& graph, const Plan& plan, con
     return named(sum);
 }
 
-int64_t lanes_of(const Leaf& leaf) {
-    const auto parameters = numbers(leaf);
-    const auto lanes = parameters.find("lanes");
-    return lanes == parameters.end() ? 1 : lanes->second;
-}
-
-UnitKind unit_of(const Leaf& leaf) {
-    return find_micro_kernel(leaf.micro_kernel)->unit;
-}
-
 /// Of a product, candidates of narrower vectors are for edges, and those that take A for the weight for other
 /// operators.
 bool is_wanted(const Leaf& leaf, const KernelSubject& subject, const Machine& machine) {
-    if (subject.streamed.empty()) return leaf.micro_kernel == "loops";
-    const auto lanes = leaf.parameters.find("lanes");
-    if (lanes == leaf.parameters.end() || lanes->second != std::to_string(vector_lanes(machine)))
-        return false;
-    if (leaf.micro_kernel == "loops" && subject.sizes.at("m") > 1) return false;
+    if (subject.streamed.empty()) return leaf.kernel->is_plain;
+    if (leaf.number(parameter::kLanes) != vector_lanes(machine)) return false;
+    if (leaf.kernel->is_plain && subject.sizes.at("m") > 1) return false;
     // By panels nothing is fetched ahead.
-    if (leaf.parameters.contains("panel_blocks") && leaf.parameters.contains("prefetch")) return false;
+    if (leaf.is_given(parameter::kPanelBlocks) && leaf.is_given(parameter::kPrefetch)) return false;
     // A cache lies in pages.
-    if (subject.is_cached && leaf.parameters.contains("streams")) return false;
-    if (subject.has_whole_tiles && unit_of(leaf) != UnitKind::kMatrix) return false;
-    for (const char* rows_of_b : {"n", "d"})
-        if (const auto found = leaf.parameters.find(rows_of_b);
-            found != leaf.parameters.end() && found->second != subject.streamed)
-            return false;
-    return true;
+    if (subject.is_cached && leaf.is_given(parameter::kStreams)) return false;
+    if (subject.has_whole_tiles && leaf.kernel->unit != UnitKind::kMatrix) return false;
+    const Parameter* rows_of_b = leaf.kernel->product.n;
+    return !rows_of_b || !leaf.is_given(*rows_of_b) || leaf.iterator(*rows_of_b) == subject.streamed;
 }
 
 /// The plan of one kernel, or nothing where its lanes do not fit how the weight is stored.
@@ -83,8 +67,8 @@ std::optional<KernelCase> lowered(const KernelSubject& subject, Plan plan, const
         const ConstantSection constants = constant_section(graph, plan);
         const bool is_product = !subject.streamed.empty();
         return KernelCase{
-            .micro_kernel = leaf.micro_kernel,
-            .parameters = numbers(leaf),
+            .micro_kernel = std::string(leaf.kernel->name),
+            .parameters = leaf.numbers(),
             .work = is_product ? std::map<std::string, int64_t>{} : work_of(graph, plan, machine),
             .program = lower(graph, plan, plan.specialisations.front(), constants),
             .constants_bytes = constants.bytes,
@@ -127,20 +111,22 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
         std::set<std::pair<std::string, std::map<std::string, int64_t>>> seen;
         std::map<UnitKind, std::string> preferred;
         for (const Leaf& leaf : leaf_candidates(node, plan.specialisations.front(), options)) {
-            if (!is_wanted(leaf, subjects[i], machine) || seen.contains({leaf.micro_kernel, numbers(leaf)}))
+            if (!is_wanted(leaf, subjects[i], machine) ||
+                seen.contains({std::string(leaf.kernel->name), leaf.numbers()}))
                 continue;
             const bool has_many_rows =
                 subjects[i].sizes.contains("m") && subjects[i].sizes.at("m") > kFewRows;
-            const auto first = preferred.find(unit_of(leaf));
-            if (has_many_rows && first != preferred.end() && first->second != leaf.micro_kernel) continue;
+            const auto first = preferred.find(leaf.kernel->unit);
+            if (has_many_rows && first != preferred.end() && first->second != leaf.kernel->name) continue;
             // Of what is no product, the first way that lowers is the one that the planner takes, or the same
             // with more lanes.
-            if (subjects[i].streamed.empty() && !seen.empty() && lanes_of(leaf) <= vector_lanes(machine))
+            if (subjects[i].streamed.empty() && !seen.empty() &&
+                leaf.number(parameter::kLanes) <= vector_lanes(machine))
                 break;
             for (const Plan* stored : {&plan, &row_major}) {
                 if (!add(i, lowered(subjects[i], *stored, {{}, {leaf}}, machine))) continue;
-                seen.insert({leaf.micro_kernel, numbers(leaf)});
-                preferred.emplace(unit_of(leaf), leaf.micro_kernel);
+                seen.insert({std::string(leaf.kernel->name), leaf.numbers()});
+                preferred.emplace(leaf.kernel->unit, std::string(leaf.kernel->name));
                 break;
             }
         }

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "cost/kernel_times.h"
-#include "cost/kernel_types.h"
+#include "kernels/product_types.h"
 #include "kernels/tile_block.h"
 #include "ops/activation.h"
 #include "ops/attention.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -12,7 +13,22 @@ namespace {
 
 __extension__ typedef __int128 Wide;  // products of two 64-bit bounds
 
-constexpr int64_t kFar = int64_t{1} << 60;  // bounds saturate here, far from overflow
+constexpr Bounds kIndexOperand{0, std::numeric_limits<int32_t>::max()};
+
+/// Without the smallest number of 64 bits, so that every other one has a negative.
+int64_t in_range(Wide value) {
+    constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+    if (value > kLargest || value < -kLargest) throw IndexOverflow();
+    return static_cast<int64_t>(value);
+}
+
+int64_t sum_of(int64_t a, int64_t b) {
+    return in_range(static_cast<Wide>(a) + b);
+}
+
+int64_t product_of(int64_t a, int64_t b) {
+    return in_range(static_cast<Wide>(a) * b);
+}
 
 int64_t clamp_far(Wide value) {
     return static_cast<int64_t>(std::clamp<Wide>(value, -kFar, kFar));
@@ -21,13 +37,13 @@ int64_t clamp_far(Wide value) {
 Bounds bounds_of(const Index::Atom& atom) {
     const auto argument = [&](size_t i) { return atom.arguments[i].bounds(); };
     const auto floored = [&](int64_t x) {
-        return x >= 0 ? x / atom.modulus : -((-x + atom.modulus - 1) / atom.modulus);
+        return x >= 0 ? x / atom.modulus : -((-x - 1) / atom.modulus) - 1;
     };
     switch (atom.kind) {
         case Index::AtomKind::kVariable:
             return atom.variable.bounds;
         case Index::AtomKind::kRead:
-            return atom.bounds;
+            return kIndexOperand;
         case Index::AtomKind::kFloorDiv:
             return {floored(argument(0).low), floored(argument(0).high)};
         case Index::AtomKind::kMod:
@@ -47,6 +63,13 @@ Bounds bounds_of(const Index::Atom& atom) {
     return {-kFar, kFar};
 }
 
+/// A number that divides a * b if these are multiples of a and b: their product, or one of them where that
+/// is too large.
+int64_t common_divisor(int64_t a, int64_t b) {
+    const Wide product = static_cast<Wide>(a) * b;
+    return product >= -kFar && product <= kFar ? static_cast<int64_t>(product) : a;
+}
+
 int64_t divisor_of(const Index::Atom& atom) {
     switch (atom.kind) {
         case Index::AtomKind::kVariable:
@@ -54,7 +77,7 @@ int64_t divisor_of(const Index::Atom& atom) {
         case Index::AtomKind::kMod:
             return std::gcd(atom.arguments[0].divisor(), atom.modulus);
         case Index::AtomKind::kProduct:
-            return atom.arguments[0].divisor() * atom.arguments[1].divisor();
+            return common_divisor(atom.arguments[0].divisor(), atom.arguments[1].divisor());
         case Index::AtomKind::kMin:
         case Index::AtomKind::kMax:
             return std::gcd(atom.arguments[0].divisor(), atom.arguments[1].divisor());
@@ -66,6 +89,10 @@ int64_t divisor_of(const Index::Atom& atom) {
 }
 
 }  // namespace
+
+IndexOverflow::IndexOverflow()
+    : Error("index expression", {}, "a constant or a coefficient exceeds 64 bits",
+            "tiles, strides and extents must be smaller") {}
 
 std::string Index::Atom::text() const {
     const auto argument = [&](size_t i) { return arguments[i].text(); };
@@ -105,9 +132,8 @@ Index Index::variable(const Variable& variable) {
     return atom_index({.kind = AtomKind::kVariable, .variable = variable, .buffer = {}, .arguments = {}});
 }
 
-Index Index::read(const std::string& buffer, const Index& offset, Bounds bounds) {
-    return atom_index(
-        {.kind = AtomKind::kRead, .variable = {}, .buffer = buffer, .bounds = bounds, .arguments = {offset}});
+Index Index::read(const std::string& buffer, const Index& offset) {
+    return atom_index({.kind = AtomKind::kRead, .variable = {}, .buffer = buffer, .arguments = {offset}});
 }
 
 std::optional<int64_t> Index::as_constant() const {
@@ -127,7 +153,7 @@ Bounds Index::bounds() const {
 int64_t Index::divisor() const {
     int64_t result = std::abs(constant_);
     for (const auto& [key, term] : terms_)
-        result = std::gcd(result, term.coefficient * divisor_of(*term.atom));
+        result = std::gcd(result, common_divisor(term.coefficient, divisor_of(*term.atom)));
     return result;
 }
 
@@ -167,7 +193,7 @@ Index Index::substitute(const std::string& variable, const Index& by) const {
                 replaced = atom.variable.name == variable ? by : Index::variable(atom.variable);
                 break;
             case AtomKind::kRead:
-                replaced = read(atom.buffer, arguments[0], atom.bounds);
+                replaced = read(atom.buffer, arguments[0]);
                 break;
             case AtomKind::kFloorDiv:
                 replaced = floor_div(arguments[0], atom.modulus);
@@ -188,6 +214,55 @@ Index Index::substitute(const std::string& variable, const Index& by) const {
         result = result + replaced * Index(term.coefficient);
     }
     return result;
+}
+
+namespace {
+
+/// One operand of an operation that stands beside others.
+std::string printed_operand(const Index& index) {
+    const bool is_sum = index.terms().size() + (index.constant() != 0 ? 1 : 0) > 1;
+    const std::string text = print(index);
+    return is_sum || text.find(' ') != std::string::npos || text[0] == '-' ? "(" + text + ")" : text;
+}
+
+std::string print(const Index::Atom& atom) {
+    const auto argument = [&](size_t i) { return print(atom.arguments[i]); };
+    switch (atom.kind) {
+        case Index::AtomKind::kVariable:
+            return atom.variable.name;
+        case Index::AtomKind::kRead:
+            return fmt::format("{}[{}]", atom.buffer, argument(0));
+        case Index::AtomKind::kFloorDiv:
+            return fmt::format("({} div {})", printed_operand(atom.arguments[0]), atom.modulus);
+        case Index::AtomKind::kMod:
+            return fmt::format("({} mod {})", printed_operand(atom.arguments[0]), atom.modulus);
+        case Index::AtomKind::kProduct:
+            return fmt::format("({} * {})", printed_operand(atom.arguments[0]),
+                               printed_operand(atom.arguments[1]));
+        case Index::AtomKind::kMin:
+            return fmt::format("min({}, {})", argument(0), argument(1));
+        case Index::AtomKind::kMax:
+            return fmt::format("max({}, {})", argument(0), argument(1));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string print(const Index& index) {
+    std::string out;
+    const auto add = [&](bool is_negative, const std::string& part) {
+        out += out.empty() ? (is_negative ? "-" : "") : (is_negative ? " - " : " + ");
+        out += part;
+    };
+    for (const auto& [key, term] : index.terms()) {
+        const std::string atom = print(*term.atom);
+        const int64_t size = std::abs(term.coefficient);
+        add(term.coefficient < 0, size == 1 ? atom : fmt::format("{} * {}", size, atom));
+    }
+    if (index.constant() != 0 || out.empty())
+        add(index.constant() < 0, fmt::format("{}", std::abs(index.constant())));
+    return out;
 }
 
 std::string Index::text() const {
@@ -219,7 +294,8 @@ Index joined(const Index& index) {
         const int64_t c = term.atom->modulus;
         for (const auto& [other_key, other] : index.terms()) {
             if (other.atom->kind != Index::AtomKind::kFloorDiv || other.atom->modulus != c) continue;
-            if (other.coefficient != term.coefficient * c || !(other.atom->arguments[0] == x)) continue;
+            if (static_cast<Wide>(term.coefficient) * c != other.coefficient) continue;
+            if (!(other.atom->arguments[0] == x)) continue;
             Index rest(index.constant());
             for (const auto& [kept_key, kept] : index.terms()) {
                 if (kept_key != key && kept_key != other_key)
@@ -235,10 +311,12 @@ Index joined(const Index& index) {
 
 Index operator+(const Index& a, const Index& b) {
     Index result = a;
-    result.constant_ += b.constant_;
+    result.constant_ = sum_of(result.constant_, b.constant_);
     for (const auto& [key, term] : b.terms_) {
         auto [at, is_new] = result.terms_.emplace(key, term);
-        if (!is_new && (at->second.coefficient += term.coefficient) == 0) result.terms_.erase(at);
+        if (is_new) continue;
+        at->second.coefficient = sum_of(at->second.coefficient, term.coefficient);
+        if (at->second.coefficient == 0) result.terms_.erase(at);
     }
     return joined(result);
 }
@@ -257,8 +335,8 @@ Index operator*(const Index& a, const Index& b) {
     Index result;
     if (b.constant_ == 0) return result;
     result = a;
-    result.constant_ *= b.constant_;
-    for (auto& [key, term] : result.terms_) term.coefficient *= b.constant_;
+    result.constant_ = product_of(result.constant_, b.constant_);
+    for (auto& [key, term] : result.terms_) term.coefficient = product_of(term.coefficient, b.constant_);
     return result;
 }
 
@@ -273,8 +351,8 @@ std::pair<Index, Index> split(const Index& a, int64_t divisor) {
             (part.divisor() % divisor == 0 ? whole : rest) + part;
     }
     const int64_t constant = a.constant();
-    const int64_t remainder = ((constant % divisor) + divisor) % divisor;
-    return {whole + Index(constant - remainder), rest + Index(remainder)};
+    const int64_t remainder = constant % divisor + (constant % divisor < 0 ? divisor : 0);
+    return {whole + Index(sum_of(constant, -remainder)), rest + Index(remainder)};
 }
 
 /// whole / divisor for an index all of whose parts are multiples of it. Atoms that are multiples by what is
@@ -327,7 +405,7 @@ Index floor_div(const Index& a, int64_t divisor) {
         const auto& term = rest.terms().begin()->second;
         if (term.coefficient == 1 && term.atom->kind == Index::AtomKind::kFloorDiv) {
             return exact_quotient(whole, divisor) +
-                   floor_div(term.atom->arguments[0], term.atom->modulus * divisor);
+                   floor_div(term.atom->arguments[0], product_of(term.atom->modulus, divisor));
         }
     }
     return exact_quotient(whole, divisor) + atom_index({.kind = Index::AtomKind::kFloorDiv,

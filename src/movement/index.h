@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tessera/error.h"
+
 /// Integer expressions of a lowered program: loop bounds, coordinates and offsets.
 ///
 /// An Index is kept in normal form, constant + sum of coefficient x atom, where an atom is a variable, a
@@ -16,11 +18,21 @@
 ///     s = 16 q + l, 0 <= l < 16:    s div 16 = q,   s mod 16 = l,   (c div 32) 32 + c mod 32 = c
 ///
 /// so that the composition of access maps, layouts and views ends as the strides that the kernels want.
+///
+/// Constants and coefficients have 64 bits: what makes a larger one throws IndexOverflow.
 namespace tessera {
+
+struct IndexOverflow : Error {
+    IndexOverflow();
+};
+
+/// Bounds saturate here, far from overflow: whatever is as far may be farther.
+inline constexpr int64_t kFar = int64_t{1} << 60;
 
 struct Bounds {
     int64_t low;   ///< inclusive
     int64_t high;  ///< inclusive
+    bool operator==(const Bounds&) const = default;
 };
 
 /// A loop variable or a symbol. Two variables are the same if their names are.
@@ -28,6 +40,7 @@ struct Variable {
     std::string name;
     Bounds bounds;
     int64_t multiple_of = 1;
+    bool operator==(const Variable&) const = default;
 };
 
 class Index {
@@ -42,8 +55,8 @@ public:
     Index() = default;
     Index(int64_t constant) : constant_(constant) {}  // NOLINT: a number is an Index
     static Index variable(const Variable& variable);
-    /// An element of the index operand `buffer`, whose values lie within `bounds`.
-    static Index read(const std::string& buffer, const Index& offset, Bounds bounds);
+    /// An element of the index operand `buffer`; its values are those of a non-negative i32.
+    static Index read(const std::string& buffer, const Index& offset);
 
     std::optional<int64_t> as_constant() const;
     int64_t constant() const { return constant_; }
@@ -76,11 +89,13 @@ struct Index::Atom {
     AtomKind kind;
     Variable variable;    ///< kVariable
     std::string buffer;   ///< kRead
-    Bounds bounds{};      ///< kRead
     int64_t modulus = 1;  ///< kFloorDiv, kMod
     std::vector<Index> arguments;
     std::string text() const;
 };
+
+/// As the text of a program: `4 * t + (e div 16)`.
+std::string print(const Index& index);
 
 Index operator+(const Index& a, const Index& b);
 Index operator-(const Index& a, const Index& b);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
 
 #include "support/error.h"
 
@@ -13,7 +14,8 @@ constexpr int kDeepest = 32;  // nests in nests; a real one has at most a loop f
 
 class NestParser {
 public:
-    NestParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
+    NestParser(std::string_view text, const std::string& where, MicroKernels kernels)
+        : text_(text), where_(where), kernels_(kernels) {}
 
     Nest whole() {
         Nest nest = items(0);
@@ -105,27 +107,48 @@ private:
     }
 
     Leaf leaf(std::string node) {
-        Leaf leaf{.node = std::move(node), .micro_kernel = {}, .parameters = {}};
         if (!take('[')) fail("expected [micro-kernel]");
-        leaf.micro_kernel = word();
+        const std::string name = word();
+        const MicroKernel* kernel = find_micro_kernel(kernels_, name);
+        if (!kernel) throw Error(where_, node, fmt::format("{} is no micro-kernel", name));
+        Leaf leaf(std::move(node), *kernel);
+        std::set<std::string> given;
         while (!take(']')) {
-            std::string key = word();
+            const std::string key = word();
             if (!take('=')) fail("expected = or ]");
-            if (!leaf.parameters.emplace(std::move(key), word()).second) fail("a parameter is given twice");
+            const std::string value = word();
+            if (!given.insert(key).second) fail("a parameter is given twice");
+            set(leaf, key, value);
         }
         return leaf;
     }
 
+    void set(Leaf& leaf, const std::string& key, const std::string& value) const {
+        const auto parameters = leaf.kernel->parameters;
+        const auto parameter = std::find_if(parameters.begin(), parameters.end(),
+                                            [&](const Parameter& p) { return p.name == key; });
+        if (parameter == parameters.end())
+            throw Error(where_, leaf.node,
+                        fmt::format("{} is no parameter of micro-kernel {}", key, leaf.kernel->name));
+        if (parameter->is_iterator()) {
+            leaf.set(*parameter, value);
+            return;
+        }
+        int64_t number = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+        const bool is_number = error == std::errc() && end == value.data() + value.size();
+        const std::string why = is_number ? why_out_of_range(*parameter, number)
+                                          : fmt::format("is {}, expected a number from {} to {}", value,
+                                                        parameter->least, parameter->most);
+        if (!why.empty()) throw Error(fmt::format("{}: {}", where_, leaf.node), key, why);
+        leaf.set(*parameter, number);
+    }
+
     std::string_view text_;
     const std::string& where_;
+    MicroKernels kernels_;
     size_t at_ = 0;
 };
-
-std::string print(const Leaf& leaf) {
-    std::string out = leaf.node + "[" + leaf.micro_kernel;
-    for (const auto& [key, value] : leaf.parameters) out += " " + key + "=" + value;
-    return out + "]";
-}
 
 std::string print_children(const Nest& nest) {
     std::string out;
@@ -180,8 +203,8 @@ std::string print(const Nest& nest) {
     return nest.loops.empty() ? print_children(nest) : out + "{ " + print_children(nest) + " }";
 }
 
-Nest parse_nest(std::string_view text, const std::string& where) {
-    return NestParser(text, where).whole();
+Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels) {
+    return NestParser(text, where, kernels).whole();
 }
 
 }  // namespace tessera

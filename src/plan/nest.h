@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "plan/leaf.h"
 
 /// The loop structure of one kernel as a document: a tile tree (paper 000, 3.2), printed as a tiling
 /// expression.
@@ -35,13 +36,6 @@ struct LoopTile {
     bool operator==(const LoopTile&) const = default;
 };
 
-struct Leaf {
-    std::string node;          ///< name of the operator in the graph
-    std::string micro_kernel;  ///< name of a declaration in kernels/
-    std::map<std::string, std::string> parameters;
-    bool operator==(const Leaf&) const = default;
-};
-
 struct Nest {
     std::vector<LoopTile> loops;  ///< outermost first; may be empty
     std::vector<std::variant<Leaf, Nest>> children;
@@ -58,7 +52,8 @@ const LoopTile* divided_loop(const Nest& nest);
 std::vector<const Leaf*> leaves(const Nest& nest);
 
 std::string print(const Nest& nest);
-/// @throws Error with the position for anything that is not a tiling expression.
-Nest parse_nest(std::string_view text, const std::string& where);
+/// @throws Error with the position for anything that is not a tiling expression, and for what is no
+/// micro-kernel of these, no parameter of one, or out of its range.
+Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels);
 
 }  // namespace tessera

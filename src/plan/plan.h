@@ -101,6 +101,6 @@ struct PlanComments {
 /// TOML (docs/plan.md); parse_plan(print(p)) equals p, whatever the comments are.
 std::string print(const Plan& plan, const PlanComments& comments = {});
 /// @throws Error for what is not a plan, with the line. That it fits a graph is `verify`'s to say.
-Plan parse_plan(std::string_view text, const std::string& where);
+Plan parse_plan(std::string_view text, const std::string& where, MicroKernels kernels);
 
 }  // namespace tessera

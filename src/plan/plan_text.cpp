@@ -207,7 +207,8 @@ private:
     std::set<std::string> known_;
 };
 
-SpecialisationPlan parse_specialisation(const toml::table& table, const std::string& where) {
+SpecialisationPlan parse_specialisation(const toml::table& table, const std::string& where,
+                                        MicroKernels kernels) {
     Fields fields(table, where);
     SpecialisationPlan plan;
     plan.name = fields.text("name");
@@ -228,7 +229,8 @@ SpecialisationPlan parse_specialisation(const toml::table& table, const std::str
     for (const toml::node& node : fields.array("kernels")) {
         if (!node.is_table()) throw Error(at(node, where), "kernels", "holds something that is no table");
         Fields kernel(*node.as_table(), where);
-        plan.kernels.push_back({kernel.text("block"), parse_nest(kernel.text("nest"), at(node, where)),
+        plan.kernels.push_back({kernel.text("block"),
+                                parse_nest(kernel.text("nest"), at(node, where), kernels),
                                 kernel.flag("barrier"), kernel.flag("alone")});
         kernel.finish();
     }
@@ -279,7 +281,7 @@ std::string print(const Plan& plan, const PlanComments& comments) {
     return out;
 }
 
-Plan parse_plan(std::string_view text, const std::string& where) {
+Plan parse_plan(std::string_view text, const std::string& where, MicroKernels kernels) {
     // What is parsed takes thirty times the memory of its text.
     if (constexpr size_t kLongest = 1 << 20; text.size() > kLongest)
         throw Error(where, "",
@@ -313,7 +315,7 @@ Plan parse_plan(std::string_view text, const std::string& where) {
     }
     for (const toml::node& node : fields.array("specialisation")) {
         if (!node.is_table()) throw Error(at(node, where), "specialisation", "is not a table");
-        plan.specialisations.push_back(parse_specialisation(*node.as_table(), where));
+        plan.specialisations.push_back(parse_specialisation(*node.as_table(), where, kernels));
     }
     fields.finish();
     return plan;

@@ -7,7 +7,9 @@
 
 #include "ir/iterator_use.h"
 #include "kernels/contraction.h"
-#include "movement/lower.h"
+#include "kernels/micro_kernels.h"
+#include "kernels/parameters.h"
+#include "lowering/lower.h"
 #include "planner/divide_work.h"
 #include "planner/grouping.h"
 #include "planner/leaf_alternatives.h"
@@ -129,7 +131,7 @@ private:
         return all;
     }
 
-    static Leaf plain(const Node& node) { return {node.name, "loops", {}}; }
+    static Leaf plain(const Node& node) { return {node.name, plain_micro_kernel()}; }
 
     /// Nothing if the group has several operators and no nest of them lowers.
     std::optional<Nest> choose_nest(const BlockView& view, const Group& group) {
@@ -148,7 +150,7 @@ private:
             leaf = std::move(candidate);
             if (lowers(view.block(), nest)) break;
         }
-        if (auto cost = cost_of(view.block(), nest); cost && leaf.micro_kernel == "loops")
+        if (auto cost = cost_of(view.block(), nest); cost && leaf.kernel->is_plain)
             choose_registers(view.block(), nest, nest, *cost);
         block_weights(node, nest);
         if (!lowers(view.block(), nest))
@@ -214,9 +216,8 @@ private:
             Leaf& leaf = std::get<Leaf>(child);
             const Node& node = block.node(leaf.node);
             Leaf best = leaf;
-            const bool is_product = leaf.micro_kernel != "loops";
-            for (Leaf& other :
-                 is_product ? other_blocks(node, best, out_, options_) : wider_folds(node, best, options_)) {
+            const bool is_product = !leaf.kernel->is_plain;
+            for (Leaf& other : leaf_alternatives(node, best, out_, options_)) {
                 leaf = std::move(other);
                 if (!lowers(block, whole)) continue;
                 const std::optional<NestCost> of_other = cost_of(block, whole);
@@ -233,26 +234,27 @@ private:
     /// further out gives it weights and rows: it takes both in tiles that stay in the core's own cache.
     void block_weights(const Node& node, Nest& nest) const {
         Leaf& leaf = std::get<Leaf>(nest.children.front());
-        const bool has_tiles = leaf.micro_kernel == "contract_tiles";
-        if ((leaf.micro_kernel != "contract" && !has_tiles) || !leaf.parameters.contains("m") ||
-            (leaf.parameters.at("rows") == "1" && !has_tiles))
+        const bool has_tiles = leaf.kernel->weight_tile == WeightTile::kInOwnCache;
+        if (leaf.kernel->weight_tile == WeightTile::kNone || !leaf.is_given(parameter::kRowsOfA) ||
+            (leaf.number(parameter::kRows) == 1 && !has_tiles))
             return;
         const Definition& d = *node.definition();
-        const auto extent = [&](const char* parameter) {
-            return largest_extent(d, d.iterator(leaf.parameters.at(parameter)), out_);
+        const int m = iterator_of(d, leaf, parameter::kRowsOfA),
+                  n = iterator_of(d, leaf, parameter::kColumns),
+                  k = iterator_of(d, leaf, parameter::kReduction);
+        const auto extent = [&](int x) { return largest_extent(d, x, out_); };
+        const auto loop = [&](int x, int64_t tile) {
+            nest.loops.push_back({d.iterators[static_cast<size_t>(x)].name, tile});
         };
-        const int64_t step =
-            std::stoll(leaf.parameters.at("lanes")) * std::stoll(leaf.parameters.at("groups"));
-        const int64_t row_bits = extent("k") * bits_per_step(d, d.iterator(leaf.parameters.at("k")));
+        const int64_t step = leaf.number(parameter::kLanes) * leaf.number(parameter::kGroups);
+        const int64_t row_bits = extent(k) * bits_per_step(d, k);
         const int64_t tile_bytes = has_tiles ? options_.resident_bytes : options_.cached_bytes;
         const int64_t fits = tile_bytes * 8 / row_bits / step * step;
-        if (fits >= step && fits < extent("n")) nest.loops.push_back({leaf.parameters.at("n"), fits});
+        if (fits >= step && fits < extent(n)) loop(n, fits);
         if (!has_tiles) return;
-        const int64_t rows =
-            std::stoll(leaf.parameters.at("tile_rows")) * std::stoll(leaf.parameters.at("rows"));
+        const int64_t rows = leaf.number(parameter::kRowsOfTile) * leaf.number(parameter::kTilesOfA);
         const int64_t rows_that_fit = options_.resident_bytes * 8 / 2 / row_bits / rows * rows;
-        if (rows_that_fit >= rows && rows_that_fit < extent("m"))
-            nest.loops.push_back({leaf.parameters.at("m"), rows_that_fit});
+        if (rows_that_fit >= rows && rows_that_fit < extent(m)) loop(m, rows_that_fit);
     }
 
     /// b:1 g:1 r:2 i:4 { gather; s:16 { scores; attend }; normalise }
@@ -309,7 +311,7 @@ private:
                                         [](const auto& c) { return std::holds_alternative<Nest>(c); });
         auto& children = std::get<Nest>(*inner).children;
         for (Leaf& candidate : leaf_candidates(*group.softmax, out_, options_)) {
-            if (candidate.micro_kernel != "stream" && candidate.micro_kernel != "stream_tiles") break;
+            if (candidate.kernel->is_plain) break;
             children.back() = std::move(candidate);
             Nest attempt = nest;
             if (!lowers(view.block(), attempt)) continue;
@@ -317,7 +319,7 @@ private:
             const auto at = static_cast<size_t>(inner - nest.children.begin());
             const Leaf& scores = std::get<Leaf>(std::get<Nest>(attempt.children[at]).children.front());
             const bool is_last = std::get<Nest>(attempt.children[at]).loops.front().tile == 1;
-            if (scores.micro_kernel == "loops" && !is_last) return false;
+            if (scores.kernel->is_plain && !is_last) return false;
             nest = std::move(attempt);
             return true;
         }

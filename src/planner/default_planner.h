@@ -7,6 +7,7 @@
 
 #include "cost/cost_model.h"
 #include "ir/graph.h"
+#include "kernels/kernel_target.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
 
@@ -35,6 +36,8 @@ struct PlannerOptions {
     /// the next, where costs are asked for.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
     bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone
+
+    KernelTarget target() const { return {lanes, vector_registers, line_bytes, units, has_all_blocks}; }
 };
 
 /// A plain plan by fixed preferences, no search: weights packed by lanes, softmax chains and row chains

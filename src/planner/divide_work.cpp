@@ -21,7 +21,7 @@
 #include <limits>
 #include <tuple>
 
-#include "movement/parts.h"
+#include "lowering/parts.h"
 #include "plan/parts.h"
 #include "planner/division_options.h"
 #include "planner/pending_accesses.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "movement/storage.h"
+#include "lowering/storage.h"
 #include "planner/default_planner.h"
 
 namespace tessera {

@@ -11,9 +11,11 @@
 
 #include <algorithm>
 
-#include "kernels/parted_fold.h"
-#include "movement/lower.h"
-#include "movement/ranges.h"
+#include "facts/parted_fold.h"
+#include "kernels/candidates.h"
+#include "kernels/micro_kernels.h"
+#include "lowering/lower.h"
+#include "lowering/ranges.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -47,7 +49,9 @@ public:
 
 private:
     /// Nests that a cut leaves with one child, or without loops, have no braces of their own in a plan.
-    static Nest as_written(const Nest& nest) { return parse_nest(print(nest), "divided fold"); }
+    static Nest as_written(const Nest& nest) {
+        return parse_nest(print(nest), "divided fold", micro_kernels());
+    }
 
     bool lowers(const KernelPlan& kernel) const {
         try {
@@ -168,19 +172,12 @@ private:
         return longest > 1;
     }
 
-    /// Lanes along the iterator along which the last result lies.
     std::vector<Leaf> combinations() const {
+        const MicroKernel& combine = combining_micro_kernel();
+        std::vector<Candidate> offered;
+        combine.candidates({fold_, input_.specialisation, options_.target(), combine}, offered);
         std::vector<Leaf> found;
-        const Definition& definition = *fold_.definition();
-        const auto& map = definition.tensors[static_cast<size_t>(definition.results().back())].map;
-        const auto* last = map.empty() ? nullptr : std::get_if<IteratorRef>(&map.back()->node);
-        for (int64_t lanes = options_.lanes; last && lanes > 1; lanes /= 2) {
-            found.push_back({fold_.name,
-                             "combine",
-                             {{"x", definition.iterators[static_cast<size_t>(last->index)].name},
-                              {"lanes", std::to_string(lanes)}}});
-        }
-        found.push_back({fold_.name, "combine", {}});
+        for (Candidate& candidate : offered) found.push_back(std::move(candidate.leaf));
         return found;
     }
 

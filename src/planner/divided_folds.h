@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "movement/storage.h"
+#include "lowering/storage.h"
 #include "planner/default_planner.h"
 
 namespace tessera {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "movement/lower.h"
-#include "movement/parts.h"
+#include "lowering/lower.h"
+#include "lowering/parts.h"
 #include "planner/divided_folds.h"
 #include "planner/weighted_sizes.h"
 #include "support/error.h"

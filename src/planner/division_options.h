@@ -3,7 +3,7 @@
 #include <set>
 #include <vector>
 
-#include "movement/storage.h"
+#include "lowering/storage.h"
 #include "planner/default_planner.h"
 
 namespace tessera {

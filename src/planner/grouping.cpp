@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/contraction.h"
-#include "movement/views.h"
+#include "lowering/views.h"
 
 namespace tessera {
 namespace {

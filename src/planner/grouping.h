@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "movement/storage.h"
+#include "lowering/storage.h"
 
 /// What the default planner sees of a block: who makes and reads what, and which operators go into one
 /// kernel.

@@ -1,38 +1,15 @@
 #include "planner/leaf_alternatives.h"
 
-#include <string>
-
 #include "planner/leaf_choice.h"
 
 namespace tessera {
 
-/// Several sums go on side by side, so that none waits for its last addition. Their lanes must divide the
-/// iterator: what is left over would be folded in part of a group.
-std::vector<Leaf> wider_folds(const Node& node, const Leaf& leaf, const PlannerOptions& options) {
-    constexpr int64_t kMostLanes = 64;
-    const Definition& d = *node.definition();
-    const auto x = leaf.parameters.find("x"), lanes = leaf.parameters.find("lanes");
-    if (x == leaf.parameters.end() || lanes == leaf.parameters.end() ||
-        lanes->second != std::to_string(options.lanes))
-        return {};
-    const Iterator& iterator = d.iterators[static_cast<size_t>(d.iterator(x->second))];
-    const auto* extent = std::get_if<Number>(&iterator.extent->node);
-    if (!iterator.is_reduction || !extent) return {};
-    std::vector<Leaf> found;
-    for (const int64_t several : {2 * options.lanes, 4 * options.lanes}) {
-        if (several > kMostLanes || static_cast<int64_t>(extent->value) % several != 0) continue;
-        found.push_back(leaf);
-        found.back().parameters["lanes"] = std::to_string(several);
-    }
-    return found;
-}
-
-std::vector<Leaf> other_blocks(const Node& node, const Leaf& leaf, const SpecialisationPlan& specialisation,
-                               const PlannerOptions& options) {
+std::vector<Leaf> leaf_alternatives(const Node& node, const Leaf& leaf,
+                                    const SpecialisationPlan& specialisation, const PlannerOptions& options) {
+    if (leaf.kernel->alternatives) return leaf.kernel->alternatives(*node.definition(), leaf, options.lanes);
     const auto without_block = [](Leaf like) {
-        for (const char* of_block :
-             {"rows", "groups", "columns", "partial_sums", "prefetch", "streams", "panel_blocks"})
-            like.parameters.erase(of_block);
+        for (const Parameter& parameter : like.kernel->parameters)
+            if (parameter.is_of_block) like.reset(parameter);
         return like;
     };
     std::vector<Leaf> found = leaf_candidates(node, specialisation, options);

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "cost/leaf_tiles.h"
-#include "movement/tensor_layouts.h"
+#include "lowering/tensor_layouts.h"
 #include "planner/operator_traffic.h"
 #include "planner/timed_leaves.h"
 #include "planner/weighted_sizes.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "movement/storage.h"
+#include "lowering/storage.h"
 #include "planner/default_planner.h"
 
 namespace tessera {

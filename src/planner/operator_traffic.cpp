@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "movement/storage.h"
+#include "lowering/storage.h"
 
 namespace tessera {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "lowering/lower.h"
 #include "memory/memory_plan.h"
-#include "movement/lower.h"
 
 namespace tessera {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "movement/views.h"
+#include "lowering/views.h"
 
 namespace tessera {
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "movement/storage.h"
+#include "lowering/storage.h"
 #include "planner/grouping.h"
 
 namespace tessera {

@@ -71,7 +71,7 @@ std::vector<Leaf> ranked_leaves(const Graph& graph, const Plan& plan, const Node
     std::vector<TimedLeaf> candidates = timed_leaves(graph, plan, node, specialisation, options);
     const auto unranked =
         std::stable_partition(candidates.begin(), candidates.end(),
-                              [](const TimedLeaf& timed) { return timed.leaf.micro_kernel != "loops"; });
+                              [](const TimedLeaf& timed) { return !timed.leaf.kernel->is_plain; });
     if (is_packed)
         std::stable_sort(unranked, candidates.end(), [](const TimedLeaf& a, const TimedLeaf& b) {
             return a.why_infinite.empty() && (!b.why_infinite.empty() || a.seconds < b.seconds);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/micro_kernels.h"
 #include "planner/leaf_choice.h"
 
 namespace tessera {
@@ -65,7 +66,7 @@ std::vector<Nest> row_nests(const std::vector<const Node*>& chain, const std::ve
             if (loop.tile > 1) rest.loops.push_back({loop.iterator, 1});
         Nest nested{flat.loops, {}};
         for (const Node* node : chain) {
-            const Leaf leaf{node->name, "loops", {}};
+            const Leaf leaf(node->name, plain_micro_kernel());
             flat.children.emplace_back(leaf);
             (nested.children.size() + behind < chain.size() ? nested : rest).children.emplace_back(leaf);
         }

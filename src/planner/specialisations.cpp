@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "planner/register_blocks.h"
+#include "kernels/register_blocks.h"
 
 namespace tessera {
 namespace {

@@ -3,8 +3,8 @@
 #include "ir/iterator_use.h"
 #include "kernels/block_contraction.h"
 #include "kernels/contraction.h"
-#include "movement/storage.h"
-#include "planner/unit_lanes.h"
+#include "kernels/unit_lanes.h"
+#include "lowering/storage.h"
 
 namespace tessera {
 namespace {
@@ -83,7 +83,7 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
     for (const Contraction& roles : contractions_of(d)) {
         const Read* alone = roles.b_operand();
         const int64_t neighbours =
-            alone ? k_lanes(options, d.tensors[static_cast<size_t>(alone->tensor)].type) : 1;
+            alone ? k_lanes(options.target(), d.tensors[static_cast<size_t>(alone->tensor)].type) : 1;
         for (const Read& operand : roles.b_reads)
             choose(operand.tensor, roles.n.front(), roles.k.front(), neighbours);
     }

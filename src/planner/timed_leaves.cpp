@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "movement/tensor_layouts.h"
+#include "lowering/tensor_layouts.h"
 #include "planner/operator_traffic.h"
 #include "planner/weighted_sizes.h"
 

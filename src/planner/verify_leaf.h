@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Refuses a leaf that names no operator of the block, or a micro-kernel that does not implement it, or
-/// parameters that the micro-kernel does not have.
+/// Refuses a leaf that names no operator of the block, or a micro-kernel that does not implement it, or one
+/// that lacks a parameter.
 void verify_leaf(const Block& block, const Leaf& leaf, const std::string& where);
 
 }  // namespace tessera

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-#include "movement/parts.h"
+#include "lowering/parts.h"
 #include "plan/parts.h"
 #include "support/error.h"
 

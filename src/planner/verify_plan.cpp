@@ -1,7 +1,8 @@
 #include "planner/verify_plan.h"
 
+#include "lowering/lower.h"
 #include "memory/memory_plan.h"
-#include "movement/lower.h"
+#include "movement/verify_program.h"
 #include "planner/verify_structure.h"
 #include "planner/verify_workers.h"
 #include "support/error.h"
@@ -22,6 +23,7 @@ void verify_plan(const Graph& graph, const Plan& plan, const std::string& where)
         const std::vector<std::string> violations = check(buffers, offsets, s.arena_bytes);
         if (!violations.empty())
             throw Error(fmt::format("{}: specialisation {}", where, s.name), "tensors", violations.front());
+        expect_sound(program, where);
     }
 }
 

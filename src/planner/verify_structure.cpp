@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
+#include "lowering/parts.h"
+#include "lowering/views.h"
 #include "movement/identifier.h"
-#include "movement/parts.h"
-#include "movement/views.h"
 #include "plan/parts.h"
 #include "planner/verify_leaf.h"
 #include "planner/verify_parts.h"

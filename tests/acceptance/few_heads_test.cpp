@@ -80,7 +80,7 @@ protected:
 bool combines(const SpecialisationPlan& plan) {
     for (const KernelPlan& kernel : plan.kernels) {
         for (const Leaf* leaf : leaves(kernel.nest)) {
-            if (leaf->micro_kernel == "combine") return true;
+            if (leaf->kernel->combines_parts) return true;
         }
     }
     return false;

@@ -39,7 +39,7 @@ const std::vector<IllegalPlan>& illegal_plans() {
          "PLAN: specialisation decode: `layer_output`: is computed before layer_attention_scatter, which it "
          "reads"},
         {"NoSuchMicroKernel", [](PlanDocument& p) { p.nest("layer_up", "layer_up[gemm]"); },
-         "PLAN: specialisation decode: `layer_up`: gemm is no micro-kernel"},
+         ": `layer_up`: gemm is no micro-kernel"},
         {"NotAProduct", [](PlanDocument& p) { p.nest("layer_swiglu", "layer_swiglu[contract k=f n=f]"); },
          "PLAN: specialisation decode: `layer_swiglu`: micro-kernel contract does not implement it: its "
          "monoid is not sum"},

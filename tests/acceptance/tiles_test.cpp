@@ -12,6 +12,7 @@
 #include "compiler/compiler.h"
 #include "import/import_model.h"
 #include "import/random_checkpoint.h"
+#include "kernels/micro_kernels.h"
 #include "machine/cpu_features.h"
 #include "machine/machine_text.h"
 #include "machine/probe.h"
@@ -81,7 +82,7 @@ protected:
         return artefact;
     }
     static Plan plan_of(const fs::path& artefact) {
-        return parse_plan(Artefact::open(artefact).plan(), "plan");
+        return parse_plan(Artefact::open(artefact).plan(), "plan", micro_kernels());
     }
     /// Nests with tiles.
     static std::string in_tiles(const SpecialisationPlan& specialisation) {

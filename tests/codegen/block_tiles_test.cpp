@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/graph.h"
+#include "kernels/micro_kernels.h"
 #include "plan/nest.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
@@ -44,14 +45,14 @@ output y
                                                 256 / block, block),
                                     "blocks");
     const std::string nest = "y[contract_block_tiles k=k m=t n=n " + parameters + "]";
-    Plan plan{.graph = graph.name,
-              .machine = "test",
-              .stored = {{"q", {{}, {{0, 8}, {1, 4}}}}, {"d", {{}, {{0, 8}}}}},
-              .specialisations = {{.name = "all",
-                                   .bounds = {{"T", {1, 64}}},
-                                   .tensors = {},
-                                   .kernels = {{"main", parse_nest(nest, "nest")}}}}};
     try {
+        Plan plan{.graph = graph.name,
+                  .machine = "test",
+                  .stored = {{"q", {{}, {{0, 8}, {1, 4}}}}, {"d", {{}, {{0, 8}}}}},
+                  .specialisations = {{.name = "all",
+                                       .bounds = {{"T", {1, 64}}},
+                                       .tensors = {},
+                                       .kernels = {{"main", parse_nest(nest, "nest", micro_kernels())}}}}};
         verify(graph, "blocks");
         verify_plan(graph, place_buffers(graph, std::move(plan)), "test");
     } catch (const Error& error) {
@@ -63,14 +64,15 @@ output y
 TEST(BlockTiles, AreAsLargeAsTheUnitHolds) {
     EXPECT_EQ(refused("tile_rows=16 lanes=8 depth=32"), "");
     EXPECT_THAT(refused("tile_rows=17 lanes=8 depth=32"), HasSubstr("expected a number from 1 to 16"));
-    EXPECT_THAT(refused("tile_rows=16 lanes=32 depth=32"), HasSubstr("32 lanes along n"));
+    EXPECT_THAT(refused("tile_rows=16 lanes=32 depth=32"), HasSubstr("expected a number from 1 to 16"));
     EXPECT_THAT(refused("tile_rows=16 lanes=8"), HasSubstr("depth"));
 }
 
 TEST(BlockTiles, AreAsDeepAsSumsAreOfIntegers) {
     EXPECT_EQ(refused("tile_rows=16 lanes=8 depth=16"), "");
     EXPECT_THAT(refused("tile_rows=16 lanes=8 depth=64"), HasSubstr("a multiple of 4 that divides 32"));
-    EXPECT_THAT(refused("tile_rows=16 lanes=8 depth=2"), HasSubstr("a multiple of 4 that divides 32"));
+    EXPECT_THAT(refused("tile_rows=16 lanes=8 depth=6"), HasSubstr("a multiple of 4 that divides 32"));
+    EXPECT_THAT(refused("tile_rows=16 lanes=8 depth=2"), HasSubstr("expected a number from 4 to 64"));
 }
 
 TEST(BlockTiles, TheirSumsFitTheStack) {

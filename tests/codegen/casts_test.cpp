@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/plan_variation.h"
+#include "kernels/micro_kernels.h"
+#include "movement/plan_variation.h"
 
 namespace tessera::testing {
 namespace {
@@ -30,7 +31,7 @@ TEST_P(Casts, RoundToTheNearest) {
     CompiledPlans compiled(GetParam());
     for (const std::string& leaf :
          {fmt::format("y[loops x=d lanes={}]", GetParam()), std::string("y[loops]")}) {
-        s.kernels = {{"main", parse_nest(leaf, "nest"), false}};
+        s.kernels = {{"main", parse_nest(leaf, "nest", micro_kernels()), false}};
         const Plan plan{.graph = graph.name, .machine = "test", .stored = {}, .specialisations = {s}};
         compiled.add(graph, placed_and_verified(graph, plan));
     }

@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "codegen/cpp/emit.h"
-#include "codegen/step_memory.h"
-#include "movement/lower.h"
+#include "lowering/lower.h"
+#include "movement/interpreted_plan.h"
+#include "movement/step_memory.h"
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/subprocess.h"
@@ -97,56 +98,44 @@ void CompiledPlans::compile() {
     fs::remove(object);
 }
 
-GraphResult CompiledPlans::run(size_t index, const GraphCall& call, Turns turns) const {
-    const Entry& entry = entries_.at(index);
-    for (size_t s = 0; s < entry.plan.specialisations.size(); ++s) {
-        const auto& bounds = entry.plan.specialisations[s].bounds;
-        const bool fits = std::all_of(bounds.begin(), bounds.end(), [&](const auto& b) {
-            return call.symbols.at(b.first) >= b.second.low && call.symbols.at(b.first) <= b.second.high;
-        });
-        if (!fits) continue;
-        const std::string name = cpp::entry_name(entry.programs[s]);
-        const auto function = reinterpret_cast<TesseraStepFunction>(dlsym(library_->handle, name.c_str()));
-        TESSERA_CHECK(function != nullptr, "{}", name);
-        StepMemory memory(entry.graph, entry.plan, entry.plan.specialisations[s], call);
-        memory.run(function, turns);
-        return memory.results();
-    }
-    TESSERA_CHECK(false, "no specialisation");
-    return {};
-}
-
 namespace {
 
-void compare(const TensorData& got, const TensorData& expected, const std::string& name, Difference& worst) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const double v : expected.values) {
-        if (!std::isfinite(v)) continue;
-        low = std::min(low, v);
-        high = std::max(high, v);
-    }
-    const double range = std::max({high - low, std::abs(high), 1e-3});
-    for (size_t i = 0; i < expected.values.size(); ++i) {
-        const double a = got.values[i], b = expected.values[i];
-        if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-        double error = std::abs(a - b) / range;
-        if (!(error < 1e30)) error = 1e30;
-        if (error > worst.relative)
-            worst = {error, fmt::format("{} element {}: {} instead of {}", name, i, a, b)};
-    }
+template <class To>
+std::vector<To*> addresses(const std::vector<std::span<std::byte>>& memory) {
+    std::vector<To*> result;
+    for (const auto& bytes : memory) result.push_back(reinterpret_cast<To*>(bytes.data()));
+    return result;
+}
+
+/// By as many workers as the plan has, in turns.
+void run_step(TesseraStepFunction entry, const ProgramMemory& memory, int64_t workers, Turns turns) {
+    const auto inputs = addresses<const void>(memory.inputs);
+    const auto outputs = addresses<void>(memory.outputs);
+    const auto states = addresses<unsigned char>(memory.states);
+    const TesseraStep step{memory.symbols.data(),
+                           inputs.data(),
+                           outputs.data(),
+                           reinterpret_cast<unsigned char*>(memory.constants.data()),
+                           states.data(),
+                           reinterpret_cast<unsigned char*>(memory.arena.data()),
+                           0,
+                           nullptr,
+                           nullptr};
+    if (workers == 1) return entry(&step);
+    run_by_turns(entry, step, workers, turns, 1);
 }
 
 }  // namespace
 
-Difference difference(const GraphResult& got, const GraphResult& expected) {
-    Difference worst;
-    for (size_t o = 0; o < expected.outputs.size(); ++o)
-        compare(got.outputs[o], expected.outputs[o], fmt::format("output {}", o), worst);
-    for (const auto& [name, repetitions] : expected.states) {
-        for (size_t r = 0; r < repetitions.size(); ++r)
-            compare(got.states.at(name)[r], repetitions[r], name, worst);
-    }
-    return worst;
+GraphResult CompiledPlans::run(size_t index, const GraphCall& call, Turns turns) const {
+    const Entry& entry = entries_.at(index);
+    const size_t s = specialisation_for(entry.plan, call);
+    const std::string name = cpp::entry_name(entry.programs[s]);
+    const auto function = reinterpret_cast<TesseraStepFunction>(dlsym(library_->handle, name.c_str()));
+    TESSERA_CHECK(function != nullptr, "{}", name);
+    const StepMemory memory(entry.graph, entry.plan, entry.plan.specialisations[s], call);
+    run_step(function, memory.memory(), entry.plan.workers, turns);
+    return memory.results();
 }
 
 }  // namespace tessera::testing

@@ -7,6 +7,7 @@
 
 #include "codegen/taking_turns.h"
 #include "ir/graph_interpreter.h"
+#include "movement/difference.h"
 #include "movement/program.h"
 #include "plan/plan.h"
 
@@ -48,13 +49,5 @@ private:
     std::vector<Entry> entries_;
     std::unique_ptr<Library> library_;
 };
-
-/// The largest difference of two results over outputs and states, divided by the range of the expected values
-/// (at least 1e-3), and where it is.
-struct Difference {
-    double relative = 0;
-    std::string where;
-};
-Difference difference(const GraphResult& got, const GraphResult& expected);
 
 }  // namespace tessera::testing

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/random_graph.h"
-#include "codegen/units.h"
+#include "movement/random_graph.h"
+#include "movement/units.h"
 #include "planner/default_planner.h"
 #include "planner/verify_plan.h"
 

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/divided_attention.h"
-#include "codegen/plan_variation.h"
+#include "kernels/micro_kernels.h"
+#include "movement/divided_attention.h"
+#include "movement/plan_variation.h"
 #include "plan/parts.h"
 #include "support/error.h"
 
@@ -25,7 +26,7 @@ Plan plan_of(const Graph& graph, const std::vector<std::string>& nests, const st
     for (const std::string& tile : tiles) s.tensors.at(tile).place = Place::kTile;
     for (const std::string& value : parted) s.tensors[parts_of(value)].each_worker = true;
     for (const std::string& nest : nests)
-        s.kernels.push_back({"main", parse_nest(nest, "nest"), !s.kernels.empty()});
+        s.kernels.push_back({"main", parse_nest(nest, "nest", micro_kernels()), !s.kernels.empty()});
     Plan plan{.graph = graph.name, .machine = "test", .stored = {}, .specialisations = {s}};
     plan.workers = workers;
     return placed_and_verified(graph, std::move(plan));
@@ -71,7 +72,7 @@ TEST_P(DividedFolds, OfAttentionAreAttention) {
             for (int64_t workers = 1; workers <= 5; ++workers) {
                 Plan plan = divided_attention_plan(graph, nest, workers);
                 plan = placed_and_verified(graph, std::move(plan));
-                EXPECT_TRUE(parse_plan(print(plan), "printed") == plan);
+                EXPECT_TRUE(parse_plan(print(plan), "printed", micro_kernels()) == plan);
                 texts.push_back(print(plan));
                 compiled.add(graph, plan);
             }

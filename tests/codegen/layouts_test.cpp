@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/random_graph.h"
-#include "codegen/units.h"
 #include "cost/measured_machine.h"
 #include "ir/graph_text.h"
+#include "kernels/micro_kernels.h"
 #include "layouts/choose_layouts.h"
+#include "movement/random_graph.h"
+#include "movement/units.h"
 #include "plan/copies.h"
 #include "planner/verify_plan.h"
 
@@ -71,7 +72,7 @@ TEST_P(Layouts, OfAnyCostsComputeWhatTheInterpreterDoes) {
     ASSERT_EQ(found.result.status, extraction::Status::kOptimal);
     ASSERT_TRUE(violations(found.problem.problem, found.result.choice).empty());
     const Plan decided = layouts::decision_of(random.graph, initial, found);
-    ASSERT_EQ(parse_plan(print(decided), "plan"), decided);
+    ASSERT_EQ(parse_plan(print(decided), "plan", micro_kernels()), decided);
     const Graph graph = with_copies(random.graph, decided, "plan");
     verify(graph, "graph with copies");
     const Plan plan = complete_plan(graph, decided, options);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/micro_kernel.h"
-#include "movement/parts.h"
+#include "kernels/micro_kernels.h"
+#include "lowering/parts.h"
 #include "plan/constants.h"
 #include "plan/parts.h"
 #include "support/error.h"
@@ -73,16 +73,17 @@ std::set<Path> paths_of(const Graph& graph, const Plan& plan) {
                         if (role == Role::kIn && combines_parts(*leaf)) continue;
                         if (role != Role::kIn && is_parted(kernel, block, *leaf)) {
                             const auto parts = s.tensors.find(parts_of(graph[value_of(*node, t)].name));
-                            result.insert({leaf->micro_kernel, combines_parts(*leaf) ? "reads" : "writes",
+                            result.insert({std::string(leaf->kernel->name),
+                                           combines_parts(*leaf) ? "reads" : "writes",
                                            class_of(parts->second.layout)});
                             if (!combines_parts(*leaf)) continue;
                         }
                         const std::string access = role == Role::kIn ? "reads" : "writes";
                         for (const std::string& storage : classes_of(graph, plan, s, value_of(*node, t)))
-                            result.insert({leaf->micro_kernel, access, storage});
+                            result.insert({std::string(leaf->kernel->name), access, storage});
                         const ElementType type = d.tensors[static_cast<size_t>(t)].type;
                         if (type != ElementType::kF32)
-                            result.insert({leaf->micro_kernel, access, std::string(name(type))});
+                            result.insert({std::string(leaf->kernel->name), access, std::string(name(type))});
                     }
                 }
             }
@@ -93,7 +94,8 @@ std::set<Path> paths_of(const Graph& graph, const Plan& plan) {
 
 std::set<Path> all_paths() {
     std::set<Path> result;
-    for (const MicroKernel& kernel : micro_kernels()) {
+    for (const MicroKernel* each : micro_kernels()) {
+        const MicroKernel& kernel = *each;
         for (const char* access : {"reads", "writes"}) {
             for (const std::string& storage : storage_classes())
                 result.insert({std::string(kernel.name), access, storage});
@@ -111,7 +113,7 @@ std::string why_impossible(const Path& path) {
         return "it reads parts, which are f32 and lie in the arena";
     if (path.access != "writes") return {};
     if (const auto type = element_type_of(path.storage)) {
-        const std::vector<ElementType>& stored = find_micro_kernel(path.micro_kernel)->results;
+        const std::span<const ElementType> stored = find_micro_kernel(path.micro_kernel)->results;
         const bool is_stored = std::find(stored.begin(), stored.end(), *type) != stored.end();
         return is_stored ? "" : "its declaration does not list the type";
     }

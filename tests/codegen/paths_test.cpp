@@ -15,12 +15,13 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/plan_editor.h"
-#include "codegen/plan_variation.h"
-#include "codegen/random_graph.h"
-#include "codegen/units.h"
-#include "kernels/micro_kernel.h"
-#include "movement/storage.h"
+#include "kernels/micro_kernels.h"
+#include "kernels/parameters.h"
+#include "lowering/storage.h"
+#include "movement/plan_editor.h"
+#include "movement/plan_variation.h"
+#include "movement/random_graph.h"
+#include "movement/units.h"
 #include "plan/parts.h"
 #include "planner/default_planner.h"
 #include "planner/leaf_choice.h"
@@ -98,7 +99,7 @@ Plan preferring(std::string_view micro_kernel, const Graph& graph, Plan plan) {
         for (const Node& node : block.nodes) {
             if (!find_micro_kernel(micro_kernel)->why_not(*node.definition()).empty()) continue;
             for (const Leaf& candidate : leaf_candidates(node, plan.specialisations[0], kOptions)) {
-                if (candidate.micro_kernel != micro_kernel) continue;
+                if (candidate.kernel->name != micro_kernel) continue;
                 Plan edited = plan;
                 for (KernelPlan& kernel : edited.specialisations[0].kernels)
                     replace_leaf(kernel.nest, candidate);
@@ -143,9 +144,9 @@ Plan by_scalars(std::string_view micro_kernel, const Graph& graph, Plan plan) {
     for (KernelPlan& kernel : plan.specialisations[0].kernels) {
         const Nest nest = kernel.nest;
         for (const Leaf* leaf : leaves(nest)) {
-            if (leaf->micro_kernel != micro_kernel) continue;
+            if (leaf->kernel->name != micro_kernel) continue;
             Leaf scalar = *leaf;
-            scalar.parameters.erase("lanes");
+            scalar.reset(parameter::kLanes);
             replace_leaf(kernel.nest, scalar);
             for (const ValueId operand : node_of(graph, *leaf).operands)
                 plan.stored.erase(graph[base(graph, plan, operand)].name);
@@ -162,7 +163,7 @@ std::vector<std::pair<std::string, ValueId>> accessed(const Path& path, const Gr
     std::vector<std::pair<std::string, ValueId>> found;
     for (const KernelPlan& kernel : plan.specialisations[0].kernels) {
         for (const Leaf* leaf : leaves(kernel.nest)) {
-            if (leaf->micro_kernel != path.micro_kernel) continue;
+            if (leaf->kernel->name != path.micro_kernel) continue;
             const Node& node = node_of(graph, *leaf);
             const Definition& d = *node.definition();
             for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/plan_variation.h"
-#include "codegen/random_graph.h"
+#include "kernels/micro_kernels.h"
+#include "movement/plan_variation.h"
+#include "movement/random_graph.h"
 #include "planner/default_planner.h"
 #include "support/error.h"
 
@@ -37,7 +38,8 @@ TEST_P(PlanVariations, ComputeWhatTheInterpreterDoes) {
     std::vector<Variation> variations;
     for (int i = 0; i < kVariations; ++i) {
         variations.push_back(vary(graph.graph, start, 2 + 3 * i, 300, random));
-        EXPECT_TRUE(parse_plan(print(variations.back().plan), "printed") == variations.back().plan)
+        EXPECT_TRUE(parse_plan(print(variations.back().plan), "printed", micro_kernels()) ==
+                    variations.back().plan)
             << history(variations.back());
         compiled.add(graph.graph, variations.back().plan);
     }

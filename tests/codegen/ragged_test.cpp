@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/random_graph.h"
+#include "movement/random_graph.h"
 #include "planner/default_planner.h"
 #include "planner/verify_plan.h"
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/divided_attention.h"
-#include "codegen/plan_variation.h"
+#include "movement/divided_attention.h"
+#include "movement/plan_variation.h"
 #include "support/error.h"
 
 namespace tessera::testing {

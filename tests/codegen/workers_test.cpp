@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "codegen/plan_variation.h"
-#include "codegen/random_graph.h"
+#include "kernels/micro_kernels.h"
+#include "movement/plan_variation.h"
+#include "movement/random_graph.h"
 #include "planner/default_planner.h"
 #include "planner/verify_plan.h"
 #include "support/error.h"
@@ -53,7 +54,7 @@ TEST_P(Workers, DefaultPlansComputeWhatTheInterpreterDoes) {
         for (const double barrier : {0.0, 100.0}) {
             plans.push_back(default_plan(graph.graph, options(lanes, workers, barrier)));
             verify_plan(graph.graph, plans.back(), "default plan");
-            EXPECT_TRUE(parse_plan(print(plans.back()), "printed") == plans.back());
+            EXPECT_TRUE(parse_plan(print(plans.back()), "printed", micro_kernels()) == plans.back());
             compiled.add(graph.graph, plans.back());
         }
     }

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "cost/kernel_types.h"
 #include "cost/measured_machine.h"
 #include "cost/vector_work.h"
+#include "kernels/leaf_of.h"
 #include "ops/matmul.h"
 
 namespace tessera {
@@ -14,10 +14,13 @@ namespace {
 
 const CostModel kModel(testing::measured_machine());
 
-Leaf contract(const char* rows = "1") {
-    return {"y",
-            "contract",
-            {{"m", "t"}, {"n", "n"}, {"k", "k"}, {"lanes", "16"}, {"rows", rows}, {"groups", "1"}}};
+/// With these parameters beside its iterators and lanes.
+Leaf product_by(const std::string& micro_kernel, const std::string& parameters) {
+    return testing::leaf_of("y[" + micro_kernel + " k=k lanes=16 m=t n=n " + parameters + "]");
+}
+
+Leaf contract() {
+    return product_by("contract", "rows=1 groups=1");
 }
 
 TEST(CostModel, AProductCostsWhatTheTableSays) {
@@ -30,8 +33,7 @@ TEST(CostModel, AProductCostsWhatTheTableSays) {
 
 TEST(CostModel, WithoutATimeThePeakOfTheUnitCounts) {
     const auto product = ops::matmul({}, {Dim(1), 32, 1000}, ops::WeightFormat::kF32);
-    Leaf dot = contract();
-    dot.micro_kernel = "dot";
+    const Leaf dot = product_by("dot", "rows=1");
     EXPECT_NEAR(kModel.leaf(*product, dot, {1, 32, 1000}).near_seconds, 64e3 / 100e9, 1e-12);
     Machine machine = testing::measured_machine();
     machine.units[0].peaks.clear();
@@ -43,20 +45,17 @@ TEST(CostModel, ThePeakIsThatOfTheMicroKernelsOwnUnit) {
     Machine machine = testing::machine_with_tiles();
     std::erase_if(machine.micro_kernels, [](const auto& time) { return time.name != "loops"; });
     const CostModel model(machine);
-    const auto seconds = [&](const char* micro_kernel, std::map<std::string, std::string> more, int64_t m) {
+    const auto seconds = [&](const char* micro_kernel, const char* more, int64_t m) {
         const auto product = ops::matmul({}, {Dim(m), 32, 1024}, ops::WeightFormat::kBF16, std::nullopt,
                                          ops::Activation{ElementType::kBF16});
-        Leaf leaf = contract();
-        leaf.micro_kernel = micro_kernel;
-        leaf.parameters.insert(more.begin(), more.end());
-        const LeafCost cost = model.leaf(*product, leaf, {m, 32, 1024});
+        const LeafCost cost = model.leaf(*product, product_by(micro_kernel, more), {m, 32, 1024});
         EXPECT_EQ(cost.why_infinite, "");
         return cost.near_seconds;
     };
     const double operations = 2.0 * 16 * 32 * 1024;
-    EXPECT_NEAR(seconds("contract", {{"k_lanes", "2"}}, 16), operations / 100e9, 1e-12) << "widened";
-    EXPECT_NEAR(seconds("contract", {{"k_lanes", "2"}, {"dot", "2"}}, 16), operations / 200e9, 1e-12);
-    const std::map<std::string, std::string> tiles = {{"tile_rows", "16"}, {"depth", "32"}};
+    EXPECT_NEAR(seconds("contract", "k_lanes=2", 16), operations / 100e9, 1e-12) << "widened";
+    EXPECT_NEAR(seconds("contract", "k_lanes=2 dot=2", 16), operations / 200e9, 1e-12);
+    const char* const tiles = "tile_rows=16 depth=32";
     EXPECT_NEAR(seconds("contract_tiles", tiles, 16), operations / 1e12, 1e-15);
     EXPECT_NEAR(seconds("contract_tiles", tiles, 5), operations / 1e12, 1e-15)
         << "a tile, whatever is filled";
@@ -69,9 +68,7 @@ TEST(CostModel, ThePeakOfBytesCountsProductsOfBytes) {
     std::erase_if(machine.micro_kernels, [](const auto& time) { return time.name != "loops"; });
     const auto product =
         ops::matmul({}, {Dim(16), 32, 1024}, ops::WeightFormat::kQ8_0, std::nullopt, ops::kInt15Blocks);
-    Leaf leaf = contract();
-    leaf.micro_kernel = "contract_block_tiles";
-    leaf.parameters.insert({{"tile_rows", "16"}, {"depth", "32"}});
+    const Leaf leaf = product_by("contract_block_tiles", "tile_rows=16 depth=32");
     EXPECT_NE(CostModel(machine).leaf(*product, leaf, {16, 32, 1024}).why_infinite, "");
     for (OperandLanes& operand : machine.units.back().operands)
         operand.type = operand.name == "C" ? "i32" : "i8";
@@ -83,14 +80,13 @@ TEST(CostModel, WhatNoMicroKernelDoesHasNoFiniteCost) {
     const Definition sum =
         parse_definition("op add(i: 16)\nin A f32[i]\nin B f32[i]\nout Y f32[i] = A + B\n", "");
     EXPECT_NE(kModel.leaf(sum, contract(), {16}).why_infinite, "");
-    EXPECT_NE(kModel.leaf(sum, {"y", "imagined", {}}, {16}).why_infinite, "");
 }
 
 TEST(CostModel, LoopsCostTheSumOfWhatTheyDo) {
     const Definition sum =
         parse_definition("op add(i: 160)\nin A f32[i]\nin B f32[i]\nout Y f32[i] = A + B\n", "");
     // Ten groups of lanes, each with two loads, a store and an addition.
-    const LeafCost cost = kModel.leaf(sum, {"y", "loops", {{"x", "i"}, {"lanes", "16"}}}, {160});
+    const LeafCost cost = kModel.leaf(sum, testing::leaf_of("y[loops lanes=16 x=i]"), {160});
     EXPECT_NEAR(cost.near_seconds, 10 * (3 * 1e-9 + 2e-9), 1e-13);
 }
 
@@ -109,22 +105,6 @@ TEST(CostModel, SharedLevelsAreSharedByThoseWhoWork) {
     EXPECT_EQ(kModel.barrier_seconds(2), 1e-6);
 }
 
-TEST(KernelTypes, AreThoseOfTheFormat) {
-    using Types = std::map<std::string, std::string>;
-    const Leaf leaf = contract();
-    const auto types = [&](ops::WeightFormat format, ops::Activation input) {
-        return kernel_types(*ops::matmul({}, {Dim(1), 32, 1024}, format, std::nullopt, input), leaf);
-    };
-    EXPECT_EQ(types(ops::WeightFormat::kBF16, {}), (Types{{"A", "f32"}, {"B", "bf16"}, {"C", "f32"}}));
-    EXPECT_EQ(types(ops::WeightFormat::kQ4_K, {}), (Types{{"A", "f32"}, {"B", "q4_k"}, {"C", "f32"}}));
-    EXPECT_EQ(types(ops::WeightFormat::kQ6_K, ops::kInt15Blocks),
-              (Types{{"A", "i15"}, {"B", "q6_k"}, {"C", "f32"}}));
-    EXPECT_EQ(types(ops::WeightFormat::kQ6_K, ops::kInt13Blocks),
-              (Types{{"A", "i13"}, {"B", "q6_k"}, {"C", "f32"}}));
-    EXPECT_EQ(types(ops::WeightFormat::kQ4_0, ops::kInt8Blocks),
-              (Types{{"A", "i8"}, {"B", "q4_0"}, {"C", "f32"}}));
-}
-
 TEST(VectorWork, IsCountedFromTheDefinition) {
     const Definition d = parse_definition(
         "op norm(t: 2, d*: 64)\nin X f16[t, d]\nout R f32[t] = rsqrt(sum(X * X) / 64 + 1e-6)\n", "");
@@ -141,8 +121,8 @@ TEST(VectorWork, IsCountedFromTheDefinition) {
 TEST(VectorWork, LanesOfSeveralRegistersFoldSideBySide) {
     const Definition d = parse_definition(
         "op norm(t: 2, d*: 128)\nin X f16[t, d]\nout R f32[t] = rsqrt(sum(X * X) / 64 + 1e-6)\n", "");
-    const Leaf one{"r", "loops", {{"x", "d"}, {"lanes", "16"}}},
-        four{"r", "loops", {{"x", "d"}, {"lanes", "64"}}};
+    const Leaf one = testing::leaf_of("r[loops lanes=16 x=d]"),
+               four = testing::leaf_of("r[loops lanes=64 x=d]");
     VectorWork expected = vector_work(d, {2, 128}, one, 16);
     EXPECT_EQ(expected, vector_work(d, {2, 128}, 1, 16));
     EXPECT_EQ(expected.folds, 16);
@@ -167,7 +147,7 @@ TEST(CostModel, AnElementAloneTakesAGroupsLoad) {
     // The table has no gathers: fitted alone they would take nothing.
     const CostModel model(testing::measured_machine());
     const Definition d = parse_definition("op turn(i: 16, j: 16)\nin X f32[j, i]\nout Y f32[i, j] = X\n", "");
-    const LeafCost cost = model.leaf(d, {"turn", "loops", {{"x", "j"}, {"lanes", "16"}}}, {16, 16});
+    const LeafCost cost = model.leaf(d, testing::leaf_of("turn[loops lanes=16 x=j]"), {16, 16});
     EXPECT_NEAR(cost.near_seconds, 272e-9, 1e-11);
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"
+#include "kernels/micro_kernels.h"
 
 namespace tessera {
 namespace {
@@ -47,8 +48,8 @@ Plan plan_of(const Graph& graph, int64_t workers = 1, const char* loop = "") {
     s.kernels = {
         {"layer", parse_nest(std::string(loop) + (*loop ? "{ " : "") +
                                  "y[contract m=t n=n k=k lanes=16 rows=1 groups=1]" + (*loop ? " }" : ""),
-                             "nest")},
-        {"layer", parse_nest("z[loops x=n lanes=16]", "nest"), workers > 1}};
+                             "nest", micro_kernels())},
+        {"layer", parse_nest("z[loops x=n lanes=16]", "nest", micro_kernels()), workers > 1}};
     s.tensors["y"] = {};
     s.tensors["z"] = {};
     plan.specialisations.push_back(s);

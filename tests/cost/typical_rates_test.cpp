@@ -6,6 +6,7 @@
 
 #include "cost/cost_model.h"
 #include "cost/measured_machine.h"
+#include "kernels/leaf_of.h"
 #include "machine/machine_text.h"
 #include "ops/elementwise.h"
 #include "ops/matmul.h"
@@ -57,12 +58,10 @@ TEST(TypicalRates, ACostModelOfADescriptionAlonePricesEverything) {
     EXPECT_FALSE(model.is_measured());
     EXPECT_TRUE(model.knows_loops());
     const double operation = 1 / (3e9 * 2);
-    const Leaf loops{"y", "loops", {{"x", "d"}, {"lanes", "8"}}};
+    const Leaf loops = testing::leaf_of("y[loops lanes=8 x=d]");
     const DefinitionPtr add = ops::add({}, Dim(1), 64);
     EXPECT_NEAR(model.leaf(*add, loops, {1, 64}).near_seconds, 8 * (1 + 3) * operation, 1e-15);
-    const Leaf blocks{"y",
-                      "contract_blocks",
-                      {{"m", "t"}, {"n", "n"}, {"k", "k"}, {"lanes", "8"}, {"rows", "1"}, {"groups", "1"}}};
+    const Leaf blocks = testing::leaf_of("y[contract_blocks groups=1 k=k lanes=8 m=t n=n rows=1]");
     const DefinitionPtr product =
         ops::matmul({}, {Dim(1), 8, 256}, ops::WeightFormat::kQ4_K, std::nullopt, ops::kInt15Blocks);
     const LeafCost cost = model.leaf(*product, blocks, {1, 8, 256});

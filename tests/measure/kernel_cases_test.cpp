@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "compiler/planner_options.h"
-#include "kernels/micro_kernel.h"
+#include "kernels/micro_kernels.h"
+#include "kernels/unit_lanes.h"
 #include "machine/machine_text.h"
-#include "planner/unit_lanes.h"
 
 namespace tessera {
 namespace {
@@ -30,12 +30,12 @@ protected:
 TEST_P(KernelCases, ReachEveryDeclaredMicroKernel) {
     std::set<std::string> reached;
     for (const KernelCase& each : cases_) reached.insert(each.micro_kernel);
-    for (const MicroKernel& declared : micro_kernels()) {
+    for (const MicroKernel* declared : micro_kernels()) {
         const bool has_unit =
             std::any_of(machine_.units.begin(), machine_.units.end(),
-                        [&](const ComputeUnit& unit) { return unit.kind == declared.unit; });
-        EXPECT_EQ(reached.contains(std::string(declared.name)), !declared.combines_parts && has_unit)
-            << declared.name;
+                        [&](const ComputeUnit& unit) { return unit.kind == declared->unit; });
+        EXPECT_EQ(reached.contains(std::string(declared->name)), !declared->combines_parts && has_unit)
+            << declared->name;
     }
 }
 
@@ -125,7 +125,8 @@ TEST_P(KernelCases, AttentionOfPairsIsTimed) {
             by_kernel[each.micro_kernel].insert(each.parameters.contains("dot"));
         }
     }
-    const bool has_pairs = adds_products(planner_options(machine_, 1), ElementType::kBF16);
+    const PlannerOptions options = planner_options(machine_, 1);
+    const bool has_pairs = adds_products(options.target(), ElementType::kBF16);
     for (const char* kernel : {"contract", "stream"})
         EXPECT_EQ(by_kernel[kernel], has_pairs ? (std::set<bool>{false, true}) : std::set<bool>{false});
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/toy_kernels.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -11,7 +12,7 @@ namespace {
 
 std::string error_of_nest(const std::string& text) {
     try {
-        (void)parse_nest(text, "plan.toml:7");
+        (void)parse_nest(text, "plan.toml:7", testing::kToyKernels);
     } catch (const Error& error) {
         return error.what();
     }
@@ -19,21 +20,21 @@ std::string error_of_nest(const std::string& text) {
 }
 
 TEST(Nest, OneOperatorWithoutLoops) {
-    const Nest nest = parse_nest("y[loops]", "");
+    const Nest nest = parse_nest("y[loops]", "", testing::kToyKernels);
     EXPECT_TRUE(nest.loops.empty());
-    EXPECT_EQ(root(nest), (Leaf{"y", "loops", {}}));
+    EXPECT_EQ(root(nest), Leaf("y", testing::kLoops));
     EXPECT_EQ(print(nest), "y[loops]");
 }
 
 TEST(Nest, AttentionAsInTheHeader) {
     const std::string text =
-        "b:1 i:8 h:1 { gather[loops x=e]; s:16 { scores[contract k=e m=i n=s]; attend[stream d=e] }; "
+        "b:1 i:8 h:1 { gather[loops x=e]; s:16 { scores[sum k=e rows=1 x=s]; attend[loops x=e] }; "
         "normalise[loops x=d] }";
-    const Nest nest = parse_nest(text, "");
+    const Nest nest = parse_nest(text, "", testing::kToyKernels);
     EXPECT_EQ(nest.loops, (std::vector<LoopTile>{{"b", 1}, {"i", 8}, {"h", 1}}));
     ASSERT_EQ(nest.children.size(), 3U);
     const Nest& inner = std::get<Nest>(nest.children[1]);
-    EXPECT_EQ(root(inner).parameters, (std::map<std::string, std::string>{{"d", "e"}}));
+    EXPECT_EQ(root(inner), Leaf("attend", testing::kLoops).set(testing::kToyX, "e"));
     EXPECT_EQ(root(nest).node, "normalise");
     std::vector<std::string> order;
     for (const Leaf* leaf : leaves(nest)) order.push_back(leaf->node);
@@ -42,14 +43,15 @@ TEST(Nest, AttentionAsInTheHeader) {
 }
 
 TEST(Nest, SpaceAndBracesThatSayNothing) {
-    const Nest nest = parse_nest("x:8 { a[loops]; b[loops] }", "");
-    EXPECT_EQ(parse_nest("  x:8{a[loops];b[ loops ]}  ", ""), nest);
-    EXPECT_EQ(parse_nest("{ x:8 { { a[loops] }; { b[loops] } } }", ""), nest);
-    EXPECT_EQ(parse_nest("x : 8 { { { a[loops]; b[loops] } } }", ""), nest);
+    const Nest nest = parse_nest("x:8 { a[loops]; b[loops] }", "", testing::kToyKernels);
+    EXPECT_EQ(parse_nest("  x:8{a[loops];b[ loops ]}  ", "", testing::kToyKernels), nest);
+    EXPECT_EQ(parse_nest("{ x:8 { { a[loops] }; { b[loops] } } }", "", testing::kToyKernels), nest);
+    EXPECT_EQ(parse_nest("x : 8 { { { a[loops]; b[loops] } } }", "", testing::kToyKernels), nest);
 }
 
 TEST(Nest, LoopsInLoopsAreOneListOfLoops) {
-    EXPECT_EQ(parse_nest("x:8 { y:2 { a[loops] } }", ""), parse_nest("x:8 y:2 { a[loops] }", ""));
+    EXPECT_EQ(parse_nest("x:8 { y:2 { a[loops] } }", "", testing::kToyKernels),
+              parse_nest("x:8 y:2 { a[loops] }", "", testing::kToyKernels));
 }
 
 TEST(Nest, WhatIsNoTilingExpressionIsNamedWithItsPosition) {
@@ -76,6 +78,30 @@ TEST(Nest, WhatIsNoTilingExpressionIsNamedWithItsPosition) {
     expected("a[loops] }", "expected the end at position 10");
 }
 
+TEST(Nest, MicroKernelsAndParametersAreThoseOfTheList) {
+    const auto expected = [](const std::string& text, const std::string& problem) {
+        EXPECT_EQ(error_of(text), "plan.toml:7: " + problem);
+    };
+    expected("y[gemm]", "`y`: gemm is no micro-kernel");
+    expected("y[loops rows=4]", "`y`: rows is no parameter of micro-kernel loops");
+    expected("y[loops lanes=4x x=n]", "y: `lanes`: is 4x, expected a number from 1 to 64");
+    expected("y[loops lanes=3 x=n]", "y: `lanes`: is 3, expected a power of two");
+    expected("y[loops lanes=128 x=n]", "y: `lanes`: is 128, expected a number from 1 to 64");
+    expected("y[sum k=k rows=0]", "y: `rows`: is 0, expected a number from 1 to 12");
+    expected("y[sum k=k ahead=12]", "y: `ahead`: is 12, expected a multiple of 8");
+    expected("y[sum k=k rows=99999999999999999999]",
+             "y: `rows`: is 99999999999999999999, expected a number from 1 to 12");
+}
+
+TEST(Nest, DefaultsAreLeftOut) {
+    const auto printed = [](const std::string& text) {
+        return print(parse_nest(text, "test", testing::kToyKernels));
+    };
+    EXPECT_EQ(printed("y[loops lanes=1]"), "y[loops]");
+    EXPECT_EQ(printed("y[sum ahead=0 k=k lanes=1]"), "y[sum k=k rows=1]") << "rows are stated";
+    EXPECT_EQ(printed("y[sum rows=2 lanes=4 k=k ahead=8]"), "y[sum ahead=8 k=k lanes=4 rows=2]");
+}
+
 TEST(Nest, DeepNestingIsRefused) {
     std::string text;
     for (int i = 0; i < 100000; ++i) text += "x:1 { ";
@@ -85,9 +111,16 @@ TEST(Nest, DeepNestingIsRefused) {
 Nest random_nest(std::mt19937_64& random, int depth) {
     const auto pick = [&](int count) { return static_cast<int>(random() % static_cast<uint64_t>(count)); };
     const auto leaf = [&] {
-        Leaf made{fmt::format("node_{}", pick(9)), fmt::format("kernel{}", pick(3)), {}};
-        for (int p = pick(3); p > 0; --p)
-            made.parameters[fmt::format("p{}", pick(4))] = fmt::format("{}", pick(100));
+        const MicroKernel& kernel = *testing::kToyKernels[static_cast<size_t>(pick(2))];
+        Leaf made(fmt::format("node_{}", pick(9)), kernel);
+        for (const Parameter& parameter : kernel.parameters) {
+            if (pick(2) == 0) continue;
+            if (parameter.is_iterator()) {
+                made.set(parameter, fmt::format("x{}", pick(5)));
+            } else {
+                made.set(parameter, 8);
+            }
+        }
         return made;
     };
     // The normal form: a nest has loops, save the outermost, and several children where an only one would be
@@ -110,7 +143,7 @@ TEST(Nest, WhatIsPrintedParsesBack) {
     std::mt19937_64 random(5);
     for (int i = 0; i < 500; ++i) {
         const Nest nest = random_nest(random, 0);
-        EXPECT_EQ(parse_nest(print(nest), ""), nest) << print(nest);
+        EXPECT_EQ(parse_nest(print(nest), "", testing::kToyKernels), nest) << print(nest);
     }
 }
 
@@ -129,8 +162,8 @@ TEST(Nest, DamagedTextsAreErrorsOrPrintAsTheyRead) {
             }
         }
         try {
-            const Nest nest = parse_nest(text, "");
-            EXPECT_EQ(parse_nest(print(nest), ""), nest) << text;
+            const Nest nest = parse_nest(text, "", testing::kToyKernels);
+            EXPECT_EQ(parse_nest(print(nest), "", testing::kToyKernels), nest) << text;
             ++parsed;
         } catch (const Error&) {
         }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/plan.h"
+#include "plan/toy_kernels.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -22,10 +23,13 @@ Plan example() {
     s.tensors["own"] = {Place::kArena, {}, 4288, 128, {{1, 0}, {}}, true};
     s.tensors["view"] = {Place::kView, "arena", {}, 0, {}};
     s.tensors["replaced"] = {Place::kInPlace, "view", {}, 0, {}};
-    s.kernels.push_back({"layer", parse_nest("t:1 { tile[loops lanes=16 x=d]; arena[loops] }", "")});
-    s.kernels.push_back({"last", parse_nest("out[contract groups=3 k=k lanes=16 m=t n=n rows=8]", "")});
-    s.kernels.push_back({"last", parse_nest("n:48@worker n:16 { more[loops] }", ""), true});
-    s.kernels.push_back({"last", parse_nest("rest[loops]", ""), true, true});
+    s.kernels.push_back(
+        {"layer", parse_nest("t:1 { tile[loops lanes=16 x=d]; arena[loops] }", "", testing::kToyKernels)});
+    s.kernels.push_back(
+        {"last", parse_nest("out[sum ahead=8 k=k lanes=16 rows=8 x=n]", "", testing::kToyKernels)});
+    s.kernels.push_back(
+        {"last", parse_nest("n:48@worker n:16 { more[loops] }", "", testing::kToyKernels), true});
+    s.kernels.push_back({"last", parse_nest("rest[loops]", "", testing::kToyKernels), true, true});
     s.arena_bytes = 8192;
     s.max_live_bytes = 8000;
     SpecialisationPlan decode = s;
@@ -45,7 +49,7 @@ Plan example() {
 
 std::string error_of_plan(const std::string& text) {
     try {
-        (void)parse_plan(text, "plan.toml");
+        (void)parse_plan(text, "plan.toml", testing::kToyKernels);
     } catch (const Error& error) {
         return error.what();
     }
@@ -62,8 +66,8 @@ std::string edited(const std::string& piece, const std::string& by) {
 
 TEST(PlanText, WhatIsPrintedParsesBack) {
     const Plan plan = example();
-    EXPECT_TRUE(parse_plan(print(plan), "plan.toml") == plan) << print(plan);
-    EXPECT_EQ(print(parse_plan(print(plan), "plan.toml")), print(plan));
+    EXPECT_TRUE(parse_plan(print(plan), "plan.toml", testing::kToyKernels) == plan) << print(plan);
+    EXPECT_EQ(print(parse_plan(print(plan), "plan.toml", testing::kToyKernels)), print(plan));
 }
 
 TEST(PlanText, AnyNameOfAModelIsOneLine) {
@@ -165,8 +169,8 @@ TEST(PlanText, DamagedTextsAreErrorsOrPrintAsTheyRead) {
             }
         }
         try {
-            const Plan plan = parse_plan(text, "damaged");
-            EXPECT_TRUE(parse_plan(print(plan), "printed") == plan) << text;
+            const Plan plan = parse_plan(text, "damaged", testing::kToyKernels);
+            EXPECT_TRUE(parse_plan(print(plan), "printed", testing::kToyKernels) == plan) << text;
             ++parsed;
         } catch (const Error&) {
         }

@@ -62,7 +62,7 @@ TEST(DivideWork, EveryLayerOfABlockMayHaveItsBarriers) {
         const Plan plan = default_plan(block_of(layers), {.machine = "test", .lanes = 8, .workers = 2});
         int divided = 0;
         for (const KernelPlan& kernel : plan.specialisations.front().kernels)
-            divided += kernel.block == "layer" && root(kernel.nest).micro_kernel != "loops" &&
+            divided += kernel.block == "layer" && root(kernel.nest).kernel->name != "loops" &&
                        !kernel.nest.loops.empty() && kernel.nest.loops.front().is_divided;
         EXPECT_EQ(divided, layers * kProducts) << layers << " layers\n" << print(plan);
     }

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"
+#include "kernels/leaf_of.h"
+#include "kernels/parameters.h"
 #include "planner/default_planner.h"
 #include "planner/leaf_choice.h"
 #include "planner/verify_plan.h"
@@ -109,16 +111,22 @@ TEST(LeafAlternatives, OtherBlocksKeepMicroKernelIteratorsAndLanes) {
     const Node& scores = graph.blocks[0].nodes[0];
     const SpecialisationPlan specialisation;
     const PlannerOptions options{.machine = "any", .has_all_blocks = true};
-    const Leaf leaf{"scores", "contract", {{"n", "s"}, {"k", "e"}, {"m", "t"}, {"lanes", "16"}}};
-    const std::vector<Leaf> others = other_blocks(scores, leaf, specialisation, options);
+    const Leaf leaf = testing::leaf_of("scores[contract k=e lanes=16 m=t n=s]");
+    const std::vector<Leaf> others = leaf_alternatives(scores, leaf, specialisation, options);
     EXPECT_GT(others.size(), 4U);
     for (const Leaf& other : others) {
-        EXPECT_EQ(other.micro_kernel, "contract");
-        for (const auto& [name, value] : leaf.parameters) EXPECT_EQ(other.parameters.at(name), value);
+        EXPECT_EQ(other.kernel, leaf.kernel);
+        for (const Parameter& parameter : leaf.kernel->parameters) {
+            if (parameter.is_of_block) continue;
+            EXPECT_EQ(Leaf(other).reset(parameter) == other, Leaf(leaf).reset(parameter) == leaf);
+            EXPECT_EQ(other.is_given(parameter), leaf.is_given(parameter)) << parameter.name;
+        }
+        EXPECT_EQ(other.iterator(parameter::kColumns), "s");
+        EXPECT_EQ(other.number(parameter::kLanes), 16);
     }
     Leaf narrow = leaf;
-    narrow.parameters["lanes"] = "5";
-    EXPECT_TRUE(other_blocks(scores, narrow, specialisation, options).empty());
+    narrow.set(parameter::kLanes, 5);
+    EXPECT_TRUE(leaf_alternatives(scores, narrow, specialisation, options).empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/parameters.h"
 #include "ops/matmul.h"
 
 namespace tessera {
@@ -19,7 +20,7 @@ std::vector<Leaf> of_64_rows(ops::WeightFormat weight) {
                     .results = {},
                     .previous = std::nullopt};
     std::vector<Leaf> leaves = leaf_candidates(node, {}, {.has_all_blocks = true});
-    std::erase_if(leaves, [](const Leaf& leaf) { return leaf.micro_kernel != "contract_blocks"; });
+    std::erase_if(leaves, [](const Leaf& leaf) { return leaf.kernel->name != "contract_blocks"; });
     return leaves;
 }
 
@@ -27,8 +28,8 @@ std::vector<Leaf> of_64_rows(ops::WeightFormat weight) {
 std::vector<int64_t> first_rows_of_panels(const std::vector<Leaf>& leaves) {
     std::vector<int64_t> rows;
     for (const Leaf& leaf : leaves)
-        if (const auto blocks = leaf.parameters.find("panel_blocks"); blocks != leaf.parameters.end())
-            rows.push_back(std::stoll(blocks->second) * std::stoll(leaf.parameters.at("rows")));
+        if (leaf.is_given(parameter::kPanelBlocks))
+            rows.push_back(leaf.number(parameter::kPanelBlocks) * leaf.number(parameter::kRows));
     return rows;
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"
+#include "kernels/parameters.h"
 #include "planner/verify_plan.h"
 
 namespace tessera {
@@ -49,8 +50,8 @@ std::string groups_chosen(const Graph& graph, const PlannerOptions& options) {
     const Plan plan = default_plan(graph, options);
     EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
     const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
-    EXPECT_EQ(leaf.micro_kernel, "contract");
-    return leaf.parameters.at("groups");
+    EXPECT_EQ(leaf.kernel->name, "contract");
+    return std::to_string(leaf.number(parameter::kGroups));
 }
 
 TEST(RankedLeaves, TheBlockThatTheTableSaysIsFastestIsTaken) {
@@ -66,11 +67,11 @@ TEST(RankedLeaves, TheBlockThatTheTableSaysIsFastestIsTaken) {
 TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
     struct Case {
         double near, middle, far;  ///< how many times as long products take that fetch ahead so
-        std::string taken;
+        int64_t taken;             ///< 0: none
     };
     for (const Case& times :
-         {Case{0.7, 1.2, 1.2, "4096"}, Case{1.2, 0.7, 0.9, "6144"}, Case{1.2, 0.9, 0.7, "16384"},
-          Case{0.9, 0.8, 0.7, "16384"}, Case{1.0, 1.0, 1.0, ""}, Case{1.2, 1.2, 1.2, ""}}) {
+         {Case{0.7, 1.2, 1.2, 4096}, Case{1.2, 0.7, 0.9, 6144}, Case{1.2, 0.9, 0.7, 16384},
+          Case{0.9, 0.8, 0.7, 16384}, Case{1.0, 1.0, 1.0, 0}, Case{1.2, 1.2, 1.2, 0}}) {
         PlannerOptions measured = options({{1, {90e-6, 150e-6}}});
         Machine machine = measured.costs->machine();
         for (const MicroKernelTime& time : std::vector(machine.micro_kernels)) {
@@ -86,8 +87,8 @@ TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
         }
         measured.costs = std::make_shared<const CostModel>(machine);
         const Plan plan = default_plan(product(1), measured);
-        const auto& parameters = root(plan.specialisations[0].kernels[0].nest).parameters;
-        EXPECT_EQ(parameters.contains("prefetch") ? parameters.at("prefetch") : "", times.taken)
+        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_EQ(leaf.number(parameter::kPrefetch), times.taken)
             << times.near << " " << times.middle << " " << times.far;
     }
 }
@@ -103,8 +104,8 @@ TEST(RankedLeaves, PartialSumsAreTakenWhereTheyWereFaster) {
         }
         measured.costs = std::make_shared<const CostModel>(machine);
         const Plan plan = default_plan(product(1), measured);
-        const auto& parameters = root(plan.specialisations[0].kernels[0].nest).parameters;
-        EXPECT_EQ(parameters.contains("partial_sums"), times < 1) << times;
+        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_EQ(leaf.is_given(parameter::kPartialSums), times < 1) << times;
     }
 }
 
@@ -121,8 +122,8 @@ TEST(RankedLeaves, StreamsAreTakenWhereTheyWereFaster) {
         }
         measured.costs = std::make_shared<const CostModel>(machine);
         const Plan plan = default_plan(product(1), measured);
-        const auto& parameters = root(plan.specialisations[0].kernels[0].nest).parameters;
-        EXPECT_EQ(parameters.contains("streams"), times < 1) << times;
+        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_EQ(leaf.is_given(parameter::kStreams), times < 1) << times;
     }
 }
 
@@ -144,7 +145,7 @@ TEST(RankedLeaves, PanelsAreTakenWhereTheyWereFaster) {
         const Plan plan =
             default_plan(graph, {.machine = "doctored", .costs = std::make_shared<const CostModel>(machine)});
         const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
-        EXPECT_EQ(leaf.parameters.contains("panel_blocks"), gain < 1) << gain;
+        EXPECT_EQ(leaf.is_given(parameter::kPanelBlocks), gain < 1) << gain;
     }
 }
 
@@ -186,8 +187,8 @@ output y
                                                .costs = std::make_shared<const CostModel>(machine),
                                                .has_all_blocks = true});
         const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
-        EXPECT_TRUE(leaf.parameters.contains("panel_blocks")) << gain;
-        EXPECT_EQ(leaf.parameters.contains("prefetch"), gain < 1) << gain;
+        EXPECT_TRUE(leaf.is_given(parameter::kPanelBlocks)) << gain;
+        EXPECT_EQ(leaf.is_given(parameter::kPrefetch), gain < 1) << gain;
     }
 }
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"
+#include "kernels/micro_kernels.h"
 #include "planner/default_planner.h"
 #include "planner/verify_plan.h"
 
@@ -105,7 +106,7 @@ std::string planned(const Graph& graph, const std::map<std::string, double>& nan
         graph,
         {.machine = "doctored", .workers = workers, .costs = std::make_shared<const CostModel>(machine)});
     EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
-    EXPECT_TRUE(parse_plan(print(plan), "printed") == plan);
+    EXPECT_TRUE(parse_plan(print(plan), "printed", micro_kernels()) == plan);
     EXPECT_EQ(plan.specialisations.back().kernels.size(), 1U);
     return print(plan.specialisations.back().kernels.front().nest);
 }

@@ -1,4 +1,4 @@
-#include "planner/tile_choice.h"
+#include "kernels/tile_choice.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -120,34 +120,33 @@ TEST_F(TileChoice, MeasuredPeaksDecide) {
 
 /// A tile of a few rows takes as long as a whole one.
 TEST_F(TileChoice, FewRowsWantAUnitThatIsSoMuchFaster) {
-    PlannerOptions options{.machine = "test", .lanes = 16, .units = machine_.units};
+    KernelTarget target{.lanes = 16, .units = machine_.units};
     const auto is_chosen = [&](int64_t rows) {
-        return !tile_parameters(ElementType::kBF16, rows, options).empty();
+        return !tile_blocks(ElementType::kBF16, rows, target).empty();
     };
     EXPECT_FALSE(is_chosen(1));
     EXPECT_TRUE(is_chosen(2)) << "nothing was measured";
-    for (ComputeUnit& each : options.units) {
+    for (ComputeUnit& each : machine_.units) {
         if (each.name == "avx512-bf16") each.peaks = {{"registers", 300e9}};
         if (each.name == "amx-bf16") each.peaks = {{"registers", 1200e9}};
     }
     EXPECT_FALSE(is_chosen(3));
     EXPECT_TRUE(is_chosen(4));
-    EXPECT_EQ(tile_parameters(ElementType::kBF16, 16, options).front().at("groups"), "3")
-        << "one row of tiles";
+    EXPECT_EQ(tile_blocks(ElementType::kBF16, 16, target).front().groups, 3) << "one row of tiles";
 }
 
 /// Tiles of bytes, as deep as sums are of integers, for more rows than wait for the memory.
 TEST_F(TileChoice, BytesAreForTheUnitThatMultipliesThem) {
-    PlannerOptions options{.machine = "test", .lanes = 16, .units = machine_.units};
+    KernelTarget target{.lanes = 16, .units = machine_.units};
     const auto depth = [&](int64_t fold, int64_t rows) {
-        const auto found = byte_tile_parameters(fold, rows, options);
-        return found.empty() ? "none" : found.front().at("depth");
+        const auto found = byte_tile_blocks(fold, rows, target);
+        return found.empty() ? 0 : found.front().depth;
     };
-    EXPECT_EQ(depth(256, 512), "64");
-    EXPECT_EQ(depth(32, 512), "32");
-    EXPECT_EQ(depth(32, 4), "none");
-    options.lanes = 8;
-    EXPECT_EQ(depth(256, 512), "none") << "in which B is not stored";
+    EXPECT_EQ(depth(256, 512), 64);
+    EXPECT_EQ(depth(32, 512), 32);
+    EXPECT_EQ(depth(32, 4), 0);
+    target.lanes = 8;
+    EXPECT_EQ(depth(256, 512), 0) << "in which B is not stored";
 }
 
 /// A product of activations of two bytes with a weight of Q8_0.

@@ -1,6 +1,7 @@
 // Reductions that the workers divide: what is illegal about the two halves, each refused with its reason.
 #include <gtest/gtest.h>
 
+#include "kernels/micro_kernels.h"
 #include "plan/parts.h"
 #include "planner/plan_refusal.h"
 
@@ -65,7 +66,7 @@ const Graph& graph() {
 Plan legal_plan() {
     SpecialisationPlan s{.name = "all", .bounds = {{"T", {1, 8}}}, .tensors = {}, .kernels = {}};
     const auto kernel = [&](const std::string& nest, bool barrier, bool alone) {
-        s.kernels.push_back({"main", parse_nest(nest, "test"), barrier, alone});
+        s.kernels.push_back({"main", parse_nest(nest, "test", micro_kernels()), barrier, alone});
     };
     kernel("scaled[loops]", false, true);
     kernel("k:4@worker { sum[loops] }", true, false);
@@ -88,7 +89,7 @@ TensorPlan& tensor(Plan& plan, const std::string& name) {
     return plan.specialisations[0].tensors[name];
 }
 void set_nest(Plan& plan, size_t kernel, const std::string& text) {
-    kernels(plan)[kernel].nest = parse_nest(text, "test");
+    kernels(plan)[kernel].nest = parse_nest(text, "test", micro_kernels());
 }
 
 std::vector<IllegalEdit> cases() {
@@ -103,7 +104,7 @@ std::vector<IllegalEdit> cases() {
              "a later kernel with sum[combine])"},
         {"ReadInBetween",
          [](Plan& p) {
-             kernels(p).push_back({"main", parse_nest("sum[combine]", "test"), true, true});
+             kernels(p).push_back({"main", parse_nest("sum[combine]", "test", micro_kernels()), true, true});
              set_nest(p, 4, "total[combine]; y[loops]");
          },
          kHere +
@@ -178,8 +179,9 @@ std::vector<IllegalEdit> cases() {
         {"ALoopOverWhatIsFolded",
          [](Plan& p) {
              tensor(p, "sum").place = Place::kArena;
-             kernels(p).insert(kernels(p).begin() + 4,
-                               {"main", parse_nest("k:4 { sum[combine] }", "test"), true, true});
+             kernels(p).insert(
+                 kernels(p).begin() + 4,
+                 {"main", parse_nest("k:4 { sum[combine] }", "test", micro_kernels()), true, true});
              set_nest(p, 5, "t:2@worker { total[combine]; y[loops] }");
          },
          "sum: `k`: is a reduction, and the micro-kernel cannot fold tiles of it"},
@@ -209,14 +211,14 @@ TEST(LegalParts, OfTwoFoldsAreCombinedInOneKernelByAnyNumberOfWorkers) {
         Plan plan = legal_plan();
         plan.workers = workers;
         EXPECT_EQ(refusal(graph(), plan), "") << workers;
-        EXPECT_TRUE(parse_plan(print(plan), "printed") == plan);
+        EXPECT_TRUE(parse_plan(print(plan), "printed", micro_kernels()) == plan);
     }
 }
 
 TEST(LegalParts, MayBeCombinedByEveryWorkerOrByOne) {
     Plan plan = legal_plan();
     kernels(plan).insert(kernels(plan).begin() + 4,
-                         {"main", parse_nest("sum[combine]", "test"), true, false});
+                         {"main", parse_nest("sum[combine]", "test", micro_kernels()), true, false});
     set_nest(plan, 5, "total[combine]; y[loops]");
     tensor(plan, "sum") = {.each_worker = true};
     kernels(plan)[5].alone = true;

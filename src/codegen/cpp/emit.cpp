@@ -7,7 +7,7 @@
 
 #include "codegen/cpp/buffers.h"
 #include "codegen/cpp/kernel_text.h"
-#include "movement/storage.h"
+#include "lowering/storage.h"
 #include "support/error.h"
 
 namespace tessera::cpp {

@@ -6,37 +6,13 @@
 namespace tessera::cpp {
 namespace {
 
-/// A constant as a type, so that the kernel is made for it.
-std::string fixed(const Index& value) {
-    const auto constant = value.as_constant();
-    return constant ? fmt::format("ntt::Int<{}>{{}}", *constant) : value.text();
-}
-/// One row is a kernel of its own; other extents share one.
-std::string extent(const Index& value) {
-    return value.as_constant() == 1 ? "ntt::Int<1>{}" : value.text();
-}
 /// The lanes of the factor if they lie beside each other in memory, to be widened at most.
 const Load* lanes_in_memory(const ComputedFactor& factor, int64_t lanes) {
     const auto* load = std::get_if<Load>(&factor.value->node);
     return load && lanes > 1 && load->lane_stride == 1 && load->guards.empty() ? load : nullptr;
 }
 
-/// A member of a tile; none where it is what it is otherwise.
-std::string member(const char* name, int64_t value, int64_t otherwise = 0) {
-    return value == otherwise ? "" : fmt::format(", .{} = {}", name, value);
-}
-
 }  // namespace
-
-/// How NTT calls a factor B that is strided, that a function finds, and that a function computes.
-struct KernelText::FactorForms {
-    const char* strided;
-    const char* found;  ///< null: it is computed
-    const char* computed;
-};
-const KernelText::FactorForms KernelText::kLanes{"lanes", "lanes_at", "decoded"};
-const KernelText::FactorForms KernelText::kLanePairs{"lane_pairs", nullptr, "decoded"};
-const KernelText::FactorForms KernelText::kKLanes{"k_lanes", nullptr, "decoded_k"};
 
 void KernelText::body(const Body& statements) {
     for (const Statement& s : statements) std::visit([&](const auto& node) { emit(node); }, s.node);
@@ -173,83 +149,10 @@ void KernelText::emit(const Accumulate& fold) {
              : fmt::format("{} = {};", fold.name, folded));
 }
 
-void KernelText::emit(const ContractCall& c) {
-    line(
-        fmt::format("ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
-                    "= {}, .b_padded = {}{}{}{}{}{}}}>(",
-                    c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, member("prefetch", c.prefetch),
-                    member("streams", c.streams, 1), c.dot ? ", .dot = true" : "",
-                    member("partial_sums", c.partial_sums, 1), member("panel_blocks", c.panel_blocks)));
-    line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
-    line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_k)));
-    factor(c.b, c.lanes, c.k_lanes == 2 ? kLanePairs : kLanes);
-    line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
+std::string KernelText::whole_address(const Address& address) const {
+    return whole_address_text(address);
 }
 
-void KernelText::emit(const BlockContractCall& c) {
-    const std::string tile =
-        c.depth == 0
-            ? fmt::format("contract_blocks<ntt::ContractBlocksTile{{.lanes = {}, .rows = {}", c.lanes, c.rows)
-            : fmt::format(
-                  "contract_block_tiles<ntt::ContractBlockTilesTile{{.tile_rows = {}, .lanes = {}, "
-                  ".depth = {}",
-                  c.tile_rows, c.lanes, c.depth);
-    line(fmt::format(
-        "ntt::{}, .groups = {}, .block = {}, .a_block = {}, .zero = {}, .accumulate = {}{}{}{}}}>(", tile,
-        c.groups, c.block, c.a_block, c.zero, c.accumulate, member("prefetch", c.prefetch),
-        member("streams", c.streams, 1), member("panel_blocks", c.panel_blocks)));
-    line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
-    if (c.a.size() == 1) {
-        line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a[0]), c.a_m.text()));
-    } else {
-        line(fmt::format("    ntt::row_terms<{}>({}, {}, {}),", c.radix, address_text(c.a[0]),
-                         address_text(c.a[1]), c.a_m.text()));
-    }
-    line(fmt::format("    ntt::rows({}, {}, {}),", address_text(c.a_scale), c.scale_m.text(),
-                     fixed(c.scale_block)));
-    line(fmt::format("    ntt::lane_quads({}, {}, {}),", whole_address_text(c.b.start), c.b.outer.text(),
-                     fixed(c.b.inner)));
-    if (c.fold) line("    ntt::foldable(");
-    factor(c.coefficient, c.lanes, kLanes);
-    if (c.fold) {
-        if (c.fold->integer) {
-            factor(*c.fold->integer, c.lanes, kLanes);
-            factor(c.fold->rest, c.lanes, kLanes);
-        }
-        line(fmt::format("    ntt::Int<{}>{{}}),", c.fold->block));
-    }
-    if (c.offset) {
-        factor(*c.offset, c.lanes, kLanes);
-    } else {
-        line("    ntt::no_offset,");
-    }
-    line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
-}
-
-void KernelText::emit(const TileContractCall& c) {
-    line(
-        fmt::format("ntt::contract_tiles<ntt::ContractTilesTile{{.tile_rows = {}, .lanes = {}, .depth = {}, "
-                    ".rows = {}, .groups = "
-                    "{}, .accumulate = {}}}>(",
-                    c.tile_rows, c.lanes, c.depth, c.rows, c.groups, c.accumulate));
-    line(fmt::format("    {}, {}, {},", c.m.text(), c.n.text(), c.k.text()));
-    line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", address_text(c.a), c.a_m.text()));
-    factor(c.b, c.lanes, c.is_in_pairs ? kLanePairs : kLanes);
-    line(fmt::format("    ntt::result({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_group)));
-}
-
-void KernelText::emit(const DotCall& c) {
-    line(
-        fmt::format("ntt::contract_k<ntt::ContractKTile{{.lanes = {}, .rows = {}, .columns = {}, "
-                    ".accumulate = {}}}>(",
-                    c.lanes, c.rows, c.columns, c.accumulate));
-    line(fmt::format("    {}, {}, {},", extent(c.m), c.n.text(), c.k.text()));
-    line(fmt::format("    ntt::k_lanes({}, {}, {}),", address_text(c.a), c.a_m.text(), fixed(c.a_group)));
-    factor(c.b, c.lanes, kKLanes);
-    line(fmt::format("    ntt::elements({}, {}, {}));", address_text(c.c), c.c_m.text(), fixed(c.c_n)));
-}
-
-/// The factor B of a product: an operand of NTT, or a function that finds or computes a group of lanes.
 void KernelText::factor(const Factor& b, int64_t lanes, const FactorForms& forms) {
     if (const auto* strided = std::get_if<StridedFactor>(&b)) {
         line(fmt::format("    ntt::{}({}, {}, {}),", forms.strided, address_text(strided->start),
@@ -279,27 +182,6 @@ void KernelText::factor(const Factor& b, int64_t lanes, const FactorForms& forms
                     forms.computed, function.outer.name, function.inner.name));
     line(fmt::format("        return {};", factor_text(*function.value, inside)));
     line("    }),");
-}
-
-void KernelText::emit(const StreamCall& c) {
-    if (c.depth > 0) {
-        line(fmt::format(
-            "ntt::softmax_step_tiles<ntt::ContractTilesTile{{.tile_rows = {}, .lanes = {}, .depth = "
-            "{}, .rows = {}, .groups = {}}}>(",
-            c.tile_rows, c.lanes, c.depth, c.rows, c.groups));
-    } else {
-        const std::string weights =
-            c.weights == ElementType::kF32 ? "" : fmt::format(", ntt::{}", name(c.weights));
-        line(fmt::format(
-            "ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}{}{}}}{}>(", c.lanes,
-            c.rows, c.groups, member("prefetch", c.prefetch), c.dot ? ", .dot = true" : "",
-            member("panel_blocks", c.panel_blocks), weights));
-    }
-    line(fmt::format("    {}, {}, {}, {}, {},", extent(c.m), c.s.text(), extent(c.d), c.scores,
-                     fixed(Index(c.scores_stride))));
-    factor(c.v, c.lanes, kLanes);
-    line(fmt::format("    ntt::softmax_state({}, {}, {}, {}, {}));", address_text(c.max), address_text(c.sum),
-                     address_text(c.result), fixed(c.result_m), fixed(c.result_group)));
 }
 
 void KernelText::emit(const LocalTile& tile) {

@@ -5,17 +5,18 @@
 
 #include "codegen/cpp/factor_types.h"
 #include "codegen/cpp/value.h"
+#include "movement/call_text.h"
 #include "movement/program.h"
 
 namespace tessera::cpp {
 
 /// The statements of one kernel as C++.
-class KernelText {
+class KernelText : public CallText {
 public:
     explicit KernelText(FactorTypes& factors) : factors_(factors) {}
 
     void body(const Body& statements);
-    void line(const std::string& text);
+    void line(const std::string& text) override;
     const std::string& text() const { return out_; }
     /// Names of the local tiles that have been declared.
     const std::vector<std::string>& tiles() const { return tiles_; }
@@ -28,16 +29,12 @@ private:
     void emit(const Store& store);
     void emit(const Declare& accumulator);
     void emit(const Accumulate& fold);
-    void emit(const ContractCall& c);
-    void emit(const BlockContractCall& c);
-    void emit(const TileContractCall& c);
-    void emit(const DotCall& c);
-    void emit(const StreamCall& c);
+    void emit(const Call& call) { call.spell(*this); }
     void emit(const LocalTile& tile);
     void emit(const Fill& fill);
-    struct FactorForms;
-    static const FactorForms kLanes, kLanePairs, kKLanes;
-    void factor(const Factor& b, int64_t lanes, const FactorForms& forms);
+    std::string address(const Address& address) const override { return address_text(address); }
+    std::string whole_address(const Address& address) const override;
+    void factor(const Factor& b, int64_t lanes, const FactorForms& forms) override;
     void nested(const Body& statements);
 
     FactorTypes& factors_;

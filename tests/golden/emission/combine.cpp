@@ -49,7 +49,7 @@ namespace {
     }
 }
 
-// t:1 s:32@worker { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 lanes=8] }
+// t:1 s:32@worker { scores[contract groups=4 k=e lanes=8 n=s rows=1]; attend[stream d=d groups=4 lanes=8 rows=1] }
 void all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;

@@ -51,7 +51,7 @@ namespace {
     }
 }
 
-// t:1 { s:32 { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 lanes=8] }; y[loops lanes=8 x=d] }
+// t:1 { s:32 { scores[contract groups=4 k=e lanes=8 n=s rows=1]; attend[stream d=d groups=4 lanes=8 rows=1] }; y[loops lanes=8 x=d] }
 void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
     [[maybe_unused]] const float* const k = reinterpret_cast<const float*>(step.constants + 0);

@@ -52,7 +52,7 @@ namespace {
     }
 }
 
-// t:16 { s:32 { scores[contract groups=4 k=e lanes=8 m=t n=s]; attend[stream_tiles d=d depth=32 groups=2 lanes=8 m=t rows=2 tile_rows=8] }; y[loops lanes=8 x=d] }
+// t:16 { s:32 { scores[contract groups=4 k=e lanes=8 m=t n=s rows=1]; attend[stream_tiles d=d depth=32 groups=2 lanes=8 m=t rows=2 tile_rows=8] }; y[loops lanes=8 x=d] }
 void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t T = step.symbols[0];
     [[maybe_unused]] const float* const k = reinterpret_cast<const float*>(step.constants + 0);

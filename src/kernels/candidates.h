@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "kernels/kernel_target.h"
+#include "plan/leaf.h"
+#include "plan/plan.h"
+
+namespace tessera {
+
+/// An operator under the bounds of a specialisation.
+struct CandidateScope {
+    const Node& node;
+    const SpecialisationPlan& specialisation;
+    const KernelTarget& target;
+    const MicroKernel& kernel;  ///< of which candidates are wanted
+
+    const Definition& definition() const { return *node.definition(); }
+    Leaf leaf() const { return {node.name, kernel}; }
+    /// Of an iterator, for any values of the symbols.
+    int64_t extent(int x) const;
+    const std::string& name(int x) const;
+    ElementType type(const Read& read) const;
+};
+
+/// Micro-kernels offer what they can do for an operator each for itself. It is tried in the order of
+/// preference: more lanes first, then by `turn`, then by `reading`, then in the order of the list of
+/// micro-kernels, then as they were offered.
+struct Candidate {
+    Leaf leaf;
+    int64_t lanes = 0;  ///< 0: where nothing else is possible
+    int turn = 0;       ///< of the micro-kernels for one kind of operator: those for another unit share one
+    int reading = 0;    ///< of the operator as a product: which one, where there are several
+};
+
+/// Of the micro-kernels in the list, those that combine parts aside: sorted, each leaf once.
+std::vector<Leaf> candidates(MicroKernels kernels, const Node& node, const SpecialisationPlan& specialisation,
+                             const KernelTarget& target);
+
+/// Of an iterator, for any values of the symbols.
+int64_t largest_extent(const Definition& definition, int x, const SpecialisationPlan& specialisation);
+
+}  // namespace tessera

@@ -1,0 +1,205 @@
+// Micro-kernel `combine`: what the workers have folded of a reduction becomes its result. With y_w what
+// worker w has folded, the identity if it had nothing to fold:
+//
+//   sum, prod, max, min:  y = post(y_0 + y_1 + ..), + the operation of the monoid
+//   softmax_sum:          M = max_w M_w,  (L, A) = sum_w e^(M_w - M) (L_w, A_w)
+//
+// in the order of the workers, so that the result is the same every time.
+#include <algorithm>
+#include <array>
+
+#include "facts/parted_fold.h"
+#include "kernels/candidates.h"
+#include "kernels/parameters.h"
+#include "kernels/product_types.h"
+#include "lowering/leaf.h"
+#include "movement/identifier.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+struct CombinePlan {
+    int x = -1;
+    int64_t lanes = 1;
+    std::vector<int> parallel;  ///< without x
+};
+
+CombinePlan combine_plan(const LeafScope& scope) {
+    const Definition& definition = *scope.node.definition();
+    CombinePlan plan;
+    plan.x = iterator_parameter(scope, parameter::kIteratorOfLanes);
+    plan.lanes = scope.leaf.number(parameter::kLanes);
+    if (plan.x < 0 && plan.lanes > 1) {
+        throw Error(scope.node.name, "lanes", "there are lanes but no iterator for them", "give x=ITERATOR");
+    }
+    for (int i = 0; i < static_cast<int>(definition.iterators.size()); ++i) {
+        if (!definition.iterators[static_cast<size_t>(i)].is_reduction) {
+            if (i != plan.x) plan.parallel.push_back(i);
+        } else if (i == plan.x) {
+            throw Error(scope.node.name, "x", "is a reduction, of which parts are left");
+        }
+    }
+    return plan;
+}
+
+ValuePtr accumulated(const std::string& name) {
+    return std::make_shared<const ValueExpr>(ValueExpr{AccumulatorRef{name, false}});
+}
+
+ValuePtr loaded(Address address, int64_t lane_stride) {
+    Load load;
+    load.from = std::move(address);
+    load.lane_stride = lane_stride;
+    return std::make_shared<const ValueExpr>(ValueExpr{std::move(load)});
+}
+
+/// Folds over the workers.
+class WorkerFold {
+public:
+    explicit WorkerFold(const LeafScope& scope)
+        : scope_(scope), worker_({scope.names.fresh("part"), {0, scope.storage.input().plan.workers - 1}}) {}
+
+    Index worker() const { return Index::variable(worker_); }
+
+    /// The result as the worker has it.
+    ValuePtr part(int tensor, const std::vector<Index>& iterators) const {
+        const TensorDecl& result = scope_.node.definition()->tensors[static_cast<size_t>(tensor)];
+        std::vector<Index> at;
+        for (const ExprPtr& c : result.map) at.push_back(to_index(c, scope_.node, iterators, scope_.storage));
+        const LaneAddress split =
+            split_lanes(scope_.storage.locate_part(value_of(scope_.node, tensor), at, worker()), scope_.node,
+                        result.name);
+        return loaded(split.address, split.stride);
+    }
+
+    void each(Statement statement, Body& out) const {
+        out.push_back(
+            {For{worker_, Index(0), Index(scope_.storage.input().plan.workers), 1, {std::move(statement)}}});
+    }
+
+    /// Declares `name` and folds `value` into it.
+    void fold(const std::string& name, Monoid monoid, int64_t lanes, ValuePtr value, Body& out) const {
+        out.push_back({Declare{name, monoid, lanes}});
+        each({Accumulate{name, monoid, std::move(value), nullptr}}, out);
+    }
+
+private:
+    const LeafScope& scope_;
+    Variable worker_;
+};
+
+Body combined_fold(const LeafScope& scope, const CombinePlan& plan) {
+    const Definition& definition = *scope.node.definition();
+    const int result = definition.results().front();
+    LeafLoops loops(scope, plan.parallel);
+    ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
+    std::optional<LaneLoop> lanes;
+    if (plan.x >= 0) {
+        lanes = lane_loop(scope, plan.x, plan.lanes);
+        values.iterators[static_cast<size_t>(plan.x)] = lanes->value;
+    }
+    const WorkerFold workers(scope);
+    const std::string total = scope.names.fresh(std::string(name(definition.monoid)));
+    Body body;
+    workers.fold(total, definition.monoid, plan.lanes, workers.part(result, values.iterators), body);
+    values.folded = accumulated(total);
+    body.push_back(
+        {store_to(result, definition.post ? to_value(definition.post, values) : values.folded, values)});
+    return loops.around(lanes ? Body{lanes->around(std::move(body))} : std::move(body));
+}
+
+Body combined_softmax(const LeafScope& scope, const CombinePlan& plan) {
+    const Definition& definition = *scope.node.definition();
+    const std::vector<int> results = definition.results();
+    const std::vector<int> once = iterators_in(definition.tensors[static_cast<size_t>(results[0])].map);
+    const auto is_once = [&](int x) { return std::find(once.begin(), once.end(), x) != once.end(); };
+    if (plan.x >= 0 && is_once(plan.x))
+        throw Error(scope.node.name, "x", "must be an iterator that the maximum does not use");
+    std::vector<int> outer_loops, value_loops;
+    for (const int x : plan.parallel) (is_once(x) ? outer_loops : value_loops).push_back(x);
+    LeafLoops outer(scope, outer_loops), inner(scope, value_loops);
+    ValueScope values{scope.node, scope.storage, outer.values(), 0, nullptr};
+    const WorkerFold workers(scope);
+
+    Body body;
+    const std::string largest = scope.names.fresh("max"), sum = scope.names.fresh("sum");
+    workers.fold(largest, Monoid::kMax, 1, workers.part(results[0], values.iterators), body);
+    body.push_back({store_to(results[0], accumulated(largest), values)});
+
+    // Where everything was masked there is nothing to weigh, and -inf - -inf would be NaN.
+    const ValuePtr masked =
+        apply_value(Function::kNegate, {std::make_shared<const ValueExpr>(ValueExpr{Infinity{}})});
+    const ValuePtr origin =
+        apply_value(Function::kSelect, {apply_value(Function::kEqual, {accumulated(largest), masked}),
+                                        number_value(0), accumulated(largest)});
+    const std::string tile = scope.names.fresh(identifier(scope.node.name) + "_weights");
+    body.push_back({LocalTile{tile, scope.storage.input().plan.workers}});
+    workers.each({Store{{tile, workers.worker()},
+                        0,
+                        apply_value(Function::kExp,
+                                    {apply_value(Function::kSub,
+                                                 {workers.part(results[0], values.iterators), origin})})}},
+                 body);
+    const ValuePtr weight = loaded({tile, workers.worker()}, 0);
+    const auto weighted = [&](int tensor) {
+        return apply_value(Function::kMul, {workers.part(tensor, values.iterators), weight});
+    };
+    workers.fold(sum, Monoid::kSum, 1, weighted(results[1]), body);
+    body.push_back({store_to(results[1], accumulated(sum), values)});
+
+    for (const int x : value_loops)
+        values.iterators[static_cast<size_t>(x)] = inner.values()[static_cast<size_t>(x)];
+    std::optional<LaneLoop> lanes;
+    if (plan.x >= 0) {
+        lanes = lane_loop(scope, plan.x, plan.lanes);
+        values.iterators[static_cast<size_t>(plan.x)] = lanes->value;
+    }
+    const std::string total = scope.names.fresh("sum");
+    Body elements;
+    workers.fold(total, Monoid::kSum, plan.lanes, weighted(results[2]), elements);
+    elements.push_back({store_to(results[2], accumulated(total), values)});
+    if (lanes) elements = Body{lanes->around(std::move(elements))};
+    for (Statement& s : inner.around(std::move(elements))) body.push_back(std::move(s));
+    return outer.around(std::move(body));
+}
+
+Body lower(const LeafScope& scope) {
+    const CombinePlan plan = combine_plan(scope);
+    return scope.node.definition()->monoid == Monoid::kSoftmaxSum ? combined_softmax(scope, plan)
+                                                                  : combined_fold(scope, plan);
+}
+
+/// Lanes along the iterator along which the last result lies.
+void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
+    const Definition& definition = scope.definition();
+    const auto& map = definition.tensors[static_cast<size_t>(definition.results().back())].map;
+    const auto* last = map.empty() ? nullptr : std::get_if<IteratorRef>(&map.back()->node);
+    for (int64_t lanes = scope.target.lanes; last && lanes > 1; lanes /= 2) {
+        Leaf leaf = scope.leaf();
+        leaf.set(parameter::kIteratorOfLanes, scope.name(last->index)).set(parameter::kLanes, lanes);
+        out.push_back({std::move(leaf), lanes});
+    }
+    out.push_back({scope.leaf()});
+}
+
+constexpr std::array kParameters = {parameter::kIteratorOfLanes, parameter::kLanes};
+constexpr std::array kResults = {ElementType::kF32, ElementType::kF16, ElementType::kBF16};
+
+}  // namespace
+
+extern const MicroKernel kCombine;
+constinit const MicroKernel kCombine{
+    .name = "combine",
+    .summary = "what the workers have folded of a reduction that is divided between them",
+    .implements = "any fold, from what the workers have folded",
+    .parameters = kParameters,
+    .results = kResults,
+    .combines_parts = true,
+    .lanes = {&parameter::kIteratorOfLanes, &parameter::kLanes},
+    .why_not = why_not_parted,
+    .candidates = candidates,
+    .lower = lower,
+    .streamed = streamed_values};
+
+}  // namespace tessera

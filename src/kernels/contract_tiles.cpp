@@ -1,0 +1,231 @@
+// Micro-kernel `contract_tiles`: products of bf16 as calls of NTT's contraction on a matrix unit. Its tiles
+// read A in rows at any stride and B in pairs of k, `lanes <n:16, k:2>`, of which sixteen in a row are one
+// tile: the form in which the vector units read the same weight. Of a B that is stored otherwise, such as the
+// keys of a cache, NTT makes the pairs.
+#include <array>
+
+#include "ir/iterator_use.h"
+#include "kernels/contraction.h"
+#include "kernels/parameters.h"
+#include "kernels/product_candidates.h"
+#include "kernels/product_meaning.h"
+#include "kernels/product_tile.h"
+#include "kernels/product_types.h"
+#include "kernels/register_blocks.h"
+#include "kernels/tile_choice.h"
+#include "movement/call_fields.h"
+#include "movement/call_text.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// C[m, n] (+)= sum_k A[m, k] B[n, k] of bf16 by a matrix unit whose tiles are `tile_rows` x `depth` of A and
+/// `lanes` x `depth` of B. B as with k_lanes = 2, its last group may be read whole; or as without. Strides in
+/// elements.
+struct TileContractCall {
+    int64_t lanes = 1, tile_rows = 1, depth = 1;
+    int64_t rows = 1, groups = 1;  ///< tiles of A and of B in registers
+    bool is_in_pairs = false;      ///< B
+    bool accumulate = false;
+    Index m, n, k;  ///< extents
+    Address a;
+    Index a_m;
+    Factor b;  ///< outer: groups of n; inner: k, or pairs of k
+    Address c;
+    Index c_m, c_group;
+
+    static constexpr auto kFields = std::tuple{field("lanes", &TileContractCall::lanes),
+                                               field("tile_rows", &TileContractCall::tile_rows),
+                                               field("depth", &TileContractCall::depth),
+                                               field("rows", &TileContractCall::rows),
+                                               field("groups", &TileContractCall::groups),
+                                               field("is_in_pairs", &TileContractCall::is_in_pairs),
+                                               field("accumulate", &TileContractCall::accumulate),
+                                               field("m", &TileContractCall::m),
+                                               field("n", &TileContractCall::n),
+                                               field("k", &TileContractCall::k),
+                                               field("a", &TileContractCall::a),
+                                               field("a_m", &TileContractCall::a_m),
+                                               field("b", &TileContractCall::b),
+                                               field("c", &TileContractCall::c),
+                                               field("c_m", &TileContractCall::c_m),
+                                               field("c_group", &TileContractCall::c_group)};
+};
+
+std::string problem(const TileContractCall& c) {
+    return lanes_problem(c.lanes);
+}
+
+Body meaning(const TileContractCall& c) {
+    return product_meaning({.lanes = c.lanes,
+                            .k_lanes = c.is_in_pairs ? 2 : 1,
+                            .accumulate = c.accumulate,
+                            .m = c.m,
+                            .n = c.n,
+                            .k = c.k,
+                            .a = c.a,
+                            .a_m = c.a_m,
+                            .a_k = Index(1),
+                            .b = c.b,
+                            .c = c.c,
+                            .c_m = c.c_m,
+                            .c_group = c.c_group});
+}
+
+void spell(const TileContractCall& c, CallText& out) {
+    out.line(
+        fmt::format("ntt::contract_tiles<ntt::ContractTilesTile{{.tile_rows = {}, .lanes = {}, .depth = {}, "
+                    ".rows = {}, .groups = "
+                    "{}, .accumulate = {}}}>(",
+                    c.tile_rows, c.lanes, c.depth, c.rows, c.groups, c.accumulate));
+    out.line(fmt::format("    {}, {}, {},", c.m.text(), c.n.text(), c.k.text()));
+    out.line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", out.address(c.a), c.a_m.text()));
+    out.factor(c.b, c.lanes, c.is_in_pairs ? kFactorInLanePairs : kFactorInLanes);
+    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), c.c_m.text(), fixed(c.c_group)));
+}
+
+}  // namespace
+
+template <>
+const CallKind& call_kind<TileContractCall>() {
+    static constexpr CallKind kKind =
+        make_call_kind<TileContractCall, problem, meaning, spell>("contract_tiles");
+    return kKind;
+}
+
+namespace {
+
+struct Factors {
+    Read a, b;
+};
+
+Factors factors_of(const LeafScope& scope, const ProductIterators& iterators) {
+    const Definition& definition = *scope.node.definition();
+    const auto is_bf16 = [&](const Read& factor) {
+        return definition.tensors[static_cast<size_t>(factor.tensor)].type == ElementType::kBF16;
+    };
+    for (const Contraction& product : contractions_of(definition)) {
+        const Read* b = product.b_operand();
+        if (b && is_bf16(product.a) && is_bf16(*b) && contains(product.n, iterators.n) &&
+            contains(product.k, iterators.k) && (iterators.m < 0 || contains(product.m, iterators.m)))
+            return {product.a, *b};
+    }
+    throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
+                "n must index one factor of bf16 and the result, k both factors and not the result, m the "
+                "other factor "
+                "of bf16 and the result",
+                "choose other iterators for m, n and k");
+}
+
+/// The iterators of the tile where k goes by ones.
+std::vector<Index> with_single_steps(std::vector<Index> at, int k, const Range& range) {
+    at[static_cast<size_t>(k)] = range.begin + position(kStep, range.largest);
+    return at;
+}
+
+Body lower(const LeafScope& scope) {
+    const ProductIterators iterators = product_iterators(scope);
+    const Factors factors = factors_of(scope, iterators);
+    const TileBlock block = tile_parameters_of(scope);
+    const int64_t lanes = block.lanes;
+    const Definition& definition = *scope.node.definition();
+    const bool is_in_pairs = is_padded(scope, factors.b, lanes, 1);
+    if (!is_in_pairs && lanes == 1) {
+        throw Error(scope.node.name, definition.tensors[static_cast<size_t>(factors.b.tensor)].name,
+                    "has no lanes of which pairs could be made", "give lanes, or store it with lanes <k:2>");
+    }
+    ProductTile tile = surrounding(scope, iterators);
+    std::vector<Index> at = tile.loops.values();
+    refuse_reads_outside(scope, {factors.a, factors.b}, at);
+    const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
+    const Range row = row_range(scope, iterators.m);
+    const Range &n = range(iterators.n), &k = range(iterators.k);
+    if (iterators.m >= 0) at[static_cast<size_t>(iterators.m)] = row.begin + position(kRow, row.largest);
+    at[static_cast<size_t>(iterators.n)] =
+        n.begin + position(kGroup, groups_in(n, lanes)) * Index(lanes) + position(kLane, lanes);
+    at[static_cast<size_t>(iterators.k)] =
+        k.begin + position(kStep, groups_in(k, kPair)) * Index(kPair) + position(kInStep, kPair);
+
+    const TileAddress a(scope, factors.a.tensor, factors.a.coordinates, at, false);
+    const FactorPositions in_pairs{kGroup, groups_in(n, lanes), kStep, groups_in(k, kPair), kPair};
+    const FactorPositions apart{kGroup, groups_in(n, lanes), kStep, k.largest};
+    Factor b = operand_factor(scope, factors.b, is_in_pairs ? at : with_single_steps(at, iterators.k, k),
+                              is_in_pairs ? in_pairs : apart, lanes);
+    const int result = definition.results().front();
+    const TileAddress c(scope, result, definition.tensors[static_cast<size_t>(result)].map, at, true);
+    a.expect_stride(kInStep, 1);
+    a.expect_stride(kStep, kPair);
+    if (lanes > 1) c.expect_stride(kLane, 1);
+    TileContractCall call{.lanes = lanes,
+                          .tile_rows = block.tile_rows,
+                          .depth = block.depth,
+                          .rows = block.rows,
+                          .groups = block.groups,
+                          .is_in_pairs = is_in_pairs,
+                          .accumulate = tile.accumulates,
+                          .m = extent(row),
+                          .n = extent(n),
+                          .k = extent(k),
+                          .a = a.start(),
+                          .a_m = a.stride(kRow),
+                          .b = std::move(b),
+                          .c = c.start(),
+                          .c_m = c.stride(kRow),
+                          .c_group = c.stride(kGroup)};
+    return finished(scope, std::move(tile), {Call(std::move(call))});
+}
+
+std::string why_not(const Definition& definition) {
+    if (std::string why = why_no_contraction(definition); !why.empty()) return why;
+    const auto is_bf16 = [&](const Read& factor) {
+        return definition.tensors[static_cast<size_t>(factor.tensor)].type == ElementType::kBF16;
+    };
+    for (const Contraction& roles : contractions_of(definition))
+        if (is_bf16(roles.a) && roles.b_operand() && is_bf16(*roles.b_operand())) return {};
+    return "its body is no product of two operands of bf16";
+}
+
+/// Before those of `contract`, reading by reading. Pages hold no pairs: to make them takes as long as a few
+/// rows.
+void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
+    constexpr int kTurn = 1;
+    for_each_reading(scope, [&](const ProductReading& product) {
+        const Read* b = product.roles.b_operand();
+        const bool are_tiles = b && scope.type(*b) == scope.type(product.roles.a) &&
+                               (product.rows > kFewRows || !is_found_by_index(*b));
+        if (!are_tiles) return;
+        for (const TileBlock& block : tile_blocks(scope.type(*b), product.rows, scope.target))
+            out.push_back({in_tiles(product.leaf, block), scope.target.lanes, kTurn, product.index});
+    });
+}
+constexpr std::array kParameters = {parameter::kRowsOfA,     parameter::kColumns,    parameter::kReduction,
+                                    parameter::kLanesOfTile, parameter::kRowsOfTile, parameter::kDepthOfTile,
+                                    parameter::kTilesOfA,    parameter::kTilesOfB};
+constexpr std::array kResults = {ElementType::kF32};
+
+}  // namespace
+
+extern const MicroKernel kContractTiles;
+constinit const MicroKernel kContractTiles{
+    .name = "contract_tiles",
+    .summary =
+        "C[m,n] = sum_k A[m,k] B[n,k] of bf16 in tiles of a matrix unit: A <m, k>, B <k, n, k2>, C <m, n>",
+    .implements =
+        "sums of products of BF16, on a matrix unit; the weight `lanes <n:16, k:2>`, or lanes along n of "
+        "which pairs are made once for all rows",
+    .parameters = kParameters,
+    .results = kResults,
+    .unit = UnitKind::kMatrix,
+    .tiles_reductions = true,
+    .weight_tile = WeightTile::kInOwnCache,
+    .product = {&parameter::kRowsOfA, &parameter::kColumns, &parameter::kReduction},
+    .lanes = {&parameter::kColumns, &parameter::kLanesOfTile},
+    .why_not = why_not,
+    .candidates = candidates,
+    .lower = lower,
+    .call = call_kind<TileContractCall>,
+    .types = product_types,
+    .factors = factors_of_types,
+    .streamed = streamed_factor};
+}  // namespace tessera

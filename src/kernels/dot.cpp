@@ -1,0 +1,169 @@
+// Micro-kernel `dot`: sums of products with lanes along k, which are folded at the end.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "kernels/contraction_tile.h"
+#include "kernels/parameters.h"
+#include "kernels/product_candidates.h"
+#include "kernels/product_meaning.h"
+#include "kernels/product_types.h"
+#include "kernels/register_blocks.h"
+#include "movement/call_fields.h"
+#include "movement/call_text.h"
+
+namespace tessera {
+namespace {
+
+/// C[m, n] (+)= sum_k A[m, k] B[n, k] with lanes along k, folded at the end.
+struct DotCall {
+    int64_t lanes = 1, rows = 1, columns = 1;
+    bool accumulate = false;
+    Index m, n, k;
+    Address a;
+    Index a_m, a_group;  ///< `group`: from one group of lanes along k to the next
+    Factor b;            ///< outer: n; inner: groups of k
+    Address c;
+    Index c_m, c_n;
+
+    static constexpr auto kFields = std::tuple{field("lanes", &DotCall::lanes),
+                                               field("rows", &DotCall::rows),
+                                               field("columns", &DotCall::columns),
+                                               field("accumulate", &DotCall::accumulate),
+                                               field("m", &DotCall::m),
+                                               field("n", &DotCall::n),
+                                               field("k", &DotCall::k),
+                                               field("a", &DotCall::a),
+                                               field("a_m", &DotCall::a_m),
+                                               field("a_group", &DotCall::a_group),
+                                               field("b", &DotCall::b),
+                                               field("c", &DotCall::c),
+                                               field("c_m", &DotCall::c_m),
+                                               field("c_n", &DotCall::c_n)};
+};
+
+std::string problem(const DotCall& c) {
+    return lanes_problem(c.lanes);
+}
+
+/// for m: for n: { sum = 0; for lanes k: sum += A[m, k] * B[n, k]; C[m, n] (+)= fold(sum) }
+Body meaning(const DotCall& c) {
+    constexpr const char* kSum = "call.sum";
+    const Variable m = meaning_variable("m", c.m), n = meaning_variable("n", c.n),
+                   k = meaning_variable("k", c.k, c.lanes);
+    const Index row = Index::variable(m), column = Index::variable(n),
+                group = floor_div(Index::variable(k), c.lanes);
+    const int64_t stride = c.lanes > 1 ? 1 : 0;
+    const ValuePtr product =
+        apply_value(Function::kMul, {load_value(moved(c.a, row * c.a_m + group * c.a_group), stride),
+                                     factor_value(c.b, column, group, stride)});
+    const Address to = moved(c.c, row * c.c_m + column * c.c_n);
+    ValuePtr total = accumulator_value(kSum, c.lanes > 1);
+    if (c.accumulate) total = apply_value(Function::kAdd, {load_value(to), total});
+    Body body = {{Declare{kSum, Monoid::kSum, c.lanes}},
+                 {VectorFor{k, Index(0), c.k, c.lanes, {{Accumulate{kSum, Monoid::kSum, product, nullptr}}}}},
+                 {Store{to, 0, total}}};
+    return {{For{m, Index(0), c.m, 1, {{For{n, Index(0), c.n, 1, std::move(body)}}}}}};
+}
+
+void spell(const DotCall& c, CallText& out) {
+    out.line(
+        fmt::format("ntt::contract_k<ntt::ContractKTile{{.lanes = {}, .rows = {}, .columns = {}, "
+                    ".accumulate = {}}}>(",
+                    c.lanes, c.rows, c.columns, c.accumulate));
+    out.line(fmt::format("    {}, {}, {},", shared_extent(c.m), c.n.text(), c.k.text()));
+    out.line(fmt::format("    ntt::k_lanes({}, {}, {}),", out.address(c.a), c.a_m.text(), fixed(c.a_group)));
+    out.factor(c.b, c.lanes, kFactorInKLanes);
+    out.line(fmt::format("    ntt::elements({}, {}, {}));", out.address(c.c), c.c_m.text(), fixed(c.c_n)));
+}
+
+}  // namespace
+
+template <>
+const CallKind& call_kind<DotCall>() {
+    static constexpr CallKind kKind = make_call_kind<DotCall, problem, meaning, spell>("dot");
+    return kKind;
+}
+
+namespace {
+
+Body lower(const LeafScope& scope) {
+    const ContractionTile roles = contraction_tile(scope);
+    const int64_t lanes = scope.leaf.number(parameter::kLanes);
+    ProductTile tile = surrounding(scope, roles);
+    std::vector<Index> at = tile.loops.values();
+    refuse_reads_outside(scope, factors_read(roles), at);
+    const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
+    const Range row = row_range(scope, roles.m);
+    const FactorPositions positions{kColumn, range(roles.n).largest, kGroup,
+                                    groups_in(range(roles.k), lanes)};
+    if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
+    at[static_cast<size_t>(roles.n)] = range(roles.n).begin + position(kColumn, positions.outer_count);
+    at[static_cast<size_t>(roles.k)] = range(roles.k).begin +
+                                       position(kGroup, positions.inner_count) * Index(lanes) +
+                                       position(kLane, lanes);
+
+    const Read& left = roles.product.a;
+    const TileAddress a(scope, left.tensor, left.coordinates, at, false);
+    const TileAddress c(scope, roles.c, scope.node.definition()->tensors[static_cast<size_t>(roles.c)].map,
+                        at, true);
+    if (lanes > 1) a.expect_stride(kLane, 1);
+    DotCall call{.lanes = lanes,
+                 .rows = scope.leaf.number(parameter::kRows),
+                 .columns = scope.leaf.number(parameter::kColumnsInRegisters),
+                 .accumulate = tile.accumulates,
+                 .m = extent(row),
+                 .n = extent(range(roles.n)),
+                 .k = extent(range(roles.k)),
+                 .a = a.start(),
+                 .a_m = a.stride(kRow),
+                 .a_group = a.stride(kGroup),
+                 .b = factor_b(scope, roles, at, positions, lanes),
+                 .c = c.start(),
+                 .c_m = c.stride(kRow),
+                 .c_n = c.stride(kColumn)};
+    return finished(scope, std::move(tile), {Call(std::move(call))});
+}
+
+void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
+    constexpr int kTurn = 2;
+    for (int64_t lanes = scope.target.lanes; lanes > 1; lanes /= 2)
+        for_each_reading(scope, [&](const ProductReading& product) {
+            for (const RegisterBlock& block :
+                 offered(register_blocks(scope.target, product.rows, false), scope.target)) {
+                Leaf leaf = product.leaf;
+                leaf.set(parameter::kLanes, lanes)
+                    .set(parameter::kRows, block.rows)
+                    .set(parameter::kColumnsInRegisters, block.columns);
+                out.push_back({std::move(leaf), lanes, kTurn, product.index});
+            }
+        });
+}
+constexpr std::array kParameters = {parameter::kRowsOfA,
+                                    parameter::kColumns,
+                                    parameter::kReduction,
+                                    parameter::kLanes,
+                                    parameter::detail::in_registers("rows", "rows in registers", 16),
+                                    parameter::kColumnsInRegisters};
+constexpr std::array kResults = {ElementType::kF32};
+
+}  // namespace
+
+extern const MicroKernel kDot;
+constinit const MicroKernel kDot{
+    .name = "dot",
+    .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along k",
+    .implements = "sums of products",
+    .parameters = kParameters,
+    .results = kResults,
+    .tiles_reductions = true,
+    .product = {&parameter::kRowsOfA, &parameter::kColumns, &parameter::kReduction},
+    .lanes = {&parameter::kColumns, &parameter::kLanes},
+    .why_not = why_no_contraction,
+    .candidates = candidates,
+    .lower = lower,
+    .call = call_kind<DotCall>,
+    .types = product_types,
+    .streamed = streamed_factor};
+}  // namespace tessera

@@ -1,0 +1,327 @@
+// Micro-kernel `loops`: any definition as plain loops, with the lanes of a vector along one iterator.
+//
+//   map or parallel lanes:   for every element, a group of lanes at a time: fold over the reductions, store
+//   lanes along a reduction: for every element: fold groups of lanes, then fold the lanes, store
+//   softmax_sum:             the maximum, then the sum of weights, then the weighted sum, each a reduction of
+//   its own
+#include <algorithm>
+#include <array>
+
+#include "ir/iterator_use.h"
+#include "kernels/candidates.h"
+#include "kernels/parameters.h"
+#include "kernels/product_types.h"
+#include "lowering/leaf.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+struct LoopPlan {
+    std::vector<int> parallel;    ///< without the vectorised one
+    std::vector<int> reductions;  ///< likewise
+    int x = -1;
+    int64_t lanes = 1;
+    bool x_is_reduction = false;
+};
+
+LoopPlan loop_plan(const LeafScope& scope) {
+    const Definition& definition = *scope.node.definition();
+    LoopPlan plan;
+    plan.x = iterator_parameter(scope, parameter::kIteratorOfLanes);
+    plan.lanes = scope.leaf.number(parameter::kLanes);
+    if (plan.x < 0 && plan.lanes > 1) {
+        throw Error(scope.node.name, "lanes", "there are lanes but no iterator for them", "give x=ITERATOR");
+    }
+    for (int i = 0; i < static_cast<int>(definition.iterators.size()); ++i) {
+        const bool is_reduction = definition.iterators[static_cast<size_t>(i)].is_reduction;
+        if (i == plan.x) {
+            plan.x_is_reduction = is_reduction;
+        } else {
+            (is_reduction ? plan.reductions : plan.parallel).push_back(i);
+        }
+    }
+    return plan;
+}
+
+ValuePtr accumulated(const std::string& name, bool fold_lanes) {
+    return std::make_shared<const ValueExpr>(ValueExpr{AccumulatorRef{name, fold_lanes}});
+}
+
+ValuePtr predicate(const ValueScope& values) {
+    const ExprPtr& where = values.node.definition()->where;
+    return where ? to_value(where, values) : nullptr;
+}
+
+/// A statement under a condition that is one for all lanes.
+Body guarded(Statement statement, const ValuePtr& condition, const Node& node) {
+    if (!condition) return {std::move(statement)};
+    if (has_lanes(*condition)) {
+        throw Error(node.name, "where", "differs between the lanes of a store",
+                    "choose another iterator for the lanes, or scalars");
+    }
+    return {{If{condition, {std::move(statement)}}}};
+}
+
+Body lower_map(const LeafScope& scope, const LoopPlan& plan) {
+    const Definition& definition = *scope.node.definition();
+    LeafLoops loops(scope, plan.parallel);
+    ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
+    const int result = definition.results().front();
+    const auto stored = [&] {
+        return guarded({store_to(result, to_value(definition.body.front(), values), values)},
+                       predicate(values), scope.node);
+    };
+    if (plan.x < 0) return loops.around(stored());
+    const LaneLoop lanes = lane_loop(scope, plan.x, plan.lanes);
+    values.iterators[static_cast<size_t>(plan.x)] = lanes.value;
+    return loops.around({lanes.around(stored())});
+}
+
+/// A result that a reduction iterator indexes indirectly: every iteration folds into memory.
+Body lower_scatter(const LeafScope& scope, const LoopPlan& plan) {
+    const Definition& definition = *scope.node.definition();
+    if (definition.post) {
+        throw Error(scope.node.name, "post-expression",
+                    "of a result that a reduction indexes indirectly is not supported by compiled code in "
+                    "this version");
+    }
+    std::vector<int> order = plan.reductions;
+    order.insert(order.end(), plan.parallel.begin(), plan.parallel.end());
+    LeafLoops loops(scope, order);
+    ValueScope values{scope.node, scope.storage, loops.values(), identity(definition.monoid), nullptr};
+    const int result = definition.results().front();
+    const auto folded = [&] {
+        const Function fold = definition.monoid == Monoid::kSum    ? Function::kAdd
+                              : definition.monoid == Monoid::kProd ? Function::kMul
+                              : definition.monoid == Monoid::kMax  ? Function::kMax
+                                                                   : Function::kMin;
+        ValuePtr value =
+            apply_value(fold, {load_result(result, values), to_value(definition.body.front(), values)});
+        return guarded({store_to(result, std::move(value), values)}, predicate(values), scope.node);
+    };
+    if (plan.x < 0) return loops.around(folded());
+    if (plan.x_is_reduction)
+        throw Error(scope.node.name, "x", "indexes a result indirectly, so it cannot have lanes");
+    const LaneLoop lanes = lane_loop(scope, plan.x, plan.lanes);
+    values.iterators[static_cast<size_t>(plan.x)] = lanes.value;
+    return loops.around({lanes.around(folded())});
+}
+
+Body lower_reduction(const LeafScope& scope, const LoopPlan& plan) {
+    const Definition& definition = *scope.node.definition();
+    const int result = definition.results().front();
+    const bool starts_from_result =
+        scope.is_partial || definition.tensors[static_cast<size_t>(result)].role == Role::kUpdate;
+    LeafLoops outer(scope, plan.parallel);
+    LeafLoops inner(scope, plan.reductions);
+    std::vector<Index> at = outer.values();
+    for (const int r : plan.reductions) at[static_cast<size_t>(r)] = inner.values()[static_cast<size_t>(r)];
+    ValueScope values{scope.node, scope.storage, std::move(at), identity(definition.monoid), nullptr};
+
+    const std::string sum = scope.names.fresh(std::string(name(definition.monoid)));
+    const bool lanes_are_folded = plan.x >= 0 && plan.x_is_reduction;
+    const bool has_vector = plan.x >= 0 && plan.lanes > 1;
+    const auto finish = [&](const ValueScope& at_result) {
+        ValueScope post = at_result;
+        post.outside = 0;
+        ValuePtr total = accumulated(sum, lanes_are_folded && has_vector);
+        if (starts_from_result && lanes_are_folded) {
+            const Function fold = definition.monoid == Monoid::kSum    ? Function::kAdd
+                                  : definition.monoid == Monoid::kProd ? Function::kMul
+                                  : definition.monoid == Monoid::kMax  ? Function::kMax
+                                                                       : Function::kMin;
+            total = apply_value(fold, {load_result(result, at_result), total});
+        }
+        post.folded = total;
+        return store_to(result,
+                        definition.post && !scope.is_partial ? to_value(definition.post, post) : total, post);
+    };
+
+    Body body;
+    body.push_back({Declare{sum, definition.monoid, has_vector ? plan.lanes : 1}});
+    if (!lanes_are_folded) {
+        std::optional<LaneLoop> lanes;
+        if (plan.x >= 0) {
+            lanes = lane_loop(scope, plan.x, plan.lanes);
+            values.iterators[static_cast<size_t>(plan.x)] = lanes->value;
+        }
+        if (starts_from_result)
+            body.push_back({Accumulate{sum, definition.monoid, load_result(result, values), nullptr}});
+        const ValuePtr value = to_value(definition.body.front(), values);
+        for (Statement& s : inner.around({{Accumulate{sum, definition.monoid, value, predicate(values)}}})) {
+            body.push_back(std::move(s));
+        }
+        body.push_back({finish(values)});
+        return outer.around(lanes ? Body{lanes->around(std::move(body))} : std::move(body));
+    }
+    const LaneLoop lanes = lane_loop(scope, plan.x, plan.lanes);
+    ValueScope in_lanes = values;
+    in_lanes.iterators[static_cast<size_t>(plan.x)] = lanes.value;
+    const ValuePtr value = to_value(definition.body.front(), in_lanes);
+    for (Statement& s :
+         inner.around({lanes.around({{Accumulate{sum, definition.monoid, value, predicate(in_lanes)}}})})) {
+        body.push_back(std::move(s));
+    }
+    body.push_back({finish(values)});
+    return outer.around(std::move(body));
+}
+
+Body lower_softmax(const LeafScope& scope, const LoopPlan& plan) {
+    const Definition& definition = *scope.node.definition();
+    if (scope.is_partial) {
+        throw Error(scope.node.name, "loops", "cannot fold a softmax into what earlier tiles left",
+                    "use the micro-kernel stream, or leave the reduction whole");
+    }
+    const std::vector<int> results = definition.results();
+    const std::vector<int> once = [&] {
+        std::vector<int> used;
+        for (const ExprPtr& c : definition.tensors[static_cast<size_t>(results[0])].map) {
+            for (const int x : iterators_in(c)) used.push_back(x);
+        }
+        return used;
+    }();
+    const auto is_once = [&](int x) { return std::find(once.begin(), once.end(), x) != once.end(); };
+    if (plan.x >= 0 && (plan.x_is_reduction || is_once(plan.x))) {
+        throw Error(scope.node.name, "x", "must be an iterator that the maximum does not use");
+    }
+    std::vector<int> outer_loops, value_loops;
+    for (const int x : plan.parallel) (is_once(x) ? outer_loops : value_loops).push_back(x);
+
+    LeafLoops outer(scope, outer_loops);
+    Body body;
+    const double minus_infinity = identity(Monoid::kMax);
+    /// One fold over the reductions; `value` sees the iterators of one iteration.
+    const auto fold = [&](Monoid monoid, int tensor, const std::vector<int>& loops, bool vectorised,
+                          double outside, const auto& value) {
+        LeafLoops elements(scope, loops);
+        LeafLoops inner(scope, plan.reductions);
+        std::vector<Index> at = outer.values();
+        for (const int x : loops) at[static_cast<size_t>(x)] = elements.values()[static_cast<size_t>(x)];
+        for (const int x : plan.reductions)
+            at[static_cast<size_t>(x)] = inner.values()[static_cast<size_t>(x)];
+        ValueScope values{scope.node, scope.storage, std::move(at), outside, nullptr};
+        std::optional<LaneLoop> lanes;
+        if (vectorised && plan.x >= 0) {
+            lanes = lane_loop(scope, plan.x, plan.lanes);
+            values.iterators[static_cast<size_t>(plan.x)] = lanes->value;
+        }
+        const std::string name_of_fold = scope.names.fresh(std::string(name(monoid)));
+        Body part;
+        part.push_back({Declare{name_of_fold, monoid, lanes ? plan.lanes : 1}});
+        for (Statement& s :
+             inner.around({{Accumulate{name_of_fold, monoid, value(values), predicate(values)}}})) {
+            part.push_back(std::move(s));
+        }
+        part.push_back({store_to(tensor, accumulated(name_of_fold, false), values)});
+        if (lanes) part = Body{lanes->around(std::move(part))};
+        for (Statement& s : elements.around(std::move(part))) body.push_back(std::move(s));
+    };
+    const auto score = [&](const ValueScope& values) {
+        ValueScope at = values;
+        at.outside = minus_infinity;
+        return to_value(definition.body[0], at);
+    };
+    const auto weight = [&](const ValueScope& values) {
+        ValuePtr below = apply_value(Function::kSub, {score(values), load_result(results[0], values)});
+        return apply_value(Function::kExp, {std::move(below)});
+    };
+    fold(Monoid::kMax, results[0], {}, false, minus_infinity, score);
+    fold(Monoid::kSum, results[1], {}, false, 0, weight);
+    fold(Monoid::kSum, results[2], value_loops, true, 0, [&](const ValueScope& values) {
+        return apply_value(Function::kMul, {rounded_value(definition.weights, weight(values)),
+                                            to_value(definition.body[1], values)});
+    });
+    return outer.around(std::move(body));
+}
+
+Body lower(const LeafScope& scope) {
+    const Definition& definition = *scope.node.definition();
+    const LoopPlan plan = loop_plan(scope);
+    if (definition.monoid == Monoid::kSoftmaxSum) return lower_softmax(scope, plan);
+    if (definition.monoid == Monoid::kNone) return lower_map(scope, plan);
+    for (const ExprPtr& component :
+         definition.tensors[static_cast<size_t>(definition.results().front())].map) {
+        for (const int x : iterators_in(component)) {
+            if (definition.iterators[static_cast<size_t>(x)].is_reduction) return lower_scatter(scope, plan);
+        }
+    }
+    return lower_reduction(scope, plan);
+}
+
+/// On how many tensors the iterator runs along the last axis, one element a step: what row-major lanes want.
+/// A tensor counts by its rank, as a measure of its size.
+int contiguous_tensors(const Definition& definition, int x) {
+    int count = 0;
+    for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
+        if (definition.tensors[static_cast<size_t>(t)].role == Role::kIndex) continue;
+        for (const auto& access : accesses(definition, t)) {
+            const auto* last = access.empty() ? nullptr : std::get_if<IteratorRef>(&access.back()->node);
+            if (last && last->index == x) count += static_cast<int>(access.size());
+        }
+    }
+    return count;
+}
+
+/// Lanes of several registers, where the leaf has those of one along a reduction: several sums go on side by
+/// side, so that none waits for its last addition. Their lanes must divide the iterator: what is left over
+/// would be folded in part of a group.
+std::vector<Leaf> wider_folds(const Definition& definition, const Leaf& leaf, int64_t lanes_of_a_register) {
+    constexpr int64_t kMostLanes = 64;
+    const int x = iterator_of(definition, leaf, parameter::kIteratorOfLanes);
+    if (x < 0 || leaf.number(parameter::kLanes) != lanes_of_a_register) return {};
+    const Iterator& iterator = definition.iterators[static_cast<size_t>(x)];
+    const auto* extent = std::get_if<Number>(&iterator.extent->node);
+    if (!iterator.is_reduction || !extent) return {};
+    std::vector<Leaf> found;
+    for (const int64_t several : {2 * lanes_of_a_register, 4 * lanes_of_a_register})
+        if (several <= kMostLanes && static_cast<int64_t>(extent->value) % several == 0)
+            found.push_back(Leaf(leaf).set(parameter::kLanes, several));
+    return found;
+}
+
+/// Lanes along the iterator along which most lies side by side; scalars at last.
+void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
+    const Definition& d = scope.definition();
+    std::vector<int> order;
+    for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x)
+        if (contiguous_tensors(d, x) > 0) order.push_back(x);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return contiguous_tensors(d, a) > contiguous_tensors(d, b); });
+    for (const int x : order) {
+        for (int64_t lanes = scope.target.lanes; lanes > 1; lanes /= 2) {
+            const Leaf leaf =
+                scope.leaf().set(parameter::kIteratorOfLanes, scope.name(x)).set(parameter::kLanes, lanes);
+            out.push_back({leaf});
+            for (Leaf& wider : wider_folds(d, leaf, scope.target.lanes)) out.push_back({std::move(wider)});
+        }
+    }
+    out.push_back({scope.leaf()});
+}
+
+std::string why_not(const Definition&) {
+    return {};
+}
+
+constexpr std::array kParameters = {parameter::kIteratorOfLanes, parameter::kLanes};
+constexpr std::array kResults = {ElementType::kF32, ElementType::kF16, ElementType::kBF16, ElementType::kI8};
+
+}  // namespace
+
+extern const MicroKernel kLoops;
+constinit const MicroKernel kLoops{
+    .name = "loops",
+    .summary = "plain loops over the body, with lanes along iterator x",
+    .implements = "any operator; lanes of several registers along a reduction are sums side by side",
+    .parameters = kParameters,
+    .results = kResults,
+    .tiles_reductions = true,
+    .is_plain = true,
+    .lanes = {&parameter::kIteratorOfLanes, &parameter::kLanes},
+    .why_not = why_not,
+    .candidates = candidates,
+    .alternatives = wider_folds,
+    .lower = lower,
+    .streamed = streamed_values};
+
+}  // namespace tessera

@@ -1,0 +1,246 @@
+#include "kernels/softmax_tile.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/iterator_use.h"
+#include "kernels/parameters.h"
+#include "kernels/product_meaning.h"
+#include "movement/call_text.h"
+#include "movement/identifier.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+constexpr int64_t kLargestTile = 1 << 14;  // elements; it lives on the stack
+
+struct SoftmaxRoles {
+    int m, s, d;
+    std::vector<int> others;
+};
+
+SoftmaxRoles roles_of(const LeafScope& scope) {
+    const Definition& definition = *scope.node.definition();
+    SoftmaxRoles roles{iterator_parameter(scope, parameter::kRowsOfStream),
+                       -1,
+                       iterator_parameter(scope, parameter::kValues),
+                       {}};
+    if (roles.d < 0)
+        throw Error(scope.node.name, "stream", "needs d=ITERATOR, the iterator of the values alone");
+    for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
+        if (x == roles.m || x == roles.d) continue;
+        if (!definition.iterators[static_cast<size_t>(x)].is_reduction) {
+            roles.others.push_back(x);
+        } else if (std::exchange(roles.s, x) >= 0) {
+            throw Error(scope.node.name, "stream", "folds over one reduction iterator, and there are more");
+        }
+    }
+    if (roles.s < 0) throw Error(scope.node.name, "stream", "has no reduction iterator");
+    for (const ExprPtr& c : definition.tensors[static_cast<size_t>(definition.results()[0])].map) {
+        if (uses(c, roles.d))
+            throw Error(scope.node.name, "d", "must be an iterator that the maximum does not use");
+    }
+    return roles;
+}
+
+}  // namespace
+
+/// for m: {
+///     largest = max(max[m], scores[m, s]); origin = largest, 0 where everything is masked
+///     factor = e^(max[m] - origin); max[m] = largest
+///     for s: scores[m, s] = e^(scores[m, s] - origin)
+///     sum[m] = sum[m] * factor + sum of scores[m, s]
+///     for lanes d: result[m, d] = result[m, d] * factor + sum of rounded(scores[m, s]) * V[s, d] }
+Body softmax_meaning(const SoftmaxCall& c) {
+    constexpr const char *kLargest = "call.max", *kOrigin = "call.origin", *kFactor = "call.factor",
+                         *kSum = "call.sum", *kValues = "call.values";
+    const Variable m = meaning_variable("m", c.m), s = meaning_variable("s", c.s),
+                   d = meaning_variable("d", c.d, c.lanes);
+    const Index row = Index::variable(m), group = floor_div(Index::variable(d), c.lanes);
+    const Address max = moved(c.max, row), sum = moved(c.sum, row);
+    const Address result = moved(c.result, row * c.result_m + group * c.result_group);
+    const Address score = moved(c.scores, row * Index(c.scores_stride) + Index::variable(s));
+    const auto over_s = [&](Statement statement) {
+        return Statement{For{s, Index(0), c.s, 1, {std::move(statement)}}};
+    };
+    const auto accumulated = [](const char* name, Monoid monoid, ValuePtr value) {
+        return Statement{Accumulate{name, monoid, std::move(value), nullptr}};
+    };
+    const auto product = [](ValuePtr a, ValuePtr b) {
+        return apply_value(Function::kMul, {std::move(a), std::move(b)});
+    };
+    const auto below_origin = [&](ValuePtr value) {
+        return apply_value(Function::kExp,
+                           {apply_value(Function::kSub, {std::move(value), accumulator_value(kOrigin)})});
+    };
+    const ValuePtr masked =
+        apply_value(Function::kNegate, {std::make_shared<const ValueExpr>(ValueExpr{Infinity{}})});
+    const ValuePtr origin =
+        apply_value(Function::kSelect, {apply_value(Function::kEqual, {accumulator_value(kLargest), masked}),
+                                        number_value(0), accumulator_value(kLargest)});
+    Body rows = {{Declare{kLargest, Monoid::kMax}},
+                 accumulated(kLargest, Monoid::kMax, load_value(max)),
+                 over_s(accumulated(kLargest, Monoid::kMax, load_value(score))),
+                 {Declare{kOrigin, Monoid::kSum}},
+                 accumulated(kOrigin, Monoid::kSum, origin),
+                 {Declare{kFactor, Monoid::kSum}},
+                 accumulated(kFactor, Monoid::kSum, below_origin(load_value(max))),
+                 {Store{max, 0, accumulator_value(kLargest)}},
+                 over_s({Store{score, 0, below_origin(load_value(score))}}),
+                 {Declare{kSum, Monoid::kSum}},
+                 accumulated(kSum, Monoid::kSum, product(load_value(sum), accumulator_value(kFactor))),
+                 over_s(accumulated(kSum, Monoid::kSum, load_value(score))),
+                 {Store{sum, 0, accumulator_value(kSum)}}};
+    Body values = {
+        {Declare{kValues, Monoid::kSum, c.lanes}},
+        accumulated(kValues, Monoid::kSum, product(load_value(result, 1), accumulator_value(kFactor))),
+        over_s(accumulated(kValues, Monoid::kSum,
+                           product(rounded_value(c.weights, load_value(score)),
+                                   factor_value(c.v, group, Index::variable(s))))),
+        {Store{result, 1, accumulator_value(kValues)}}};
+    rows.push_back({VectorFor{d, Index(0), c.d, c.lanes, std::move(values)}});
+    return {{For{m, Index(0), c.m, 1, std::move(rows)}}};
+}
+
+void spell_softmax(const SoftmaxCall& c, CallText& out) {
+    out.line(fmt::format("    {}, {}, {}, {}, {},", shared_extent(c.m), c.s.text(), shared_extent(c.d),
+                         out.address(c.scores), fixed(Index(c.scores_stride))));
+    out.factor(c.v, c.lanes, kFactorInLanes);
+    out.line(fmt::format("    ntt::softmax_state({}, {}, {}, {}, {}));", out.address(c.max),
+                         out.address(c.sum), out.address(c.result), fixed(c.result_m),
+                         fixed(c.result_group)));
+}
+
+Body lower_softmax_tile(const LeafScope& scope, const std::function<Call(SoftmaxCall, const Read&)>& make) {
+    const Definition& definition = *scope.node.definition();
+    const SoftmaxRoles roles = roles_of(scope);
+    const int64_t lanes = scope.leaf.number(parameter::kLanes);
+    const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
+    const Range row = row_range(scope, roles.m);
+    const Range& steps = range(roles.s);
+    const int64_t stride = (steps.largest + lanes - 1) / lanes * lanes;
+    if (row.largest * stride > kLargestTile) {
+        throw Error(scope.node.name, "stream",
+                    fmt::format("its tile of scores has {} x {} elements, at most {} are allowed",
+                                row.largest, stride, kLargestTile),
+                    "tile the rows or the positions");
+    }
+    const auto* value = std::get_if<Read>(&definition.body[1]->node);
+    if (!value)
+        throw Error(scope.node.name, "stream", "needs an operand as its value", "use the micro-kernel loops");
+
+    LeafLoops loops(scope, roles.others);
+    const std::string tile = scope.names.fresh(identifier(scope.node.name) + "_scores");
+
+    // The scores, masked, a row at a time with lanes along the positions.
+    LeafLoops rows(scope, roles.m >= 0 ? std::vector<int>{roles.m} : std::vector<int>{});
+    std::vector<Index> at = loops.values();
+    if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = rows.values()[static_cast<size_t>(roles.m)];
+    const Index row_in_tile = roles.m >= 0 ? at[static_cast<size_t>(roles.m)] - row.begin : Index(0);
+    const LaneLoop positions = lane_loop(scope, roles.s, lanes);
+    at[static_cast<size_t>(roles.s)] = positions.value;
+    const ValueScope values{scope.node, scope.storage, at, identity(Monoid::kMax), nullptr};
+    ValuePtr score = to_value(definition.body[0], values);
+    if (definition.where) {
+        score = apply_value(
+            Function::kSelect,
+            {to_value(definition.where, values), score,
+             apply_value(Function::kNegate, {std::make_shared<const ValueExpr>(ValueExpr{Infinity{}})})});
+    }
+    const Index in_tile = (positions.value - steps.begin).substitute(kLane, Index(0));
+    Body body;
+    body.push_back({LocalTile{tile, row.largest * stride}});
+    for (Statement& s : rows.around(
+             {positions.around({{Store{{tile, row_in_tile * Index(stride) + in_tile}, 1, score}}})})) {
+        body.push_back(std::move(s));
+    }
+
+    // Strides of the values and of the state inside the tile.
+    at = loops.values();
+    const FactorPositions inside{kGroup, groups_in(range(roles.d), lanes), kStep, steps.largest};
+    if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
+    at[static_cast<size_t>(roles.s)] = steps.begin + position(kStep, inside.inner_count);
+    at[static_cast<size_t>(roles.d)] =
+        range(roles.d).begin + position(kGroup, inside.outer_count) * Index(lanes) + position(kLane, lanes);
+    refuse_reads_outside(scope, {*value}, at);
+    const std::vector<int> results = definition.results();
+    const auto result = [&](size_t i) {
+        return TileAddress(scope, results[i], definition.tensors[static_cast<size_t>(results[i])].map, at,
+                           true);
+    };
+    const TileAddress max = result(0), sum = result(1), weighted = result(2);
+    if (lanes > 1) weighted.expect_stride(kLane, 1);
+    if (row.largest > 1) {
+        max.expect_stride(kRow, 1);
+        sum.expect_stride(kRow, 1);
+    }
+    // GCC 12 destroys a member that braces initialise twice where a later initialiser throws.
+    const Address scores{tile, Index(0)};
+    Factor of_values = operand_factor(scope, *value, at, inside, lanes);
+    SoftmaxCall call{.lanes = lanes,
+                     .rows = scope.leaf.number(parameter::kRows),
+                     .groups = scope.leaf.number(parameter::kGroups),
+                     .weights = definition.weights,
+                     .m = extent(row),
+                     .s = extent(steps),
+                     .d = extent(range(roles.d)),
+                     .scores = scores,
+                     .scores_stride = stride,
+                     .v = std::move(of_values),
+                     .max = max.start(),
+                     .sum = sum.start(),
+                     .result = weighted.start(),
+                     .result_m = weighted.stride(kRow),
+                     .result_group = weighted.stride(kGroup)};
+    body.push_back({make(std::move(call), *value)});
+    Body whole;
+    if (!scope.is_partial) whole = lower_identity(scope);
+    for (Statement& s : loops.around(std::move(body))) whole.push_back(std::move(s));
+    return whole;
+}
+
+std::string why_no_softmax(const Definition& definition) {
+    return definition.monoid == Monoid::kSoftmaxSum ? "" : "its monoid is not softmax_sum";
+}
+
+void for_each_softmax_reading(const CandidateScope& scope,
+                              const std::function<void(const SoftmaxReading&)>& offer) {
+    const Definition& d = scope.definition();
+    const auto& once = d.tensors[static_cast<size_t>(d.results()[0])].map;
+    const std::vector<Read> values = reads_in({d.body[1]});
+    int index = 0;
+    for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x) {
+        if (d.iterators[static_cast<size_t>(x)].is_reduction || uses(once, x)) continue;
+        std::vector<int> rows;
+        for (int m = 0; m < static_cast<int>(d.iterators.size()); ++m) {
+            const bool indexes_value = std::any_of(values.begin(), values.end(),
+                                                   [&](const Read& r) { return uses(r.coordinates, m); });
+            if (uses(once, m) && !indexes_value && scope.extent(m) > 1) rows.push_back(m);
+        }
+        std::stable_sort(rows.begin(), rows.end(),
+                         [&](int a, int b) { return scope.extent(a) > scope.extent(b); });
+        rows.push_back(-1);
+        for (const int m : rows) {
+            Leaf leaf = scope.leaf();
+            leaf.set(parameter::kValues, scope.name(x));
+            if (m >= 0) leaf.set(parameter::kRowsOfStream, scope.name(m));
+            offer({x, m, m < 0 ? 1 : scope.extent(m), index++, std::move(leaf)});
+        }
+    }
+}
+
+bool are_values_of(const CandidateScope& scope, ElementType type) {
+    const std::vector<Read> values = reads_in({scope.definition().body[1]});
+    return std::all_of(values.begin(), values.end(), [&](const Read& read) {
+        const TensorDecl& tensor = scope.definition().tensors[static_cast<size_t>(read.tensor)];
+        return tensor.role == Role::kIndex || tensor.type == type;
+    });
+}
+
+bool are_weights_rounded(const CandidateScope& scope) {
+    const ElementType weights = scope.definition().weights;
+    return weights != ElementType::kF32 && are_values_of(scope, weights);
+}
+
+}  // namespace tessera

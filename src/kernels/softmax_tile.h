@@ -1,0 +1,73 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "kernels/candidates.h"
+#include "kernels/product_tile.h"
+#include "movement/call_fields.h"
+
+/// What the micro-kernels for the streaming softmax (monoid softmax_sum) share: the operands of their calls,
+/// what these compute, and how a tile of an operator becomes one.
+namespace tessera {
+
+/// One step over a tile of scores (rows m, positions s; values along d in groups of `lanes`):
+///
+///     max' = max(max, scores), factor = e^(max - max')
+///     sum = sum * factor + sum over s of e^(scores - max'), result likewise with the rounded weights * V
+struct SoftmaxCall {
+    int64_t lanes = 1, rows = 1, groups = 1;
+    ElementType weights = ElementType::kF32;  ///< to which they are rounded
+    Index m, s, d;
+    Address scores;  ///< local tile, masked entries -inf; the weights overwrite them
+    int64_t scores_stride = 0;
+    Factor v;                  ///< outer: groups of d; inner: s
+    Address max, sum, result;  ///< maxima and sums of the rows lie side by side
+    Index result_m, result_group;
+
+    static constexpr auto kSharedFields = std::tuple{field("lanes", &SoftmaxCall::lanes),
+                                                     field("rows", &SoftmaxCall::rows),
+                                                     field("groups", &SoftmaxCall::groups),
+                                                     field("weights", &SoftmaxCall::weights),
+                                                     field("m", &SoftmaxCall::m),
+                                                     field("s", &SoftmaxCall::s),
+                                                     field("d", &SoftmaxCall::d),
+                                                     field("scores", &SoftmaxCall::scores),
+                                                     field("scores_stride", &SoftmaxCall::scores_stride),
+                                                     field("v", &SoftmaxCall::v),
+                                                     field("max", &SoftmaxCall::max),
+                                                     field("sum", &SoftmaxCall::sum),
+                                                     field("result", &SoftmaxCall::result),
+                                                     field("result_m", &SoftmaxCall::result_m),
+                                                     field("result_group", &SoftmaxCall::result_group)};
+};
+
+Body softmax_meaning(const SoftmaxCall& call);
+
+/// The operands, after the micro-kernel's name and its tile.
+void spell_softmax(const SoftmaxCall& call, CallText& out);
+
+/// The masked scores go to a local tile, the call folds them and the values into (M, L, A), so a T x S matrix
+/// never exists. `make` completes the call; it gets the values.
+Body lower_softmax_tile(const LeafScope& scope, const std::function<Call(SoftmaxCall, const Read&)>& make);
+
+/// Why the definition is none; empty if it is.
+std::string why_no_softmax(const Definition& definition);
+
+/// A way to stream: values along d, rows along m.
+struct SoftmaxReading {
+    int d, m;      ///< m is -1 for a single row
+    int64_t rows;  ///< at most
+    int index;     ///< among all readings
+    Leaf leaf;     ///< with its iterators
+};
+void for_each_softmax_reading(const CandidateScope& scope,
+                              const std::function<void(const SoftmaxReading&)>& offer);
+
+/// Whether all values are of this type.
+bool are_values_of(const CandidateScope& scope, ElementType type);
+/// Whether weights are rounded to the type of the values.
+bool are_weights_rounded(const CandidateScope& scope);
+
+}  // namespace tessera

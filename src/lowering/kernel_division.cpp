@@ -1,0 +1,142 @@
+#include "lowering/kernel_division.h"
+
+#include <algorithm>
+
+#include "facts/parted_fold.h"
+#include "lowering/parts.h"
+#include "movement/identifier.h"
+#include "plan/parts.h"
+#include "support/error.h"
+
+namespace tessera {
+
+KernelDivision::KernelDivision(const KernelPlan& kernel, Storage& storage)
+    : kernel_(kernel), storage_(storage), parted_(parted_operator(kernel.nest, storage.block())) {
+    const LoopTile* loop = divided_loop(kernel.nest);
+    if (kernel.alone && loop) {
+        throw Error(root(kernel.nest).node, loop->iterator,
+                    "is divided between the workers, but worker 0 computes it alone",
+                    "leave out @worker, or `alone = true`");
+    }
+    if (!parted_) return;
+    if (const std::string& last = root(kernel.nest).node; last != parted_->name) {
+        throw Error(
+            parted_->name, loop->iterator,
+            fmt::format("is a reduction that the workers divide, so {} would read parts of its result", last),
+            fmt::format("end the kernel with {0}, and begin a later one with {0}[combine]", parted_->name));
+    }
+    if (const std::string why = why_not_parted(*parted_->definition()); !why.empty()) {
+        throw Error(parted_->name, loop->iterator, "cannot be divided between the workers: " + why,
+                    "divide an iterator of the result");
+    }
+    for (const ValueId result : parted_->results) storage.set_parted(result);
+}
+
+std::string KernelDivision::kernel_name() const {
+    const std::string& last = root(kernel_.nest).node;
+    if (!parted_) return identifier(last);
+    std::string name = identifier("parts_of_" + last);
+    const auto& all = storage_.block().nodes;
+    while (std::any_of(all.begin(), all.end(), [&](const Node& n) { return identifier(n.name) == name; }))
+        name += "_";
+    return name;
+}
+
+void KernelDivision::check(const Node& root, const LoopTile& loop, const Range& range) const {
+    if (&loop != divided_loop(kernel_.nest)) {
+        throw Error(root.name, loop.iterator, "is divided between the workers inside of what they divide",
+                    "leave one @worker");
+    }
+    const bool is_first = &loop == &kernel_.nest.loops.front();
+    if (!is_first && &root != parted_) {
+        throw Error(root.name, loop.iterator, "is divided between the workers inside of other loops",
+                    "put the loop with @worker in front of all others");
+    }
+    if (!(range.begin == Index(0))) {
+        throw Error(root.name, loop.iterator, "is divided between the workers inside of a loop over it",
+                    "leave one loop over it");
+    }
+}
+
+void KernelDivision::begin_whole(const std::vector<const Node*>& nodes, const Ranges& ranges) {
+    note(nodes, ranges, nullptr, kernel_.alone);
+}
+
+void KernelDivision::begin_part(const std::vector<const Node*>& nodes, const Ranges& ranges,
+                                const std::string& variable, bool is_lone) {
+    variables_.insert(variable);
+    const Division division{variable, divided_loop(kernel_.nest)->tile};
+    note(nodes, ranges, &division, is_lone);
+}
+
+void KernelDivision::note(const std::vector<const Node*>& nodes, const Ranges& ranges,
+                          const Division* division, bool is_alone) {
+    const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
+    std::vector<WorkerAccess> accesses = worker_accesses(nodes, needed, division, storage_);
+    if (is_alone) {
+        for (WorkerAccess& access : accesses) {
+            access.by_all = false;
+            access.parts = {{kFirstWorker, 0}};
+        }
+    }
+    for (const Node* node : nodes) {
+        std::erase_if(accesses_, [&](const WorkerAccess& access) { return access.node == node->name; });
+        std::vector<WorkerAccess> own;
+        std::copy_if(accesses.begin(), accesses.end(), std::back_inserter(own),
+                     [&](const WorkerAccess& access) { return access.node == node->name; });
+        add(*node, std::move(own));
+        for (size_t x = 0; division && x < needed.at(node).size(); ++x) {
+            if (is_divided(needed.at(node)[x], *division)) iterators_[node].push_back(x);
+        }
+    }
+}
+
+/// What is folded goes to the worker's copy, and whoever combines reads all copies, and of the operands only
+/// what the post-expression does.
+void KernelDivision::add(const Node& node, std::vector<WorkerAccess> accesses) {
+    const auto add_parts = [&](bool is_write, const std::vector<WorkerPart>& parts) {
+        for (const ValueId result : node.results)
+            accesses_.push_back(
+                {parts_of(storage_.input().graph[result].name), node.name, is_write, false, parts});
+    };
+    const std::vector<const Leaf*> all = leaves(kernel_.nest);
+    const auto leaf =
+        std::find_if(all.begin(), all.end(), [&](const Leaf* l) { return l->node == node.name; });
+    if (&node == parted_) {
+        std::erase_if(accesses, [](const WorkerAccess& access) { return access.is_write; });
+        add_parts(true, {{kCopyOfWorker, 1}});
+    } else if (combines_parts(**leaf)) {
+        const Definition& definition = *node.definition();
+        std::vector<std::string> read;
+        for (const Read& r : definition.post ? reads_in({definition.post}) : std::vector<Read>{})
+            read.push_back(storage_.input().graph[storage_.base(value_of(node, r.tensor))].name);
+        std::erase_if(accesses, [&](const WorkerAccess& access) {
+            return !access.is_write && std::find(read.begin(), read.end(), access.value) == read.end();
+        });
+        add_parts(false, {});
+    }
+    accesses_.insert(accesses_.end(), accesses.begin(), accesses.end());
+}
+
+void KernelDivision::enter(const std::string& variable, const Index& begin) {
+    if (is_within(begin)) variables_.insert(variable);
+}
+
+bool KernelDivision::is_within(const Index& begin) const {
+    return std::any_of(variables_.begin(), variables_.end(),
+                       [&](const std::string& variable) { return begin.uses(variable); });
+}
+
+void KernelDivision::check_stays_in_part(const Node& node, const Ranges& ranges) const {
+    const auto divided = iterators_.find(&node);
+    if (divided == iterators_.end()) return;
+    for (const size_t x : divided->second) {
+        // A producer that is read in two ways is computed whole.
+        if (is_within(ranges[x].begin)) continue;
+        throw Error(node.name, node.definition()->iterators[x].name,
+                    "is divided between the workers, but loops further inside need all of it",
+                    "divide another iterator, or take the operator into a kernel of its own");
+    }
+}
+
+}  // namespace tessera

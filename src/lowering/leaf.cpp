@@ -1,0 +1,152 @@
+#include "lowering/leaf.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "movement/identifier.h"
+#include "support/error.h"
+
+namespace tessera {
+
+std::string Names::fresh(const std::string& wanted) {
+    const std::string start = identifier(wanted);
+    std::string name = start;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", start, i);
+    return name;
+}
+
+int iterator_parameter(const LeafScope& scope, const Parameter& parameter) {
+    return iterator_of(*scope.node.definition(), scope.leaf, parameter);
+}
+
+LeafLoops::LeafLoops(const LeafScope& scope, const std::vector<int>& iterators) {
+    const Definition& definition = *scope.node.definition();
+    for (const Range& range : scope.ranges) values_.push_back(range.begin);
+    for (const int x : iterators) {
+        const Range& range = scope.ranges[static_cast<size_t>(x)];
+        if (range.is_single()) continue;
+        const Variable variable{scope.names.fresh(definition.iterators[static_cast<size_t>(x)].name),
+                                {range.begin.bounds().low, range.end.bounds().high - 1}};
+        values_[static_cast<size_t>(x)] = Index::variable(variable);
+        loops_.push_back({variable, range.begin, range.end});
+    }
+}
+
+Body LeafLoops::around(Body body) const {
+    for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
+        Body outer;
+        outer.push_back({For{loop->variable, loop->begin, loop->end, 1, std::move(body)}});
+        body = std::move(outer);
+    }
+    return body;
+}
+
+LaneLoop lane_loop(const LeafScope& scope, int x, int64_t lanes) {
+    const Range& range = scope.ranges[static_cast<size_t>(x)];
+    const int64_t divisor = range.begin.divisor();
+    LaneLoop loop;
+    loop.start = {scope.names.fresh(scope.node.definition()->iterators[static_cast<size_t>(x)].name),
+                  {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
+                  divisor == 0 ? lanes : std::gcd(divisor, lanes)};
+    loop.lanes = lanes;
+    loop.begin = range.begin;
+    loop.end = range.end;
+    // A lone group starts where the range does.
+    const Index start = range.largest <= lanes ? range.begin : Index::variable(loop.start);
+    loop.value = start + Index::variable({kLane, {0, lanes - 1}});
+    return loop;
+}
+
+Statement LaneLoop::around(Body body) const {
+    return {VectorFor{start, begin, end, lanes, std::move(body)}};
+}
+
+namespace {
+
+std::vector<int> iterators_of_result(const Definition& definition, int tensor) {
+    std::vector<int> result;
+    for (const ExprPtr& component : definition.tensors[static_cast<size_t>(tensor)].map) {
+        for (const int x : iterators_in(component)) {
+            if (std::find(result.begin(), result.end(), x) == result.end()) result.push_back(x);
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+Body lower_identity(const LeafScope& scope) {
+    const Definition& definition = *scope.node.definition();
+    Body body;
+    bool is_first = true;
+    for (const int tensor : definition.results()) {
+        const double start =
+            definition.monoid == Monoid::kSoftmaxSum && !is_first ? 0 : identity(definition.monoid);
+        LeafLoops loops(scope, iterators_of_result(definition, tensor));
+        const ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
+        for (Statement& s : loops.around({{store_to(tensor, number_value(start), values)}}))
+            body.push_back(std::move(s));
+        is_first = false;
+    }
+    return body;
+}
+
+Body lower_post(const LeafScope& scope) {
+    const Definition& definition = *scope.node.definition();
+    if (!definition.post) return {};
+    const int tensor = definition.results().front();
+    std::vector<int> iterators = iterators_of_result(definition, tensor);
+    const LaneParameters& parameters = scope.leaf.kernel->lanes;
+    const int x = parameters.along ? iterator_parameter(scope, *parameters.along) : -1;
+    const auto at = std::find(iterators.begin(), iterators.end(), x);
+    const bool is_vector = at != iterators.end();
+    if (is_vector) iterators.erase(at);
+    LeafLoops loops(scope, iterators);
+    ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
+    if (!is_vector) {
+        values.folded = load_result(tensor, values);
+        return loops.around({{store_to(tensor, to_value(definition.post, values), values)}});
+    }
+    const LaneLoop lanes = lane_loop(scope, x, scope.leaf.number(*parameters.count));
+    values.iterators[static_cast<size_t>(x)] = lanes.value;
+    values.folded = load_result(tensor, values);
+    return loops.around({lanes.around({{store_to(tensor, to_value(definition.post, values), values)}})});
+}
+
+void check_types(const Node& node, const MicroKernel& kernel) {
+    const Definition& definition = *node.definition();
+    if (definition.accumulator != ElementType::kF32) {
+        throw Error(node.name, "acc", fmt::format("is {}", name(definition.accumulator)),
+                    "compiled code accumulates in f32 in this version");
+    }
+    for (const TensorDecl& tensor : definition.tensors) {
+        const bool is_read = tensor.role == Role::kIn || tensor.role == Role::kIndex;
+        const bool is_stored =
+            std::find(kernel.results.begin(), kernel.results.end(), tensor.type) != kernel.results.end();
+        if (tensor.role == Role::kIn && tensor.type == ElementType::kI32) {
+            throw Error(node.name, tensor.name, "has element type i32",
+                        "compiled code computes on f32 in this version");
+        }
+        if (!is_read && !is_stored) {
+            throw Error(node.name, tensor.name, fmt::format("has element type {}", name(tensor.type)),
+                        fmt::format("the micro-kernel {} does not store it", kernel.name));
+        }
+    }
+}
+
+bool leaves_gaps(const Node& node, const Storage& storage) {
+    const Definition& definition = *node.definition();
+    if (definition.monoid == Monoid::kNone && definition.where) return true;
+    const std::vector<Index> extents = iterator_extents(node, storage.input());
+    for (const int tensor : definition.results()) {
+        const std::vector<Index> shape = storage.extents(value_of(node, tensor));
+        for (size_t axis = 0; axis < shape.size(); ++axis) {
+            const auto* x =
+                std::get_if<IteratorRef>(&definition.tensors[static_cast<size_t>(tensor)].map[axis]->node);
+            if (!x || !(extents[static_cast<size_t>(x->index)] == shape[axis])) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace tessera

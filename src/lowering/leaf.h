@@ -1,0 +1,79 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lowering/values.h"
+#include "plan/nest.h"
+
+/// Operators inside their tiles: what the lowering of every micro-kernel is made of.
+namespace tessera {
+
+/// Names of loop variables, never those of buffers or symbols.
+class Names {
+public:
+    explicit Names(std::set<std::string> reserved) : taken_(std::move(reserved)) {}
+    std::string fresh(const std::string& wanted);
+
+private:
+    std::set<std::string> taken_;
+};
+
+struct LeafScope {
+    const Node& node;
+    const Leaf& leaf;
+    const Ranges& ranges;
+    /// Outer loops tile the reduction: the leaf folds into what the results hold, initialisation and
+    /// post-expression happen outside.
+    bool is_partial;
+    Storage& storage;
+    const std::vector<const Node*>& kernel;
+    Names& names;
+};
+
+/// Compiled code computes in f32: integers that it does not hold, and sums of them, would be rounded.
+/// @throws Error for a definition that needs them, or with results of a type that the kernel does not store.
+void check_types(const Node& node, const MicroKernel& kernel);
+
+/// Sets the results in the ranges to the identity of the monoid.
+Body lower_identity(const LeafScope& scope);
+/// Applies the post-expression to the results in the ranges; nothing if there is none.
+Body lower_post(const LeafScope& scope);
+/// Whether some elements of the results are written by no iteration, or only where the predicate holds.
+bool leaves_gaps(const Node& node, const Storage& storage);
+
+// ---- parts that leaves share
+// -----------------------------------------------------------------------------------------
+
+/// The iterator that a parameter names; -1 if it is not given.
+int iterator_parameter(const LeafScope& scope, const Parameter& parameter);
+
+/// Loops over some iterators of a leaf, outermost first: the others are set by the caller.
+class LeafLoops {
+public:
+    LeafLoops(const LeafScope& scope, const std::vector<int>& iterators);
+    /// Values of all iterators: variables of the loops, the only value of single ones, begin of the rest.
+    std::vector<Index>& values() { return values_; }
+    Body around(Body body) const;
+
+private:
+    struct Loop {
+        Variable variable;
+        Index begin, end;
+    };
+    std::vector<Index> values_;
+    std::vector<Loop> loops_;
+};
+
+/// The loop over groups of lanes of iterator x: `start` + lane.
+struct LaneLoop {
+    Variable start;
+    Index value;  ///< start + lane
+    Index begin, end;
+    int64_t lanes;
+    Statement around(Body body) const;
+};
+LaneLoop lane_loop(const LeafScope& scope, int x, int64_t lanes);
+
+}  // namespace tessera

@@ -1,0 +1,273 @@
+#include "lowering/ranges.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+/// Iterators as variables, named so that they never meet a loop's.
+std::vector<Index> as_variables(const Node& node, const LoweringInput& input) {
+    std::vector<Index> result;
+    const std::vector<Index> extents = iterator_extents(node, input);
+    for (size_t x = 0; x < extents.size(); ++x) {
+        // Extent 1 must not fold away: the name carries which iterator an axis follows.
+        result.push_back(Index::variable(
+            {fmt::format("#{}", x), {0, std::max<int64_t>(extents[x].bounds().high - 1, 1)}}));
+    }
+    return result;
+}
+
+/// The iterator that the component is, or nothing.
+std::optional<size_t> single_iterator(const Index& component) {
+    if (component.constant() != 0 || component.terms().size() != 1) return std::nullopt;
+    const auto& [name, term] = *component.terms().begin();
+    if (term.coefficient != 1 || name[0] != '#') return std::nullopt;
+    return static_cast<size_t>(std::stoul(name.substr(1)));
+}
+
+bool uses_any_refined(const Index& component, const Ranges& ranges, const Ranges& whole) {
+    for (size_t x = 0; x < ranges.size(); ++x) {
+        const bool is_refined = !(ranges[x].begin == whole[x].begin) || !(ranges[x].end == whole[x].end);
+        if (is_refined && component.uses(fmt::format("#{}", x))) return true;
+    }
+    return false;
+}
+
+bool same_range(const Range& a, const Range& b) {
+    return a.begin == b.begin && a.end == b.end;
+}
+
+/// Axis by axis, the part of `target` that one access of `reader` needs.
+std::vector<Range> needed_by(const Node& reader, const Ranges& ranges, ValueId value,
+                             const std::vector<ExprPtr>& coordinates, ValueId target, Storage& storage) {
+    const std::vector<Index> variables = as_variables(reader, storage.input());
+    std::vector<Index> at;
+    for (const ExprPtr& c : coordinates) at.push_back(to_index(c, reader, variables, storage));
+    const Resolved resolved = storage.resolve(value, std::move(at));
+    const Ranges whole = whole_ranges(reader, storage.input());
+    const std::vector<Index> extents = storage.extents(target);
+    std::vector<Range> region;
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+        const Index& component = resolved.coordinates[axis];
+        if (const auto x = single_iterator(component); x && *x < ranges.size()) {
+            region.push_back(ranges[*x]);
+        } else if (!uses_any_refined(component, ranges, whole)) {
+            region.push_back({Index(0), extents[axis], extents[axis].bounds().high, extents[axis]});
+        } else {
+            throw Error(
+                reader.name, storage.input().graph[target].name,
+                fmt::format("axis {} is read at {}, which is not one tiled iterator", axis, component.text()),
+                "leave those iterators whole, or take the operators into kernels of their own");
+        }
+    }
+    return region;
+}
+
+}  // namespace
+
+Ranges whole_ranges(const Node& node, const LoweringInput& input) {
+    Ranges result;
+    for (const Index& extent : iterator_extents(node, input))
+        result.push_back({Index(0), extent, extent.bounds().high, extent});
+    return result;
+}
+
+std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& nodes,
+                                              const Ranges& root_ranges, Storage& storage) {
+    std::map<const Node*, Ranges> result;
+    result[nodes.back()] = root_ranges;
+    for (size_t p = nodes.size() - 1; p-- > 0;) {
+        const Node& producer = *nodes[p];
+        const Definition& definition = *producer.definition();
+        Ranges ranges = whole_ranges(producer, storage.input());
+        std::vector<bool> is_known(ranges.size());
+        for (const int t : definition.results()) {
+            const ValueId made = storage.base(value_of(producer, t));
+            const bool has_own_axes = storage.replaced(value_of(producer, t)) == made;
+            for (size_t r = p + 1; r < nodes.size(); ++r) {
+                const Node& reader = *nodes[r];
+                const Definition& d = *reader.definition();
+                for (int o = 0; o < static_cast<int>(d.tensors.size()); ++o) {
+                    const Role role = d.tensors[static_cast<size_t>(o)].role;
+                    if (role == Role::kOut || role == Role::kUpdate) continue;
+                    if (!(storage.base(value_of(reader, o)) == made)) continue;
+                    if (!has_own_axes) {
+                        throw Error(
+                            producer.name, storage.input().graph[value_of(producer, t)].name,
+                            "takes over a view, so it cannot be computed by tiles",
+                            "give it storage of its own, or take the operator into a kernel of its own");
+                    }
+                    for (const auto& coordinates : accesses(d, o)) {
+                        const auto region = needed_by(reader, result.at(&reader), value_of(reader, o),
+                                                      coordinates, made, storage);
+                        for (size_t axis = 0; axis < region.size(); ++axis) {
+                            const auto* x = std::get_if<IteratorRef>(
+                                &definition.tensors[static_cast<size_t>(t)].map[axis]->node);
+                            if (!x) {
+                                throw Error(producer.name, storage.input().graph[made].name,
+                                            "is not written at one iterator an axis, so it cannot be "
+                                            "computed by tiles",
+                                            "take the operator into a kernel of its own");
+                            }
+                            const auto at = static_cast<size_t>(x->index);
+                            if (!(iterator_extents(producer, storage.input())[at] ==
+                                  storage.extents(made)[axis])) {
+                                throw Error(producer.name, storage.input().graph[made].name,
+                                            fmt::format("axis {} is longer than what is written, so it "
+                                                        "cannot be computed by tiles",
+                                                        axis),
+                                            "take the operator into a kernel of its own");
+                            }
+                            if (is_known[at] && !same_range(ranges[at], region[axis])) {
+                                ranges[at] = whole_ranges(producer, storage.input())[at];
+                            } else if (!is_known[at]) {
+                                ranges[at] = region[axis];
+                            }
+                            is_known[at] = true;
+                        }
+                    }
+                }
+            }
+        }
+        result[&producer] = std::move(ranges);
+    }
+    return result;
+}
+
+std::vector<Range> region_of(const Node& node, ValueId result, const Ranges& ranges) {
+    const Definition& definition = *node.definition();
+    std::vector<Range> region;
+    for (const int t : definition.results()) {
+        if (!(value_of(node, t) == result)) continue;
+        for (const ExprPtr& component : definition.tensors[static_cast<size_t>(t)].map) {
+            const auto* x = std::get_if<IteratorRef>(&component->node);
+            TESSERA_CHECK(x != nullptr, "{} is written at an expression", node.name);
+            region.push_back(ranges[static_cast<size_t>(x->index)]);
+        }
+    }
+    return region;
+}
+
+std::vector<ExprPtr> conjuncts(const ExprPtr& where) {
+    if (!where) return {};
+    if (const auto* call = std::get_if<Apply>(&where->node); call && call->function == Function::kAnd) {
+        std::vector<ExprPtr> result;
+        for (const ExprPtr& argument : call->arguments) {
+            for (ExprPtr& part : conjuncts(argument)) result.push_back(std::move(part));
+        }
+        return result;
+    }
+    return {where};
+}
+
+std::vector<Index> bounds_by_predicate(const Node& node, int x, const Ranges& ranges, Storage& storage) {
+    std::vector<Index> result;
+    for (const ExprPtr& conjunct : conjuncts(node.definition()->where)) {
+        const auto* call = std::get_if<Apply>(&conjunct->node);
+        if (!call || call->arguments.size() != 2) continue;
+        const auto is_x = [&](const ExprPtr& e) {
+            const auto* i = std::get_if<IteratorRef>(&e->node);
+            return i && i->index == x;
+        };
+        const bool left = is_x(call->arguments[0]) &&
+                          (call->function == Function::kLess || call->function == Function::kLessEqual);
+        const bool right = is_x(call->arguments[1]) && (call->function == Function::kGreater ||
+                                                        call->function == Function::kGreaterEqual);
+        if (!left && !right) continue;
+        const ExprPtr& limit = call->arguments[left ? 1 : 0];
+        const std::vector<int> others = iterators_in(limit);
+        if (std::find(others.begin(), others.end(), x) != others.end()) continue;
+        const bool is_inclusive =
+            call->function == Function::kLessEqual || call->function == Function::kGreaterEqual;
+
+        // The largest limit in the ranges: iterators of one value are that value, others must occur plainly.
+        std::vector<Index> at = as_variables(node, storage.input());
+        for (size_t y = 0; y < at.size(); ++y) {
+            if (ranges[y].is_single()) at[y] = ranges[y].begin;
+        }
+        Index bound = to_index(limit, node, at, storage);
+        bool is_bounded = true;
+        for (const int y : others) {
+            const Range& range = ranges[static_cast<size_t>(y)];
+            if (range.is_single()) continue;
+            const std::string name = fmt::format("#{}", y);
+            const auto coefficient = bound.coefficient(name);
+            is_bounded = is_bounded && coefficient.has_value();
+            if (coefficient)
+                bound = bound.substitute(name, *coefficient > 0 ? range.end - Index(1) : range.begin);
+        }
+        if (is_bounded) result.push_back(is_inclusive ? bound + Index(1) : bound);
+    }
+    return result;
+}
+
+bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& kernel,
+                             const Storage& storage) {
+    const Definition& definition = *node.definition();
+    for (const int t : definition.results()) {
+        const ValueId made = value_of(node, t);
+        if (storage.plan_of(made).place != Place::kTile) return false;
+        for (const Node* reader : kernel) {
+            const Definition& d = *reader->definition();
+            for (int o = 0; o < static_cast<int>(d.tensors.size()); ++o) {
+                const TensorDecl& read = d.tensors[static_cast<size_t>(o)];
+                if (read.role == Role::kOut || read.role == Role::kUpdate) continue;
+                const ValueId value = value_of(*reader, o);
+                if (!(storage.base(value) == made)) continue;
+                if (!(value == made) || accesses(d, o).size() != 1)
+                    return false;  // through a view: not followed here
+                // A streaming softmax multiplies its values by weights of 0 where the predicate does not
+                // hold.
+                if (d.monoid == Monoid::kSoftmaxSum) {
+                    const auto values = reads_in({d.body[1]});
+                    if (std::any_of(values.begin(), values.end(),
+                                    [&](const Read& v) { return v.tensor == o; }))
+                        return false;
+                }
+                // The reader's iterator for each of the node's, then its conjuncts over the same operands by
+                // name.
+                std::map<int, int> renamed;
+                for (size_t axis = 0; axis < read.map.size(); ++axis) {
+                    const auto* mine =
+                        std::get_if<IteratorRef>(&definition.tensors[static_cast<size_t>(t)].map[axis]->node);
+                    const auto* theirs = std::get_if<IteratorRef>(&accesses(d, o)[0][axis]->node);
+                    if (!mine || !theirs) return false;
+                    renamed[mine->index] = theirs->index;
+                }
+                std::function<bool(const ExprPtr&, const ExprPtr&)> agrees = [&](const ExprPtr& a,
+                                                                                 const ExprPtr& b) {
+                    if (a->node.index() != b->node.index()) return false;
+                    if (const auto* i = std::get_if<IteratorRef>(&a->node)) {
+                        const auto at = renamed.find(i->index);
+                        return at != renamed.end() && at->second == std::get<IteratorRef>(b->node).index;
+                    }
+                    if (const auto* r = std::get_if<Read>(&a->node)) {
+                        if (!(value_of(node, r->tensor) == value_of(*reader, std::get<Read>(b->node).tensor)))
+                            return false;
+                    } else if (const auto* c = std::get_if<Apply>(&a->node)) {
+                        if (c->function != std::get<Apply>(b->node).function) return false;
+                    } else if (const auto* dim = std::get_if<DimRef>(&a->node)) {
+                        return definition.dims[static_cast<size_t>(dim->index)].name ==
+                               d.dims[static_cast<size_t>(std::get<DimRef>(b->node).index)].name;
+                    } else {
+                        return same(a, b);
+                    }
+                    const auto left = children(*a), right = children(*b);
+                    return std::equal(left.begin(), left.end(), right.begin(), right.end(), agrees);
+                };
+                const auto theirs = conjuncts(d.where);
+                for (const ExprPtr& mine : conjuncts(definition.where)) {
+                    if (std::none_of(theirs.begin(), theirs.end(),
+                                     [&](const ExprPtr& c) { return agrees(mine, c); }))
+                        return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+}  // namespace tessera

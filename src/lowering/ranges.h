@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "lowering/storage.h"
+
+/// Which iterations of each operator of a kernel one tile needs: the backward propagation of a tile through
+/// the access maps (paper 000, 3.2.2, "Backward Extent"), symbolic in the loop variables.
+namespace tessera {
+
+using Ranges = std::vector<Range>;  ///< by iterator
+
+/// All iterations of a node.
+Ranges whole_ranges(const Node& node, const LoweringInput& input);
+
+/// Of each node (in the order of execution) the iterations that the later ones need, if the last one runs
+/// over `root_ranges`. @throws Error where a node cannot be computed by tiles, because it is read in another
+/// shape.
+std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& nodes,
+                                              const Ranges& root_ranges, Storage& storage);
+
+/// The part of a result that iterations `ranges` of its node make. @pre its map is direct, one iterator an
+/// axis.
+std::vector<Range> region_of(const Node& node, ValueId result, const Ranges& ranges);
+
+/// The conjuncts of a predicate; empty if there is none.
+std::vector<ExprPtr> conjuncts(const ExprPtr& where);
+
+/// The end of iterator `x` beyond which the predicate is false for every iteration of the ranges; nothing if
+/// the predicate does not bound it. Handles conjuncts of the forms x < E, x <= E, E > x, E >= x with E free
+/// of x.
+std::vector<Index> bounds_by_predicate(const Node& node, int x, const Ranges& ranges, Storage& storage);
+
+/// Whether every reader of the node's results in the kernel executes only iterations for which the node's
+/// predicate holds too, so that what lies where it does not hold is never seen.
+bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& kernel,
+                             const Storage& storage);
+
+}  // namespace tessera

@@ -1,0 +1,220 @@
+#include "lowering/views.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "lowering/storage.h"
+#include "movement/index.h"
+#include "support/error.h"
+
+namespace tessera {
+namespace {
+
+bool is_one_iterator_an_axis(const std::vector<ExprPtr>& map) {
+    std::vector<int> seen;
+    for (const ExprPtr& component : map) {
+        const auto* x = std::get_if<IteratorRef>(&component->node);
+        if (!x || std::find(seen.begin(), seen.end(), x->index) != seen.end()) return false;
+        seen.push_back(x->index);
+    }
+    return true;
+}
+
+/// Result axis a is iterator a: coordinates of the result are values of the iterators.
+bool is_identity(const Definition& definition, const std::vector<ExprPtr>& map) {
+    if (map.size() != definition.iterators.size()) return false;
+    for (size_t axis = 0; axis < map.size(); ++axis) {
+        const auto* x = std::get_if<IteratorRef>(&map[axis]->node);
+        if (!x || x->index != static_cast<int>(axis)) return false;
+    }
+    return true;
+}
+
+std::optional<int64_t> constant(const ExprPtr& expr) {
+    const auto* n = std::get_if<Number>(&expr->node);
+    return n ? std::optional(static_cast<int64_t>(n->value)) : std::nullopt;
+}
+
+struct Interval {
+    int64_t low, high;  ///< inclusive
+};
+
+/// The values of a component whose iterators have constant extents; nothing if they have not, or for other
+/// operations.
+std::optional<Interval> interval(const Definition& definition, const ExprPtr& expr) {
+    if (const auto value = constant(expr)) return Interval{*value, *value};
+    if (const auto* x = std::get_if<IteratorRef>(&expr->node)) {
+        const auto extent = constant(definition.iterators[static_cast<size_t>(x->index)].extent);
+        return extent ? std::optional(Interval{0, *extent - 1}) : std::nullopt;
+    }
+    const auto* call = std::get_if<Apply>(&expr->node);
+    if (!call || call->arguments.size() != 2) return std::nullopt;
+    const auto a = interval(definition, call->arguments[0]), b = interval(definition, call->arguments[1]);
+    if (!a || !b) return std::nullopt;
+    switch (call->function) {
+        case Function::kAdd:
+            return Interval{a->low + b->low, a->high + b->high};
+        case Function::kSub:
+            return Interval{a->low - b->high, a->high - b->low};
+        case Function::kMul: {
+            const auto corners = {a->low * b->low, a->low * b->high, a->high * b->low, a->high * b->high};
+            return Interval{std::min(corners), std::max(corners)};
+        }
+        case Function::kFloorDiv:
+            if (a->low < 0 || b->low != b->high || b->low < 1) return std::nullopt;
+            return Interval{a->low / b->low, a->high / b->low};
+        case Function::kMod:
+            if (b->low != b->high || b->low < 1) return std::nullopt;
+            return a->low >= 0 && a->high < b->low ? *a : Interval{0, b->low - 1};
+        default:
+            return std::nullopt;
+    }
+}
+
+/// Whether a component stays below the extent of its axis for every iteration, whatever the dims are.
+bool is_inside(const Definition& definition, const ExprPtr& component, const ExprPtr& extent) {
+    if (const auto* x = std::get_if<IteratorRef>(&component->node)) {
+        if (same(definition.iterators[static_cast<size_t>(x->index)].extent, extent)) return true;
+    }
+    const auto values = interval(definition, component);
+    const auto limit = constant(extent);
+    return values && limit && values->low >= 0 && values->high < *limit;
+}
+
+Index quasi_affine(const ExprPtr& expr, const Definition& definition, const std::vector<Index>& iterators) {
+    if (const auto* n = std::get_if<Number>(&expr->node)) return {static_cast<int64_t>(n->value)};
+    if (const auto* x = std::get_if<IteratorRef>(&expr->node))
+        return iterators.at(static_cast<size_t>(x->index));
+    if (const auto* d = std::get_if<DimRef>(&expr->node)) {
+        const DimSymbol& dim = definition.dims[static_cast<size_t>(d->index)];
+        return Index::variable({dim.name, {dim.low, dim.high}, dim.multiple_of});
+    }
+    const auto* call = std::get_if<Apply>(&expr->node);
+    TESSERA_CHECK(call != nullptr, "a coordinate of {}", definition.name);
+    const auto argument = [&](size_t i) { return quasi_affine(call->arguments[i], definition, iterators); };
+    switch (call->function) {
+        case Function::kAdd:
+            return argument(0) + argument(1);
+        case Function::kSub:
+            return argument(0) - argument(1);
+        case Function::kNegate:
+            return Index(0) - argument(0);
+        case Function::kMul:
+            return argument(0) * argument(1);
+        case Function::kMin:
+            return min(argument(0), argument(1));
+        case Function::kMax:
+            return max(argument(0), argument(1));
+        case Function::kFloorDiv:
+        case Function::kMod: {
+            const auto divisor = argument(1).as_constant();
+            if (!divisor) return argument(0) * argument(1);  // an atom that determines nothing
+            return call->function == Function::kMod ? mod(argument(0), *divisor)
+                                                    : floor_div(argument(0), *divisor);
+        }
+        default:
+            TESSERA_CHECK(false, "a coordinate of {}", definition.name);
+            return {};
+    }
+}
+
+/// The atoms of a sum that its value determines: all, if they are digits of a mixed radix (8 h + e with 0 <=
+/// e < 8), else none.
+std::vector<std::string> digits_of(const Index& sum) {
+    std::vector<std::pair<int64_t, std::string>> digits;
+    for (const auto& [text, term] : sum.terms()) digits.emplace_back(std::abs(term.coefficient), text);
+    std::sort(digits.begin(), digits.end());
+    std::vector<std::string> atoms;
+    int64_t below = 0;  // the most that the smaller digits make together
+    for (const auto& [weight, text] : digits) {
+        if (weight <= below) return {};
+        const Bounds bounds = atom_index(*sum.terms().at(text).atom).bounds();
+        below += weight * (bounds.high - bounds.low);
+        atoms.push_back(text);
+    }
+    return atoms;
+}
+
+}  // namespace
+
+bool is_view(const Definition& definition) {
+    if (definition.monoid != Monoid::kNone || definition.where) return false;
+    const TensorDecl& result = definition.tensors[static_cast<size_t>(definition.results().front())];
+    const auto* source = std::get_if<Read>(&definition.body.front()->node);
+    if (!source || result.role != Role::kOut || !is_identity(definition, result.map)) return false;
+    const TensorDecl& operand = definition.tensors[static_cast<size_t>(source->tensor)];
+    if (operand.role != Role::kIn || operand.type != result.type) return false;
+    for (size_t axis = 0; axis < source->coordinates.size(); ++axis) {
+        const ExprPtr& component = source->coordinates[axis];
+        if (is_indirect(component)) return false;
+        // A shape that is derived from the declared map holds what that map reads.
+        const bool holds_map = !operand.shape && source->declared_map;
+        if (!holds_map && !(operand.shape && is_inside(definition, component, (*operand.shape)[axis])))
+            return false;
+    }
+    return true;
+}
+
+bool is_one_to_one(const Definition& view) {
+    const auto* source = std::get_if<Read>(&view.body.front()->node);
+    if (!source) return false;
+    std::vector<Index> iterators;
+    for (size_t x = 0; x < view.iterators.size(); ++x) {
+        const int64_t last =
+            std::max<int64_t>(quasi_affine(view.iterators[x].extent, view, {}).bounds().high - 1, 0);
+        iterators.push_back(Index::variable({fmt::format("#{}", x), {0, last}}));
+    }
+    std::set<std::string> known;
+    for (const ExprPtr& component : source->coordinates) {
+        for (const std::string& atom : digits_of(quasi_affine(component, view, iterators)))
+            known.insert(atom);
+    }
+    return std::all_of(iterators.begin(), iterators.end(), [&](const Index& x) {
+        if (x.as_constant() || known.contains(x.text())) return true;
+        return std::any_of(known.begin(), known.end(), [&](const std::string& atom) {  // x div c and x mod c
+            const std::string quotient = fmt::format("({}) / ", x.text());
+            return atom.starts_with(quotient) &&
+                   known.contains(fmt::format("({}) % {}", x.text(), atom.substr(quotient.size())));
+        });
+    });
+}
+
+bool may_be_in_place(const Definition& definition, int tensor) {
+    if (definition.monoid != Monoid::kNone || definition.where) return false;
+    const TensorDecl& result = definition.tensors[static_cast<size_t>(definition.results().front())];
+    const TensorDecl& operand = definition.tensors[static_cast<size_t>(tensor)];
+    if (result.role != Role::kOut || operand.role != Role::kIn || operand.type != result.type) return false;
+    if (!is_one_iterator_an_axis(result.map)) return false;
+    for (size_t axis = 0; result.shape && axis < result.map.size();
+         ++axis) {  // elements that nothing writes would be kept
+        const auto& x = std::get<IteratorRef>(result.map[axis]->node);
+        if (!same(definition.iterators[static_cast<size_t>(x.index)].extent, (*result.shape)[axis]))
+            return false;
+    }
+    const auto all = accesses(definition, tensor);
+    return std::all_of(all.begin(), all.end(), [&](const std::vector<ExprPtr>& access) {
+        return std::equal(access.begin(), access.end(), result.map.begin(), result.map.end(),
+                          [](const ExprPtr& a, const ExprPtr& b) { return same(a, b); });
+    });
+}
+
+bool may_replace(const Node& node, ValueId taken, const std::function<ValueId(ValueId)>& base) {
+    const Definition& definition = *node.definition();
+    const auto& written = definition.tensors[static_cast<size_t>(definition.results().front())].map;
+    for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
+        const Role role = definition.tensors[static_cast<size_t>(t)].role;
+        if (role == Role::kOut || role == Role::kUpdate) continue;
+        const ValueId operand = value_of(node, t);
+        if (!(base(operand) == base(taken))) continue;
+        if (!(operand == taken) || role == Role::kIndex || definition.monoid != Monoid::kNone) return false;
+        for (const auto& access : accesses(definition, t)) {
+            if (!std::equal(access.begin(), access.end(), written.begin(), written.end(),
+                            [](const ExprPtr& a, const ExprPtr& b) { return same(a, b); }))
+                return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace tessera

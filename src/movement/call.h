@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "movement/factor.h"
+
+/// Calls of micro-kernels. Each kind of call is a plain struct with a list of its fields (call_fields.h);
+/// programs hold any of them as one immutable value, so that printing, parsing, verifying, interpreting and
+/// emitting a program name no call.
+namespace tessera {
+
+struct Statement;
+using Body = std::vector<Statement>;
+
+class CallText;
+struct FieldValue;
+struct NamedField;
+/// The fields of a call in their order; optional ones that are empty are left out.
+using FieldRecord = std::vector<NamedField>;
+
+struct FieldValue {
+    std::variant<bool, int64_t, ElementType, Index, Address, StridedFactor, ComputedFactor,
+                 std::vector<FieldValue>, FieldRecord>
+        value;
+};
+struct NamedField {
+    std::string name;
+    FieldValue value;
+};
+bool operator==(const FieldValue& a, const FieldValue& b);
+bool operator==(const NamedField& a, const NamedField& b);
+
+/// What there is for each kind of call. `fields` is a struct of the kind.
+struct CallKind {
+    const char* name;
+    FieldRecord (*defaults)();
+    FieldRecord (*record)(const void* fields);
+    /// Fields that the record does not name have their defaults. @throws Error for a record of another form,
+    /// and where there is a problem.
+    std::shared_ptr<const void> (*made_of)(const FieldRecord& record, const std::string& where);
+    /// Why the fields have no meaning; empty if they have.
+    std::string (*problem)(const void* fields);
+    /// What the call computes in plain statements, the only definition of it. Its own variables have names
+    /// that no program can have.
+    Body (*meaning)(const void* fields);
+    /// Writes the call as C++ over NTT.
+    void (*spell)(const void* fields, CallText& out);
+};
+
+/// Specialised beside each struct.
+template <class Fields>
+const CallKind& call_kind();
+
+/// One call of a micro-kernel.
+class Call {
+public:
+    template <class Fields>
+    requires requires { Fields::kFields; }
+    Call(Fields fields)  // NOLINT: every struct of fields is a call
+        : kind_(&call_kind<Fields>()), fields_(std::make_shared<const Fields>(std::move(fields))) {}
+    /// @throws Error as CallKind::made_of
+    Call(const CallKind& kind, const FieldRecord& record, const std::string& where)
+        : kind_(&kind), fields_(kind.made_of(record, where)) {}
+
+    const CallKind& kind() const { return *kind_; }
+    FieldRecord record() const { return kind_->record(fields_.get()); }
+    std::string problem() const { return kind_->problem(fields_.get()); }
+    /// @pre there is no problem
+    Body meaning() const;
+    void spell(CallText& out) const { kind_->spell(fields_.get(), out); }
+    /// Null if it is of another kind.
+    template <class Fields>
+    const Fields* as() const {
+        return kind_ == &call_kind<Fields>() ? static_cast<const Fields*>(fields_.get()) : nullptr;
+    }
+
+private:
+    const CallKind* kind_;
+    std::shared_ptr<const void> fields_;
+};
+bool operator==(const Call& a, const Call& b);
+
+}  // namespace tessera

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "movement/factor.h"
+
+/// What calls are spelled with.
+namespace tessera {
+
+/// How NTT calls a factor B that is strided, that a function finds, and that a function computes.
+struct FactorForms {
+    const char* strided;
+    const char* found;  ///< null: it is computed
+    const char* computed;
+};
+inline constexpr FactorForms kFactorInLanes{"lanes", "lanes_at", "decoded"};
+inline constexpr FactorForms kFactorInLanePairs{"lane_pairs", nullptr, "decoded"};
+inline constexpr FactorForms kFactorInKLanes{"k_lanes", nullptr, "decoded_k"};
+
+/// The kernel into which a call is written, a statement of C++ over NTT.
+class CallText {
+public:
+    virtual ~CallText() = default;
+    virtual void line(const std::string& text) = 0;
+    /// A pointer to the element.
+    virtual std::string address(const Address& address) const = 0;
+    /// The same for an element that begins with a byte, which the type of `pointer + elements` would not say
+    /// of packed bits.
+    virtual std::string whole_address(const Address& address) const = 0;
+    /// A line with the factor and a comma: an operand of NTT, or a function that finds or computes a group of
+    /// lanes.
+    virtual void factor(const Factor& factor, int64_t lanes, const FactorForms& forms) = 0;
+};
+
+/// A constant as a type, so that the kernel is made for it.
+std::string fixed(const Index& value);
+/// One row is a kernel of its own; other extents share one.
+std::string shared_extent(const Index& value);
+/// A member of a tile, with the comma in front; none where it is what it is otherwise.
+std::string tile_member(const char* name, int64_t value, int64_t otherwise = 0);
+
+}  // namespace tessera

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "movement/program.h"
+
+namespace tessera {
+
+/// Reads what `print` of a program writes: parse(print(p)) equals p. `kinds`: the calls that a program may
+/// have.
+/// @throws Error with the line where the text is none of a program, and for one that `verify` finds fault
+/// with.
+Program parse_program(std::string_view text, const std::string& where,
+                      std::span<const CallKind* const> kinds);
+/// Several programs, one behind the other, as --dump writes them.
+std::vector<Program> parse_programs(std::string_view text, const std::string& where,
+                                    std::span<const CallKind* const> kinds);
+
+}  // namespace tessera

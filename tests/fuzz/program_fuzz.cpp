@@ -1,0 +1,22 @@
+#include "fuzz/target.h"
+#include "kernels/micro_kernels.h"
+#include "movement/parse_program.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    using namespace tessera;
+    return fuzz::accepts_or_throws_error([&] {
+        const auto printed = [](const std::vector<Program>& programs) {
+            std::string text;
+            for (const Program& program : programs) text += print(program);
+            return text;
+        };
+        const auto programs = parse_programs(fuzz::text_of(data, size), "fuzz", call_kinds());
+        const std::string text = printed(programs);
+        const auto again = parse_programs(text, "printed", call_kinds());
+        TESSERA_CHECK(programs == again && printed(again) == text);
+    });
+}
+
+std::vector<std::string> tessera::fuzz::seeds() {
+    return {};
+}

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "kernels/micro_kernels.h"
+#include "plan/nest.h"
+
+namespace tessera::testing {
+
+/// "y[contract k=k m=t n=n]", as in a plan.
+inline Leaf leaf_of(const std::string& text) {
+    return root(parse_nest(text, "test", micro_kernels()));
+}
+
+}  // namespace tessera::testing

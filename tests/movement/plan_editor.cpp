@@ -1,0 +1,330 @@
+#include "movement/plan_editor.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/core.h>
+
+#include "kernels/contraction.h"
+#include "kernels/micro_kernels.h"
+#include "kernels/parameters.h"
+#include "lowering/storage.h"
+#include "plan/parts.h"
+#include "support/error.h"
+
+namespace tessera::testing {
+
+size_t PlanEditor::index(size_t count, std::mt19937_64& random) {
+    return std::uniform_int_distribution<size_t>(0, count - 1)(random);
+}
+
+int64_t PlanEditor::one_of(std::initializer_list<int64_t> values) {
+    return *(values.begin() + static_cast<ptrdiff_t>(index(values.size(), random_)));
+}
+
+Layout PlanEditor::random_layout(size_t rank) {
+    Layout layout;
+    if (rank == 0) return layout;
+    if (coin()) {
+        layout.order.resize(rank);
+        std::iota(layout.order.begin(), layout.order.end(), 0);
+        // A swap leaves more of the strides as kernels want them than any permutation does.
+        if (coin()) {
+            std::swap(pick(layout.order), pick(layout.order));
+        } else {
+            std::shuffle(layout.order.begin(), layout.order.end(), random_);
+        }
+        if (coin()) return layout;
+    }
+    for (size_t lanes = index(3, random_); lanes > 0; --lanes) {
+        layout.lanes.push_back({static_cast<int>(index(rank, random_)), one_of({2, 3, 4, 8, 16})});
+    }
+    return layout;
+}
+
+std::string PlanEditor::stored_layout() {
+    std::vector<const Value*> stored;
+    for (const Value& v : graph_.values) {
+        if (v.kind == ValueKind::kConstant || v.kind == ValueKind::kState) stored.push_back(&v);
+    }
+    if (stored.empty()) return {};
+    const Value& value = *pick(stored);
+    Layout& layout = plan_.stored[value.name] = random_layout(value.type.shape.size());
+    return fmt::format("{} {}", value.name, print(layout));
+}
+
+std::vector<std::string> PlanEditor::tensors(std::initializer_list<Place> places) const {
+    std::vector<std::string> result;
+    for (const auto& [name, tensor] : s_.tensors) {
+        if (std::find(places.begin(), places.end(), tensor.place) != places.end()) result.push_back(name);
+    }
+    return result;
+}
+
+std::string PlanEditor::arena_layout() {
+    const auto names = tensors({Place::kArena, Place::kTile});
+    if (names.empty()) return {};
+    const std::string& name = pick(names);
+    const ValueId value = *graph_.find(whole_of(name).value_or(name));
+    Layout& layout = s_.tensors.at(name).layout = random_layout(graph_[value].type.shape.size());
+    return fmt::format("{} {}", name, print(layout));
+}
+
+const Node& PlanEditor::node(const std::string& name) const {
+    for (const Block& block : graph_.blocks) {
+        for (const Node& n : block.nodes) {
+            if (n.name == name) return n;
+        }
+    }
+    TESSERA_CHECK(false, "{}", name);
+    return graph_.blocks.front().nodes.front();
+}
+
+const Block& PlanEditor::block_of(const Node& node) const {
+    const auto holds = [&](const Block& block) {
+        return std::any_of(block.nodes.begin(), block.nodes.end(),
+                           [&](const Node& n) { return &n == &node; });
+    };
+    return *std::find_if(graph_.blocks.begin(), graph_.blocks.end(), holds);
+}
+
+Nest& PlanEditor::any_nest() {
+    Nest* nest = &pick(s_.kernels).nest;
+    while (true) {
+        std::vector<Nest*> inner;
+        for (auto& child : nest->children) {
+            if (auto* n = std::get_if<Nest>(&child)) inner.push_back(n);
+        }
+        if (inner.empty() || coin()) return *nest;
+        nest = pick(inner);
+    }
+}
+
+std::string PlanEditor::add_loop() {
+    Nest& nest = any_nest();
+    const auto& iterators = node(root(nest).node).definition()->iterators;
+    const LoopTile loop{pick(iterators).name, one_of({1, 2, 3, 4, 5, 8, 16, 32})};
+    nest.loops.insert(nest.loops.begin() + static_cast<ptrdiff_t>(index(nest.loops.size() + 1, random_)),
+                      loop);
+    return fmt::format("{}:{} around {}", loop.iterator, loop.tile, root(nest).node);
+}
+
+Nest* PlanEditor::looped_nest() {
+    for (int i = 0; i < 8; ++i) {
+        Nest& nest = any_nest();
+        if (!nest.loops.empty()) return &nest;
+    }
+    return nullptr;
+}
+
+std::string PlanEditor::remove_loop() {
+    Nest* nest = looped_nest();
+    if (!nest) return {};
+    const auto at = nest->loops.begin() + static_cast<ptrdiff_t>(index(nest->loops.size(), random_));
+    std::string what = fmt::format("{} around {}", at->iterator, root(*nest).node);
+    nest->loops.erase(at);
+    return what;
+}
+
+std::string PlanEditor::change_tile() {
+    Nest* nest = looped_nest();
+    if (!nest) return {};
+    LoopTile& loop = pick(nest->loops);
+    loop.tile = one_of({1, 2, 3, 4, 6, 8, 12, 16, 24});
+    return fmt::format("{}:{} around {}", loop.iterator, loop.tile, root(*nest).node);
+}
+
+std::string PlanEditor::swap_loops() {
+    Nest* nest = looped_nest();
+    if (!nest || nest->loops.size() < 2) return {};
+    std::shuffle(nest->loops.begin(), nest->loops.end(), random_);
+    return "of " + print(*nest);
+}
+
+Leaf& PlanEditor::any_leaf() {
+    Nest* nest = &any_nest();
+    auto* child = &pick(nest->children);
+    while (auto* inner = std::get_if<Nest>(child)) child = &pick(inner->children);
+    return std::get<Leaf>(*child);
+}
+
+std::string PlanEditor::micro_kernel() {
+    Leaf& leaf = any_leaf();
+    const Definition& d = *node(leaf.node).definition();
+    std::vector<const MicroKernel*> possible;
+    for (const MicroKernel* k : micro_kernels()) {
+        if (k->why_not(d).empty() || index(32, random_) == 0)
+            possible.push_back(k);  // seldom one that does not fit
+    }
+    const MicroKernel& kernel = *pick(possible);
+    leaf = Leaf(leaf.node, kernel);
+    for (const Parameter& p : kernel.parameters) {
+        if (!p.is_required && index(4, random_) == 0) continue;
+        set_any(d, leaf, p);
+    }
+    if (leaf.is_given(parameter::kStreams)) choose_streams(leaf);
+    if (leaf.is_given(parameter::kReduction) && index(4, random_) != 0) choose_roles(d, leaf);
+    return print(Nest{{}, {leaf}});
+}
+
+void PlanEditor::set_any(const Definition& d, Leaf& leaf, const Parameter& p) {
+    if (p.is_iterator()) {
+        leaf.set(p, pick(d.iterators).name);
+    } else {
+        leaf.set(p, number(p.name));
+    }
+}
+
+void PlanEditor::choose_roles(const Definition& d, Leaf& leaf) {
+    const std::vector<Contraction> possible = contractions_of(d);
+    if (possible.empty()) return;
+    const Contraction& roles = pick(possible);
+    const auto name = [&](const std::vector<int>& iterators) {
+        return d.iterators[static_cast<size_t>(pick(iterators))].name;
+    };
+    leaf.set(parameter::kColumns, name(roles.n));
+    leaf.set(parameter::kReduction, name(roles.k));
+    leaf.reset(parameter::kRowsOfA);
+    if (!roles.m.empty() && coin()) leaf.set(parameter::kRowsOfA, name(roles.m));
+    // The layout of a weight and the lanes of its reader often change together or not at all.
+    const Value& weight = graph_[value_of(node(leaf.node), pick(roles.b_reads).tensor)];
+    if (weight.kind != ValueKind::kConstant || coin()) return;
+    plan_.stored[weight.name] = coin() ? Layout{} : random_layout(weight.type.shape.size());
+}
+
+void PlanEditor::choose_streams(Leaf& leaf) {
+    leaf.reset(parameter::kStreams);
+    if (coin()) return;
+    leaf.set(parameter::kStreams, leaf.number(parameter::kGroups)).reset(parameter::kPanelBlocks);
+}
+
+int64_t PlanEditor::number(std::string_view parameter) {
+    if (parameter == "lanes") return one_of({1, 2, 4, 8, 16, 16, 32, 3});
+    if (parameter == "depth") return one_of({2, 6, 8, 32, 3});
+    return one_of({1, 2, 3, 4, 6});
+}
+
+std::string PlanEditor::parameter() {
+    Leaf& leaf = any_leaf();
+    set_any(*node(leaf.node).definition(), leaf, pick(leaf.kernel->parameters));
+    return print(Nest{{}, {leaf}});
+}
+
+std::string PlanEditor::fuse() {
+    if (s_.kernels.size() < 2) return {};
+    const size_t from = index(s_.kernels.size() - 1, random_);
+    const size_t to = from + 1 + index(std::min<size_t>(3, s_.kernels.size() - from - 1), random_);
+    KernelPlan producer = s_.kernels[from];
+    if (producer.block != s_.kernels[to].block) return {};
+    Nest& nest = s_.kernels[to].nest;
+    const auto all = leaves(producer.nest);
+    for (auto leaf = all.rbegin(); leaf != all.rend(); ++leaf)
+        nest.children.insert(nest.children.begin(), **leaf);
+    if (coin()) {
+        for (const Leaf* leaf : all) {
+            for (const ValueId result : node(leaf->node).results) make_tile(result);
+        }
+    }
+    if (nest.loops.empty() && coin()) {
+        nest.loops.push_back(
+            {pick(node(root(nest).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
+    }
+    std::string what = fmt::format("{} into {}", root(producer.nest).node, print(nest));
+    s_.kernels.erase(s_.kernels.begin() + static_cast<ptrdiff_t>(from));
+    return what;
+}
+
+void PlanEditor::make_tile(ValueId value) {
+    const auto at = s_.tensors.find(graph_[value].name);
+    if (at != s_.tensors.end() && at->second.place == Place::kArena)
+        at->second = {Place::kTile, {}, {}, 0, at->second.layout};
+}
+
+std::string PlanEditor::split() {
+    const size_t which = index(s_.kernels.size(), random_);
+    const KernelPlan kernel = s_.kernels[which];
+    const auto all = leaves(kernel.nest);
+    if (all.size() < 2) return {};
+    std::vector<KernelPlan> apart;
+    for (const Leaf* leaf : all) {
+        apart.push_back({kernel.block, {{}, {*leaf}}});
+        for (const ValueId result : node(leaf->node).results) {
+            const auto at = s_.tensors.find(graph_[result].name);
+            if (at != s_.tensors.end() && at->second.place == Place::kTile)
+                at->second = {Place::kArena, {}, {}, 0, at->second.layout};
+        }
+    }
+    s_.kernels.erase(s_.kernels.begin() + static_cast<ptrdiff_t>(which));
+    s_.kernels.insert(s_.kernels.begin() + static_cast<ptrdiff_t>(which), apart.begin(), apart.end());
+    return print(kernel.nest);
+}
+
+std::string PlanEditor::inner_nest() {
+    Nest& nest = any_nest();
+    const auto count = static_cast<ptrdiff_t>(1 + index(nest.children.size(), random_));
+    Nest inner{{}, {nest.children.begin(), nest.children.begin() + count}};
+    inner.loops.push_back({pick(node(root(inner).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
+    nest.children.erase(nest.children.begin(), nest.children.begin() + count);
+    nest.children.insert(nest.children.begin(), inner);
+    return print(nest);
+}
+
+std::string PlanEditor::own_storage() {
+    const auto names = tensors({Place::kView, Place::kInPlace});
+    if (names.empty()) return {};
+    const std::string& name = pick(names);
+    const bool was_view = s_.tensors.at(name).place == Place::kView;
+    s_.tensors.at(name) = {};
+    if (was_view) {
+        for (const Block& block : graph_.blocks) {
+            for (const Node& n : block.nodes) {
+                if (graph_[n.results.front()].name == name) insert_kernel(block, n);
+            }
+        }
+    }
+    return name;
+}
+
+void PlanEditor::insert_kernel(const Block& block, const Node& n) {
+    size_t place = 0;
+    for (size_t k = 0; k < s_.kernels.size(); ++k) {
+        if (s_.kernels[k].block != block.name) continue;
+        const auto reads = [&](const Leaf* leaf) { return &node(leaf->node) < &n; };
+        const auto all = leaves(s_.kernels[k].nest);
+        if (std::any_of(all.begin(), all.end(), reads)) place = k + 1;
+    }
+    s_.kernels.insert(s_.kernels.begin() + static_cast<ptrdiff_t>(place),
+                      {block.name, {{}, {Leaf(n.name, *find_micro_kernel("loops"))}}});
+}
+
+std::string PlanEditor::take_over() {
+    const auto names = tensors({Place::kArena, Place::kTile});
+    if (names.empty()) return {};
+    const std::string& name = pick(names);
+    for (const Block& block : graph_.blocks) {
+        for (const Node& n : block.nodes) {
+            if (graph_[n.results.front()].name != name || n.operands.empty()) continue;
+            const bool as_view = index(3, random_) == 0;
+            s_.tensors.at(name) = {
+                as_view ? Place::kView : Place::kInPlace, graph_[pick(n.operands)].name, {}, 0, {}};
+            if (as_view) {
+                std::erase_if(s_.kernels, [&](const KernelPlan& k) {
+                    return leaves(k.nest).size() == 1 && root(k.nest).node == n.name;
+                });
+            }
+            return fmt::format("{} takes {}", name, s_.tensors.at(name).of);
+        }
+    }
+    return {};
+}
+
+std::string PlanEditor::by_tiles() {
+    const auto names = tensors({Place::kArena, Place::kTile});
+    if (names.empty()) return {};
+    const std::string& name = pick(names);
+    TensorPlan& tensor = s_.tensors.at(name);
+    tensor = {tensor.place == Place::kTile ? Place::kArena : Place::kTile, {}, {}, 0, tensor.layout};
+    return name;
+}
+
+}  // namespace tessera::testing

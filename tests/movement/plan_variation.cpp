@@ -1,0 +1,52 @@
+#include "movement/plan_variation.h"
+
+#include <utility>
+
+#include "kernels/micro_kernels.h"
+#include "movement/plan_editor.h"
+#include "planner/place_buffers.h"
+#include "planner/verify_plan.h"
+#include "planner/verify_structure.h"
+#include "support/error.h"
+
+namespace tessera::testing {
+
+Plan placed_and_verified(const Graph& graph, Plan plan) {
+    for (SpecialisationPlan& s : plan.specialisations) {
+        for (auto& [name, tensor] : s.tensors) {
+            tensor.offset.reset();
+            tensor.bytes = 0;
+        }
+    }
+    verify_structure(graph, plan, "edited plan");
+    plan = place_buffers(graph, parse_plan(print(plan), "edited plan", micro_kernels()));
+    verify_plan(graph, plan, "edited plan");
+    return plan;
+}
+
+Variation vary(const Graph& graph, const Plan& plan, int accepted, int attempts, std::mt19937_64& random) {
+    Variation variation{plan, {}};
+    for (int i = 0; i < attempts && accepted > 0; ++i) {
+        Plan edited = variation.plan;
+        PlanEditor editor(graph, edited, random);
+        const auto& kinds = PlanEditor::kinds();
+        const PlanEditor::Kind& kind =
+            kinds[std::uniform_int_distribution<size_t>(0, kinds.size() - 1)(random)];
+        const std::string what = editor.apply(kind);
+        if (what.empty()) continue;
+        Edit edit{fmt::format("{}: {}", kind.first, what), {}};
+        try {
+            edited = placed_and_verified(graph, std::move(edited));
+            if (!(edited == variation.plan)) {
+                variation.plan = std::move(edited);
+                --accepted;
+            }
+        } catch (const Error& error) {
+            edit.refused = error.what();
+        }
+        variation.edits.push_back(std::move(edit));
+    }
+    return variation;
+}
+
+}  // namespace tessera::testing
