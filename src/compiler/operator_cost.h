@@ -14,7 +14,7 @@ namespace tessera {
 /// On a machine that was measured: what its fastest candidate among the micro-kernels takes there, alone and
 /// divided among the workers, its operands coming from the main memory; infinite where there is none. Else
 /// what a nominal machine takes: 16 GB/s, and at the same time 64 G simple operations a second, of which a
-/// special function is worth 16. Predicates count as if they always held. A view (movement/views.h) computes
+/// special function is worth 16. Predicates count as if they always held. A view (lowering/views.h) computes
 /// nothing, and costs 1 ns where neighbours along its last axis are neighbours in memory too; one that tears
 /// them apart, such as a transpose of that axis, costs what copying it costs, for whoever reads it gathers. A
 /// composite has no kernel: infinite.

@@ -23,7 +23,7 @@ struct KernelTiles {
     double share = 1;              ///< of what is divided: that of the worker with most
 };
 
-/// The parts of a kernel's operators that lie inside all of its loops (movement/ranges.h).
+/// The parts of a kernel's operators that lie inside all of its loops (lowering/ranges.h).
 /// @pre the symbols' bounds in `input` are single values, and the kernel lowers
 KernelTiles leaf_tiles(const LoweringInput& input, const Block& block, const KernelPlan& kernel);
 

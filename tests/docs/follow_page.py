@@ -8,6 +8,7 @@ The blocks of the page are carried out in its order:
     ```diff                 is applied to the source tree
     ```tests file=PATH      tests of this file, which exists, are run: one pattern of GoogleTest a line
     ```sh                   is run in the tree, `tessera` is in PATH
+    ```files                names all files that the page wrote or changed since the last such block, one a line
 
 The tree is an empty folder that lies over the source tree: it holds only what the page writes or changes. Then its
 .cpp files are compiled with the flags that the build has for their folder, linked in front of the library (a file that
@@ -48,6 +49,7 @@ class Follower:
     def __init__(self, source, build, tree):
         self.source, self.build, self.tree = source, build, tree
         self.tests = []  # patterns of GoogleTest
+        self.touched = set()  # files since the last block that names them
         commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
         self.built = {}  # source file -> its object
         for command in commands:
@@ -70,13 +72,21 @@ class Follower:
                 self.apply(text)
             elif language == "sh":
                 self.shell(text)
+            elif language == "files":
+                self.count(text)
 
     def write(self, path, text):
         if (self.source / path).exists() or (self.tree / path).exists():
             fail(f"{path} exists already")
         (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
         (self.tree / path).write_text(text, encoding="utf-8")
+        self.touched.add(path)
         self.tests += [f"{suite}.{test}" for suite, test in re.findall(r"\bTEST(?:_F)?\((\w+), (\w+)\)", text)]
+
+    def count(self, text):
+        if set(text.split()) != self.touched:
+            fail(f"the page says that these files are touched:\n{text}but it touches\n" + "\n".join(sorted(self.touched)))
+        self.touched = set()
 
     def select(self, path, text):
         (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
@@ -89,6 +99,7 @@ class Follower:
                 (self.tree / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(self.source / path, self.tree / path)
         run(["patch", "-p1", "--no-backup-if-mismatch", "--fuzz=0"], cwd=self.tree, input=text)
+        self.touched.update(CHANGED.findall(text))
         # An added entry of a table is a parameter of the tests that walk the table.
         self.tests += [f"*/{name}" for name in re.findall(r"^\+ +\{\"(\w+)\"", text, re.MULTILINE)]
 

@@ -61,6 +61,38 @@ output y
     return {};
 }
 
+Definition definition(const std::string& text) {
+    return parse_definition("op " + text, "test");
+}
+
+std::string why_not(const Definition& d) {
+    return find_micro_kernel("contract_block_tiles")->why_not(d);
+}
+
+TEST(BlockTiles, MultiplyActivationsOfTwoBytesWithWeightsOfSmallIntegers) {
+    const auto product = [](const char* a, const char* weight, const char* value, int64_t a_block) {
+        return definition(
+            fmt::format("mm(m: 4, n: 5, k*: 256)\nin X i8[m, k], L i8[m, k], S f32[m, k div {}], {}\n"
+                        "out C f32[m, n] = sum({} * S * ({}))\n",
+                        a_block, weight, a, value));
+    };
+    const char *const two = "(X * 32 + L)", *const q5 = "Q u5[n, k], s u8[n, k div 32], D f16[n, k div 64]",
+                      *const q8 = "Q i8[n, k], D f16[n, k div 64]",
+                      *const unsigned8 = "Q u8[n, k], D f16[n, k div 64]";
+    EXPECT_EQ(why_not(product(two, q5, "(Q - 8) * s * D", 64)), "");
+    EXPECT_EQ(why_not(product(two, q8, "Q * D", 256)), "");
+    EXPECT_EQ(why_not(product(two, unsigned8, "Q * D", 256)), "");
+    const std::string bytes =
+        "its activations are no two bytes that share a scale over several blocks, or its weights no signed "
+        "bytes";
+    EXPECT_EQ(why_not(product("(X + L)", q8, "Q * D", 256)),
+              "its body is no product of small integers whose scales are constant in blocks");
+    EXPECT_EQ(why_not(product(two, q8, "Q * D", 64)), bytes);
+    EXPECT_EQ(why_not(definition("mm(m: 4, n: 5, k*: 6)\nin A f32[m, k], B f32[n, "
+                                 "k]\nout C f32[m, n] = sum(A * B)\n")),
+              "its body is no product of small integers whose scales are constant in blocks");
+}
+
 TEST(BlockTiles, AreAsLargeAsTheUnitHolds) {
     EXPECT_EQ(refused("tile_rows=16 lanes=8 depth=32"), "");
     EXPECT_THAT(refused("tile_rows=17 lanes=8 depth=32"), HasSubstr("expected a number from 1 to 16"));

@@ -1,11 +1,11 @@
-#include "planner/leaf_choice.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "kernels/candidates.h"
+#include "kernels/micro_kernels.h"
 #include "kernels/parameters.h"
 #include "ops/matmul.h"
 
@@ -19,7 +19,7 @@ std::vector<Leaf> of_64_rows(ops::WeightFormat weight) {
                     .operands = {},
                     .results = {},
                     .previous = std::nullopt};
-    std::vector<Leaf> leaves = leaf_candidates(node, {}, {.has_all_blocks = true});
+    std::vector<Leaf> leaves = candidates(micro_kernels(), node, {}, {.has_all_blocks = true});
     std::erase_if(leaves, [](const Leaf& leaf) { return leaf.kernel->name != "contract_blocks"; });
     return leaves;
 }
@@ -33,7 +33,7 @@ std::vector<int64_t> first_rows_of_panels(const std::vector<Leaf>& leaves) {
     return rows;
 }
 
-TEST(LeafCandidates, NumbersThatSpreadInFewInstructionsTakePanelsOfManyRowsOnly) {
+TEST(ContractBlocks, NumbersThatSpreadInFewInstructionsTakePanelsOfManyRowsOnly) {
     for (const auto weight : {ops::WeightFormat::kQ8_0, ops::WeightFormat::kQ4_0, ops::WeightFormat::kQ4_K}) {
         const auto rows = first_rows_of_panels(of_64_rows(weight));
         ASSERT_FALSE(rows.empty()) << ops::info(weight).name;
