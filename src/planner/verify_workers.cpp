@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <map>
 
-#include "movement/phases.h"
 #include "plan/parts.h"
 #include "support/error.h"
 
@@ -44,15 +43,14 @@ class WorkersVerifier {
 public:
     WorkersVerifier(const SpecialisationPlan& plan, const Program& program, const std::string& where)
         : plan_(plan), where_(where) {
-        const std::vector<int64_t> phase = phases(program);
-        size_t at = 0;
+        // A block that repeats is walked through twice: then its end has met its beginning.
+        int64_t phase = 0;
         for (const ProgramBlock& block : program.blocks) {
-            for (const Kernel& kernel : block.kernels) {
-                for (const WorkerAccess& access : kernel.accesses) {
-                    if (place_of(access.value) == Place::kTile) continue;  // tiles are a worker's own
-                    (is_own(access.value) ? own_ : shared_[phase[at]])[access.value].push_back(&access);
+            for (int64_t repetition = 0; repetition < std::min<int64_t>(block.repeat, 2); ++repetition) {
+                for (const Kernel& kernel : block.kernels) {
+                    phase += kernel.barrier;
+                    add(kernel, phase, repetition == 0);
                 }
-                ++at;
             }
         }
     }
@@ -80,6 +78,17 @@ public:
     }
 
 private:
+    void add(const Kernel& kernel, int64_t phase, bool is_first) {
+        for (const WorkerAccess& access : kernel.accesses) {
+            if (place_of(access.value) == Place::kTile) continue;  // tiles are a worker's own
+            if (!is_own(access.value)) {
+                shared_[phase][access.value].push_back(&access);
+            } else if (is_first) {
+                own_[access.value].push_back(&access);
+            }
+        }
+    }
+
     Place place_of(const std::string& value) const {
         const auto at = plan_.tensors.find(value);
         return at == plan_.tensors.end() ? Place::kGiven : at->second.place;
