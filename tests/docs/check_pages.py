@@ -15,7 +15,7 @@ import sys
 FOLDERS = ("docs", "include", "scripts", "models", "bench", "examples")
 NTT = "include/tessera/ntt/README.md"
 # Rewritten together with the declarations of micro-kernels.
-WITHOUT_GLOSSARY = {"docs/glossary.md", "docs/adding-a-micro-kernel.md"}
+WITHOUT_GLOSSARY = {"docs/glossary.md"}
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
