@@ -80,7 +80,7 @@ TEST(Nest, WhatIsNoTilingExpressionIsNamedWithItsPosition) {
 
 TEST(Nest, MicroKernelsAndParametersAreThoseOfTheList) {
     const auto expected = [](const std::string& text, const std::string& problem) {
-        EXPECT_EQ(error_of(text), "plan.toml:7: " + problem);
+        EXPECT_EQ(error_of_nest(text), "plan.toml:7: " + problem);
     };
     expected("y[gemm]", "`y`: gemm is no micro-kernel");
     expected("y[loops rows=4]", "`y`: rows is no parameter of micro-kernel loops");

@@ -79,7 +79,7 @@ TEST(PlanText, AnyNameOfAModelIsOneLine) {
     for (const std::string& name : names) {
         plan.graph = name;
         const std::string text = print(plan);
-        EXPECT_EQ(parse_plan(text, "plan.toml").graph, name) << text;
+        EXPECT_EQ(parse_plan(text, "plan.toml", testing::kToyKernels).graph, name) << text;
         EXPECT_EQ(std::ranges::count(text, '\n'), std::ranges::count(before, '\n')) << text;
     }
 }
