@@ -56,8 +56,7 @@ constexpr Parameter kDepth{.name = "depth",
                            .is_required = true,
                            .least = kQuad,
                            .most = kMostTileDepthOfBytes};
-constexpr Parameter kGroupsOfPanel =
-    parameter::detail::in_registers("groups", "groups of lanes in a panel of B", 16);
+constexpr Parameter kGroupsOfPanel = parameter::in_registers("groups", "groups of lanes in a panel of B", 16);
 constexpr std::array kParameters = {parameter::kRowsOfA,     parameter::kColumns,    parameter::kReduction,
                                     parameter::kLanesOfTile, parameter::kRowsOfTile, kDepth,
                                     kGroupsOfPanel};

@@ -144,7 +144,7 @@ constexpr std::array kParameters = {parameter::kRowsOfA,
                                     parameter::kColumns,
                                     parameter::kReduction,
                                     parameter::kLanes,
-                                    parameter::detail::in_registers("rows", "rows in registers", 16),
+                                    parameter::in_registers("rows", "rows in registers", 16),
                                     parameter::kColumnsInRegisters};
 constexpr std::array kResults = {ElementType::kF32};
 

@@ -7,8 +7,6 @@
 /// file.
 namespace tessera::parameter {
 
-namespace detail {
-
 constexpr Parameter iterator(std::string_view name, std::string_view meaning, bool is_required) {
     return {.name = name, .meaning = meaning, .kind = ParameterKind::kIterator, .is_required = is_required};
 }
@@ -18,22 +16,18 @@ constexpr Parameter in_registers(std::string_view name, std::string_view meaning
     return {.name = name, .meaning = meaning, .most = most, .is_stated = true, .is_of_block = true};
 }
 
-}  // namespace detail
-
-inline constexpr Parameter kIteratorOfLanes =
-    detail::iterator("x", "iterator of the lanes; none: scalars", false);
-inline constexpr Parameter kRowsOfA = detail::iterator("m", "iterator of A and C; none: one row", false);
-inline constexpr Parameter kColumns = detail::iterator("n", "iterator of B and C", true);
-inline constexpr Parameter kReduction = detail::iterator("k", "reduction iterator of A and B", true);
-inline constexpr Parameter kRowsOfStream =
-    detail::iterator("m", "iterator of the rows; none: one row", false);
-inline constexpr Parameter kValues = detail::iterator("d", "iterator of the values alone", true);
+inline constexpr Parameter kIteratorOfLanes = iterator("x", "iterator of the lanes; none: scalars", false);
+inline constexpr Parameter kRowsOfA = iterator("m", "iterator of A and C; none: one row", false);
+inline constexpr Parameter kColumns = iterator("n", "iterator of B and C", true);
+inline constexpr Parameter kReduction = iterator("k", "reduction iterator of A and B", true);
+inline constexpr Parameter kRowsOfStream = iterator("m", "iterator of the rows; none: one row", false);
+inline constexpr Parameter kValues = iterator("d", "iterator of the values alone", true);
 
 inline constexpr Parameter kLanes{
     .name = "lanes", .meaning = "lanes of a vector", .most = 64, .is_power_of_two = true};
-inline constexpr Parameter kRows = detail::in_registers("rows", "rows in registers", 32);
-inline constexpr Parameter kGroups = detail::in_registers("groups", "groups of lanes in registers", 16);
-inline constexpr Parameter kColumnsInRegisters = detail::in_registers("columns", "columns in registers", 16);
+inline constexpr Parameter kRows = in_registers("rows", "rows in registers", 32);
+inline constexpr Parameter kGroups = in_registers("groups", "groups of lanes in registers", 16);
+inline constexpr Parameter kColumnsInRegisters = in_registers("columns", "columns in registers", 16);
 inline constexpr Parameter kPrefetch{.name = "prefetch",
                                      .meaning = "bytes by which B is fetched ahead where it is read directly",
                                      .otherwise = 0,
@@ -84,7 +78,7 @@ inline constexpr Parameter kDepthOfTile{.name = "depth",
                                         .least = 2,
                                         .most = kMostTileDepth,
                                         .multiple_of = 2};
-inline constexpr Parameter kTilesOfA = detail::in_registers("rows", "tiles of A in registers", kTiles);
-inline constexpr Parameter kTilesOfB = detail::in_registers("groups", "tiles of B in registers", kTiles);
+inline constexpr Parameter kTilesOfA = in_registers("rows", "tiles of A in registers", kTiles);
+inline constexpr Parameter kTilesOfB = in_registers("groups", "tiles of B in registers", kTiles);
 
 }  // namespace tessera::parameter
