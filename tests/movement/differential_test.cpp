@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "movement/calls/call_kinds.h"
+#include "kernels/micro_kernels.h"
 #include "movement/interpreted_plan.h"
 #include "movement/parse_program.h"
 #include "movement/planned_graphs.h"
@@ -102,7 +102,8 @@ INSTANTIATE_TEST_SUITE_P(Seeds, LayoutPlans, ::testing::Range<uint64_t>(0, 4));
 TEST(PrintedPrograms, AreReadBack) {
     for (uint64_t seed = 3000; seed < 3020; ++seed) {
         for (const PlannedGraph& planned : edited_plans_of_workers(seed, lanes_of(seed), 2)) {
-            EXPECT_TRUE(parse_plan(print(planned.plan), "printed") == planned.plan) << planned.what;
+            EXPECT_TRUE(parse_plan(print(planned.plan), "printed", micro_kernels()) == planned.plan)
+                << planned.what;
             const InterpretedPlan lowered(planned.graph.graph, planned.plan);
             for (const Program& program : lowered.programs()) {
                 const std::string text = print(program);

@@ -6,6 +6,7 @@
 
 #include "cost/measured_machine.h"
 #include "ir/graph_text.h"
+#include "kernels/micro_kernels.h"
 #include "layouts/choose_layouts.h"
 #include "movement/plan_variation.h"
 #include "movement/units.h"
@@ -152,7 +153,7 @@ LaidOutGraph laid_out(uint64_t seed, int64_t lanes) {
         !violations(found.problem.problem, found.result.choice).empty())
         throw Error("layouts", fmt::format("seed {}", seed), "are not those of the least cost");
     const Plan decided = layouts::decision_of(random.graph, initial, found);
-    if (!(parse_plan(print(decided), "plan") == decided))
+    if (!(parse_plan(print(decided), "plan", micro_kernels()) == decided))
         throw Error("layouts", fmt::format("seed {}", seed), "print and parse as others");
     Graph graph = with_copies(random.graph, decided, "plan");
     verify(graph, "graph with copies");

@@ -152,7 +152,7 @@ SafetensorsFile SafetensorsFile::open(const std::string& path) {
     SafetensorsFile result;
     result.file_ = MappedFile::open(path);
     const std::span<const std::byte> all = result.file_.bytes();
-    refuse_stand_in(result.file_.text(), path);
+    refuse_text(result.file_.text(), path);
     uint64_t length = 0;
     if (all.size() < sizeof(length))
         throw Error(path, "",
