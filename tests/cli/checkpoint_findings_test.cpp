@@ -15,7 +15,7 @@
 namespace tessera {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -38,8 +38,8 @@ protected:
                                              "XDG_CACHE_HOME=" + cache.path().string(), TESSERA_PROGRAM});
         return run_process({.program = "/usr/bin/env", .arguments = std::move(arguments)});
     }
-    void write_config(const json& patch = json::object()) const {
-        json config = testing::config_of(decoder_);
+    void write_config(const Json& patch = Json::object()) const {
+        Json config = testing::config_of(decoder_);
         config.merge_patch(patch);
         write("model/config.json", config.dump());
     }
@@ -148,7 +148,7 @@ TEST_F(CheckpointFindings, PointersAndPagesAreNamed) {
 }
 
 TEST_F(CheckpointFindings, APromptIsNeverEnded) {
-    json tokenizer = json::parse(letters_tokenizer());
+    Json tokenizer = Json::parse(letters_tokenizer());
     tokenizer["post_processor"] = {
         {"type", "TemplateProcessing"},
         {"single",
