@@ -10,6 +10,7 @@
 #include "import/quantised/operand_tensors.h"
 #include "import/settings_account.h"
 #include "support/error.h"
+#include "support/shown.h"
 
 // What is left over depends on whom users compare with. llama.cpp refuses a file with a tensor that the
 // architecture does not have. transformers loads a folder without it, and warns: so does Tessera, but for two

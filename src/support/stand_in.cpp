@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-struct Kind {
+struct StandIn {
     std::string_view begin;  ///< in lower case
     const char* problem;
     const char* advice;
@@ -18,7 +18,7 @@ constexpr const char* kPage = "is a page of a web site, not the file";
 constexpr const char* kDownload = "the link or the permission was not that of the file: download it again";
 constexpr const char* kArchive = "is an archive";
 
-constexpr Kind kKinds[] = {
+constexpr StandIn kStandIns[] = {
     {"version https://git-lfs.github.com/spec/", "is a pointer of git-lfs, not the file",
      "`git lfs pull` in its repository fetches the file"},
     {"<!doctype html", kPage, kDownload},
@@ -49,9 +49,9 @@ std::string_view without_blanks(std::string_view bytes) {
 void refuse_stand_in(std::string_view bytes, const std::string& where) {
     if (bytes.empty()) throw Error(where, "", "is empty", "it was not copied whole");
     const std::string_view text = without_blanks(bytes);
-    for (const Kind& kind : kKinds)
-        if (begins_with(text, kind.begin) || begins_with(bytes, kind.begin))
-            throw Error(where, "", kind.problem, kind.advice);
+    for (const StandIn& each : kStandIns)
+        if (begins_with(text, each.begin) || begins_with(bytes, each.begin))
+            throw Error(where, "", each.problem, each.advice);
 }
 
 void refuse_text(std::string_view bytes, const std::string& where) {
