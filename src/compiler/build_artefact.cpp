@@ -22,10 +22,10 @@ void build_artefact(const ModelParts& parts, const std::filesystem::path& out, c
     report.code_was_cached = code.was_cached;
 
     ArtefactParts contents{.manifest = manifest_of(parts.text, compiled, options.machine),
-                                 .code = code.bytes,
-                                 .plan = print(compiled.plan),
-                                 .graph = print(compiled.graph),
-                                 .tokenizer = parts.tokenizer};
+                           .code = code.bytes,
+                           .plan = print(compiled.plan),
+                           .graph = print(compiled.graph),
+                           .tokenizer = parts.tokenizer};
     contents.manifest.warnings = report.warnings = parts.warnings;
     report.constant_bytes = contents.manifest.constants_bytes;
     timed("write-artefact", options, report, [&] {

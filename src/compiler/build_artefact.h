@@ -17,7 +17,7 @@ struct ModelParts {
     const WeightSource& weights;  ///< of all constants of the graph
     std::optional<Manifest::Text> text;
     std::vector<NamedFile> tokenizer;
-    std::string where;  ///< the file or folder, for errors
+    std::string where;                  ///< the file or folder, for errors
     std::vector<std::string> warnings;  ///< for whoever compiles or runs it
 };
 
