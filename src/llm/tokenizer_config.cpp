@@ -40,8 +40,10 @@ std::vector<TokenId> ids_of(const JsonCursor& file, std::string_view key) {
 
 /// BOS and EOS of config.json and generation_config.json.
 void read_ids(const JsonCursor& file, TokenizerConfig& config) {
-    const std::vector<TokenId> bos = ids_of(file, "bos_token_id");
-    if (!config.bos_id && !bos.empty()) config.bos_id = bos.front();
+    if (const auto bos = file.find("bos_token_id"); bos && (bos->is_integer() || bos->is_array())) {
+        const std::vector<TokenId> ids = ids_of(file, "bos_token_id");
+        if (!config.bos_id && !ids.empty()) config.bos_id = ids.front();
+    }
     const std::vector<TokenId> eos = ids_of(file, "eos_token_id");
     config.eos_ids.insert(config.eos_ids.end(), eos.begin(), eos.end());
 }

@@ -71,6 +71,7 @@ void read_token_ids(HfSettings& settings, const std::string& file, DecoderConfig
                     Findings& findings) {
     constexpr IntegerBounds kAny{INT64_MIN, INT64_MAX};
     add_end_ids(settings.integers("eos_token_id", kAny), file + "eos_token_id", config, findings);
+    if (!settings.has_integers("bos_token_id")) return;
     for (const int64_t id : settings.integers("bos_token_id", kAny))
         check_token_id(id, file + "bos_token_id", config, findings);
 }

@@ -14,6 +14,11 @@ JsonCursor HfSettings::required(const std::string& field, const std::string& exp
     return *found;
 }
 
+bool HfSettings::has_integers(const std::string& field) const {
+    const auto found = object_.find(field);
+    return found && (found->is_integer() || found->is_array());
+}
+
 int64_t HfSettings::integer(const std::string& field, IntegerBounds bounds, std::optional<int64_t> absent) {
     if (absent && !has(field)) return *absent;
     return required(field, fmt::format("an integer from {} to {}", bounds.low, bounds.high))

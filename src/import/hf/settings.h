@@ -28,6 +28,8 @@ public:
     /// The findings must live longer.
     HfSettings(JsonCursor object, Findings& findings) : object_(std::move(object)), findings_(findings) {}
 
+    /// Whether it is a number or a list.
+    bool has_integers(const std::string& field) const;
     bool has(const std::string& field) const { return object_.find(field).has_value(); }
     int64_t integer(const std::string& field, IntegerBounds bounds,
                     std::optional<int64_t> absent = std::nullopt);
