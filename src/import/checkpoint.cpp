@@ -92,7 +92,7 @@ Checkpoint open_checkpoint(const fs::path& path) {
         return checkpoint;
     }
     if (GgufFile::is_gguf(path)) return open_gguf(path);
-    refuse_stand_in(MappedFile::open(path).text(), path.string());
+    refuse_text(MappedFile::open(path).text(), path.string());
     throw Error(path.string(), "", "is no model", "expected a folder with config.json, or a GGUF file");
 }
 

@@ -49,9 +49,20 @@ std::string_view without_blanks(std::string_view bytes) {
 void refuse_stand_in(std::string_view bytes, const std::string& where) {
     if (bytes.empty()) throw Error(where, "", "is empty", "it was not copied whole");
     const std::string_view text = without_blanks(bytes);
-    for (const StandIn& kind : kStandIns)
-        if (begins_with(text, kind.begin) || begins_with(bytes, kind.begin))
-            throw Error(where, "", kind.problem, kind.advice);
+    for (const StandIn& each : kStandIns)
+        if (begins_with(text, each.begin) || begins_with(bytes, each.begin))
+            throw Error(where, "", each.problem, each.advice);
+}
+
+void refuse_text(std::string_view bytes, const std::string& where) {
+    refuse_stand_in(bytes, where);
+    constexpr size_t kCertain = 8, kShown = 40;
+    const auto is_printable = [](char c) { return c >= ' ' && c <= '~'; };
+    const std::string_view begin = bytes.substr(0, kShown);
+    const auto end = std::find_if_not(begin.begin(), begin.end(), is_printable);
+    if (end - begin.begin() < static_cast<std::ptrdiff_t>(std::min(kCertain, bytes.size()))) return;
+    throw Error(where, "", fmt::format("begins with the text \"{}\"", std::string_view(begin.begin(), end)),
+                kDownload);
 }
 
 }  // namespace tessera

@@ -10,4 +10,8 @@ namespace tessera {
 /// @throws Error naming `where`, what lies there, and how to get the file.
 void refuse_stand_in(std::string_view bytes, const std::string& where);
 
+/// For a file that should be binary, and begins with text: `refuse_stand_in`, and else an Error that quotes
+/// the text, such as the "Entry not found" of a server. Nothing happens where it begins with other bytes.
+void refuse_text(std::string_view bytes, const std::string& where);
+
 }  // namespace tessera

@@ -68,6 +68,16 @@ std::vector<std::string> gguf_seeds() {
     return {tokens.build(), pieces.build(), gguf_of(small_decoder("llama")), gguf_of(small_decoder("qwen3"))};
 }
 
+std::vector<std::string> gguf_part_seeds() {
+    const fs::path folder = fs::temp_directory_path() / fmt::format("tessera-fuzz-parts-{}", ::getpid());
+    fs::create_directories(folder);
+    testing::write_split_gguf(small_decoder("llama"), folder, "model");
+    const std::vector<std::string> parts = {read(folder / "model-00001-of-00002.gguf"),
+                                            read(folder / "model-00002-of-00002.gguf")};
+    fs::remove_all(folder);
+    return parts;
+}
+
 std::vector<std::string> config_seeds() {
     std::vector<std::string> all;
     for (const char* architecture : {"llama", "qwen2", "qwen3"})

@@ -9,6 +9,8 @@ namespace tessera::fuzz {
 std::vector<std::string> safetensors_seeds();
 /// Models, and a vocabulary alone with one value of every type of metadata.
 std::vector<std::string> gguf_seeds();
+/// The two parts of a model.
+std::vector<std::string> gguf_part_seeds();
 std::vector<std::string> config_seeds();
 /// An artefact without code that would run.
 std::vector<std::string> artefact_seeds();

@@ -30,6 +30,24 @@ TEST(StandIn, IsNamedWithTheWayToTheFile) {
     EXPECT_THAT(problem_of("\x1f\x8b\x08"), ::testing::HasSubstr("is an archive"));
 }
 
+TEST(StandIn, TextInThePlaceOfABinaryFileIsQuoted) {
+    const auto refused = [](std::string_view bytes) {
+        try {
+            refuse_text(bytes, "model.safetensors");
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_THAT(refused("Entry not found\n"),
+                ::testing::HasSubstr("begins with the text \"Entry not found\""));
+    EXPECT_THAT(refused("{\"error\":\"Invalid username\"}"), ::testing::HasSubstr("{\"error\":"));
+    EXPECT_THAT(refused("No"), ::testing::HasSubstr("\"No\""));
+    EXPECT_THAT(refused("version https://git-lfs.github.com/spec/v1"), ::testing::HasSubstr("git-lfs"));
+    EXPECT_EQ(refused(std::string_view("\x10\0\0\0\0\0\0\0{}", 10)), "");
+    EXPECT_EQ(refused(std::string_view("abcdefg\x01", 8)), "");
+}
+
 TEST(StandIn, FilesOfModelsAreNone) {
     using std::string_view_literals::operator""sv;
     for (const std::string_view bytes : {"GGUF\3\0\0\0"sv, "{\"a\": 1}"sv, "\x10\0\0\0\0\0\0\0{}"sv, " "sv,
