@@ -6,15 +6,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "support/error.h"
-#include "support/json_bounds.h"
+#include "support/json.h"
 
 namespace tessera::extraction {
 namespace {
-
-using nlohmann::json;
 
 // The largest public e-graphs have a hundred thousand nodes in 20 MB.
 constexpr JsonBounds kBounds{.bytes = size_t{128} << 20, .values = 8'000'000, .depth = 32, .word = 1 << 16};
@@ -30,26 +26,29 @@ struct FileNode {
 
 /// Takes nodes and roots from the events of the parser: a document of the whole file would take ten times its
 /// size, and would keep the last of two equal keys.
-class Reader final : public nlohmann::json_sax<json> {
+class ProblemReader final : public JsonEvents {
 public:
-    explicit Reader(const std::string& where) : where_(where) {}
+    explicit ProblemReader(const std::string& where) : where_(where) {}
 
     std::vector<FileNode> nodes;
     std::vector<std::string> roots;
     bool has_nodes = false, has_roots = false;
 
-    bool null() override { return scalar("null"); }
-    bool boolean(bool value) override {
-        if (at_field("subsumed")) {
+    void null() override { expect("null"); }
+    void boolean(bool value) override {
+        if (at_field("subsumed"))
             nodes.back().is_subsumed = value;
-            return true;
-        }
-        return scalar("a boolean");
+        else
+            expect("a boolean");
     }
-    bool number_integer(number_integer_t value) override { return number(static_cast<double>(value)); }
-    bool number_unsigned(number_unsigned_t value) override { return number(static_cast<double>(value)); }
-    bool number_float(number_float_t value, const string_t&) override { return number(value); }
-    bool string(string_t& text) override {
+    void negative(int64_t value) override { real(static_cast<double>(value)); }
+    void natural(uint64_t value) override { real(static_cast<double>(value)); }
+    void real(double value) override {
+        if (!at_field("cost")) return expect("a number");
+        if (!std::isfinite(value)) fail(nodes.back().name, "has a cost that is no finite number");
+        nodes.back().cost = value;
+    }
+    void text(std::string& text) override {
         if (at_field("eclass"))
             nodes.back().e_class = text;
         else if (at_element_of("children"))
@@ -57,15 +56,13 @@ public:
         else if (is_in_roots())
             roots.push_back(text);
         else
-            return scalar("a text");
-        return true;
+            expect("a text");
     }
-    bool binary(binary_t&) override { return false; }  // JSON has none
-    bool start_object(std::size_t) override { return open(true); }
-    bool start_array(std::size_t) override { return open(false); }
-    bool end_object() override { return close(); }
-    bool end_array() override { return close(); }
-    bool key(string_t& text) override {
+    void begin_object() override { open(true); }
+    void begin_array() override { open(false); }
+    void end_object() override { --depth_; }
+    void end_array() override { --depth_; }
+    void key(std::string& text) override {
         keys_[depth_ - 1] = text;
         if (depth_ == 1 && text == "nodes") once(has_nodes, "nodes");
         if (depth_ == 1 && text == "root_eclasses") once(has_roots, "root_eclasses");
@@ -79,10 +76,6 @@ public:
                 fail(nodes.back().name, fmt::format("has `{}` twice", text));
             fields_.push_back(text);
         }
-        return true;
-    }
-    bool parse_error(std::size_t at, const std::string&, const json::exception& error) override {
-        throw Error(fmt::format("{}@{}", where_, at), "", fmt::format("is not JSON: {}", error.what()));
     }
 
     [[noreturn]] void fail(const std::string& entity, const std::string& problem) const {
@@ -100,15 +93,8 @@ private:
     }
     bool is_in_roots() const { return depth_ == 2 && keys_[0] == "root_eclasses"; }
 
-    bool number(double value) {
-        if (!at_field("cost")) return scalar("a number");
-        if (!std::isfinite(value)) fail(nodes.back().name, "has a cost that is no finite number");
-        nodes.back().cost = value;
-        return true;
-    }
     /// A value where nothing is expected, or where something else is.
-    bool scalar(std::string_view found) { return expect(found); }
-    bool expect(std::string_view found) {
+    void expect(std::string_view found) {
         if (depth_ == 0) fail("", fmt::format("is {}, expected an object", found));
         if (depth_ == 1 && (keys_[0] == "nodes" || keys_[0] == "root_eclasses"))
             fail(keys_[0],
@@ -123,9 +109,8 @@ private:
                          fmt::format("has {} as `{}`, expected {}", found, field, expected));
         if (at_element_of("children"))
             fail(nodes.back().name, fmt::format("has {} among its children, expected a text", found));
-        return true;
     }
-    bool open(bool is_object) {
+    void open(bool is_object) {
         const bool is_expected =
             (depth_ == 0 && is_object) || (depth_ == 1 && keys_[0] == "nodes" && is_object) ||
             (depth_ == 1 && keys_[0] == "root_eclasses" && !is_object) ||
@@ -134,11 +119,6 @@ private:
         ++depth_;
         if (keys_.size() < depth_) keys_.emplace_back();
         keys_[depth_ - 1].clear();
-        return true;
-    }
-    bool close() {
-        --depth_;
-        return true;
     }
 
     static constexpr std::pair<std::string_view, std::string_view> kFields[] = {
@@ -160,13 +140,8 @@ std::unordered_map<std::string_view, int> numbered(const std::vector<std::string
 }  // namespace
 
 NamedProblem read_problem(std::string_view text, const std::string& where) {
-    check_json_bounds(text, kBounds, where);
-    Reader file(where);
-    try {
-        json::sax_parse(text.begin(), text.end(), &file);
-    } catch (const json::exception& error) {
-        file.fail("", fmt::format("is not JSON: {}", error.what()));
-    }
+    ProblemReader file(where);
+    parse_json_events(text, where, kBounds, file);
     if (!file.has_nodes) file.fail("nodes", "is missing");
     if (!file.has_roots) file.fail("root_eclasses", "is missing");
     if (file.roots.empty()) file.fail("root_eclasses", "is empty");

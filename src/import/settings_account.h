@@ -33,7 +33,4 @@ void account_for(std::span<const UnreadSetting> unread, std::span<const Harmless
 /// At most eight of them, then "...".
 std::string shortened_list(std::vector<std::string> items);
 
-/// Text of a file for one line of a message: without control characters, at most 60 bytes of it.
-std::string shown(std::string_view text);
-
 }  // namespace tessera

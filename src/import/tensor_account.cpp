@@ -1,6 +1,7 @@
 #include "import/tensor_account.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 
@@ -10,6 +11,7 @@
 #include "import/quantised/operand_tensors.h"
 #include "import/settings_account.h"
 #include "support/error.h"
+#include "support/shown.h"
 
 // What is left over depends on whom users compare with. llama.cpp refuses a file with a tensor that the
 // architecture does not have. transformers loads a folder without it, and warns: so does Tessera, but for two
@@ -35,13 +37,28 @@ bool is_adapter(const std::string& name) {
     return name.find("lora_") != std::string::npos || name.find("adapter") != std::string::npos;
 }
 
-/// Names of all tensors that the layers could have.
-std::set<std::string> names_of_layers(const DecoderConfig& config) {
-    std::set<std::string> names;
-    for (int64_t layer = 0; layer < config.size.layers; ++layer)
-        for (size_t i = 0; i < kLayerTensors; ++i)
-            names.insert(source_name(static_cast<LayerTensor>(i), layer, config.names));
-    return names;
+/// What stands behind "model.layers.N." of a layer that there is; empty for other names.
+std::string_view behind_layer(std::string_view name, int64_t layers) {
+    constexpr std::string_view kLayers = "model.layers.";
+    if (!name.starts_with(kLayers)) return {};
+    name.remove_prefix(kLayers.size());
+    int64_t layer = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), layer);
+    if (error != std::errc() || layer >= layers || end == name.data() + name.size()) return {};
+    return name.substr(static_cast<size_t>(end - name.data()) + 1);
+}
+
+/// Whether a tensor of a folder would change the results if it were used: biases and norms of what is there,
+/// and all that a layer of another configuration has.
+bool would_change_results(std::string_view name, const DecoderConfig& config) {
+    if (name == "lm_head.bias" || name == "model.norm.bias") return true;
+    const std::string_view rest = behind_layer(name, config.size.layers);
+    if (rest.ends_with(".bias") || rest.find("norm") != std::string_view::npos) return true;
+    for (size_t i = 0; i < kLayerTensors && !rest.empty(); ++i)
+        if (source_name(static_cast<LayerTensor>(i), 0, config.names) ==
+            fmt::format("model.layers.0.{}", rest))
+            return true;
+    return false;
 }
 
 std::optional<double> number_at(const StoredTensor& tensor, size_t index) {
@@ -119,25 +136,21 @@ void TensorAccount::close() {
 }
 
 void TensorAccount::account_for_rest() {
-    const std::set<std::string> of_layers = names_of_layers(config_);
     std::vector<std::string> unannounced, adapters, others;
+    const bool is_folder = config_.names == NameStyle::kHuggingFace;
     for (const std::string& name : weights_.names()) {
         if (used_.contains(name) || is_recomputed(name)) continue;
-        auto& list = of_layers.contains(name) ? unannounced : is_adapter(name) ? adapters : others;
+        auto& list = is_folder && would_change_results(name, config_) ? unannounced
+                     : is_folder && is_adapter(name)                  ? adapters
+                                                                      : others;
         list.push_back(shown(name));
     }
-    if (config_.names == NameStyle::kGguf) {
-        others.insert(others.end(), unannounced.begin(), unannounced.end());
-        others.insert(others.end(), adapters.begin(), adapters.end());
-        std::sort(others.begin(), others.end());
-        report("tensors that the architecture does not have", others, findings_.unsupported);
-        return;
-    }
-    report(
-        "tensors of layers that config.json does not announce (attention_bias and mlp_bias announce biases)",
-        unannounced, findings_.unsupported);
+    report("tensors that config.json does not announce (attention_bias and mlp_bias announce biases)",
+           unannounced, findings_.unsupported);
     report("tensors of adapters, which are to be merged into the weights", adapters, findings_.unsupported);
-    report("tensors that the architecture does not have, and that are not used", others, findings_.warnings);
+    report(is_folder ? "tensors that the architecture does not have, and that are not used"
+                     : "tensors that the architecture does not have",
+           others, is_folder ? findings_.warnings : findings_.unsupported);
 }
 
 bool TensorAccount::is_recomputed(const std::string& name) const {

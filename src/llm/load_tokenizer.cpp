@@ -7,6 +7,8 @@
 #include "llm/tokenizer_sources.h"
 #include "runtime/artefact.h"
 #include "support/error.h"
+#include "support/mapped_file.h"
+#include "support/stand_in.h"
 
 namespace tessera {
 namespace {
@@ -48,6 +50,7 @@ Tokenizer load_tokenizer(const std::filesystem::path& path) {
         return Tokenizer(read_files(files));
     }
     if (GgufFile::is_gguf(path)) return Tokenizer(read_gguf_tokenizer(GgufParts::open_first(path)));
+    refuse_stand_in(MappedFile::open(path).text(), path.string());
     FileSource files(path.parent_path());
     if (path.extension() == ".model") return Tokenizer(read_sentence_piece(files, path.filename().string()));
     if (path.extension() != ".json")

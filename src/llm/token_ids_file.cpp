@@ -4,25 +4,24 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <fmt/ranges.h>
 
 #include "support/error.h"
-#include "support/json_bounds.h"
+#include "support/json.h"
 #include "support/mapped_file.h"
 
 namespace tessera {
 namespace {
 
-using Json = nlohmann::json;
+constexpr JsonBounds kIdsBounds{.bytes = size_t{16} << 20};
 
-const Json& list_in(const Json& root, std::span<const std::string_view> keys, const std::string& where) {
+JsonCursor list_in(const JsonCursor& root, std::span<const std::string_view> keys) {
     if (root.is_object())
         for (const std::string_view key : keys)
-            if (const auto found = root.find(key); found != root.end()) return *found;
+            if (const auto found = root.find(key)) return *found;
     if (!root.is_array())
-        throw Error(where, "",
-                    fmt::format("holds no token ids: expected a list, or an object with one under {}",
-                                fmt::join(keys, " or ")));
+        root.fail(fmt::format("holds no token ids: expected a list, or an object with one under {}",
+                              fmt::join(keys, " or ")));
     return root;
 }
 
@@ -31,26 +30,10 @@ const Json& list_in(const Json& root, std::span<const std::string_view> keys, co
 std::vector<TokenId> read_token_ids(const std::filesystem::path& path,
                                     std::span<const std::string_view> keys) {
     const MappedFile file = MappedFile::open(path);
-    check_json_bounds(file.text(), {.bytes = size_t{16} << 20}, path.string());
-    Json root;
-    try {
-        root = Json::parse(file.text());
-    } catch (const Json::exception& error) {
-        throw Error(path.string(), "", fmt::format("is not JSON: {}", error.what()));
-    }
-    const Json& list = list_in(root, keys, path.string());
-    if (!list.is_array())
-        throw Error(path.string(), "", fmt::format("has {} where token ids are expected", list.type_name()));
+    const JsonCursor list = list_in(parse_json(file.text(), path.string(), kIdsBounds), keys);
     std::vector<TokenId> ids;
-    for (size_t i = 0; i < list.size(); ++i) {
-        const bool is_id =
-            list[i].is_number_unsigned() && list[i].get<uint64_t>() <= std::numeric_limits<TokenId>::max();
-        if (!is_id)
-            throw Error(path.string(), fmt::format("[{}]", i),
-                        fmt::format("is {}, expected a token id",
-                                    list[i].dump(-1, ' ', true, Json::error_handler_t::replace)));
-        ids.push_back(list[i].get<TokenId>());
-    }
+    for (const JsonCursor& id : list.items())
+        ids.push_back(static_cast<TokenId>(id.integer(0, std::numeric_limits<TokenId>::max(), "a token id")));
     return ids;
 }
 

@@ -14,16 +14,16 @@ constexpr int kDeepestSequence = 8;
 /// Calls `read(component, type)` for every component, in order, looking into Sequences, whose list has the
 /// name `list`.
 template <typename Read>
-void for_each_component(const JsonAt& component, std::string_view list, Read read, int depth = 0) {
+void for_each_component(const JsonCursor& component, std::string_view list, Read read, int depth = 0) {
     const std::string type = component.at("type").string();
     if (type != "Sequence") return read(component, type);
     if (depth == kDeepestSequence) component.fail("nests sequences too deep");
-    for (const JsonAt& item : component.at(list).items()) for_each_component(item, list, read, depth + 1);
+    for (const JsonCursor& item : component.at(list).items()) for_each_component(item, list, read, depth + 1);
 }
 
 /// {"String": "text"}, {"Regex": "expression"} or a plain text.
-std::variant<std::string, Regex> read_pattern(const JsonAt& component) {
-    const JsonAt pattern = component.at("pattern");
+std::variant<std::string, Regex> read_pattern(const JsonCursor& component) {
+    const JsonCursor pattern = component.at("pattern");
     if (pattern.is_object())
         if (const auto expression = pattern.find("Regex"))
             return Regex::compile(expression->string(), expression->file());
@@ -32,7 +32,7 @@ std::variant<std::string, Regex> read_pattern(const JsonAt& component) {
     return text;
 }
 
-SplitBehaviour read_behaviour(const JsonAt& behaviour) {
+SplitBehaviour read_behaviour(const JsonCursor& behaviour) {
     const std::string name = behaviour.string();
     if (name == "Isolated") return SplitBehaviour::kIsolated;
     if (name == "Removed") return SplitBehaviour::kRemoved;
@@ -47,14 +47,14 @@ Split split(std::string_view pattern, SplitBehaviour behaviour, bool invert = fa
     return {Regex::compile(pattern, "built-in pattern"), behaviour, invert};
 }
 
-std::string read_replacement(const JsonAt& component) {
+std::string read_replacement(const JsonCursor& component) {
     std::string text = component.string_or("replacement", "\u2581");
     if (text.empty()) component.fail("has an empty replacement");
     return text;
 }
 
 /// Newer files have `prepend_scheme`, older ones `add_prefix_space`.
-Metaspace::Front read_front(const JsonAt& component) {
+Metaspace::Front read_front(const JsonCursor& component) {
     const std::string scheme = component.string_or(
         "prepend_scheme", component.boolean_or("add_prefix_space", true) ? "always" : "never");
     if (scheme == "always") return Metaspace::Front::kAlways;
@@ -63,8 +63,8 @@ Metaspace::Front read_front(const JsonAt& component) {
     component.fail(fmt::format("has the prepend_scheme \"{}\", expected always, first or never", scheme));
 }
 
-void read_pre_tokenizer_component(const JsonAt& component, const std::string& type, Unsupported& unsupported,
-                                  std::vector<PreTokenizerStep>& steps) {
+void read_pre_tokenizer_component(const JsonCursor& component, const std::string& type,
+                                  Unsupported& unsupported, std::vector<PreTokenizerStep>& steps) {
     if (type == "Split") {
         steps.emplace_back(Split{read_pattern(component), read_behaviour(component.at("behavior")),
                                  component.boolean_or("invert", false)});
@@ -99,7 +99,7 @@ void read_pre_tokenizer_component(const JsonAt& component, const std::string& ty
     }
 }
 
-void read_normalizer_component(const JsonAt& component, const std::string& type, Unsupported& unsupported,
+void read_normalizer_component(const JsonCursor& component, const std::string& type, Unsupported& unsupported,
                                std::vector<NormalizerStep>& steps) {
     if (type == "NFC") {
         steps.emplace_back(UnicodeForm::kNfc);
@@ -133,7 +133,7 @@ void read_normalizer_component(const JsonAt& component, const std::string& type,
 
 /// What follows Fuse applies to all tokens together. A text whose tokens are still coming can be stripped at
 /// its front, and no more.
-void read_fused_component(const JsonAt& component, const std::string& type, Unsupported& unsupported,
+void read_fused_component(const JsonCursor& component, const std::string& type, Unsupported& unsupported,
                           TokenDecoder& decoder) {
     if (type != "Strip" || component.at("stop").integer(0, INT32_MAX) > 0) {
         unsupported.push_back(
@@ -146,7 +146,7 @@ void read_fused_component(const JsonAt& component, const std::string& type, Unsu
     decoder.front.push_back(std::move(strip));
 }
 
-void read_decoder_component(const JsonAt& component, const std::string& type, Unsupported& unsupported,
+void read_decoder_component(const JsonCursor& component, const std::string& type, Unsupported& unsupported,
                             TokenDecoder& decoder) {
     auto& steps = decoder.token_steps;
     if (type == "ByteLevel") {
@@ -179,18 +179,18 @@ void read_decoder_component(const JsonAt& component, const std::string& type, Un
 }
 
 /// The ids that a token of the template stands for.
-std::vector<TokenId> template_ids(const JsonAt& component, const std::string& name) {
+std::vector<TokenId> template_ids(const JsonCursor& component, const std::string& name) {
     std::vector<TokenId> ids;
-    for (const JsonAt& id : component.at("special_tokens").at(name).at("ids").items())
+    for (const JsonCursor& id : component.at("special_tokens").at(name).at("ids").items())
         ids.push_back(static_cast<TokenId>(id.integer(0, Vocabulary::kLargestId)));
     return ids;
 }
 
-void read_template(const JsonAt& component, Affixes& affixes) {
+void read_template(const JsonCursor& component, Affixes& affixes) {
     std::vector<TokenId> before;
     std::vector<TokenId> after;
     bool passed_text = false;
-    for (const JsonAt& piece : component.at("single").items()) {
+    for (const JsonCursor& piece : component.at("single").items()) {
         if (piece.find("Sequence")) {
             if (passed_text) piece.fail("repeats the text, which is not supported");
             passed_text = true;
@@ -208,30 +208,33 @@ void read_template(const JsonAt& component, Affixes& affixes) {
 
 }  // namespace
 
-std::vector<NormalizerStep> read_normalizer(const std::optional<JsonAt>& section, Unsupported& unsupported) {
+std::vector<NormalizerStep> read_normalizer(const std::optional<JsonCursor>& section,
+                                            Unsupported& unsupported) {
     std::vector<NormalizerStep> steps;
     if (section)
-        for_each_component(*section, "normalizers", [&](const JsonAt& component, const std::string& type) {
-            read_normalizer_component(component, type, unsupported, steps);
-        });
+        for_each_component(*section, "normalizers",
+                           [&](const JsonCursor& component, const std::string& type) {
+                               read_normalizer_component(component, type, unsupported, steps);
+                           });
     return steps;
 }
 
-std::vector<PreTokenizerStep> read_pre_tokenizer(const std::optional<JsonAt>& section,
+std::vector<PreTokenizerStep> read_pre_tokenizer(const std::optional<JsonCursor>& section,
                                                  Unsupported& unsupported) {
     std::vector<PreTokenizerStep> steps;
     if (section)
-        for_each_component(*section, "pretokenizers", [&](const JsonAt& component, const std::string& type) {
-            read_pre_tokenizer_component(component, type, unsupported, steps);
-        });
+        for_each_component(*section, "pretokenizers",
+                           [&](const JsonCursor& component, const std::string& type) {
+                               read_pre_tokenizer_component(component, type, unsupported, steps);
+                           });
     return steps;
 }
 
-TokenDecoder read_decoder(const std::optional<JsonAt>& section, Unsupported& unsupported) {
+TokenDecoder read_decoder(const std::optional<JsonCursor>& section, Unsupported& unsupported) {
     TokenDecoder decoder;
     bool fused = false;
     if (section)
-        for_each_component(*section, "decoders", [&](const JsonAt& component, const std::string& type) {
+        for_each_component(*section, "decoders", [&](const JsonCursor& component, const std::string& type) {
             if (type == "Fuse")
                 fused = true;
             else if (fused)
@@ -242,10 +245,10 @@ TokenDecoder read_decoder(const std::optional<JsonAt>& section, Unsupported& uns
     return decoder;
 }
 
-Affixes read_post_processor(const std::optional<JsonAt>& section, Unsupported& unsupported) {
+Affixes read_post_processor(const std::optional<JsonCursor>& section, Unsupported& unsupported) {
     Affixes affixes;
     if (section)
-        for_each_component(*section, "processors", [&](const JsonAt& component, const std::string& type) {
+        for_each_component(*section, "processors", [&](const JsonCursor& component, const std::string& type) {
             if (type == "TemplateProcessing")
                 read_template(component, affixes);
             else if (type != "ByteLevel")  // moves offsets only

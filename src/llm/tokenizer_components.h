@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "llm/json_at.h"
 #include "llm/tokenizer_parts.h"
+#include "support/json.h"
 
 namespace tessera {
 
@@ -15,16 +15,17 @@ namespace tessera {
 /// empty. Source: the serialisation of the `tokenizers` library by HuggingFace, version 1.0.
 using Unsupported = std::vector<std::string>;
 
-std::vector<NormalizerStep> read_normalizer(const std::optional<JsonAt>& section, Unsupported& unsupported);
-std::vector<PreTokenizerStep> read_pre_tokenizer(const std::optional<JsonAt>& section,
+std::vector<NormalizerStep> read_normalizer(const std::optional<JsonCursor>& section,
+                                            Unsupported& unsupported);
+std::vector<PreTokenizerStep> read_pre_tokenizer(const std::optional<JsonCursor>& section,
                                                  Unsupported& unsupported);
-TokenDecoder read_decoder(const std::optional<JsonAt>& section, Unsupported& unsupported);
+TokenDecoder read_decoder(const std::optional<JsonCursor>& section, Unsupported& unsupported);
 
 /// What is put around a text.
 struct Affixes {
     std::vector<TokenId> prefix;
     std::vector<TokenId> suffix;
 };
-Affixes read_post_processor(const std::optional<JsonAt>& section, Unsupported& unsupported);
+Affixes read_post_processor(const std::optional<JsonCursor>& section, Unsupported& unsupported);
 
 }  // namespace tessera

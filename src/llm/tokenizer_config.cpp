@@ -4,31 +4,34 @@
 #include <charconv>
 #include <utility>
 
-#include "llm/json_at.h"
 #include "support/error.h"
+#include "support/json.h"
 
 namespace tessera {
 namespace {
 
+/// Some models list a hundred thousand added tokens here, with five settings each.
+constexpr JsonBounds kConfigBounds{.bytes = size_t{64} << 20, .values = 2'000'000};
+
 /// A token is named by its text, or by an object with its `content`.
-std::optional<std::string> token_text(const JsonAt& file, std::string_view key) {
+std::optional<std::string> token_text(const JsonCursor& file, std::string_view key) {
     const auto token = file.find(key);
     if (!token) return std::nullopt;
     return token->is_object() ? token->at("content").string() : token->string();
 }
 
-std::optional<bool> flag(const JsonAt& file, std::string_view key) {
+std::optional<bool> flag(const JsonCursor& file, std::string_view key) {
     const auto found = file.find(key);
     if (!found) return std::nullopt;
     return found->boolean();
 }
 
 /// A number or a list of them. Those that no vocabulary has are none, as -1 is; the import warns of them.
-std::vector<TokenId> ids_of(const JsonAt& file, std::string_view key) {
+std::vector<TokenId> ids_of(const JsonCursor& file, std::string_view key) {
     std::vector<TokenId> ids;
     const auto found = file.find(key);
     if (!found) return ids;
-    for (const JsonAt& each : found->is_array() ? found->items() : std::vector<JsonAt>{*found}) {
+    for (const JsonCursor& each : found->is_array() ? found->items() : std::vector<JsonCursor>{*found}) {
         const int64_t id = each.integer(INT64_MIN, INT64_MAX);
         if (id >= 0 && id <= Vocabulary::kLargestId) ids.push_back(static_cast<TokenId>(id));
     }
@@ -36,16 +39,18 @@ std::vector<TokenId> ids_of(const JsonAt& file, std::string_view key) {
 }
 
 /// BOS and EOS of config.json and generation_config.json.
-void read_ids(const JsonAt& file, TokenizerConfig& config) {
-    const std::vector<TokenId> bos = ids_of(file, "bos_token_id");
-    if (!config.bos_id && !bos.empty()) config.bos_id = bos.front();
+void read_ids(const JsonCursor& file, TokenizerConfig& config) {
+    if (const auto bos = file.find("bos_token_id"); bos && (bos->is_integer() || bos->is_array())) {
+        const std::vector<TokenId> ids = ids_of(file, "bos_token_id");
+        if (!config.bos_id && !ids.empty()) config.bos_id = ids.front();
+    }
     const std::vector<TokenId> eos = ids_of(file, "eos_token_id");
     config.eos_ids.insert(config.eos_ids.end(), eos.begin(), eos.end());
 }
 
-void read_added_tokens(const JsonAt& decoder, TokenizerConfig& config) {
+void read_added_tokens(const JsonCursor& decoder, TokenizerConfig& config) {
     for (const std::string& key : decoder.keys()) {
-        const JsonAt token = decoder.at(key);
+        const JsonCursor token = decoder.at(key);
         AddedToken added;
         const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), added.id);
         if (error != std::errc() || end != key.data() + key.size() || added.id < 0 ||
@@ -66,8 +71,7 @@ void read_added_tokens(const JsonAt& decoder, TokenizerConfig& config) {
 TokenizerConfig read_tokenizer_config(FileSource& files) {
     TokenizerConfig config;
     if (constexpr std::string_view kName = "tokenizer_config.json"; files.contains(kName)) {
-        const nlohmann::json json = parse_json(files.read(kName), files.where(kName));
-        const JsonAt file(json, files.where(kName));
+        const JsonCursor file = parse_json(files.read(kName), files.where(kName), kConfigBounds);
         config.tokenizer_class = file.string_or("tokenizer_class", "");
         if (config.tokenizer_class.ends_with("Fast"))
             config.tokenizer_class.resize(config.tokenizer_class.size() - std::string_view("Fast").size());
@@ -80,8 +84,7 @@ TokenizerConfig read_tokenizer_config(FileSource& files) {
     }
     for (const std::string_view name : {"generation_config.json", "config.json"}) {
         if (!files.contains(name)) continue;
-        const nlohmann::json json = parse_json(files.read(name), files.where(name));
-        const JsonAt file(json, files.where(name));
+        const JsonCursor file = parse_json(files.read(name), files.where(name), kConfigBounds);
         read_ids(file, config);
         if (name == "config.json") config.model_type = file.string_or("model_type", "");
     }

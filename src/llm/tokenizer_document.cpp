@@ -9,138 +9,130 @@
 namespace tessera {
 namespace {
 
-using Json = nlohmann::json;
+/// The largest that are published have a vocabulary of a quarter of a million, and half a million merges of
+/// three values each, in 30 MB.
+constexpr JsonBounds kTokenizerBounds{
+    .bytes = size_t{256} << 20, .values = 16'000'000, .depth = 64, .word = size_t{4} << 20};
+/// Besides both: added tokens have eight values each, and some models have six thousand.
+constexpr size_t kMostOthers = 1'000'000;
 
-// Deeper than any tokenizer.json; the JSON value is destroyed level by level.
-constexpr size_t kDeepest = 64;
-
-/// Receives the events of the JSON parser. `vocabulary_at_root`: the file is a vocab.json.
-class Reader final : public nlohmann::json_sax<Json> {
+/// Takes the vocabulary and the merges from the values that pass by, and leaves the others to a builder.
+/// `vocabulary_at_root`: the file is a vocab.json.
+class TokenizerReader final : public JsonEvents {
 public:
-    Reader(std::string file, bool vocabulary_at_root)
-        : file_(std::move(file)), root_is_vocabulary_(vocabulary_at_root) {}
+    TokenizerReader(std::string file, bool vocabulary_at_root)
+        : file_(file), root_is_vocabulary_(vocabulary_at_root), rest_(std::move(file), kMostOthers) {}
 
-    TokenizerDocument take() && { return std::move(document_); }
+    Vocabulary take_vocabulary() { return std::move(vocabulary_); }
+    TokenizerDocument take() {
+        return {.vocabulary = std::move(vocabulary_), .merges = std::move(merges_), .rest = rest_.take()};
+    }
     bool found_object() const { return found_object_; }
 
-    bool null() override { return value(nullptr); }
-    bool boolean(bool flag) override { return value(flag); }
-    bool number_float(number_float_t number, const string_t&) override {
+    void null() override {
+        expect_rest("null");
+        rest_.null();
+    }
+    void boolean(bool value) override {
+        expect_rest("boolean");
+        rest_.boolean(value);
+    }
+    void real(double value) override {
         if (mode_ != Mode::kRest) fail("is a fraction, expected an integer");
-        return value(number);
+        rest_.real(value);
     }
-    bool number_integer(number_integer_t number) override {
-        if (mode_ == Mode::kVocabulary) fail(fmt::format("has the id {}, expected 0 or more", number));
-        return value(number);
+    void negative(int64_t value) override {
+        if (mode_ == Mode::kVocabulary) fail(fmt::format("has the id {}, expected 0 or more", value));
+        expect_rest("number");
+        rest_.negative(value);
     }
-    bool number_unsigned(number_unsigned_t number) override {
-        if (mode_ != Mode::kVocabulary) return value(number);
-        if (number > static_cast<uint64_t>(Vocabulary::kLargestId))
-            fail(fmt::format("has the id {}, expected at most {}", number, Vocabulary::kLargestId));
-        if (!document_.vocabulary.add(static_cast<TokenId>(number), key_))
-            fail(fmt::format("has the id {}, which another token has too", number));
-        return true;
-    }
-    bool string(string_t& text) override {
-        if (mode_ == Mode::kMerges) return merge_text(text);
-        return value(std::move(text));
-    }
-    bool binary(binary_t&) override { return true; }
-
-    bool start_object(std::size_t) override {
-        if (mode_ != Mode::kRest) fail("is an object, which is not expected here");
-        const bool is_root = open_.empty();
-        found_object_ = found_object_ || is_root;
-        if (is_root ? root_is_vocabulary_ : is_model_key("vocab")) {
-            mode_ = Mode::kVocabulary;
-            return true;
+    void natural(uint64_t value) override {
+        if (mode_ != Mode::kVocabulary) {
+            expect_rest("number");
+            return rest_.natural(value);
         }
-        open(Json::object());
-        return true;
+        if (value > static_cast<uint64_t>(Vocabulary::kLargestId))
+            fail(fmt::format("has the id {}, expected at most {}", value, Vocabulary::kLargestId));
+        if (!vocabulary_.add(static_cast<TokenId>(value), key_))
+            fail(fmt::format("has the id {}, which another token has too", value));
     }
-    bool end_object() override {
-        if (mode_ == Mode::kVocabulary)
-            mode_ = Mode::kRest;
-        else
-            open_.pop_back();
-        return true;
+    void text(std::string& value) override {
+        if (mode_ == Mode::kMerges) return merge_text(value);
+        expect_rest("string");
+        rest_.text(value);
     }
-    bool start_array(std::size_t) override {
+
+    void begin_object() override {
+        if (mode_ != Mode::kRest) fail("is an object, which is not expected here");
+        const bool is_root = depth_ == 0;
+        found_object_ = found_object_ || is_root;
+        if (is_root && root_is_vocabulary_) {
+            mode_ = Mode::kVocabulary;
+            return;
+        }
+        ++depth_;
+        rest_.begin_object();
+        if (is_model_member("vocab", depth_ - 1)) mode_ = Mode::kVocabulary;
+    }
+    void end_object() override {
+        mode_ = Mode::kRest;
+        if (depth_ == 0) return;
+        --depth_;
+        rest_.end_object();
+    }
+    void begin_array() override {
         if (mode_ == Mode::kMerges && !in_pair_) {
             in_pair_ = true;
             pair_.clear();
-        } else if (mode_ != Mode::kRest) {
-            fail("is an array, which is not expected here");
-        } else if (is_model_key("merges")) {
-            mode_ = Mode::kMerges;
-        } else {
-            open(Json::array());
+            return;
         }
-        return true;
+        if (mode_ != Mode::kRest) fail("is an array, which is not expected here");
+        ++depth_;
+        rest_.begin_array();
+        if (is_model_member("merges", depth_ - 1)) mode_ = Mode::kMerges;
     }
-    bool end_array() override {
-        if (in_pair_) {
-            if (pair_.size() != 2 || pair_[0].empty() || pair_[1].empty())
-                fail(fmt::format("merge {} has {} texts, expected two that are not empty",
-                                 document_.merges.size(), pair_.size()));
-            document_.merges.push_back({std::move(pair_[0]), std::move(pair_[1])});
-            in_pair_ = false;
-        } else if (mode_ == Mode::kMerges) {
-            mode_ = Mode::kRest;
-        } else {
-            open_.pop_back();
-        }
-        return true;
+    void end_array() override {
+        if (in_pair_) return end_pair();
+        mode_ = Mode::kRest;
+        --depth_;
+        rest_.end_array();
     }
-    bool key(string_t& text) override {
-        key_ = std::move(text);
-        if (open_.size() == 1 && mode_ == Mode::kRest) root_key_ = key_;
-        return true;
-    }
-    bool parse_error(std::size_t position, const std::string&, const Json::exception& error) override {
-        throw Error(fmt::format("{}@{}", file_, position), "", fmt::format("is not JSON: {}", error.what()));
+    void key(std::string& name) override {
+        key_ = name;
+        if (mode_ == Mode::kVocabulary) return;
+        if (depth_ == 1) root_key_ = name;
+        rest_.key(name);
     }
 
 private:
     enum class Mode { kRest, kVocabulary, kMerges };
 
-    /// Whether the value that begins now is `model.NAME`.
-    bool is_model_key(std::string_view name) const {
-        return !root_is_vocabulary_ && open_.size() == 2 && root_key_ == "model" && key_ == name;
+    /// Whether the value that begins now, so deep inside, is `model.NAME`.
+    bool is_model_member(std::string_view name, size_t depth) const {
+        return !root_is_vocabulary_ && depth == 2 && root_key_ == "model" && key_ == name;
     }
 
-    bool value(Json json) {
-        if (mode_ != Mode::kRest) fail(fmt::format("is {}, which is not expected here", json.type_name()));
-        place(std::move(json));
-        return true;
+    void expect_rest(std::string_view found) const {
+        if (mode_ != Mode::kRest) fail(fmt::format("is {}, which is not expected here", found));
     }
 
-    Json& place(Json json) {
-        if (open_.empty()) return document_.rest = std::move(json);
-        Json& container = *open_.back();
-        if (container.is_object()) return container[key_] = std::move(json);
-        container.push_back(std::move(json));
-        return container.back();
-    }
-
-    void open(Json container) {
-        if (open_.size() == kDeepest) fail(fmt::format("nests more than {} deep", kDeepest));
-        // Elements of an array move when it grows, but only the last one is ever open.
-        Json& placed = place(std::move(container));
-        open_.push_back(&placed);
-    }
-
-    bool merge_text(string_t& text) {
+    void merge_text(std::string& text) {
         if (in_pair_) {
             pair_.push_back(std::move(text));
-            return true;
+            return;
         }
         auto merge = split_merge(text);
         if (!merge)
-            fail(fmt::format("merge {} is \"{}\", expected two texts with a space between",
-                             document_.merges.size(), text));
-        document_.merges.push_back(std::move(*merge));
-        return true;
+            fail(fmt::format("merge {} is \"{}\", expected two texts with a space between", merges_.size(),
+                             text));
+        merges_.push_back(std::move(*merge));
+    }
+    void end_pair() {
+        if (pair_.size() != 2 || pair_[0].empty() || pair_[1].empty())
+            fail(fmt::format("merge {} has {} texts, expected two that are not empty", merges_.size(),
+                             pair_.size()));
+        merges_.push_back({std::move(pair_[0]), std::move(pair_[1])});
+        in_pair_ = false;
     }
 
     [[noreturn]] void fail(std::string problem) const {
@@ -154,8 +146,10 @@ private:
 
     std::string file_;
     bool root_is_vocabulary_;
-    TokenizerDocument document_;
-    std::vector<Json*> open_;  // the containers that are being read, outermost first
+    Vocabulary vocabulary_;
+    std::vector<MergeText> merges_;
+    JsonBuilder rest_;  // has the vocabulary and the merges empty
+    size_t depth_ = 0;  // of objects and arrays that the builder has open
     std::string key_;
     std::string root_key_;
     Mode mode_ = Mode::kRest;
@@ -164,11 +158,9 @@ private:
     bool found_object_ = false;
 };
 
-TokenizerDocument read(std::string_view text, const std::string& where, bool vocabulary_at_root) {
-    Reader reader(where, vocabulary_at_root);
-    Json::sax_parse(text.data(), text.data() + text.size(), &reader);
+void read_tokenizer_events(std::string_view text, const std::string& where, TokenizerReader& reader) {
+    parse_json_events(text, where, kTokenizerBounds, reader);
     if (!reader.found_object()) throw Error(where, "", "is not a JSON object");
-    return std::move(reader).take();
 }
 
 }  // namespace
@@ -183,11 +175,15 @@ std::optional<MergeText> split_merge(std::string_view text) {
 }
 
 TokenizerDocument read_tokenizer_document(std::string_view text, const std::string& where) {
-    return read(text, where, false);
+    TokenizerReader reader(where, false);
+    read_tokenizer_events(text, where, reader);
+    return reader.take();
 }
 
 Vocabulary read_vocabulary_json(std::string_view text, const std::string& where) {
-    return read(text, where, true).vocabulary;
+    TokenizerReader reader(where, true);
+    read_tokenizer_events(text, where, reader);
+    return reader.take_vocabulary();
 }
 
 std::vector<MergeText> read_merges_text(std::string_view text, const std::string& where) {

@@ -5,9 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "llm/vocabulary.h"
+#include "support/json.h"
 
 namespace tessera {
 
@@ -23,7 +22,7 @@ struct MergeText {
 struct TokenizerDocument {
     Vocabulary vocabulary;          ///< `model.vocab`, where it is an object
     std::vector<MergeText> merges;  ///< `model.merges`: "a b" or ["a", "b"]
-    nlohmann::json rest;
+    JsonCursor rest;
 };
 
 /// All read the text of a file, which `where` names in errors, with the position.

@@ -1,19 +1,17 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "llm/json_at.h"
 #include "llm/tokenizer_components.h"
 #include "llm/tokenizer_config.h"
 #include "llm/tokenizer_document.h"
 #include "llm/tokenizer_sources.h"
 #include "support/error.h"
+#include "support/json.h"
 
 namespace tessera {
 namespace {
 
-AddedToken read_added_token(const JsonAt& token) {
+AddedToken read_added_token(const JsonCursor& token) {
     AddedToken added;
     added.id = static_cast<TokenId>(token.at("id").integer(0, Vocabulary::kLargestId));
     added.content = token.at("content").string();
@@ -25,10 +23,10 @@ AddedToken read_added_token(const JsonAt& token) {
     return added;
 }
 
-Bpe read_model(const JsonAt& model, std::span<const MergeText> merges, const Vocabulary& vocabulary,
+Bpe read_model(const JsonCursor& model, std::span<const MergeText> merges, const Vocabulary& vocabulary,
                Unsupported& unsupported) {
     BpeOptions options;
-    if (const auto dropout = model.find("dropout"); dropout && dropout->value() != 0)
+    if (const auto dropout = model.find("dropout"); dropout && !dropout->is_equal(0))
         unsupported.push_back("model option dropout");
     if (const auto unknown = model.find("unk_token")) {
         options.unknown = vocabulary.find(unknown->string());
@@ -59,8 +57,8 @@ void check_ids(const std::vector<TokenId>& ids, const TokenizerParts& parts, con
 TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name) {
     const std::string where = files.where(name);
     TokenizerDocument document = read_tokenizer_document(files.read(name), where);
-    const JsonAt file(document.rest, where);
-    const JsonAt model = file.at("model");
+    const JsonCursor& file = document.rest;
+    const JsonCursor model = file.at("model");
     // Files of the first versions do not name the type of the model, but only BPE has merges.
     const std::string type = model.string_or("type", document.merges.empty() ? "of no type" : "BPE");
     if (type != "BPE")
@@ -80,7 +78,7 @@ TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name) {
 
     parts.vocabulary = std::move(document.vocabulary);
     if (const auto added = file.find("added_tokens"))
-        for (const JsonAt& token : added->items()) parts.added.push_back(read_added_token(token));
+        for (const JsonCursor& token : added->items()) parts.added.push_back(read_added_token(token));
     check_ids(affixes.prefix, parts, where);
     check_ids(affixes.suffix, parts, where);
     parts.prefix = std::move(affixes.prefix);

@@ -49,9 +49,9 @@ std::string_view without_blanks(std::string_view bytes) {
 void refuse_stand_in(std::string_view bytes, const std::string& where) {
     if (bytes.empty()) throw Error(where, "", "is empty", "it was not copied whole");
     const std::string_view text = without_blanks(bytes);
-    for (const StandIn& kind : kStandIns)
-        if (begins_with(text, kind.begin) || begins_with(bytes, kind.begin))
-            throw Error(where, "", kind.problem, kind.advice);
+    for (const StandIn& each : kStandIns)
+        if (begins_with(text, each.begin) || begins_with(bytes, each.begin))
+            throw Error(where, "", each.problem, each.advice);
 }
 
 void refuse_text(std::string_view bytes, const std::string& where) {

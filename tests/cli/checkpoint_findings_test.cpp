@@ -135,6 +135,8 @@ TEST_F(CheckpointFindings, PointersAndPagesAreNamed) {
     write("pointer.gguf", pointer);
     EXPECT_THAT(expect_agreement("pointer.gguf", false),
                 AllOf(HasSubstr("pointer.gguf: is a pointer of git-lfs"), HasSubstr("git lfs pull")));
+    EXPECT_THAT(tessera({"run", "pointer.gguf", "-p", "a"}).errors, HasSubstr("is a pointer of git-lfs"));
+    EXPECT_THAT(tessera({"tokenize", "pointer.gguf", "a"}).errors, HasSubstr("is a pointer of git-lfs"));
     write("model/model.safetensors", pointer);
     EXPECT_THAT(expect_agreement("model", false), HasSubstr("model.safetensors: is a pointer of git-lfs"));
     write_weights();

@@ -97,7 +97,7 @@ TEST_F(HostileFiles, Gguf) {
 
 TEST_F(HostileFiles, Tokenizers) {
     damage("model/tokenizer.json", [](std::string& bytes) { bytes.resize(bytes.size() / 2); });
-    expect_refused({"run", "model", "-p", "1 + 1"}, "model/tokenizer.json", "is not JSON");
+    expect_refused({"run", "model", "-p", "1 + 1"}, "model/tokenizer.json", "is not valid JSON");
     write("model/tokenizer.json", corpus("tokenizer_json/huge_id.json"));
     expect_refused({"tokenize", "model", "1 + 1"}, "tokenizer.json", "has the id 16777215");
     write("model/tokenizer.json", corpus("tokenizer_json/nested_lists.json"));

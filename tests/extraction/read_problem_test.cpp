@@ -53,8 +53,8 @@ TEST(ReadProblem, NamesWhatIsWrong) {
         return error_of(R"({"root_eclasses": ["c"], "nodes": {"n": {)" + fields + "}}}");
     };
     EXPECT_EQ(with_node(R"("eclass": "c")"), "accepted");
-    EXPECT_THAT(error_of(""), HasSubstr("e.json@1: is not JSON"));
-    EXPECT_THAT(error_of("{\"nodes\": {}"), HasSubstr("is not JSON"));
+    EXPECT_THAT(error_of(""), HasSubstr("e.json@1: is not valid JSON"));
+    EXPECT_THAT(error_of("{\"nodes\": {}"), HasSubstr("is not valid JSON"));
     EXPECT_THAT(error_of("[]"), HasSubstr("is a list, expected an object"));
     EXPECT_THAT(error_of("1"), HasSubstr("is a number, expected an object"));
     EXPECT_THAT(error_of("{}"), HasSubstr("`nodes`: is missing"));
@@ -81,7 +81,7 @@ TEST(ReadProblem, NamesWhatIsWrong) {
                 HasSubstr("has a text as `cost`, expected a number"));
     EXPECT_THAT(with_node(R"("eclass": "c", "cost": null)"),
                 HasSubstr("has null as `cost`, expected a number"));
-    EXPECT_THAT(with_node(R"("eclass": "c", "cost": 1e999)"), HasSubstr("is not JSON"));
+    EXPECT_THAT(with_node(R"("eclass": "c", "cost": 1e999)"), HasSubstr("is not valid JSON"));
     EXPECT_THAT(with_node(R"("eclass": "c", "cost": [1])"), HasSubstr("has a list as `cost`"));
     EXPECT_THAT(with_node(R"("eclass": "c", "children": {})"),
                 HasSubstr("has an object as `children`, expected a list"));

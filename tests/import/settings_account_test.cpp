@@ -68,8 +68,6 @@ TEST(SettingsAccount, ListsOneLineAndNoControlCharacters) {
     EXPECT_THAT(findings.warnings.front(), HasSubstr("a?[2J?bxxx"));
     EXPECT_THAT(findings.warnings.front(), HasSubstr("; ..."));
     EXPECT_THAT(findings.warnings.front(), Not(HasSubstr("\n")));
-    EXPECT_EQ(shown(std::string(59, 'x') + "\u00e9 and more"), std::string(59, 'x') + "...")
-        << "whole characters";
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST_F(ShardedFiles, AShardIsAFileBesideTheIndex) {
         nlohmann::json index = index_;
         index["weight_map"]["model.norm.weight"] = name;
         EXPECT_THAT(error_of(index.dump()),
-                    AllOf(HasSubstr("`model.norm.weight`"), HasSubstr("beside the index")));
+                    AllOf(HasSubstr("`weight_map.model.norm.weight`"), HasSubstr("beside the index")));
     }
     nlohmann::json index = index_;
     index["weight_map"]["model.norm.weight"] = std::string("a\0b", 3);
@@ -107,11 +107,11 @@ TEST_F(ShardedFiles, TheIndexIsChecked) {
     const std::pair<const char*, const char*> cases[] = {
         {"", "is empty"},
         {"{", "is not valid JSON"},
-        {"[]", "holds array, expected an object"},
+        {"[]", "is [], expected an object"},
         {"{}", "`weight_map`: is missing"},
-        {R"({"weight_map": []})", "`weight_map`: is missing"},
+        {R"({"weight_map": []})", "`weight_map`: is [], expected an object"},
         {R"({"weight_map": {}})", "`weight_map`: is empty"},
-        {R"({"weight_map": {"a": 1}})", "`a`: lies in number"},
+        {R"({"weight_map": {"a": 1}})", "`weight_map.a`: is 1, expected a text"},
         {R"({"weight_map": {"a": "x", "a": "y"}})", "`a`: is there twice"},
         {R"({"weight_map": {"a": {"b": {"c": {"d": 1}}}}})", "nested more than 4 levels deep"},
     };

@@ -52,7 +52,7 @@ TEST_F(LeftOverTensors, BiasesWithoutASettingAreRefused) {
     decoder_.tensors["model.layers.1.self_attn.q_proj.bias"] = tensor({36});
     decoder_.tensors["model.layers.0.mlp.down_proj.bias"] = tensor({20});
     EXPECT_THAT(of_folder().unsupported,
-                ElementsAre(AllOf(HasSubstr("2 tensors of layers that config.json does not announce"),
+                ElementsAre(AllOf(HasSubstr("2 tensors that config.json does not announce"),
                                   HasSubstr("model.layers.1.self_attn.q_proj.bias"),
                                   HasSubstr("model.layers.0.mlp.down_proj.bias"))));
     EXPECT_THAT(of_gguf().unsupported, IsEmpty()) << "llama.cpp reads biases that are stored";
@@ -63,6 +63,16 @@ TEST_F(LeftOverTensors, HeadNormsOfAnotherArchitectureAreRefused) {
     decoder_.fill(3);
     EXPECT_THAT(of_folder().unsupported, ElementsAre(HasSubstr("model.layers.0.self_attn.q_norm.weight")));
     EXPECT_THAT(of_gguf().unsupported, ElementsAre(HasSubstr("blk.0.attn_q_norm.weight")));
+}
+
+TEST_F(LeftOverTensors, BiasesAndNormsThatNoArchitectureHasAreRefused) {
+    for (const char* name : {"lm_head.bias", "model.norm.bias", "model.layers.1.input_layernorm.bias",
+                             "model.layers.0.post_feedforward_layernorm.weight"}) {
+        decoder_.tensors[name] = tensor({20});
+        EXPECT_THAT(of_folder().unsupported, ElementsAre(HasSubstr(name)));
+        EXPECT_THAT(of_folder().warnings, IsEmpty());
+        decoder_.tensors.erase(name);
+    }
 }
 
 TEST_F(LeftOverTensors, AdaptersAreRefused) {

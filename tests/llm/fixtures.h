@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "import/gguf_builder.h"
-#include "llm/json_at.h"
 #include "llm/utf8.h"
 
 namespace tessera::test {
@@ -47,7 +46,7 @@ inline std::string read_file(const std::filesystem::path& path) {
 }
 
 inline nlohmann::json read_json(const std::filesystem::path& path) {
-    return parse_json(read_file(path), path.string());
+    return nlohmann::json::parse(read_file(path));
 }
 
 /// The texts of a tokenizer.json by id, added tokens included.

@@ -45,12 +45,12 @@ TEST_F(TokenIdsFile, AnythingElseIsNamed) {
               ": holds no token ids: expected a list, or an object with one under prompt_ids or ids");
     EXPECT_EQ(problem("3"),
               ": holds no token ids: expected a list, or an object with one under prompt_ids or ids");
-    EXPECT_EQ(problem(R"({"ids": "1 2"})"), ": has string where token ids are expected");
+    EXPECT_EQ(problem(R"({"ids": "1 2"})"), ": `ids`: is \"1 2\", expected a list");
     EXPECT_EQ(problem("[1, -2]"), ": `[1]`: is -2, expected a token id");
     EXPECT_EQ(problem("[2147483648]"), ": `[0]`: is 2147483648, expected a token id");
     EXPECT_EQ(problem("[1.0]"), ": `[0]`: is 1.0, expected a token id");
     EXPECT_EQ(problem("[[1]]"), ": `[0]`: is [1], expected a token id");
-    EXPECT_NE(problem("[1, 2").find("is not JSON"), std::string::npos);
+    EXPECT_NE(problem("[1, 2").find("is not valid JSON"), std::string::npos);
     EXPECT_THROW(read_token_ids(folder_.path() / "missing", kKeys), Error);
 }
 

@@ -94,8 +94,8 @@ struct Wrong {
 
 TEST(TokenizerErrors, WrongSectionsAreNamed) {
     for (const Wrong& wrong : {
-             Wrong{"/model", "null", "has no `model`"},
-             Wrong{"/model", "3", "`model`: is number, expected object"},
+             Wrong{"/model", "null", "`model`: is missing"},
+             Wrong{"/model", "3", "`model`: is 3, expected an object"},
              Wrong{"/model/vocab", "{}", "`model`: has no vocabulary"},
              Wrong{"/model/vocab/a", "\"x\"", "`vocab`: token \"a\" is string, which is not expected here"},
              Wrong{"/model/vocab/a", "-1", "`vocab`: token \"a\" has the id -1, expected 0 or more"},
@@ -114,12 +114,13 @@ TEST(TokenizerErrors, WrongSectionsAreNamed) {
              Wrong{"/model/unk_token", "\"zz\"",
                    "`model.unk_token`: is \"zz\", which the vocabulary does not have"},
              Wrong{"/model/dropout", "0.1", "not supported: model option dropout"},
-             Wrong{"/model/byte_fallback", "1", "`model.byte_fallback`: is number, expected boolean"},
-             Wrong{"/added_tokens", "{}", "`added_tokens`: is object, expected array"},
-             Wrong{"/added_tokens/0/id", "-1", "`added_tokens[0].id`: is -1, expected 0 to 1048575"},
+             Wrong{"/model/byte_fallback", "1", "`model.byte_fallback`: is 1, expected true or false"},
+             Wrong{"/added_tokens", "{}", "`added_tokens`: is {}, expected a list"},
+             Wrong{"/added_tokens/0/id", "-1",
+                   "`added_tokens[0].id`: is -1, expected an integer from 0 to 1048575"},
              Wrong{"/added_tokens/0/id", "18446744073709551615",
-                   "is 18446744073709551615, expected 0 to 1048575"},
-             Wrong{"/added_tokens/0/content", "null", "`added_tokens[0]`: has no `content`"},
+                   "is 18446744073709551615, expected an integer from 0 to 1048575"},
+             Wrong{"/added_tokens/0/content", "null", "`added_tokens[0].content`: is missing"},
              Wrong{"/pre_tokenizer",
                    R"({"type": "Split", "pattern": {"Regex": "(["}, "behavior": "Isolated"})",
                    "is not a regular expression that can be compiled"},
@@ -138,7 +139,7 @@ TEST(TokenizerErrors, WrongSectionsAreNamed) {
              Wrong{"/post_processor",
                    R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "x"}}],
                    "special_tokens": {}})",
-                   "`post_processor.special_tokens`: has no `x`"},
+                   "`post_processor.special_tokens.x`: is missing"},
              Wrong{"/post_processor",
                    R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "x"}},
                    {"Sequence": {"id": "A"}}], "special_tokens": {"x": {"ids": [9]}}})",
@@ -156,10 +157,26 @@ TEST(TokenizerErrors, DeepNestingIsRefused) {
     EXPECT_THAT(error_of(with("/extra", "0")), "no error");
     const test::TemporaryFolder folder("deep");
     folder.write("tokenizer.json", R"({"extra": )" + deep + "}");
-    EXPECT_THAT(error_of(folder.path()), HasSubstr("nests more than 64 deep"));
+    EXPECT_THAT(error_of(folder.path()), HasSubstr("nested more than 64 levels deep"));
     std::string sequence = R"({"type": "NFC"})";
     for (int i = 0; i < 20; ++i) sequence = R"({"type": "Sequence", "normalizers": [)" + sequence + "]}";
     EXPECT_THAT(error_of(with("/normalizer", sequence.c_str())), HasSubstr("nests sequences too deep"));
+}
+
+TEST(TokenizerErrors, FilesLargerThanAnyRealOneAreRefused) {
+    const test::TemporaryFolder folder("bounds");
+    const auto error_of_extra = [&](const std::string& value) {
+        folder.write("tokenizer.json",
+                     R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "x": )" + value + "}");
+        return error_of(folder.path());
+    };
+    EXPECT_THAT(error_of_extra("0"), "no error");
+    EXPECT_THAT(error_of_extra('"' + std::string((4 << 20) + 1, 'x') + '"'),
+                HasSubstr("holds a word, or blanks, of more than 4194304 bytes"));
+    std::string many = "[0";
+    for (int i = 0; i < 1'000'000; ++i) many += ",0";
+    EXPECT_THAT(error_of_extra(many + "]"), HasSubstr("holds more than the 1000000 values that are read"));
+    EXPECT_THAT(error_of_extra(R"({"y": 1, "y": 2})"), HasSubstr("`y`: is there twice in one object"));
 }
 
 TEST(TokenizerErrors, UnknownIdsAreNamed) {

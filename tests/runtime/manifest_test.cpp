@@ -141,16 +141,16 @@ TEST(Manifest, EveryFieldIsRequiredAndTyped) {
         with("\"manifest_version\": 1", "\"manifest_version\": 2"),
         "a.tsr: `manifest_version`: is 2, expected 1 (compile the model again with this version of Tessera)");
     EXPECT_EQ(with("\"machine_hash\"", "\"machine_cash\""), "a.tsr: `machine_hash`: is missing");
-    EXPECT_EQ(with("\"model\": \"toy\"", "\"model\": []"), "a.tsr: `model`: is array, expected a text");
+    EXPECT_EQ(with("\"model\": \"toy\"", "\"model\": []"), "a.tsr: `model`: is [], expected a text");
     EXPECT_EQ(with("\"constants_bytes\": 128", "\"constants_bytes\": 1.5"),
-              "a.tsr: `constants_bytes`: is number, expected an integer of 64 bits");
+              "a.tsr: `constants_bytes`: is 1.5, expected an integer of 64 bits");
     EXPECT_EQ(with("\"constants_bytes\": 128", "\"constants_bytes\": 18446744073709551615"),
-              "a.tsr: `constants_bytes`: is number, expected an integer of 64 bits");
+              "a.tsr: `constants_bytes`: is 18446744073709551615, expected an integer of 64 bits");
     EXPECT_EQ(with("\"element\": \"i32\"", "\"element\": \"i33\""),
               "a.tsr: `inputs[0].element`: is `i33`, which is no element type");
     EXPECT_EQ(with("\"multiple_of\": 1", "\"multiple_of\": null"),
-              "a.tsr: `symbols[0].multiple_of`: is null, expected an integer of 64 bits");
-    EXPECT_EQ(with("\"eos\": []", "\"eos\": [-1]"), "a.tsr: `text.eos[0]`: is number, expected a token id");
+              "a.tsr: `symbols[0].multiple_of`: is missing");
+    EXPECT_EQ(with("\"eos\": []", "\"eos\": [-1]"), "a.tsr: `text.eos[0]`: is -1, expected a token id");
 }
 
 TEST(Manifest, NoPrefixIsAccepted) {

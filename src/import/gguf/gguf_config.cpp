@@ -8,6 +8,7 @@
 #include "import/gguf/gguf_settings.h"
 #include "import/models/architecture.h"
 #include "support/error.h"
+#include "support/shown.h"
 
 // Keys: docs/gguf.md of ggml, "Standardized key-value pairs"; defaults as llama.cpp takes them.
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "support/error.h"
+#include "support/shown.h"
 
 namespace tessera {
 namespace {

@@ -4,15 +4,14 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "import/end_ids.h"
-#include "import/hf/json_file.h"
 #include "import/hf/rope_settings.h"
 #include "import/hf/settings.h"
 #include "import/hf/unsupported_settings.h"
 #include "import/models/architecture.h"
 #include "support/error.h"
+#include "support/json.h"
 
 namespace tessera {
 namespace {
@@ -72,6 +71,7 @@ void read_token_ids(HfSettings& settings, const std::string& file, DecoderConfig
                     Findings& findings) {
     constexpr IntegerBounds kAny{INT64_MIN, INT64_MAX};
     add_end_ids(settings.integers("eos_token_id", kAny), file + "eos_token_id", config, findings);
+    if (!settings.has_integers("bos_token_id")) return;
     for (const int64_t id : settings.integers("bos_token_id", kAny))
         check_token_id(id, file + "bos_token_id", config, findings);
 }
@@ -79,16 +79,14 @@ void read_token_ids(HfSettings& settings, const std::string& file, DecoderConfig
 void add_generation_config(const std::string& config_path, DecoderConfig& config, Findings& findings) {
     const auto path = std::filesystem::path(config_path).parent_path() / "generation_config.json";
     if (!std::filesystem::exists(path)) return;
-    const nlohmann::json document = read_json_object(path.string());
-    HfSettings settings(document, path.string(), findings);
+    HfSettings settings(read_json_object(path.string()), findings);
     read_token_ids(settings, "generation_config.json: ", config, findings);
 }
 
 }  // namespace
 
 std::optional<DecoderConfig> read_hf_config(const std::string& path, Findings& findings) {
-    const nlohmann::json document = read_json_object(path);
-    HfSettings settings(document, path, findings);
+    HfSettings settings(read_json_object(path), findings);
     const Architecture* architecture = read_architecture(settings, findings);
     refuse_unsupported_settings(settings);
     if (!architecture) return std::nullopt;

@@ -4,17 +4,13 @@
 #include <cstring>
 #include <tuple>
 
-#include <nlohmann/json.hpp>
-
-#include "import/hf/json_file.h"
 #include "support/checked.h"
 #include "support/error.h"
+#include "support/json.h"
 #include "support/stand_in.h"
 
 namespace tessera {
 namespace {
-
-using nlohmann::json;
 
 /// As the reference implementation limits it.
 constexpr size_t kLongestHeader = 100'000'000;
@@ -47,80 +43,42 @@ constexpr DataType kDataTypes[] = {
     {"C64", 64, {}},
 };
 
-/// One entry of the header.
-class Entry {
-public:
-    Entry(const std::string& path, const std::string& name, const json& object)
-        : path_(path), name_(name), object_(object) {
-        if (!object.is_object()) fail("is described by", object, "an object");
-    }
+/// Numbers of a list, none of them negative.
+std::vector<int64_t> sizes_of(const JsonCursor& list) {
+    std::vector<int64_t> all;
+    for (const JsonCursor& each : list.items()) all.push_back(each.integer(0, INT64_MAX));
+    return all;
+}
 
-    StoredTensor read(std::span<const std::byte> data) const {
-        const std::string type = text("dtype");
-        const auto known = std::find_if(std::begin(kDataTypes), std::end(kDataTypes),
-                                        [&](const DataType& each) { return each.name == type; });
-        StoredTensor tensor{.type = type, .shape = sizes("shape")};
-        if (tensor.shape.size() > kMostAxes)
-            throw Error(path_, name_,
-                        fmt::format("has {} axes, expected at most {}", tensor.shape.size(), kMostAxes));
-        const std::vector<int64_t> offsets = sizes("data_offsets");
-        if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > std::ssize(data))
-            fail("has data_offsets", object_.at("data_offsets"),
-                 fmt::format("two ascending numbers up to {}, the size of the contents", data.size()));
-        tensor.bytes =
-            data.subspan(static_cast<size_t>(offsets[0]), static_cast<size_t>(offsets[1] - offsets[0]));
-        if (known != std::end(kDataTypes)) {
-            tensor.element = known->element;
-            check_size(tensor, known->bits);
-        }
-        return tensor;
-    }
+void check_size(const StoredTensor& tensor, int64_t bits_each, const JsonCursor& entry) {
+    const auto elements = checked_product(std::span<const int64_t>(tensor.shape));
+    const auto bits_all = elements ? checked_mul(*elements, bits_each) : std::nullopt;
+    if (!bits_all || *bits_all % 8 != 0 || *bits_all / 8 != std::ssize(tensor.bytes))
+        entry.fail(fmt::format("has {} bytes, which do not hold {} elements of its shape {}",
+                               tensor.bytes.size(), tensor.type, entry.at("shape").shown()));
+}
 
-private:
-    void check_size(const StoredTensor& tensor, int64_t bits_each) const {
-        const auto elements = checked_product(std::span<const int64_t>(tensor.shape));
-        const auto bits_all = elements ? checked_mul(*elements, bits_each) : std::nullopt;
-        if (!bits_all || *bits_all % 8 != 0 || *bits_all / 8 != std::ssize(tensor.bytes))
-            throw Error(path_, name_,
-                        fmt::format("has {} bytes, which do not hold {} elements of its shape {}",
-                                    tensor.bytes.size(), tensor.type, object_.at("shape").dump()));
+/// What an entry of the header says of a tensor.
+StoredTensor read_entry(const JsonCursor& entry, std::span<const std::byte> data) {
+    const std::string type = entry.at("dtype").string();
+    const auto known = std::find_if(std::begin(kDataTypes), std::end(kDataTypes),
+                                    [&](const DataType& each) { return each.name == type; });
+    StoredTensor tensor{.type = type, .shape = sizes_of(entry.at("shape"))};
+    if (tensor.shape.size() > kMostAxes)
+        entry.fail(fmt::format("has {} axes, expected at most {}", tensor.shape.size(), kMostAxes));
+    const JsonCursor place = entry.at("data_offsets");
+    const std::vector<int64_t> offsets = sizes_of(place);
+    if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > std::ssize(data))
+        place.fail_expected(
+            fmt::format("two ascending numbers up to {}, the size of the contents", data.size()));
+    tensor.bytes =
+        data.subspan(static_cast<size_t>(offsets[0]), static_cast<size_t>(offsets[1] - offsets[0]));
+    if (known != std::end(kDataTypes)) {
+        tensor.element = known->element;
+        check_size(tensor, known->bits, entry);
     }
-
-    const json& field(const char* field_name) const {
-        const auto found = object_.find(field_name);
-        if (found == object_.end()) throw Error(path_, name_, fmt::format("has no {}", field_name));
-        return *found;
-    }
-
-    std::string text(const char* field_name) const {
-        const json& value = field(field_name);
-        if (!value.is_string()) fail(fmt::format("has {}", field_name), value, "text");
-        return value.get<std::string>();
-    }
-
-    std::vector<int64_t> sizes(const char* field_name) const {
-        const json& value = field(field_name);
-        std::vector<int64_t> all;
-        const std::string expected = "a list of numbers that are not negative";
-        if (!value.is_array()) fail(fmt::format("has {}", field_name), value, expected);
-        for (const json& each : value) {
-            if (!each.is_number_unsigned() || each.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
-                fail(fmt::format("has {}", field_name), value, expected);
-            all.push_back(each.get<int64_t>());
-        }
-        return all;
-    }
-
-    [[noreturn]] void fail(const std::string& what, const json& found, const std::string& expected) const {
-        std::string shown = found.dump(-1, ' ', true, json::error_handler_t::replace);
-        if (shown.size() > 80) shown = shown.substr(0, 80) + "...";
-        throw Error(path_, name_, fmt::format("{} {}, expected {}", what, shown, expected));
-    }
-
-    const std::string& path_;
-    const std::string& name_;
-    const json& object_;
-};
+    return tensor;
+}
 
 /// The tensors follow one another and fill the contents. @throws Error naming the first that does not.
 void check_places(const std::string& path, const std::map<std::string, StoredTensor, std::less<>>& tensors,
@@ -167,12 +125,9 @@ SafetensorsFile SafetensorsFile::open(const std::string& path) {
     const std::string_view text = result.file_.text().substr(sizeof(length), header_bytes);
     const std::span<const std::byte> data = all.subspan(sizeof(length) + header_bytes);
 
-    const json header = parse_json(text, path, {.bytes = kLongestHeader, .depth = 4});
-    if (!header.is_object())
-        throw Error(path, "", fmt::format("has a header of {}, expected an object", header.type_name()));
-    for (const auto& item : header.items())
-        if (item.key() != "__metadata__")
-            result.tensors_.emplace(item.key(), Entry(path, item.key(), item.value()).read(data));
+    const JsonCursor header = parse_json(text, path, {.bytes = kLongestHeader, .depth = 4});
+    for (const std::string& name : header.keys())
+        if (name != "__metadata__") result.tensors_.emplace(name, read_entry(header.at(name), data));
     check_places(path, result.tensors_, data);
     return result;
 }

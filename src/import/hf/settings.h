@@ -1,16 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "import/findings.h"
 #include "import/settings_account.h"
+#include "support/json.h"
 
 namespace tessera {
 
@@ -24,13 +22,15 @@ struct RealBounds {
 };
 
 /// Reads settings of one object of config.json, each with its type and range; `null` is as good as absent.
-/// Every reader throws Error naming file, field, found and expected. Remembers what was asked for.
+/// Every reader throws Error naming file, field, found and expected. The cursor remembers what was asked for.
 class HfSettings {
 public:
-    /// The object and findings must live longer.
-    HfSettings(const nlohmann::json& object, std::string path, Findings& findings);
+    /// The findings must live longer.
+    HfSettings(JsonCursor object, Findings& findings) : object_(std::move(object)), findings_(findings) {}
 
-    bool has(const std::string& field);
+    /// Whether it is a number or a list.
+    bool has_integers(const std::string& field) const;
+    bool has(const std::string& field) const { return object_.find(field).has_value(); }
     int64_t integer(const std::string& field, IntegerBounds bounds,
                     std::optional<int64_t> absent = std::nullopt);
     double real(const std::string& field, RealBounds bounds, std::optional<double> absent = std::nullopt);
@@ -48,7 +48,7 @@ public:
                                              std::optional<int64_t> absent = std::nullopt);
 
     /// The field is accounted for: whatever it says changes nothing.
-    void ignore(const std::string& field) { (void)find(field); }
+    void ignore(const std::string& field) { (void)object_.find(field); }
     /// All fields of this object are: what it is has been refused.
     void ignore_all();
     /// The fields that hold objects.
@@ -64,26 +64,15 @@ public:
 
     /// Fields that nobody has asked for, also of the objects that were read, in the order of names.
     std::vector<UnreadSetting> unread() const;
-    const std::string& path() const { return path_; }
+    const std::string& path() const { return object_.file(); }
 
 private:
-    const nlohmann::json* find(const std::string& field);
-    std::string described(const std::string& field);
-    void add_unread(const nlohmann::json& object, const std::string& prefix,
-                    std::vector<UnreadSetting>& unread) const;
-    [[noreturn]] void fail(const std::string& field, const nlohmann::json* found,
-                           const std::string& expected) const;
+    std::string described(const std::string& field) const;
+    /// Throws "is missing" where there is no such field.
+    JsonCursor required(const std::string& field, const std::string& expected) const;
 
-    struct Reads {
-        std::set<std::string> fields;   ///< that somebody has asked for, with their prefixes
-        std::set<std::string> objects;  ///< with the dot behind them: what was read field by field
-    };
-
-    const nlohmann::json* object_;
-    std::string path_;
+    JsonCursor object_;
     Findings& findings_;
-    std::string prefix_;            ///< before field names in messages: "rope_scaling."
-    std::shared_ptr<Reads> reads_;  ///< of the whole file
 };
 
 }  // namespace tessera

@@ -2,16 +2,13 @@
 
 #include <filesystem>
 
-#include <fmt/core.h>
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
-#include "import/hf/json_file.h"
 #include "support/error.h"
+#include "support/json.h"
 
 namespace tessera {
 namespace {
-
-using nlohmann::json;
 
 /// More than twice what a model with hundreds of experts in every layer has.
 constexpr JsonBounds kIndexBounds{.bytes = size_t{64} << 20, .values = 400'000, .depth = 4, .word = 4096};
@@ -21,24 +18,17 @@ constexpr size_t kLongestFileName = 255;  // of a file, on Linux
 
 /// Shard by tensor, as the index says.
 std::map<std::string, std::string> read_weight_map(const std::string& path) {
-    const json document = read_json_object(path, kIndexBounds);
-    const auto found = document.find("weight_map");
-    if (found == document.end() || !found->is_object())
-        throw Error(path, "weight_map", "is missing, expected an object with the file of each tensor");
+    const JsonCursor weight_map = read_json_object(path, kIndexBounds).at("weight_map");
     std::map<std::string, std::string> shards;
-    for (const auto& [tensor, file] : found->items()) {
-        if (!file.is_string())
-            throw Error(path, tensor,
-                        fmt::format("lies in {}, expected the name of a file", file.type_name()));
-        const std::string name = file.get<std::string>();
+    for (const std::string& tensor : weight_map.keys()) {
+        const JsonCursor file = weight_map.at(tensor);
+        const std::string name = file.string();
         if (name.empty() || name.size() > kLongestFileName || name.front() == '.' ||
             name.find('/') != std::string::npos || name.find('\0') != std::string::npos)
-            throw Error(path, tensor,
-                        fmt::format("lies in {}, expected the name of a file beside the index",
-                                    file.dump(-1, ' ', true)));
+            file.fail_expected("the name of a file beside the index");
         shards.emplace(tensor, name);
     }
-    if (shards.empty()) throw Error(path, "weight_map", "is empty");
+    if (shards.empty()) weight_map.fail("is empty");
     return shards;
 }
 

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <unordered_set>
+
+#include <nlohmann/json.hpp>
+
+#include "support/json.h"
+
+namespace tessera {
+
+/// What cursors share.
+struct JsonCursor::Document {
+    nlohmann::json root;
+    std::string file;
+    std::unordered_set<const void*> read;    ///< values that somebody has asked for
+    std::unordered_set<const void*> opened;  ///< objects of which somebody has asked for a member
+};
+
+}  // namespace tessera

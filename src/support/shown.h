@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// Text of a file for one line of a message: without control characters, at most 60 bytes of it.
+std::string shown(std::string_view text);
+
+}  // namespace tessera
