@@ -33,7 +33,7 @@ std::string contents(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string error_of(const std::function<void()>& job) {
+std::string error_of_job(const std::function<void()>& job) {
     try {
         job();
     } catch (const Error& error) {
@@ -43,7 +43,7 @@ std::string error_of(const std::function<void()>& job) {
 }
 
 std::string error_at(const fs::path& path) {
-    return error_of([&] { check_output(path); });
+    return error_of_job([&] { check_output(path); });
 }
 
 void write_in_any_order(const fs::path& path) {
@@ -119,9 +119,9 @@ TEST_F(Outputs, ADeviceStaysADevice) {
     write_in_any_order("/dev/null");
     EXPECT_TRUE(fs::is_character_file("/dev/null"));
     if (!fs::exists("/dev/full")) GTEST_SKIP();
-    EXPECT_EQ(error_of([] { write_file("/dev/full", "much"); }),
+    EXPECT_EQ(error_of_job([] { write_file("/dev/full", "much"); }),
               "/dev/full: cannot write the file: No space left on device");
-    EXPECT_EQ(error_of([] { write_in_any_order("/dev/full"); }),
+    EXPECT_EQ(error_of_job([] { write_in_any_order("/dev/full"); }),
               "/dev/full: cannot write the file: No space left on device");
 }
 
