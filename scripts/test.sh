@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Usage: scripts/test.sh [--fast]
 # Installs what is missing, builds, and runs every test once: those labelled sanitized under the address and
-# undefined-behaviour sanitizers, all others optimised, in build/test; then scripts/lint.sh. With --fast all are optimised,
-# and nothing is linted.
+# undefined-behaviour sanitizers, all others optimised, in build/test. With --fast all are optimised.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,7 +22,6 @@ if $fast; then
     exit
 fi
 export CCACHE_DEPEND=1 # what is compiled for the first time need not be preprocessed twice
-scripts/lint.sh
 scripts/build.sh test optimised_tests
 scripts/build.sh test bench_programs
 ctest --preset test --parallel "$(nproc)" --label-exclude '^sanitized$' --exclude-regex '_NOT_BUILT$'
