@@ -13,11 +13,11 @@
 #include "compiler/planner_options.h"
 #include "cost/step_cost.h"
 #include "instances.h"
+#include "lowering/lower.h"
 #include "measure/call_memory.h"
 #include "measure/near_memory.h"
 #include "measure/probe_code.h"
 #include "measure/samples.h"
-#include "lowering/lower.h"
 #include "runtime/shared_library.h"
 
 namespace tessera {

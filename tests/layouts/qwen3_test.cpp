@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "movement/units.h"
 #include "cost/measured_machine.h"
 #include "import/decoder.h"
 #include "layouts/lay_out.h"
+#include "movement/units.h"
 #include "ops/decompose.h"
 #include "plan/constants.h"
 #include "plan/copies.h"
