@@ -36,7 +36,7 @@ void PrintTo(const Path& path, std::ostream* out) {
 namespace {
 
 constexpr double kTolerance = 3e-5;  // as in differential_test.cpp
-constexpr uint64_t kMostGraphs = 1000;
+constexpr uint64_t kMostGraphs = 2000;
 constexpr int64_t kLanes = 4;  // every host has them
 
 struct PlannedGraph {
@@ -182,9 +182,11 @@ std::vector<std::pair<std::string, ValueId>> accessed(const Path& path, const Gr
 }
 
 /// The plan with what a micro-kernel reads or writes in another order of its axes, where one is legal: lanes
-/// may have to lie beside each other, scalars need not.
+/// may have to lie beside each other, scalars need not, neither its own nor those of plain loops that read or
+/// write the same.
 Plan reordered(const Path& path, const Graph& graph, const Plan& plan) {
-    for (const Plan& from : {plan, by_scalars(path.micro_kernel, graph, plan)}) {
+    for (const Plan& from : {plan, by_scalars(path.micro_kernel, graph, plan),
+                             by_scalars(plain_micro_kernel().name, graph, plan)}) {
         for (const auto& [name, value] : accessed(path, graph, from)) {
             std::vector<int> order(graph[value].type.shape.size());
             std::iota(order.begin(), order.end(), 0);
