@@ -234,6 +234,7 @@ TEST(HfConfig, EndTokensThatAreNoneAreWarnedAbout) {
                 ElementsAre(HasSubstr("eos_token_id = -1"), HasSubstr("eos_token_id = 23"),
                             HasSubstr("bos_token_id = 4000")));
     EXPECT_THAT(read({{"eos_token_id", 4294967295u}}).config->end_ids, IsEmpty());
+    EXPECT_THAT(read({{"bos_token_id", "<s>"}}).findings.warnings, IsEmpty()) << "the tokenizer knows it";
 }
 
 TEST(HfConfig, WindowsOfQwenCountWhereTheyAct) {
