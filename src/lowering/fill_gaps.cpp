@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "support/checked.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -30,8 +31,9 @@ Body fill_part(ValueId value, const WorkerPart& part, double identity, Storage& 
         const Variable first{names.fresh("part"), {0, variable.bounds.high}, part.group};
         const Index begin = Index::variable(first);
         body = {{For{variable, begin, min(begin + Index(part.group), extents[axis]), 1, std::move(body)}}};
-        body = {{For{first, input.worker() * Index(part.group), extents[axis],
-                     part.group * input.plan.workers, std::move(body)}}};
+        const auto step = checked_mul(part.group, input.plan.workers);
+        if (!step) throw IndexOverflow();
+        body = {{For{first, input.worker() * Index(part.group), extents[axis], *step, std::move(body)}}};
     }
     return body;
 }

@@ -18,6 +18,7 @@
 #include "lowering/kernel_division.h"
 #include "lowering/leaf.h"
 #include "movement/identifier.h"
+#include "support/checked.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -130,9 +131,16 @@ private:
             level.begin = range.begin;
             level.is_divided = loop.is_divided && storage_.input().plan.workers > 1;
             if (level.is_divided) level.begin = storage_.input().worker() * Index(loop.tile);
+            const auto stride = checked_mul(loop.tile, storage_.input().plan.workers);
+            if (level.is_divided && !stride) {
+                throw Error(root_node.name, loop.iterator,
+                            fmt::format("is divided in tiles of {} between {} workers, which exceeds 64 bits",
+                                        loop.tile, storage_.input().plan.workers),
+                            "choose a smaller tile");
+            }
             end = named(end, loop.iterator + "_stop", level.before);
             level.end = end;
-            level.step = level.is_divided ? loop.tile * storage_.input().plan.workers : tile;
+            level.step = level.is_divided ? *stride : tile;
             level.is_lone = range.largest <= tile;
             const Index start = level.is_lone ? range.begin : Index::variable(level.variable);
             if (!level.is_lone) open_loops_.push_back(level.variable.name);
@@ -350,7 +358,11 @@ private:
 }  // namespace
 
 Kernel lower_kernel(const LoweringInput& input, const Block& block, const KernelPlan& kernel) {
-    return KernelLowering(input, block, kernel).lower();
+    try {
+        return KernelLowering(input, block, kernel).lower();
+    } catch (const IndexOverflow& overflow) {
+        throw Error(root(kernel.nest).node, print(kernel.nest), overflow.problem, overflow.advice);
+    }
 }
 
 Program lower(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,

@@ -34,11 +34,8 @@ ProgramBuffer Storage::describe_parts(ValueId id) const {
     const TensorPlan& plan = plan_of_parts(id);
     const Index elements = stored_elements(plan.layout, extents(id));
     buffer.position = plan.offset.value_or(0);
-    buffer.bytes = elements.bounds().high * static_cast<int64_t>(sizeof(float));
-    if (input_.plan.workers > 1) {
-        buffer.worker_stride = (buffer.bytes + 63) / 64 * 64;  // no line belongs to two
-        buffer.bytes = buffer.worker_stride * input_.plan.workers;
-    }
+    buffer.bytes = bytes_of(elements, bits(buffer.element), buffer.value);
+    copy_for_workers(buffer);
     return buffer;
 }
 

@@ -260,6 +260,21 @@ Address Storage::locate(ValueId value, const std::vector<Index>& coordinates, bo
     return {buffer.name, offset_of(layout, tile_extents, at), v.type.element};
 }
 
+int64_t Storage::bytes_of(const Index& elements, int64_t bits, const std::string& value) const {
+    const int64_t count = elements.bounds().high;
+    if (count > kMostBytes * 8 / bits)
+        throw Error(value, print(elements),
+                    fmt::format("may be more elements than {} bytes hold", kMostBytes),
+                    "choose smaller tiles and lanes");
+    return (count * bits + 7) / 8;
+}
+
+void Storage::copy_for_workers(ProgramBuffer& buffer) const {
+    if (input_.plan.workers == 1) return;
+    buffer.worker_stride = (buffer.bytes + 63) / 64 * 64;
+    buffer.bytes = buffer.worker_stride * input_.plan.workers;
+}
+
 ProgramBuffer Storage::describe(ValueId id) const {
     const Value& value = input_.graph[id];
     ProgramBuffer buffer{.name = identifier(value.name),
@@ -278,7 +293,7 @@ ProgramBuffer Storage::describe(ValueId id) const {
         return position;
     };
     const auto bytes_in = [&](const Layout& layout, const std::vector<Index>& shape) {
-        return (stored_elements(layout, shape).bounds().high * bits(value.type.element) + 7) / 8;
+        return bytes_of(stored_elements(layout, shape), bits(value.type.element), value.name);
     };
     switch (value.kind) {
         case ValueKind::kInput:
@@ -317,11 +332,7 @@ ProgramBuffer Storage::describe(ValueId id) const {
                         shape[axis] = Index(tile->second[axis].largest);
                 }
                 buffer.bytes = bytes_in(plan_of(id).layout, shape);
-                if (input_.plan.workers > 1 &&
-                    (plan_of(id).place == Place::kTile || plan_of(id).each_worker)) {
-                    buffer.worker_stride = (buffer.bytes + 63) / 64 * 64;  // no line belongs to two
-                    buffer.bytes = buffer.worker_stride * input_.plan.workers;
-                }
+                if (plan_of(id).place == Place::kTile || plan_of(id).each_worker) copy_for_workers(buffer);
             }
             break;
         }

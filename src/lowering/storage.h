@@ -75,6 +75,10 @@ public:
 
 private:
     ProgramBuffer describe(ValueId value) const;
+    /// Of so many elements at the upper bounds of the symbols. @throws Error for more than a memory holds.
+    int64_t bytes_of(const Index& elements, int64_t bits, const std::string& value) const;
+    /// Gives each worker its own copy, none of which shares a line with another.
+    void copy_for_workers(ProgramBuffer& buffer) const;
     // parts.cpp
     ProgramBuffer describe_parts(ValueId value) const;
     const TensorPlan& plan_of_parts(ValueId value) const;

@@ -15,6 +15,8 @@
 
 #include <fmt/core.h>
 
+#include "support/checked.h"
+
 namespace tessera {
 namespace {
 
@@ -39,7 +41,8 @@ std::optional<int64_t> group_of(const Index& index, const std::map<std::string, 
         // k x + rest with 0 <= rest < k: x is the leading digit.
         const Index rest = index - atom_index(*term.atom) * Index(term.coefficient);
         const Bounds bounds = rest.bounds();
-        if (bounds.low >= 0 && bounds.high < term.coefficient) return *group * term.coefficient;
+        // A group that no number holds is one that says nothing.
+        if (bounds.low >= 0 && bounds.high < term.coefficient) return checked_mul(*group, term.coefficient);
     }
     return std::nullopt;
 }

@@ -157,7 +157,11 @@ private:
         for (const Statement& statement : statements) {
             const Statement* outer = statement_;
             if (!is_in_meaning_) statement_ = &statement;
-            std::visit([&](const auto& node) { check_statement(node); }, statement.node);
+            try {
+                std::visit([&](const auto& node) { check_statement(node); }, statement.node);
+            } catch (const IndexOverflow& overflow) {
+                refuse(overflow.problem);
+            }
             statement_ = outer;
         }
         names_.leave(mark);

@@ -175,6 +175,13 @@ public:
         return node.as_integer()->get();
     }
     int64_t number(const std::string& key) { return number_of(need(key), key); }
+    int64_t bytes(const std::string& key) {
+        const int64_t value = number(key);
+        if (value < 0 || value > kMostBytes)
+            throw Error(at(need(key), where_), key,
+                        fmt::format("is {}, expected 0 to {} bytes", value, kMostBytes));
+        return value;
+    }
     int64_t number_or(const std::string& key, int64_t otherwise) {
         return table_.contains(key) ? number(key) : otherwise;
     }
@@ -212,8 +219,8 @@ SpecialisationPlan parse_specialisation(const toml::table& table, const std::str
     Fields fields(table, where);
     SpecialisationPlan plan;
     plan.name = fields.text("name");
-    plan.arena_bytes = fields.number("arena_bytes");
-    plan.max_live_bytes = fields.number("max_live_bytes");
+    plan.arena_bytes = fields.bytes("arena_bytes");
+    plan.max_live_bytes = fields.bytes("max_live_bytes");
     for (const auto& [symbol, node] : fields.table("bounds")) {
         const toml::array* pair = node.as_array();
         if (!pair || pair->size() != 2 || !pair->is_homogeneous(toml::node_type::integer)) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <dlfcn.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "codegen/cpp/emit.h"
@@ -21,10 +22,19 @@ namespace tessera::testing {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// Both round alike, but for the order of sums and the last bits of functions.
+constexpr double kTolerance = 3e-6;
+constexpr double kSmallest = 1e-2;
+
+}  // namespace
+
 struct CompiledPlans::Entry {
     Graph graph;
     Plan plan;
-    std::vector<Program> programs;
+    std::vector<Program> programs;  ///< with names that are unique in the unit
+    InterpretedPlan interpreted;
 };
 
 struct CompiledPlans::Library {
@@ -59,12 +69,9 @@ CompiledPlans::~CompiledPlans() = default;
 
 size_t CompiledPlans::add(const Graph& graph, const Plan& plan) {
     const size_t index = entries_.size();
-    Entry entry{graph, plan, {}};
-    const ConstantSection constants = constant_section(graph, plan);
-    for (const SpecialisationPlan& s : plan.specialisations) {
-        entry.programs.push_back(lower(graph, plan, s, constants));
-        entry.programs.back().specialisation += fmt::format("_{}", index);  // names of one unit are unique
-    }
+    InterpretedPlan interpreted(graph, plan);
+    Entry entry{graph, plan, interpreted.programs(), std::move(interpreted)};
+    for (Program& program : entry.programs) program.specialisation += fmt::format("_{}", index);
     entries_.push_back(std::move(entry));
     return index;
 }
@@ -135,7 +142,44 @@ GraphResult CompiledPlans::run(size_t index, const GraphCall& call, Turns turns)
     TESSERA_CHECK(function != nullptr, "{}", name);
     const StepMemory memory(entry.graph, entry.plan, entry.plan.specialisations[s], call);
     run_step(function, memory.memory(), entry.plan.workers, turns);
-    return memory.results();
+    GraphResult result = memory.results();
+    const InterpretedPlan::Run interpreted = entry.interpreted.run(call);
+    const Difference worst = difference(result, interpreted.result, kSmallest);
+    EXPECT_EQ(interpreted.faults_text(), "") << print(entry.plan);
+    EXPECT_LE(worst.relative, kTolerance) << "emitted code against the interpreter: " << worst.where << "\n"
+                                          << print(entry.plan);
+    EXPECT_LE(worst.of_row, kTolerance)
+        << "emitted code against the interpreter: " << worst.where_in_row << "\n"
+        << print(entry.plan);
+    return result;
+}
+
+void expect_compiled_plans_compute(int64_t lanes, const std::vector<PlannedGraph>& plans) {
+    CompiledPlans compiled(lanes);
+    for (const PlannedGraph& planned : plans) compiled.add(planned.lowered(), planned.plan);
+    compiled.compile();
+    for (size_t p = 0; p < plans.size(); ++p) {
+        for (const int64_t tokens : kTokens) {
+            const GraphCall call = plans[p].graph.call(tokens);
+            const GraphResult expected = interpret_graph(plans[p].graph.graph, call);
+            for (const Turns turns : {Turns::kAscending, Turns::kDescending, Turns::kRandom}) {
+                const Difference worst = difference(compiled.run(p, call, turns), expected, kSmallestOutput);
+                ASSERT_LE(worst.relative, kToleranceOfPlans)
+                    << plans[p].what << ", T = " << tokens << ", turns " << static_cast<int>(turns) << ": "
+                    << worst.where << "\n"
+                    << print(plans[p].lowered()) << print(plans[p].plan);
+                if (plans[p].plan.workers == 1) break;
+            }
+        }
+    }
+}
+
+std::vector<uint64_t> seeds_of_lanes(uint64_t first, uint64_t end, int64_t lanes) {
+    std::vector<uint64_t> seeds;
+    for (uint64_t seed = first; seed < end; ++seed) {
+        if (lanes_of(seed) == lanes) seeds.push_back(seed);
+    }
+    return seeds;
 }
 
 }  // namespace tessera::testing

@@ -8,6 +8,7 @@
 #include "codegen/taking_turns.h"
 #include "ir/graph_interpreter.h"
 #include "movement/difference.h"
+#include "movement/planned_graphs.h"
 #include "movement/program.h"
 #include "plan/plan.h"
 
@@ -36,7 +37,8 @@ public:
     /// then.
     void compile();
 
-    /// Calls the first specialisation whose bounds hold, with the inputs of an interpreter's call. Outputs
+    /// Calls the first specialisation whose bounds hold, with the inputs of an interpreter's call, interprets
+    /// the same program, and fails the test where the two differ or the interpreter finds fault. Outputs
     /// and states come back in row-major order, whatever the plan's layouts. What the step may not read, and
     /// what it has not written yet, is NaN; what it may not write is watched. @throws Error for a write
     /// outside.
@@ -49,5 +51,11 @@ private:
     std::vector<Entry> entries_;
     std::unique_ptr<Library> library_;
 };
+
+/// Compiles all plans in one unit and runs them at kTokens, the workers in any order, against their graphs.
+void expect_compiled_plans_compute(int64_t lanes, const std::vector<PlannedGraph>& plans);
+
+/// The seeds in [first, end) of which the graphs are made for so many lanes.
+std::vector<uint64_t> seeds_of_lanes(uint64_t first, uint64_t end, int64_t lanes);
 
 }  // namespace tessera::testing

@@ -1,50 +1,65 @@
-// Emitted code against the interpreter, on random graphs at ragged sizes.
+// Emitted code of the corpus of tests/movement/planned_graphs.h: against the interpreter of the same program,
+// and against the graph. Starting the compiler and reading NTT cost most of the time, so that the plans of
+// all seeds are one unit for each number of lanes; what is compiled is a small part of what tests/movement
+// interprets.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
-#include "movement/random_graph.h"
-#include "movement/units.h"
-#include "planner/default_planner.h"
-#include "planner/verify_plan.h"
 
 namespace tessera::testing {
 namespace {
 
-// Depth of a graph times the terms of its longest sum times the rounding unit of F32, about 10 x 40 x 6e-8.
-constexpr double kTolerance = 3e-5;
-
-class Differential : public ::testing::TestWithParam<uint64_t> {};
-
-TEST_P(Differential, DefaultPlanComputesWhatTheInterpreterDoes) {
-    const uint64_t seed = GetParam();
-    const std::vector<int64_t> widths = host_lanes();
-    const int64_t lanes = widths[seed % widths.size()];
-    const RandomGraph random = random_graph(seed, lanes);
-    verify(random.graph, "random graph");
-    PlannerOptions options{.machine = "test",
-                           .lanes = lanes,
-                           .vector_registers = 32,
-                           .resident_bytes = 256,
-                           .cached_bytes = 256};
-    if (seed % 2 == 0) options.units.push_back(pair_unit(lanes));
-    if (seed % 4 < 2) {
-        options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
-        options.units.push_back(byte_tile_unit({.m = 16, .n = lanes, .k = 64}));
-    }
-    const Plan plan = default_plan(random.graph, options);
-    verify_plan(random.graph, plan, "default plan");
-    CompiledPlans compiled(lanes);
-    compiled.add(random.graph, plan);
-    compiled.compile();
-    for (const int64_t tokens : {1, 2, 7, 17, 23}) {
-        const GraphCall call = random.call(tokens);
-        const Difference worst = difference(compiled.run(0, call), interpret_graph(random.graph, call));
-        ASSERT_LE(worst.relative, kTolerance) << "T = " << tokens << ": " << worst.where << "\n"
-                                              << print(random.graph) << print(plan);
-    }
+void append(std::vector<PlannedGraph>& plans, std::vector<PlannedGraph> more) {
+    for (PlannedGraph& planned : more) plans.push_back(std::move(planned));
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Differential, ::testing::Range<uint64_t>(1, 25));
+class Compiled : public ::testing::TestWithParam<int64_t> {};
+
+using Differential = Compiled;
+TEST_P(Differential, DefaultPlansComputeWhatTheGraphDoes) {
+    std::vector<PlannedGraph> plans;
+    for (const uint64_t seed : seeds_of_lanes(1, 25, GetParam()))
+        plans.push_back(default_planned(seed, GetParam()));
+    expect_compiled_plans_compute(GetParam(), plans);
+}
+
+using PlanVariations = Compiled;
+TEST_P(PlanVariations, ComputeWhatTheGraphDoes) {
+    std::vector<PlannedGraph> plans;
+    for (const uint64_t seed : seeds_of_lanes(101, 110, GetParam()))
+        append(plans, edited_plans(seed, GetParam(), 3));
+    expect_compiled_plans_compute(GetParam(), plans);
+}
+
+using Workers = Compiled;
+TEST_P(Workers, PlansComputeWhatTheGraphDoes) {
+    std::vector<PlannedGraph> plans;
+    for (const uint64_t seed : seeds_of_lanes(201, 204, GetParam())) {
+        append(plans, plans_of_workers(seed, GetParam()));
+        append(plans, edited_plans_of_workers(seed, GetParam(), 4));
+    }
+    expect_compiled_plans_compute(GetParam(), plans);
+}
+
+using Layouts = Compiled;
+TEST_P(Layouts, OfAnyCostsComputeWhatTheGraphDoes) {
+    std::vector<PlannedGraph> plans;
+    for (const uint64_t seed : seeds_of_lanes(1, 17, GetParam())) plans.push_back(laid_out(seed, GetParam()));
+    expect_compiled_plans_compute(GetParam(), plans);
+}
+
+using Ragged = Compiled;
+TEST_P(Ragged, EveryFamilyComputesWhatTheGraphDoes) {
+    expect_compiled_plans_compute(GetParam(), ragged_plans(GetParam(), {GetParam() - 1, GetParam() + 1}));
+}
+
+const auto kName = [](const auto& lanes) { return fmt::format("{}", lanes.param); };
+INSTANTIATE_TEST_SUITE_P(Lanes, Differential, ::testing::ValuesIn(host_lanes()), kName);
+INSTANTIATE_TEST_SUITE_P(Lanes, PlanVariations, ::testing::ValuesIn(host_lanes()), kName);
+INSTANTIATE_TEST_SUITE_P(Lanes, Workers, ::testing::ValuesIn(host_lanes()), kName);
+INSTANTIATE_TEST_SUITE_P(Lanes, Layouts, ::testing::ValuesIn(host_lanes()), kName);
+INSTANTIATE_TEST_SUITE_P(Lanes, Ragged, ::testing::ValuesIn(host_lanes()), kName);
 
 }  // namespace
 }  // namespace tessera::testing

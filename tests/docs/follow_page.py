@@ -11,10 +11,10 @@ The blocks of the page are carried out in its order:
     ```files                names all files that the page wrote or changed since the last such block, one a line
 
 The tree is an empty folder that lies over the source tree: it holds only what the page writes or changes. Then its
-.cpp files are compiled with the flags that the build has for their folder, linked in front of the library (a file that
-the page changes takes the place of the library's own), with the support files of the tests beside them (compiled, too,
-where the build has not), and the tests in the new and changed test files are run. A header that is changed may only gain declarations: nothing else is
-compiled again.
+.cpp files are compiled with the flags that the build has for their folder and linked in front of the library: a file
+that the page changes, or the unit of files that has it, takes the place of the library's own. The support files of the
+tests are linked, too. The tests in the new and changed test files are run. A header that is changed may only gain
+declarations: nothing else is compiled again.
 """
 
 import argparse
@@ -29,6 +29,7 @@ import sys
 import tempfile
 
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INCLUDED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 CHANGED = re.compile(r"^\+\+\+ (?:b/)?(\S+)", re.MULTILINE)
 
 
@@ -45,6 +46,14 @@ def run(command, **options):
     return result.stdout
 
 
+def compiled_by(command):
+    """The file of a command; of a unit, the files that it includes."""
+    file = pathlib.Path(command["file"]).resolve()
+    if file.parent.name != "Unity":
+        return [file]
+    return [pathlib.Path(name).resolve() for name in INCLUDED.findall(file.read_text(encoding="utf-8"))]
+
+
 class Follower:
     def __init__(self, source, build, tree):
         self.source, self.build, self.tree = source, build, tree
@@ -57,7 +66,8 @@ class Follower:
             result = build / words[words.index("-o") + 1]
             if result.exists():
                 self.built[pathlib.Path(command["file"]).resolve()] = result
-        self.commands = {pathlib.Path(c["file"]).resolve(): c for c in commands}
+        self.commands = {file: command for command in commands for file in compiled_by(command)}
+        self.units = set()  # compiled with what the page changes
 
     def follow(self, page):
         blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
@@ -127,13 +137,29 @@ class Follower:
         run(self.flags_for(path) + ["-o", str(result), "-c", str(root / path)], cwd=self.build)
         return result
 
+    def compile_changed(self, path, changed):
+        """The object that takes the library's place: of a file, or of the unit that has it; none if that is compiled."""
+        known = self.commands.get((self.source / path).resolve())
+        unit = pathlib.Path(known["file"]) if known else None
+        if path.parts[0] != "src" or unit is None or unit.parent.name != "Unity":
+            return [self.compile(path, self.tree)]
+        if unit in self.units:
+            return []
+        self.units.add(unit)
+        text = unit.read_text(encoding="utf-8")
+        for file in changed:
+            text = text.replace(f'"{self.source / file}"', f'"{self.tree / file}"')
+        mine = path.parent / f"unit_{len(self.units)}.cpp"
+        (self.tree / mine).write_text(text, encoding="utf-8")
+        return [self.compile(mine, self.tree)]
+
     def build_and_test(self, link):
         sources = sorted(p.relative_to(self.tree) for p in self.tree.rglob("*.cpp"))
         if not sources:
             return
         objects = []
         for path in sources:
-            objects.append(self.compile(path, self.tree))
+            objects += self.compile_changed(path, sources)
         for module in {path.parts[1] for path in sources if path.parts[0] == "tests"}:
             for file in sorted((self.source / "tests" / module).rglob("*.cpp")):
                 path = file.relative_to(self.source)

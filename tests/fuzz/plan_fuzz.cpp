@@ -1,15 +1,66 @@
+// Plans of small graphs: parsed, verified, lowered, and what is accepted interpreted. Whatever a person
+// writes, a plan is refused or is one of which no run has a fault.
 #include "fuzz/target.h"
 #include "kernels/micro_kernels.h"
-#include "plan/plan.h"
+#include "movement/example_plans.h"
+#include "movement/interpreted_plan.h"
+#include "planner/place_buffers.h"
+#include "planner/verify_plan.h"
+#include "planner/verify_structure.h"
+
+namespace {
+
+using namespace tessera;
+
+constexpr int64_t kMostArena = 1 << 20;
+constexpr int64_t kMostWorkersToRun = 8;
+
+/// Zeros everywhere: what is touched does not depend on values, but for positions.
+GraphCall call_of(const Graph& graph, int64_t tokens) {
+    GraphCall call;
+    call.symbols = {{"T", tokens}};
+    const auto zeros = [](std::vector<int64_t> shape) {
+        size_t count = 1;
+        for (const int64_t extent : shape) count *= static_cast<size_t>(extent);
+        return TensorData{std::move(shape), std::vector<double>(count)};
+    };
+    for (const Value& value : graph.values) {
+        if (value.kind == ValueKind::kInput)
+            call.inputs[value.name] = zeros(evaluate(value.type.shape, call.symbols));
+    }
+    call.constant = [zeros](const Value& constant, int64_t) {
+        return zeros(evaluate(constant.type.shape, {}));
+    };
+    return call;
+}
+
+void plan_one(const Graph& graph, const Plan& plan) {
+    verify_structure(graph, plan, "fuzz");
+    const Plan placed = place_buffers(graph, plan);
+    verify_plan(graph, placed, "fuzz");
+    if (placed.specialisations.empty() || placed.workers > kMostWorkersToRun) return;
+    const SpecialisationPlan& first = placed.specialisations.front();
+    if (first.arena_bytes > kMostArena) return;
+    const testing::InterpretedPlan lowered(graph, placed);
+    const testing::InterpretedPlan::Run run = lowered.run(call_of(graph, first.bounds.at("T").low));
+    TESSERA_CHECK(run.faults.empty(), "{}", run.faults_text());
+}
+
+}  // namespace
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    using namespace tessera;
     return fuzz::accepts_or_throws_error([&] {
         const Plan plan = parse_plan(fuzz::text_of(data, size), "fuzz", micro_kernels());
         TESSERA_CHECK(parse_plan(print(plan), "fuzz", micro_kernels()) == plan);
+        for (const auto& [name, example] : testing::examples()) {
+            const Graph graph = example.parsed();
+            if (graph.name == plan.graph) plan_one(graph, plan);
+        }
     });
 }
 
 std::vector<std::string> tessera::fuzz::seeds() {
-    return {};
+    std::vector<std::string> plans;
+    for (const auto& [name, example] : testing::examples()) plans.push_back(print(example.planned()));
+    return plans;
 }

@@ -20,23 +20,24 @@ double largest_of(std::span<const double> values) {
     return largest;
 }
 
-double range_of(std::span<const double> values) {
+double range_of(std::span<const double> values, double smallest) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (const double v : values) {
         if (!std::isfinite(v)) continue;
         low = std::min(low, v);
         high = std::max(high, v);
     }
-    return std::max({high - low, std::abs(high), 1e-3});
+    return std::max({high - low, std::abs(high), smallest});
 }
 
-void compare(const TensorData& got, const TensorData& expected, const std::string& name, Difference& worst) {
-    const double range = range_of(expected.values);
+void compare(const TensorData& got, const TensorData& expected, const std::string& name, double smallest,
+             Difference& worst) {
+    const double range = range_of(expected.values, smallest);
     const size_t width = expected.shape.empty() ? 1 : static_cast<size_t>(expected.shape.back());
     for (size_t begin = 0; begin < expected.values.size(); begin += width) {
         // Rows of small numbers are what is left of larger ones.
         const double row =
-            std::max(largest_of(std::span(expected.values).subspan(begin, width)), range / 100);
+            std::max({largest_of(std::span(expected.values).subspan(begin, width)), range / 100, smallest});
         for (size_t i = begin; i < begin + width; ++i) {
             const double a = got.values[i], b = expected.values[i];
             if (a == b || (std::isnan(a) && std::isnan(b))) continue;
@@ -56,13 +57,13 @@ void compare(const TensorData& got, const TensorData& expected, const std::strin
 
 }  // namespace
 
-Difference difference(const GraphResult& got, const GraphResult& expected) {
+Difference difference(const GraphResult& got, const GraphResult& expected, double smallest) {
     Difference worst;
     for (size_t o = 0; o < expected.outputs.size(); ++o)
-        compare(got.outputs[o], expected.outputs[o], fmt::format("output {}", o), worst);
+        compare(got.outputs[o], expected.outputs[o], fmt::format("output {}", o), smallest, worst);
     for (const auto& [name, repetitions] : expected.states) {
         for (size_t r = 0; r < repetitions.size(); ++r)
-            compare(got.states.at(name)[r], repetitions[r], name, worst);
+            compare(got.states.at(name)[r], repetitions[r], name, smallest, worst);
     }
     return worst;
 }

@@ -7,15 +7,15 @@
 namespace tessera::testing {
 
 /// The largest difference of two results over outputs and states, and where it is: beside the range of all
-/// expected values (at least 1e-3), and beside the largest of its own row, the last axis. A row is worth
-/// looking at alone, since a large one elsewhere hides a mistake in it; what is lost where large terms cancel
-/// counts there, too, so that its bound is a wider one.
+/// expected values, and beside the largest one of its row, the last axis. A large row elsewhere would hide a
+/// mistake from the former.
 struct Difference {
     double relative = 0;
     std::string where;
     double of_row = 0;
     std::string where_in_row;
 };
-Difference difference(const GraphResult& got, const GraphResult& expected);
+/// `smallest`: of ranges and rows; the size of terms that may cancel.
+Difference difference(const GraphResult& got, const GraphResult& expected, double smallest = 1e-3);
 
 }  // namespace tessera::testing

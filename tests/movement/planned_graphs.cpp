@@ -33,7 +33,7 @@ std::vector<PlannedGraph> edited(const RandomGraph& graph, const Plan& start, ui
         for (const Edit& edit : variation.edits) {
             if (edit.refused.empty()) history += edit.what + "\n";
         }
-        plans.push_back({graph, variation.plan, std::move(history)});
+        plans.push_back({graph, variation.plan, std::move(history), {}});
     }
     return plans;
 }
@@ -71,6 +71,11 @@ PlannerOptions layout_options(uint64_t seed, int64_t lanes) {
 
 }  // namespace
 
+int64_t lanes_of(uint64_t seed) {
+    constexpr int64_t kWidths[] = {16, 8, 4};
+    return kWidths[seed % std::size(kWidths)];
+}
+
 PlannerOptions differential_options(uint64_t seed, int64_t lanes) {
     PlannerOptions options{.machine = "test",
                            .lanes = lanes,
@@ -90,7 +95,7 @@ PlannedGraph default_planned(uint64_t seed, int64_t lanes) {
     verify(graph.graph, "random graph");
     Plan plan = default_plan(graph.graph, differential_options(seed, lanes));
     verify_plan(graph.graph, plan, "default plan");
-    return {std::move(graph), std::move(plan), fmt::format("seed {}", seed)};
+    return {std::move(graph), std::move(plan), fmt::format("seed {}", seed), {}};
 }
 
 std::vector<PlannedGraph> edited_plans(uint64_t seed, int64_t lanes, int count) {
@@ -107,8 +112,10 @@ std::vector<PlannedGraph> plans_of_workers(uint64_t seed, int64_t lanes) {
         for (const double barrier : {0.0, 100.0}) {
             Plan plan = default_plan(graph.graph, worker_options(lanes, workers, barrier));
             verify_plan(graph.graph, plan, "default plan");
-            plans.push_back({graph, std::move(plan),
-                             fmt::format("seed {}, {} workers, a barrier costs {}", seed, workers, barrier)});
+            plans.push_back({graph,
+                             std::move(plan),
+                             fmt::format("seed {}, {} workers, a barrier costs {}", seed, workers, barrier),
+                             {}});
         }
     }
     return plans;
@@ -120,21 +127,20 @@ std::vector<PlannedGraph> edited_plans_of_workers(uint64_t seed, int64_t lanes, 
                   count);
 }
 
-std::vector<PlannedGraph> ragged_plans(int64_t lanes) {
+std::vector<PlannedGraph> ragged_plans(int64_t lanes, const std::vector<int64_t>& extents) {
     std::vector<PlannedGraph> plans;
-    for (const int64_t extent :
-         {int64_t{1}, lanes - 1, lanes, lanes + 1, 2 * lanes, int64_t{13}, int64_t{31}}) {
+    for (const int64_t extent : extents) {
         RandomGraph graph = graph_of_every_family(static_cast<uint64_t>(extent), lanes, extent);
         verify(graph.graph, "ragged graph");
         Plan plan = default_plan(
             graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .cached_bytes = 256});
         verify_plan(graph.graph, plan, "default plan");
-        plans.push_back({std::move(graph), std::move(plan), fmt::format("extent {}", extent)});
+        plans.push_back({std::move(graph), std::move(plan), fmt::format("extent {}", extent), {}});
     }
     return plans;
 }
 
-LaidOutGraph laid_out(uint64_t seed, int64_t lanes) {
+PlannedGraph laid_out(uint64_t seed, int64_t lanes) {
     RandomGraph random = random_graph(seed, lanes);
     const PlannerOptions options = layout_options(seed, lanes);
     const Plan initial = initial_plan(random.graph, options);
@@ -159,7 +165,7 @@ LaidOutGraph laid_out(uint64_t seed, int64_t lanes) {
     verify(graph, "graph with copies");
     Plan plan = complete_plan(graph, decided, options);
     verify_plan(graph, plan, "plan");
-    return {std::move(random), std::move(graph), std::move(plan)};
+    return {std::move(random), std::move(plan), fmt::format("seed {}", seed), std::move(graph)};
 }
 
 }  // namespace tessera::testing

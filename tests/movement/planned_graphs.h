@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,23 @@ namespace tessera::testing {
 struct PlannedGraph {
     RandomGraph graph;
     Plan plan;
-    std::string what;  ///< for messages
+    std::string what;                  ///< for messages
+    std::optional<Graph> with_copies;  ///< of which the plan is, if it is not of the random graph
+
+    const Graph& lowered() const { return with_copies ? *with_copies : graph.graph; }
 };
 
 /// Numbers of tokens at which a plan is tried: single ones, primes, and the most.
 inline constexpr int64_t kTokens[] = {1, 2, 7, 17, 23};
+
+/// How far the plans may be from their graphs, by range and by row: ten times what is measured, 5e-7 and
+/// 8e-7. Every graph rounds where its definitions say so, what is left is the rounding of f32.
+inline constexpr double kToleranceOfPlans = 5e-6;
+/// Of ranges: the last operator subtracts it.
+inline constexpr double kSmallestOutput = 0.25;
+
+/// 16, 8 or 4: each seed has its number of lanes.
+int64_t lanes_of(uint64_t seed);
 
 /// Units that multiply pairs, and tiles of both types, on every other seed.
 PlannerOptions differential_options(uint64_t seed, int64_t lanes);
@@ -34,16 +47,10 @@ std::vector<PlannedGraph> plans_of_workers(uint64_t seed, int64_t lanes);
 /// Edits of the plan for two workers and free barriers.
 std::vector<PlannedGraph> edited_plans_of_workers(uint64_t seed, int64_t lanes, int count);
 
-/// Every family of operators at the sizes where groups of lanes begin, end and are left over.
-std::vector<PlannedGraph> ragged_plans(int64_t lanes);
+/// Every family of operators at these extents.
+std::vector<PlannedGraph> ragged_plans(int64_t lanes, const std::vector<int64_t>& extents);
 
 /// A plan of layouts that the search decides on by random costs, so that all kinds of copies occur.
-/// `graph` is the one without copies; `lowered` the one of which `plan` is.
-struct LaidOutGraph {
-    RandomGraph graph;
-    Graph lowered;
-    Plan plan;
-};
-LaidOutGraph laid_out(uint64_t seed, int64_t lanes);
+PlannedGraph laid_out(uint64_t seed, int64_t lanes);
 
 }  // namespace tessera::testing

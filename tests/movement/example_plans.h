@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/plan.h"
+
+/// One small graph under each micro-kernel: what lowering makes of it, and what is emitted, is shown by the
+/// files of tests/golden.
+namespace tessera::testing {
+
+/// A graph, and a plan of which only what matters is written.
+struct Example {
+    std::string graph;
+    std::vector<std::string> nests;  ///< of block `main`
+    std::map<std::string, Layout> stored;
+    std::map<std::string, TensorPlan> tensors;
+    int64_t workers = 1;  ///< with several, all meet before every kernel but the first
+
+    Graph parsed() const;
+    /// Placed and verified.
+    Plan planned() const;
+};
+
+/// By the name of the micro-kernel.
+const std::map<std::string, Example>& examples();
+
+}  // namespace tessera::testing

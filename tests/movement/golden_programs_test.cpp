@@ -1,0 +1,105 @@
+// What lowering makes of one small graph under each micro-kernel, as files that can be read:
+// tests/golden/programs/*.txt. TESSERA_UPDATE_GOLDEN=1 in the environment rewrites them; a missing one fails.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "kernels/micro_kernels.h"
+#include "movement/example_plans.h"
+#include "movement/interpreted_plan.h"
+#include "movement/parse_program.h"
+
+namespace tessera::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kTolerance = 3e-6;
+/// Weights are rounded to bf16 beside the largest score so far, which depends on where a fold cuts positions.
+constexpr double kToleranceOfWeights = 0x1p-8;
+
+TensorData drawn(ElementType type, std::vector<int64_t> shape, uint64_t seed) {
+    TensorData data{std::move(shape), {}};
+    size_t count = 1;
+    for (const int64_t extent : data.shape) count *= static_cast<size_t>(extent);
+    std::mt19937_64 random(seed);
+    for (size_t i = 0; i < count; ++i) {
+        const double unit = std::uniform_real_distribution<double>(0, 1)(random);
+        const double low = is_integer(type) ? static_cast<double>(range(type).low) : -1;
+        const double high = is_integer(type) ? static_cast<double>(range(type).high) : 1;
+        data.values.push_back(round_to(type, low + unit * (high - low)));
+    }
+    return data;
+}
+
+/// Random numbers, and positions up to each row's own.
+GraphCall call_of(const Graph& graph, int64_t tokens) {
+    GraphCall call;
+    call.symbols = {{"T", tokens}};
+    uint64_t seed = 1;
+    for (const Value& value : graph.values) {
+        if (value.kind != ValueKind::kInput) continue;
+        TensorData data = drawn(value.type.element, evaluate(value.type.shape, call.symbols), ++seed);
+        if (value.type.element == ElementType::kI32) {
+            for (size_t i = 0; i < data.values.size(); ++i) data.values[i] = static_cast<double>(7 * i % 128);
+        }
+        call.inputs[value.name] = std::move(data);
+    }
+    call.constant = [](const Value& constant, int64_t) {
+        return drawn(constant.type.element, evaluate(constant.type.shape, {}), constant.name.back());
+    };
+    return call;
+}
+
+class GoldenPrograms : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(GoldenPrograms, AreWhatTheFilesShow) {
+    ASSERT_TRUE(examples().contains(GetParam())) << "micro-kernel " << GetParam() << " needs an example";
+    const Example& example = examples().at(GetParam());
+    const InterpretedPlan lowered(example.parsed(), example.planned());
+    const std::string text = print(lowered.programs()[0]);
+    const fs::path path =
+        fs::path(TESSERA_SOURCE_DIR) / "tests" / "golden" / "programs" / (GetParam() + ".txt");
+    if (std::getenv("TESSERA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
+    std::ifstream file(path);
+    ASSERT_TRUE(file.good()) << path << " is missing; TESSERA_UPDATE_GOLDEN=1 writes it";
+    std::ostringstream golden;
+    golden << file.rdbuf();
+    EXPECT_EQ(text, golden.str()) << "TESSERA_UPDATE_GOLDEN=1 rewrites " << path;
+    EXPECT_TRUE(parse_program(golden.str(), path.string(), call_kinds()) == lowered.programs()[0]);
+}
+
+TEST_P(GoldenPrograms, ComputeWhatTheGraphDoes) {
+    const Example& example = examples().at(GetParam());
+    const Graph graph = example.parsed();
+    const InterpretedPlan lowered(graph, example.planned());
+    const double tolerance = GetParam() == "stream_tiles" ? kToleranceOfWeights : kTolerance;
+    for (const int64_t tokens : {1, 5, 64}) {
+        const GraphCall call = call_of(graph, tokens);
+        const GraphResult expected = interpret_graph(graph, call);
+        for (const WorkerOrder order :
+             {WorkerOrder::kAscending, WorkerOrder::kDescending, WorkerOrder::kRandom}) {
+            const InterpretedPlan::Run run = lowered.run(call, {.order = order});
+            EXPECT_EQ(run.faults_text(), "");
+            const Difference worst = difference(run.result, expected);
+            EXPECT_LE(worst.relative, tolerance) << "T = " << tokens << ": " << worst.where;
+            EXPECT_LE(worst.of_row, tolerance) << "T = " << tokens << ": " << worst.where_in_row;
+        }
+    }
+}
+
+std::vector<std::string> names() {
+    std::vector<std::string> result;
+    for (const MicroKernel* kernel : micro_kernels()) result.emplace_back(kernel->name);
+    return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(MicroKernels, GoldenPrograms, ::testing::ValuesIn(names()),
+                         [](const auto& name) { return name.param; });
+
+}  // namespace
+}  // namespace tessera::testing
