@@ -1,17 +1,14 @@
 # One static library for each folder of src/, one test program for each folder of tests/: a new file needs no edit here.
 
 # tessera_module(ir DEPENDS support LIBRARIES fmt::fmt)
-# SEPARATE: the files are not compiled in units, since those of one kind have helpers of the same names.
 # DEPENDS names the modules that stand above this one in src/CMakeLists.txt; nothing may depend back.
 function(tessera_module name)
-    cmake_parse_arguments(ARG "SEPARATE" "" "DEPENDS;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     if(sources)
         add_library(tessera_${name} STATIC ${sources})
         set_property(GLOBAL APPEND PROPERTY TESSERA_MODULES tessera_${name})
-        if(NOT ARG_SEPARATE)
-            tessera_unite(tessera_${name})
-        endif()
+        tessera_unite(tessera_${name})
         set(scope PUBLIC)
     else()
         add_library(tessera_${name} INTERFACE)
@@ -56,10 +53,9 @@ endfunction()
 # unit, else case by case.
 # SANITIZED: the module reads what may be hostile, or computes with pointers; its tests are labelled so beside unit.
 # OPTIMISED names cases that take too long for a unit test; they are labelled so instead.
-# SEPARATE: the files are not compiled in units.
 # TOGETHER names suites that make in SetUpTestSuite what takes longer than their cases: each is one test of CTest.
 function(tessera_tests name)
-    cmake_parse_arguments(ARG "SANITIZED;SEPARATE" "OPTIMISED" "DEPENDS;LIBRARIES;LABELS;TOGETHER" ${ARGN})
+    cmake_parse_arguments(ARG "SANITIZED" "OPTIMISED" "DEPENDS;LIBRARIES;LABELS;TOGETHER" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     get_property(shared GLOBAL PROPERTY TESSERA_SHARED_TEST_FILES)
     list(REMOVE_ITEM sources ${shared})
@@ -72,9 +68,7 @@ function(tessera_tests name)
     target_link_libraries(${name}_tests PRIVATE ${ARG_DEPENDS} ${ARG_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
     target_compile_definitions(${name}_tests PRIVATE TESSERA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     tessera_sanitize_addresses(${name}_tests)
-    if(NOT ARG_SEPARATE)
-        tessera_unite(${name}_tests)
-    endif()
+    tessera_unite(${name}_tests)
     if(NOT ARG_LABELS)
         set(ARG_LABELS unit)
     endif()

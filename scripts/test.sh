@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Usage: scripts/test.sh [--fast]
 # Installs what is missing, builds, and runs every test once: those labelled sanitized under the address and
-# undefined-behaviour sanitizers, all others optimised, in build/test. With --fast all are optimised.
+# undefined-behaviour sanitizers, all others optimised, in build/test; then scripts/lint.sh. With --fast all tests are
+# optimised, and there is no lint.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,3 +28,4 @@ scripts/build.sh test bench_programs
 ctest --preset test --parallel "$(nproc)" --label-exclude '^sanitized$' --exclude-regex '_NOT_BUILT$'
 scripts/build.sh sanitize sanitized_tests
 ctest --preset sanitize --parallel "$(nproc)" --label-regex '^sanitized$'
+scripts/lint.sh

@@ -14,14 +14,14 @@ int bench_main(int argc, char** argv, const KernelBench& bench) {
         return 2;
     }
     try {
-        const Machine machine = read_machine(argv[1]);
-        if (!is_measured(machine))
+        const machine::Machine machine = machine::read_machine(argv[1]);
+        if (!cost::is_measured(machine))
             throw Error(argv[1], "", "has no measurements", "write it with `tessera machine --measure`");
-        const MeasureOptions options{.seconds = 0.02,
-                                     .include_directory = argv[2],
-                                     .cache_directory = argv[3],
-                                     .search_path = "/usr/local/bin:/usr/bin:/bin"};
-        nlohmann::ordered_json found = {{"machine", print_machine(machine)}};
+        const measure::MeasureOptions options{.seconds = 0.02,
+                                              .include_directory = argv[2],
+                                              .cache_directory = argv[3],
+                                              .search_path = "/usr/local/bin:/usr/bin:/bin"};
+        nlohmann::ordered_json found = {{"machine", machine::print_machine(machine)}};
         found.update(bench(machine, options, argc == 5 ? argv[4] : ""));
         std::printf("%s\n", found.dump(1).c_str());
         return 0;

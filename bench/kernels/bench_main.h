@@ -11,8 +11,8 @@
 namespace tessera {
 
 /// What a bench of single kernels finds, for instances that have `filter` in their names.
-using KernelBench =
-    std::function<nlohmann::ordered_json(const Machine&, const MeasureOptions&, const std::string& filter)>;
+using KernelBench = std::function<nlohmann::ordered_json(
+    const machine::Machine&, const measure::MeasureOptions&, const std::string& filter)>;
 
 /// `NAME_bench MACHINE.toml INCLUDE CACHE [FILTER]`: prints what it finds, and the machine, as one JSON
 /// object on stdout, errors on stderr. The exit status.

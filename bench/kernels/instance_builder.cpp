@@ -45,7 +45,7 @@ ValueId InstanceBuilder::add(const std::string& name, ValueKind kind, const std:
     return {static_cast<int>(graph().values.size()) - 1};
 }
 
-void fill_indices(const Instance& instance, CallMemory& memory) {
+void fill_indices(const Instance& instance, measure::CallMemory& memory) {
     size_t position = 0;
     for (const Value& value : instance.graph.values) {
         if (value.kind != ValueKind::kInput) continue;

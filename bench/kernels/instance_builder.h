@@ -42,6 +42,6 @@ private:
 };
 
 /// Writes the contents of the index inputs.
-void fill_indices(const Instance& instance, CallMemory& memory);
+void fill_indices(const Instance& instance, measure::CallMemory& memory);
 
 }  // namespace tessera

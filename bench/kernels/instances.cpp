@@ -17,14 +17,14 @@ namespace {
 constexpr int64_t kPage = ops::kPageSlots;
 
 /// Repetitions whose bytes a cache does not hold; fewer where one takes long.
-int64_t repetitions(const Machine& machine, double bytes, double operations) {
+int64_t repetitions(const machine::Machine& machine, double bytes, double operations) {
     constexpr double kOperations = 4e9;  // about 40 ms on a core of 100 GFLOP/s
     const double beyond = 4.0 * static_cast<double>(machine.memory[machine.memory.size() - 2].capacity_bytes);
     return std::max<int64_t>(
         1, static_cast<int64_t>(std::min({beyond / bytes + 1, kOperations / operations, 4096.0})));
 }
 
-void add_products(std::vector<Instance>& out, const Machine& machine) {
+void add_products(std::vector<Instance>& out, const machine::Machine& machine) {
     using enum ops::WeightFormat;
     constexpr ProductShape kSmall{"SmolLM2-135M", 1536, 576}, kMiddle{"Qwen3-0.6B", 3072, 1024},
         kDeep{"Qwen3-0.6B", 1024, 3072}, kLarge{"Qwen3-1.7B", 6144, 2048};
@@ -40,7 +40,7 @@ void add_products(std::vector<Instance>& out, const Machine& machine) {
     }
 }
 
-void add_attention(std::vector<Instance>& out, const Machine& machine, int64_t rows, int64_t depth,
+void add_attention(std::vector<Instance>& out, const machine::Machine& machine, int64_t rows, int64_t depth,
                    ElementType cache) {
     constexpr int64_t kHeads = 16, kCacheHeads = 8, kWidth = 128;
     const int64_t cached = depth + rows, pages = (cached + kPage - 1) / kPage;
@@ -85,8 +85,9 @@ void add_attention(std::vector<Instance>& out, const Machine& machine, int64_t r
 
 }  // namespace
 
-Instance product(const Machine& machine, ops::WeightFormat weight, int64_t rows, const ProductShape& shape) {
-    const ops::Activation input = activation_of(Policy::kDefault, {&weight, 1}, shape.inputs);
+Instance product(const machine::Machine& machine, ops::WeightFormat weight, int64_t rows,
+                 const ProductShape& shape) {
+    const ops::Activation input = import::activation_of(import::Policy::kDefault, {&weight, 1}, shape.inputs);
     const ops::WeightFormatInfo& format = ops::info(weight);
     Instance instance;
     instance.name = fmt::format("{} {}x{} T={}", format.name, shape.outputs, shape.inputs, rows);
@@ -108,7 +109,7 @@ Instance product(const Machine& machine, ops::WeightFormat weight, int64_t rows,
     return instance;
 }
 
-std::vector<Instance> instances(const Machine& machine) {
+std::vector<Instance> instances(const machine::Machine& machine) {
     std::vector<Instance> all;
     add_products(all, machine);
     for (const ElementType cache : {ElementType::kF16, ElementType::kBF16}) {

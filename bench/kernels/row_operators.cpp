@@ -109,7 +109,7 @@ Instance round(int64_t rows, int64_t width) {
     Instance instance = named("round", width, rows);
     InstanceBuilder g(instance, kRepetitions);
     const ops::WeightFormat reader = ops::WeightFormat::kQ8_0;
-    const ops::Activation blocks = activation_of(Policy::kDefault, {&reader, 1}, width);
+    const ops::Activation blocks = import::activation_of(import::Policy::kDefault, {&reader, 1}, width);
     g.node("y", ops::round_to_blocks({}, Dim(rows), width, blocks),
            {g.input("x", {rows, width}), g.input("scale", {rows, width / blocks.block})});
     return instance;

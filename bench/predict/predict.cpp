@@ -28,34 +28,36 @@ using Json = nlohmann::ordered_json;
 struct Prepared {
     std::string name;
     std::string nest;  ///< of its last kernel
-    std::vector<KernelCost> costs;
+    std::vector<cost::KernelCost> costs;
     int64_t repeat;
-    std::unique_ptr<SharedLibrary> code;
+    std::unique_ptr<runtime::SharedLibrary> code;
     TesseraStepFunction entry;
-    CallMemory memory;
+    measure::CallMemory memory;
     int64_t constants_bytes;
 };
 
-std::unique_ptr<Prepared> prepare(const Instance& instance, const Machine& machine,
-                                  const MeasureOptions& options) {
+std::unique_ptr<Prepared> prepare(const Instance& instance, const machine::Machine& machine,
+                                  const measure::MeasureOptions& options) {
     verify(instance.graph, instance.name);
-    const PlannerOptions planning = planner_options(machine, 1);
-    const Plan plan = default_plan(instance.graph, planning);
-    const SpecialisationPlan& specialisation = plan.specialisations.front();
-    const ConstantSection constants = constant_section(instance.graph, plan);
-    const Program program = lower(instance.graph, plan, specialisation, constants);
-    auto code = std::make_unique<SharedLibrary>(
-        compile_probe(cpp::emit("kernel", std::vector<Program>{program}), machine, options), instance.name);
-    const auto entry = code->function<TesseraStepFunction>(cpp::entry_name(program));
+    const planner::PlannerOptions planning = compiler::planner_options(machine, 1);
+    const plan::Plan plan = planner::default_plan(instance.graph, planning);
+    const plan::SpecialisationPlan& specialisation = plan.specialisations.front();
+    const plan::ConstantSection constants = plan::constant_section(instance.graph, plan);
+    const movement::Program program = lowering::lower(instance.graph, plan, specialisation, constants);
+    auto code = std::make_unique<runtime::SharedLibrary>(
+        measure::compile_probe(codegen::cpp::emit("kernel", std::vector<movement::Program>{program}), machine,
+                               options),
+        instance.name);
+    const auto entry = code->function<TesseraStepFunction>(codegen::cpp::entry_name(program));
     auto prepared = std::make_unique<Prepared>(
         Prepared{.name = instance.name,
-                 .nest = print(specialisation.kernels.back().nest),
-                 .costs = step_costs(instance.graph, plan, specialisation,
-                                     {.symbols = {}, .contents = instance.contents}, *planning.costs),
+                 .nest = plan::print(specialisation.kernels.back().nest),
+                 .costs = cost::step_costs(instance.graph, plan, specialisation,
+                                           {.symbols = {}, .contents = instance.contents}, *planning.costs),
                  .repeat = instance.graph.blocks[0].repeat,
                  .code = std::move(code),
                  .entry = entry,
-                 .memory = CallMemory(instance.graph, specialisation.arena_bytes),
+                 .memory = measure::CallMemory(instance.graph, specialisation.arena_bytes),
                  .constants_bytes = constants.bytes});
     fill_indices(instance, prepared->memory);
     return prepared;
@@ -68,11 +70,11 @@ Json as_json(const Prepared& instance, const std::vector<double>& samples) {
     json["repeat"] = instance.repeat;
     double predicted = 0, near = 0, stall = 0;
     Json levels = Json::object();
-    for (const KernelCost& cost : instance.costs) {
+    for (const cost::KernelCost& cost : instance.costs) {
         predicted += cost.seconds;
         near += cost.near_seconds;
         stall += cost.stall_seconds;
-        for (const LevelTraffic& level : cost.levels) {
+        for (const cost::LevelTraffic& level : cost.levels) {
             if (!levels.contains(level.level)) levels[level.level] = {{"bytes", 0.0}, {"seconds", 0.0}};
             levels[level.level]["bytes"] = levels[level.level]["bytes"].get<double>() + level.bytes;
             levels[level.level]["seconds"] = levels[level.level]["seconds"].get<double>() + level.seconds;
@@ -87,7 +89,7 @@ Json as_json(const Prepared& instance, const std::vector<double>& samples) {
     return json;
 }
 
-Json run(const Machine& machine, const MeasureOptions& options, const std::string& filter) {
+Json run(const machine::Machine& machine, const measure::MeasureOptions& options, const std::string& filter) {
     std::vector<std::unique_ptr<Prepared>> all;
     int64_t most = 1;
     for (const Instance& instance : instances(machine)) {
@@ -96,11 +98,11 @@ Json run(const Machine& machine, const MeasureOptions& options, const std::strin
         all.push_back(prepare(instance, machine, options));
         most = std::max(most, all.back()->constants_bytes);
     }
-    PinnedThreads one(1);
-    NearMemory constants(one, most);
-    std::vector<Sample> samples;
+    measure::PinnedThreads one(1);
+    measure::NearMemory constants(one, most);
+    std::vector<measure::Sample> samples;
     for (const std::unique_ptr<Prepared>& each : all) {
-        samples.push_back(repeated(
+        samples.push_back(measure::repeated(
             [&one, &constants, instance = each.get()](int64_t calls) {
                 const TesseraStep step = instance->memory.step(constants.of(0));
                 return one.seconds([&](int64_t) {
@@ -110,7 +112,7 @@ Json run(const Machine& machine, const MeasureOptions& options, const std::strin
             options.seconds));
     }
     std::fprintf(stderr, "\r%-60s\n", "measuring");
-    const auto taken = samples_in_turns(samples, options);
+    const auto taken = measure::samples_in_turns(samples, options);
     Json json;
     for (size_t i = 0; i < all.size(); ++i) json["instances"].push_back(as_json(*all[i], taken[i]));
     return json;

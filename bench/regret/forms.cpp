@@ -20,23 +20,24 @@ namespace {
 
 /// A unit's lanes of one operand, its first axis being `first` of the tensor and another one `second`. Empty
 /// for more than two axes.
-std::vector<Lane> lanes_along(const OperandLanes& operand, int first, int second) {
+std::vector<Lane> lanes_along(const machine::OperandLanes& operand, int first, int second) {
     std::string axes;
     std::vector<Lane> lanes;
-    for (const LaneAxis& lane : operand.lanes) {
+    for (const machine::LaneAxis& lane : operand.lanes) {
         if (axes.find(lane.axis) == std::string::npos) axes += lane.axis;
         lanes.push_back({lane.axis == axes.front() ? first : second, lane.factor});
     }
     return axes.size() > 2 ? std::vector<Lane>{} : lanes;
 }
 
-std::vector<std::vector<Lane>> lanes_of_units(const Machine& machine, int rank) {
+std::vector<std::vector<Lane>> lanes_of_units(const machine::Machine& machine, int rank) {
     std::vector<std::vector<Lane>> all = {{}};
     for (int first = 0; first < rank; ++first) {
-        for (int64_t count = vector_lanes(machine); count > 1; count /= 2) all.push_back({{first, count}});
+        for (int64_t count = machine::vector_lanes(machine); count > 1; count /= 2)
+            all.push_back({{first, count}});
         for (int second = 0; second < rank; ++second)
-            for (const ComputeUnit& unit : machine.units)
-                for (const OperandLanes& operand : unit.operands)
+            for (const machine::ComputeUnit& unit : machine.units)
+                for (const machine::OperandLanes& operand : unit.operands)
                     if (second != first) all.push_back(lanes_along(operand, first, second));
     }
     return all;
@@ -64,12 +65,12 @@ bool is_index(const Graph& graph, ValueId value) {
 
 class Trying {
 public:
-    Trying(const Graph& graph, const Machine& machine, const PlannerOptions& options)
+    Trying(const Graph& graph, const machine::Machine& machine, const planner::PlannerOptions& options)
         : graph_(graph), machine_(machine) {
-        const Plan initial = initial_plan(graph, options);
+        const plan::Plan initial = planner::initial_plan(graph, options);
         for (size_t i = 0; i < graph.values.size(); ++i) {
             const ValueId value{static_cast<int>(i)};
-            const Layout& layout = stored_layout(initial, graph[value].name);
+            const Layout& layout = plan::stored_layout(initial, graph[value].name);
             if (!layout.is_row_major()) stored_[value] = layout;
         }
     }
@@ -123,7 +124,7 @@ private:
         for (const rules::OperatorPacking& packing : rules::packings_for(definition, machine_.units)) {
             TensorLayouts all, constants, operands;
             for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
-                const ValueId value = value_of(node, t);
+                const ValueId value = lowering::value_of(node, t);
                 if (is_index(graph_, value)) continue;
                 const Layout layout = rules::layout_of(definition, t, packing.tensors[static_cast<size_t>(t)],
                                                        graph_[value].type.shape);
@@ -138,21 +139,21 @@ private:
     }
 
     const Graph& graph_;
-    const Machine& machine_;
+    const machine::Machine& machine_;
     TensorLayouts stored_;  ///< as the default planner has it
     std::vector<TensorLayouts> found_;
     std::set<std::string> known_;
 };
 
-std::vector<CopyReader> readers_of(const Graph& graph, ValueId value) {
-    std::vector<CopyReader> readers;
+std::vector<plan::CopyReader> readers_of(const Graph& graph, ValueId value) {
+    std::vector<plan::CopyReader> readers;
     for (const Node& node : graph.blocks.front().nodes)
         for (size_t i = 0; i < node.operands.size(); ++i)
             if (node.operands[i] == value) readers.push_back({node.name, node.definition()->tensors[i].name});
     return readers;
 }
 
-std::string text_of(const Plan& plan) {
+std::string text_of(const plan::Plan& plan) {
     std::string text;
     const auto add = [&](const std::string& name, const Layout& layout) {
         if (!layout.is_row_major())
@@ -164,27 +165,29 @@ std::string text_of(const Plan& plan) {
 }
 
 /// The plan goes the way of `--plan`: printed, read, checked, lowered.
-Form compiled(const Graph& graph, const Plan& begun, const PlannerOptions& options, size_t number) {
+Form compiled(const Graph& graph, const plan::Plan& begun, const planner::PlannerOptions& options,
+              size_t number) {
     const std::string where = graph.name;
     Form form;
     form.layouts = text_of(begun);
     try {
-        const Graph copied = with_copies(graph, begun, where);
-        form.plan = print(complete_plan(copied, begun, options));
-        Plan plan = parse_plan(form.plan, where, micro_kernels());
-        const Graph whole = with_copies(graph, plan, where);
-        verify_structure(whole, plan, where);
-        plan = place_buffers(whole, plan);
-        verify_plan(whole, plan, where);
-        const SpecialisationPlan& specialisation = plan.specialisations.front();
-        for (const KernelPlan& kernel : specialisation.kernels)
-            form.kernels += (form.kernels.empty() ? "" : "; ") + print(kernel.nest);
-        const ConstantSection constants = constant_section(graph, plan);
-        form.program = lower(whole, plan, specialisation, constants);
+        const Graph copied = plan::with_copies(graph, begun, where);
+        form.plan = plan::print(planner::complete_plan(copied, begun, options));
+        plan::Plan plan = plan::parse_plan(form.plan, where, kernels::micro_kernels());
+        const Graph whole = plan::with_copies(graph, plan, where);
+        planner::verify_structure(whole, plan, where);
+        plan = planner::place_buffers(whole, plan);
+        planner::verify_plan(whole, plan, where);
+        const plan::SpecialisationPlan& specialisation = plan.specialisations.front();
+        for (const plan::KernelPlan& kernel : specialisation.kernels)
+            form.kernels += (form.kernels.empty() ? "" : "; ") + plan::print(kernel.nest);
+        const plan::ConstantSection constants = plan::constant_section(graph, plan);
+        form.program = lowering::lower(whole, plan, specialisation, constants);
         form.program.specialisation = fmt::format("form_{}", number);
         form.constants_bytes = constants.bytes;
         form.arena_bytes = specialisation.arena_bytes;
-        form.estimated_seconds = total_seconds(step_costs(whole, plan, specialisation, {}, *options.costs));
+        form.estimated_seconds =
+            cost::total_seconds(cost::step_costs(whole, plan, specialisation, {}, *options.costs));
     } catch (const Error& error) {
         form.why_refused = error.what();
     }
@@ -193,7 +196,7 @@ Form compiled(const Graph& graph, const Plan& begun, const PlannerOptions& optio
 
 }  // namespace
 
-std::vector<Layout> layouts_of_a_tensor(const std::vector<Dim>& shape, const Machine& machine) {
+std::vector<Layout> layouts_of_a_tensor(const std::vector<Dim>& shape, const machine::Machine& machine) {
     const auto rank = static_cast<int>(shape.size());
     std::vector<int64_t> extents;
     for (const Dim& dim : shape) extents.push_back(dim.factor);
@@ -213,14 +216,14 @@ std::vector<Layout> layouts_of_a_tensor(const std::vector<Dim>& shape, const Mac
     return layouts;
 }
 
-std::vector<TensorLayouts> layouts_of_a_graph(const Graph& graph, const Machine& machine,
-                                              const PlannerOptions& options) {
+std::vector<TensorLayouts> layouts_of_a_graph(const Graph& graph, const machine::Machine& machine,
+                                              const planner::PlannerOptions& options) {
     return Trying(graph, machine, options).run();
 }
 
-Form forced_form(const Graph& graph, const TensorLayouts& layouts, const PlannerOptions& options,
+Form forced_form(const Graph& graph, const TensorLayouts& layouts, const planner::PlannerOptions& options,
                  size_t number) {
-    Plan plan = initial_plan(graph, options);
+    plan::Plan plan = planner::initial_plan(graph, options);
     plan.stored.clear();
     auto& tensors = plan.specialisations.front().tensors;
     for (const auto& [value, layout] : layouts) {
@@ -234,13 +237,14 @@ Form forced_form(const Graph& graph, const TensorLayouts& layouts, const Planner
         const std::string copy = name + "_packed";
         if (is_given) plan.copies[copy] = {.of = name, .readers = readers_of(graph, value)};
         if (is_seen) plan.copies[copy] = {.of = name, .readers = {}, .is_made = true};
-        tensors[is_given || is_seen ? copy : name] = {.place = Place::kArena, .of = {}, .layout = layout};
+        tensors[is_given || is_seen ? copy : name] = {
+            .place = plan::Place::kArena, .of = {}, .layout = layout};
     }
     return compiled(graph, plan, options, number);
 }
 
-Form chosen_form(const Graph& graph, const PlannerOptions& options, size_t number) {
-    const Plan initial = initial_plan(graph, options);
+Form chosen_form(const Graph& graph, const planner::PlannerOptions& options, size_t number) {
+    const plan::Plan initial = planner::initial_plan(graph, options);
     const auto search = layouts::compiling_options(graph, initial, options);
     return compiled(graph,
                     layouts::decision_of(graph, initial, layouts::search_layouts(graph, initial, search)),

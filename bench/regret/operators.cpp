@@ -22,7 +22,7 @@ constexpr ProductShape kQuery{"Qwen3-0.6B", 2048, 1024}, kKey{"Qwen3-0.6B", 1024
 
 }  // namespace
 
-std::vector<Subject> operators_of_a_block(const Machine& machine) {
+std::vector<Subject> operators_of_a_block(const machine::Machine& machine) {
     using enum ops::WeightFormat;
     constexpr int64_t kWidth = 1024, kHidden = 3072, kHeads = 16, kVocabulary = 151'936;
     constexpr ops::WeightFormat kQuantised[] = {kQ8_0, kQ4_0, kQ4_K, kQ6_K};

@@ -56,10 +56,10 @@ std::vector<double> sorted_ratios(const std::vector<double>& seconds, const std:
 
 class Regret {
 public:
-    Regret(const Subject& subject, const Machine& machine, const MeasureOptions& options)
+    Regret(const Subject& subject, const machine::Machine& machine, const measure::MeasureOptions& options)
         : instance_(subject.instance), machine_(machine), options_(options), threads_(subject.workers) {
         const Graph& graph = instance_.graph;
-        const PlannerOptions planning = planner_options(machine, subject.workers);
+        const planner::PlannerOptions planning = compiler::planner_options(machine, subject.workers);
         verify(graph, instance_.name);
         add(chosen_form(graph, planning, 0));
         if (!forms_[0].why_refused.empty()) throw Error(instance_.name, "the choice", forms_[0].why_refused);
@@ -109,15 +109,16 @@ private:
     }
 
     void compile() {
-        std::vector<Program> programs;
+        std::vector<movement::Program> programs;
         for (const Form& form : forms_) programs.push_back(form.program);
-        code_ = std::make_unique<SharedLibrary>(
-            compile_probe(cpp::emit("forms", programs), machine_, options_), instance_.name);
+        code_ = std::make_unique<runtime::SharedLibrary>(
+            measure::compile_probe(codegen::cpp::emit("forms", programs), machine_, options_),
+            instance_.name);
     }
 
     void measure() {
         int64_t most = 64;
-        std::vector<CallMemory> memory;
+        std::vector<measure::CallMemory> memory;
         for (const Form& form : forms_) {
             most = std::max(most, form.constants_bytes);
             memory.emplace_back(instance_.graph, form.arena_bytes);
@@ -127,19 +128,21 @@ private:
         const size_t last = machine_.memory.size() - 1;
         const bool is_indexed = !instance_.contents.empty();
         const int64_t stride = is_indexed ? kLeastStride : std::max(kLeastStride, (most + 63) / 64 * 64);
-        const int64_t places = std::max<int64_t>(1, working_set(machine_, last, 1, options_) / stride);
-        NearMemory constants(threads_, places * stride + most);
+        const int64_t places =
+            std::max<int64_t>(1, measure::working_set(machine_, last, 1, options_) / stride);
+        measure::NearMemory constants(threads_, places * stride + most);
         int64_t next = 0;
         const auto sample = [&](size_t i, double seconds) {
-            const auto entry = code_->function<TesseraStepFunction>(cpp::entry_name(forms_[i].program));
-            return repeated(
+            const auto entry =
+                code_->function<TesseraStepFunction>(codegen::cpp::entry_name(forms_[i].program));
+            return measure::repeated(
                 [&, &own = memory[i], entry](int64_t calls) {
                     const int64_t first = std::exchange(next, (next + calls) % places);
                     return threads_.seconds([&](int64_t thread) {
                         for (int64_t call = 0; call < calls; ++call) {
                             TesseraStep step = own.step(constants.of(0) + (first + call) % places * stride);
                             step.worker = thread;
-                            step.meet = [](void* team) { static_cast<WorkerTeam*>(team)->meet(); };
+                            step.meet = [](void* team) { static_cast<runtime::WorkerTeam*>(team)->meet(); };
                             step.team = &threads_.team();
                             entry(&step);
                             if (threads_.size() > 1) threads_.team().meet();
@@ -152,13 +155,13 @@ private:
         turns_.resize(forms_.size());
         double fastest = 0;
         for (size_t i = 0; i < forms_.size(); ++i) {
-            const Sample call = sample(i, kBriefSeconds);
+            const measure::Sample call = sample(i, kBriefSeconds);
             call();
             for (int n = 0; n < 3; ++n) calls_[i].push_back(call());
             std::sort(calls_[i].begin(), calls_[i].end());
             if (fastest == 0 || calls_[i][1] < fastest) fastest = calls_[i][1];
         }
-        std::vector<std::pair<size_t, Sample>> near;
+        std::vector<std::pair<size_t, measure::Sample>> near;
         for (size_t i = 0; i < forms_.size(); ++i)
             if (i == 0 || calls_[i][1] <= kBrief * fastest) near.emplace_back(i, sample(i, options_.seconds));
         for (int64_t turn = 0; turn < options_.samples; ++turn) {
@@ -169,7 +172,8 @@ private:
             if (!turns_[i].empty() && (fastest_other_ == 0 || ratio(i) > ratio(fastest_other_)))
                 fastest_other_ = i;
         if (fastest_other_ == 0) return;
-        const Sample choice = sample(0, options_.seconds), other = sample(fastest_other_, options_.seconds);
+        const measure::Sample choice = sample(0, options_.seconds),
+                              other = sample(fastest_other_, options_.seconds);
         do {
             for (int64_t turn = 0; turn < kDuel * options_.samples; ++turn) {
                 duel_[0].push_back(choice());
@@ -193,21 +197,21 @@ private:
     }
 
     const Instance& instance_;
-    const Machine& machine_;
-    const MeasureOptions& options_;
-    PinnedThreads threads_;
+    const machine::Machine& machine_;
+    const measure::MeasureOptions& options_;
+    measure::PinnedThreads threads_;
     std::vector<Form> forms_;  ///< the choice, then forced ones
     std::set<std::string> plans_;
     int64_t tried_ = 0, not_run_ = 0;
     std::vector<std::string> refused_;  ///< reasons
-    std::unique_ptr<SharedLibrary> code_;
+    std::unique_ptr<runtime::SharedLibrary> code_;
     std::vector<std::vector<double>> calls_;   ///< seconds of three calls, ascending
     size_t fastest_other_ = 0;                 ///< 0: none is near
     std::array<std::vector<double>, 2> duel_;  ///< seconds of the choice and of that one, turn by turn
     std::vector<std::vector<double>> turns_;  ///< of a call, turn by turn; none if it is far from the fastest
 };
 
-Json run(const Machine& machine, const MeasureOptions& options, const std::string& filter) {
+Json run(const machine::Machine& machine, const measure::MeasureOptions& options, const std::string& filter) {
     Json json = {{"good", kGood}};
     for (const Subject& subject : operators_of_a_block(machine)) {
         if (subject.instance.name.find(filter) == std::string::npos) continue;

@@ -23,9 +23,9 @@ double seconds_of(const auto& work) {
 }
 
 nlohmann::ordered_json measure(const char* path, int64_t prefill, int64_t decode, int64_t passes) {
-    const auto artefact = std::make_shared<const Artefact>(Artefact::open(path));
-    LanguageModel model(artefact, host_features(), {.context = prefill + decode + 1});
-    Session& session = model.session();
+    const auto artefact = std::make_shared<const runtime::Artefact>(runtime::Artefact::open(path));
+    llm::LanguageModel model(artefact, machine::host_features(), {.context = prefill + decode + 1});
+    llm::Session& session = model.session();
     const auto ignore = [](size_t, int32_t, std::span<const float>) {};
     std::vector<int32_t> prompt;
     for (int64_t i = 0; i < prefill; ++i)
@@ -35,7 +35,7 @@ nlohmann::ordered_json measure(const char* path, int64_t prefill, int64_t decode
     nlohmann::ordered_json result;
     result["constant_bytes"] = artefact->manifest().constants_bytes;
     int64_t elements = 0;  // scales of quantised weights count too: one for 16 weights or more
-    for (const Manifest::Constant& constant : artefact->manifest().constants) {
+    for (const runtime::Manifest::Constant& constant : artefact->manifest().constants) {
         int64_t count = constant.repeat;
         for (const int64_t extent : constant.shape) count *= extent;
         elements += count;
@@ -43,11 +43,11 @@ nlohmann::ordered_json measure(const char* path, int64_t prefill, int64_t decode
     result["constant_elements"] = elements;
     result["prefill_tokens"] = prefill;
     for (int64_t pass = 0; pass < passes; ++pass) {
-        const SequenceId sequence = session.open();
-        const Addition whole{sequence, prompt, last_row(prompt)};
+        const llm::SequenceId sequence = session.open();
+        const llm::Addition whole{sequence, prompt, llm::last_row(prompt)};
         result["prefill_seconds"].push_back(seconds_of([&] { session.add({&whole, 1}, ignore); }));
         for (int64_t i = 0; i < decode; ++i) {
-            const Addition one{sequence, next, last_row(next)};
+            const llm::Addition one{sequence, next, llm::last_row(next)};
             result["decode_seconds"].push_back(seconds_of([&] { session.add({&one, 1}, ignore); }));
         }
         session.close(sequence);

@@ -9,9 +9,9 @@
 namespace tessera {
 
 std::vector<BenchCase> bench(std::span<const ModelFile> models, const BenchSettings& settings) {
-    std::vector<std::shared_ptr<const Artefact>> artefacts;
+    std::vector<std::shared_ptr<const runtime::Artefact>> artefacts;
     for (const ModelFile& model : models) artefacts.push_back(model.contents_->artefact);
-    return run_bench(artefacts, host_features(), settings);
+    return benchmark::run_bench(artefacts, machine::host_features(), settings);
 }
 
 }  // namespace tessera

@@ -16,15 +16,15 @@ namespace {
 }
 
 /// The host as it was measured, if somebody did; compiling itself never spends the time.
-Machine machine_of(const CompileSettings& settings) {
-    if (!settings.machine.empty()) return read_machine(settings.machine);
-    Machine probed = probe_host();
+machine::Machine machine_of(const CompileSettings& settings) {
+    if (!settings.machine.empty()) return machine::read_machine(settings.machine);
+    machine::Machine probed = machine::probe_host();
     if (settings.measured_machines.empty()) return probed;
-    return cached_host(settings.measured_machines, probed).value_or(probed);
+    return machine::cached_host(settings.measured_machines, probed).value_or(probed);
 }
 
-CompileOptions options_of(const CompileSettings& settings) {
-    CompileOptions options{
+compiler::CompileOptions options_of(const CompileSettings& settings) {
+    compiler::CompileOptions options{
         .machine = machine_of(settings),
         .ntt_include = settings.include_directory,
         .search_path = settings.search_path,
@@ -34,9 +34,9 @@ CompileOptions options_of(const CompileSettings& settings) {
         .on_pass = settings.on_pass,
         .while_waiting = settings.while_waiting,
     };
-    if (options.workers && (*options.workers < 1 || *options.workers > kMostWorkers))
-        refuse("workers", fmt::to_string(*options.workers), fmt::format("1 to {}", kMostWorkers));
-    const std::optional<Policy> policy = policy_of(settings.policy);
+    if (options.workers && (*options.workers < 1 || *options.workers > plan::kMostWorkers))
+        refuse("workers", fmt::to_string(*options.workers), fmt::format("1 to {}", plan::kMostWorkers));
+    const std::optional<import::Policy> policy = import::policy_of(settings.policy);
     if (!policy) refuse("policy", settings.policy, "default, exact or fast");
     options.policy = *policy;
     if (settings.cache_type != "auto") {
@@ -44,7 +44,7 @@ CompileOptions options_of(const CompileSettings& settings) {
         if (!options.cache_type) refuse("cache_type", settings.cache_type, "auto, f32, f16 or bf16");
     }
     if (!settings.quantize.empty()) {
-        options.quantisation = mixture_of(settings.quantize);
+        options.quantisation = import::mixture_of(settings.quantize);
         if (!options.quantisation) refuse("quantize", settings.quantize, "q8_0, q4_0 or q4_k_m");
     }
     if (settings.search_effort < 0 || settings.search_effort > kMostSearchEffort)
@@ -62,7 +62,7 @@ CompileReport compile(const std::filesystem::path& model, const std::filesystem:
                       const CompileSettings& settings) {
     if (!std::filesystem::exists(model))
         throw Error(model.string(), "", "does not exist", "give a HuggingFace folder or a GGUF file");
-    return compile_model(model, out, options_of(settings));
+    return compiler::compile_model(model, out, options_of(settings));
 }
 
 CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,
@@ -70,7 +70,7 @@ CompileReport retarget(const std::filesystem::path& artefact, const std::filesys
     if (settings.context)
         throw Error(artefact.string(), "", "has a context of its own", "compile the model for another one",
                     ErrorKind::kUsage);
-    return retarget_artefact(artefact, out, options_of(settings));
+    return compiler::retarget_artefact(artefact, out, options_of(settings));
 }
 
 }  // namespace tessera

@@ -14,16 +14,16 @@ namespace {
 /// A sequence that is closed whatever happens.
 class OpenSequence {
 public:
-    explicit OpenSequence(Session& session) : session_(session), id_(session.open()) {}
+    explicit OpenSequence(llm::Session& session) : session_(session), id_(session.open()) {}
     ~OpenSequence() { session_.close(id_); }
     OpenSequence(const OpenSequence&) = delete;
     OpenSequence& operator=(const OpenSequence&) = delete;
 
-    SequenceId id() const { return id_; }
+    llm::SequenceId id() const { return id_; }
 
 private:
-    Session& session_;
-    SequenceId id_;
+    llm::Session& session_;
+    llm::SequenceId id_;
 };
 
 }  // namespace
@@ -31,15 +31,15 @@ private:
 struct Model::Contents {
     Contents(ModelFile file_, const ModelSettings& settings)
         : file(std::move(file_)),
-          language(file.contents_->artefact, host_features(), session_options(settings)) {}
+          language(file.contents_->artefact, machine::host_features(), session_options(settings)) {}
 
-    const Artefact& artefact() const { return *file.contents_->artefact; }
+    const runtime::Artefact& artefact() const { return *file.contents_->artefact; }
     void refuse_empty(std::span<const TokenId> ids) const {
         if (ids.empty()) throw Error(artefact().where(), "", "there are no tokens to begin with");
     }
 
     ModelFile file;
-    LanguageModel language;
+    llm::LanguageModel language;
 };
 
 Model::Model(ModelFile file, const ModelSettings& settings)
@@ -63,7 +63,7 @@ int64_t Model::memory_bytes() const {
 }
 
 WorkerStatistics Model::worker_statistics() const {
-    const LoadedProgram& program = contents_->language.program();
+    const runtime::LoadedProgram& program = contents_->language.program();
     return {.workers = program.workers(),
             .lacks_processors = program.lacks_processors(),
             .steps = program.steps(),
@@ -74,16 +74,17 @@ Generation Model::generate(std::span<const TokenId> prompt, const GenerateOption
     GenerateOptions all = options;
     if (const auto& text = contents_->artefact().manifest().text; text && !options.past_end)
         all.stop_ids.insert(all.stop_ids.end(), text->eos.begin(), text->eos.end());
-    Session& session = contents_->language.session();
+    llm::Session& session = contents_->language.session();
     if (!contents_->artefact().tokenizer().empty())
-        return tessera::generate(session, contents_->file.contents_->tokenizer(), prompt, std::move(all));
+        return tessera::llm::generate(session, contents_->file.contents_->tokenizer(), prompt,
+                                      std::move(all));
     contents_->refuse_empty(prompt);
     if (options.on_text || !options.stop_strings.empty())
         throw Error(contents_->artefact().where(), options.on_text ? "on_text" : "stop_strings",
                     "needs a tokenizer, which the artefact does not have", "use on_token and stop_ids",
                     ErrorKind::kUsage);
     const OpenSequence sequence(session);
-    return tessera::generate(session, sequence.id(), prompt, all);
+    return tessera::llm::generate(session, sequence.id(), prompt, all);
 }
 
 Generation Model::generate(std::string_view prompt, const GenerateOptions& options) {
@@ -92,9 +93,9 @@ Generation Model::generate(std::string_view prompt, const GenerateOptions& optio
 
 void Model::logits(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row) {
     contents_->refuse_empty(ids);
-    Session& session = contents_->language.session();
+    llm::Session& session = contents_->language.session();
     const OpenSequence sequence(session);
-    const Addition addition{sequence.id(), ids, every_row(ids)};
+    const llm::Addition addition{sequence.id(), ids, llm::every_row(ids)};
     session.add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) { on_row(row); });
 }
 

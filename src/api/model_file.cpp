@@ -13,18 +13,18 @@
 namespace tessera {
 
 ModelFile::Contents::Contents(const std::filesystem::path& path)
-    : artefact(std::make_shared<const Artefact>(Artefact::open(path))) {
-    const StepInterface step(artefact->manifest());
+    : artefact(std::make_shared<const runtime::Artefact>(runtime::Artefact::open(path))) {
+    const llm::StepInterface step(artefact->manifest());
     vocabulary = step.vocabulary;
     context = step.context;
 }
 
-const Tokenizer& ModelFile::Contents::tokenizer() {
-    if (!loaded_tokenizer) loaded_tokenizer = load_tokenizer(artefact->tokenizer(), artefact->where());
+const llm::Tokenizer& ModelFile::Contents::tokenizer() {
+    if (!loaded_tokenizer) loaded_tokenizer = llm::load_tokenizer(artefact->tokenizer(), artefact->where());
     return *loaded_tokenizer;
 }
 
-SessionOptions session_options(const ModelSettings& settings) {
+llm::SessionOptions session_options(const ModelSettings& settings) {
     return {.context = settings.context, .chunk = settings.chunk};
 }
 
@@ -52,9 +52,9 @@ bool ModelFile::has_tokenizer() const {
 }
 
 std::string ModelFile::describe() const {
-    const Manifest& manifest = contents_->artefact->manifest();
+    const runtime::Manifest& manifest = contents_->artefact->manifest();
     std::set<std::string_view> cache;
-    for (const Manifest::State& state : manifest.states) cache.insert(tessera::name(state.element));
+    for (const runtime::Manifest::State& state : manifest.states) cache.insert(tessera::name(state.element));
     return fmt::format("{}, policy {}, cache {}, {} {}, for {}", manifest.model, manifest.text->policy,
                        fmt::join(cache, "/"), workers(), workers() == 1 ? "worker" : "workers",
                        manifest.machine);
@@ -69,8 +69,9 @@ void ModelFile::verify_weights() const {
 }
 
 std::string ModelFile::describe_memory(const ModelSettings& settings) const {
-    const Manifest& manifest = contents_->artefact->manifest();
-    return tessera::describe(manifest, memory_need(manifest, session_options(settings)), host_memory_bytes());
+    const runtime::Manifest& manifest = contents_->artefact->manifest();
+    return tessera::llm::describe(manifest, llm::memory_need(manifest, session_options(settings)),
+                                  machine::host_memory_bytes());
 }
 
 std::vector<TokenId> ModelFile::encode(std::string_view prompt, bool special) const {

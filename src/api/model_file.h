@@ -14,14 +14,14 @@ struct ModelFile::Contents {
     explicit Contents(const std::filesystem::path& path);
 
     /// Read when it is first needed: logits are computed without. @throws Error if there is none.
-    const Tokenizer& tokenizer();
+    const llm::Tokenizer& tokenizer();
 
-    std::shared_ptr<const Artefact> artefact;
+    std::shared_ptr<const runtime::Artefact> artefact;
     int64_t vocabulary;
     int64_t context;
-    std::optional<Tokenizer> loaded_tokenizer;
+    std::optional<llm::Tokenizer> loaded_tokenizer;
 };
 
-SessionOptions session_options(const ModelSettings& settings);
+llm::SessionOptions session_options(const ModelSettings& settings);
 
 }  // namespace tessera

@@ -12,7 +12,7 @@
 #include "bench/peak_loop.h"
 #include "machine/probe.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 namespace {
 
 // Far beyond every cache, and no more than a machine that runs models has to spare for a moment.
@@ -37,7 +37,7 @@ double seconds_of(const auto& work) {
 
 int64_t buffer_bytes() {
     int64_t caches = 0;
-    const Machine host = probe_host();
+    const machine::Machine host = machine::probe_host();
     for (size_t level = 0; level + 1 < host.memory.size(); ++level)
         caches = std::max(caches, host.memory[level].capacity_bytes);
     const int64_t bytes = std::max(kLeastBuffer, kTimesTheCaches * caches);
@@ -68,14 +68,14 @@ constexpr std::array kReaders = {read<1>, read<2>, read<4>, read<8>};
 
 /// Runs `work(worker)` on all of them.
 template <typename Work>
-void on_all(WorkerTeam& team, Work& work) {
+void on_all(runtime::WorkerTeam& team, Work& work) {
     team.run([](void* context, int64_t worker) noexcept { (*static_cast<Work*>(context))(worker); }, &work);
 }
 
 }  // namespace
 
 HostProbe::HostProbe(int64_t workers)
-    : team_(workers, one_processor_each(workers)),
+    : team_(workers, runtime::one_processor_each(workers)),
       buffer_(static_cast<size_t>(buffer_bytes()), "bench", "the buffer for the read bandwidth") {
     const std::span<std::byte> bytes = buffer_.bytes();
     // Large pages, so that the limit is that of the memory and not of page tables; a hint.
@@ -124,4 +124,4 @@ HostLimits HostProbe::measure() {
                 workers * kRounds * peak_loop().multiply_adds_of_a_round / median(arithmetic)};
 }
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

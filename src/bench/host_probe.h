@@ -8,7 +8,7 @@
 #include "runtime/workers.h"
 #include "tessera/bench.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 
 /// Measures what this machine can do, again and again, with a fixed number of threads.
 class HostProbe {
@@ -33,9 +33,9 @@ private:
     double seconds_of_reading(const Reading& reading);
     double seconds_of_arithmetic();
 
-    WorkerTeam team_;
-    AnonymousMemory buffer_;
+    runtime::WorkerTeam team_;
+    runtime::AnonymousMemory buffer_;
     Reading fastest_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

@@ -11,7 +11,7 @@
 #error "Tessera runs on x86-64 and AArch64"
 #endif
 
-namespace tessera {
+namespace tessera::benchmark {
 namespace {
 
 // A factor just below one and the rest of it: sums tend to one, so none overflows or becomes slowly small.
@@ -83,4 +83,4 @@ PeakLoop peak_loop() {
 #endif
 }
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::benchmark {
 
 /// A loop of independent F32 multiply-adds in registers, in the widest form that this CPU has.
 struct PeakLoop {
@@ -11,4 +11,4 @@ struct PeakLoop {
 };
 PeakLoop peak_loop();
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

@@ -10,7 +10,7 @@
 #include "machine/machine_text.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 namespace {
 
 void check(const BenchSettings& settings) {
@@ -30,20 +30,20 @@ void check(const BenchSettings& settings) {
 /// Models, the machine beside them, and what has been found out.
 class Bench {
 public:
-    Bench(std::span<const std::shared_ptr<const Artefact>> artefacts, const std::set<std::string>& features,
-          const BenchSettings& settings)
+    Bench(std::span<const std::shared_ptr<const runtime::Artefact>> artefacts,
+          const std::set<std::string>& features, const BenchSettings& settings)
         : settings_(settings), depths_(settings.depths) {
         std::sort(depths_.begin(), depths_.end());
         depths_.erase(std::unique(depths_.begin(), depths_.end()), depths_.end());
-        const SessionOptions options{.context = depths_.back() + std::max(settings.prefill, settings.decode),
-                                     .chunk = settings.chunk};
+        const llm::SessionOptions options{
+            .context = depths_.back() + std::max(settings.prefill, settings.decode), .chunk = settings.chunk};
         if (settings.limits) {
             std::set<int64_t> counts;
             for (const auto& artefact : artefacts) counts.insert(artefact->manifest().workers);
             for (const int64_t workers : counts) probes_.push_back(std::make_unique<HostProbe>(workers));
         }
         if (!settings.machine.empty()) {
-            const Machine machine = read_machine(settings.machine);
+            const machine::Machine machine = machine::read_machine(settings.machine);
             for (const auto& artefact : artefacts)
                 predictors_.push_back(std::make_unique<StepPredictor>(*artefact, machine));
         }
@@ -121,10 +121,10 @@ private:
 
 }  // namespace
 
-std::vector<BenchCase> run_bench(std::span<const std::shared_ptr<const Artefact>> artefacts,
+std::vector<BenchCase> run_bench(std::span<const std::shared_ptr<const runtime::Artefact>> artefacts,
                                  const std::set<std::string>& features, const BenchSettings& settings) {
     check(settings);
     return Bench(artefacts, features, settings).run();
 }
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

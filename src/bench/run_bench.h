@@ -9,10 +9,10 @@
 #include "runtime/artefact.h"
 #include "tessera/bench.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 
 /// `tessera::bench` on artefacts. `features`: those of this CPU (machine/probe.h).
-std::vector<BenchCase> run_bench(std::span<const std::shared_ptr<const Artefact>> artefacts,
+std::vector<BenchCase> run_bench(std::span<const std::shared_ptr<const runtime::Artefact>> artefacts,
                                  const std::set<std::string>& features, const BenchSettings& settings);
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

@@ -6,24 +6,24 @@
 #include "planner/weighted_sizes.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 
-StepPredictor::StepPredictor(const Artefact& artefact, const Machine& machine)
-    : plan_(parse_plan(artefact.plan(), artefact.where(), micro_kernels())), model_(machine) {
+StepPredictor::StepPredictor(const runtime::Artefact& artefact, const machine::Machine& machine)
+    : plan_(plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels())), model_(machine) {
     const Graph graph = parse_graph(artefact.graph(), artefact.where());
     verify(graph, artefact.where());
-    graph_ = with_copies(graph, plan_, artefact.where());
-    verify_plan(graph_, plan_, artefact.where());
+    graph_ = plan::with_copies(graph, plan_, artefact.where());
+    planner::verify_plan(graph_, plan_, artefact.where());
     if (!model_.is_measured())
         throw Error(machine.name, "",
                     "nothing was measured of this machine, so that no time can be predicted",
                     "give the file that `tessera machine --measure` writes");
 }
 
-double StepPredictor::seconds(const SizePoint& step) const {
-    const auto runs = specialisation_at(plan_, {.name = "bench", .values = step.symbols});
+double StepPredictor::seconds(const cost::SizePoint& step) const {
+    const auto runs = planner::specialisation_at(plan_, {.name = "bench", .values = step.symbols});
     TESSERA_CHECK(runs.has_value(), "no specialisation");
-    return total_seconds(step_costs(graph_, plan_, plan_.specialisations[*runs], step, model_));
+    return cost::total_seconds(cost::step_costs(graph_, plan_, plan_.specialisations[*runs], step, model_));
 }
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

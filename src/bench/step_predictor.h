@@ -5,23 +5,23 @@
 #include "plan/plan.h"
 #include "runtime/artefact.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 
 /// How long steps of an artefact take on a measured machine, by its file and nothing else.
 class StepPredictor {
 public:
     /// @throws Error if the artefact holds no graph or plan, or illegal ones, or nothing was measured of the
     /// machine.
-    StepPredictor(const Artefact& artefact, const Machine& machine);
+    StepPredictor(const runtime::Artefact& artefact, const machine::Machine& machine);
 
     /// Of one step at these sizes; infinite where the time of a kernel is not known.
     /// @pre some specialisation of the plan runs at them
-    double seconds(const SizePoint& step) const;
+    double seconds(const cost::SizePoint& step) const;
 
 private:
-    Plan plan_;
+    plan::Plan plan_;
     Graph graph_;  ///< with the plan's copies
-    CostModel model_;
+    cost::CostModel model_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

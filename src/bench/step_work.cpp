@@ -7,7 +7,7 @@
 #include "facts/work.h"
 #include "ir/checked_arithmetic.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 namespace {
 
 /// The walk over one graph at one set of sizes.
@@ -101,7 +101,9 @@ private:
 };
 
 }  // namespace
+}  // namespace tessera::benchmark
 
+namespace tessera {
 StepWork& StepWork::operator+=(const StepWork& other) {
     flops += other.flops;
     multiply_adds += other.multiply_adds;
@@ -111,10 +113,13 @@ StepWork& StepWork::operator+=(const StepWork& other) {
     cache_bytes_written += other.cache_bytes_written;
     return *this;
 }
+}  // namespace tessera
+
+namespace tessera::benchmark {
 
 StepWork step_work(const Graph& graph, const std::map<std::string, int64_t>& symbols,
                    const InputContents& inputs) {
     return Walk(graph, symbols, inputs).run();
 }
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

@@ -8,7 +8,7 @@
 #include "ir/graph.h"
 #include "tessera/bench.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 
 /// Values of the graph's inputs by name, row-major.
 using InputContents = std::map<std::string, std::span<const int32_t>>;
@@ -20,4 +20,4 @@ using InputContents = std::map<std::string, std::span<const int32_t>>;
 StepWork step_work(const Graph& graph, const std::map<std::string, int64_t>& symbols,
                    const InputContents& inputs);
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

@@ -9,7 +9,7 @@
 #include "bench/step_work.h"
 #include "llm/step_interface.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 namespace {
 
 /// Numbers of both signs, as F32 and BF16 about 0.01 and as F16 about 1: none is subnormal, of which sums
@@ -25,12 +25,12 @@ void make_up(std::span<std::byte> state) {
 
 }  // namespace
 
-TimedModel::TimedModel(std::shared_ptr<const Artefact> artefact, const std::set<std::string>& features,
-                       const SessionOptions& options)
+TimedModel::TimedModel(std::shared_ptr<const runtime::Artefact> artefact,
+                       const std::set<std::string>& features, const llm::SessionOptions& options)
     : model_(std::move(artefact), features, options),
       graph_(parse_graph(model_.artefact().graph(), model_.artefact().where())),
       sequence_(model_.session().open()) {
-    LoadedProgram& program = model_.program();
+    runtime::LoadedProgram& program = model_.program();
     for (size_t i = 0; i < program.manifest().states.size(); ++i) make_up(program.state(i));
     // Different rows of the embedding, in no order that a cache could follow: a step of any kind begins with
     // some of these.
@@ -42,18 +42,18 @@ TimedModel::TimedModel(std::shared_ptr<const Artefact> artefact, const std::set<
 
 void TimedModel::add(int64_t tokens) {
     const std::span<const int32_t> added = std::span(tokens_).first(static_cast<size_t>(tokens));
-    const Addition addition{sequence_, added, last_row(added)};
+    const llm::Addition addition{sequence_, added, llm::last_row(added)};
     model_.session().add({&addition, 1}, [](size_t, int32_t, std::span<const float>) {});
 }
 
 void TimedModel::fill_to(int64_t depth) {
-    Session& session = model_.session();
+    llm::Session& session = model_.session();
     if (session.length(sequence_) > depth) session.shorten(sequence_, depth);
     session.assume(sequence_, depth);
 }
 
 double TimedModel::time(BenchCase::Kind kind, int64_t tokens) {
-    Session& session = model_.session();
+    llm::Session& session = model_.session();
     const int64_t depth = session.length(sequence_);
     const auto begin = std::chrono::steady_clock::now();
     if (kind == BenchCase::Kind::kPrefill)
@@ -66,16 +66,16 @@ double TimedModel::time(BenchCase::Kind kind, int64_t tokens) {
 }
 
 TimedModel::Step TimedModel::step(int64_t start, int64_t tokens) const {
-    const Manifest& manifest = model_.artefact().manifest();
-    const StepInterface interface(manifest);
+    const runtime::Manifest& manifest = model_.artefact().manifest();
+    const llm::StepInterface interface(manifest);
     std::vector<int32_t> pages(
         static_cast<size_t>((start + tokens + interface.page_size - 1) / interface.page_size));
     std::iota(pages.begin(), pages.end(), 0);
     const std::vector<int32_t> rows = {static_cast<int32_t>(tokens - 1)};
-    const Segment segment{std::span(tokens_).first(static_cast<size_t>(tokens)), start, pages, rows};
+    const llm::Segment segment{std::span(tokens_).first(static_cast<size_t>(tokens)), start, pages, rows};
     const auto count =
-        std::max<int64_t>(interface.limits[StepInterface::kP].low, static_cast<int64_t>(pages.size()));
-    StepValues values = step_values(manifest, interface, {&segment, 1}, count);
+        std::max<int64_t>(interface.limits[llm::StepInterface::kP].low, static_cast<int64_t>(pages.size()));
+    llm::StepValues values = llm::step_values(manifest, interface, {&segment, 1}, count);
 
     Step step;
     for (size_t i = 0; i < values.symbols.size(); ++i)
@@ -105,7 +105,7 @@ double TimedModel::predicted_seconds(BenchCase::Kind kind, int64_t tokens,
                                      const StepPredictor& predictor) const {
     double all = 0;
     for_each_step(kind, tokens, [&](const Step& step) {
-        SizePoint sizes{.symbols = step.symbols, .contents = {}};
+        cost::SizePoint sizes{.symbols = step.symbols, .contents = {}};
         for (const auto& [name, values] : step.inputs)
             sizes.contents[name].assign(values.begin(), values.end());
         all += predictor.seconds(sizes);
@@ -113,4 +113,4 @@ double TimedModel::predicted_seconds(BenchCase::Kind kind, int64_t tokens,
     return all;
 }
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

@@ -12,14 +12,14 @@
 #include "llm/language_model.h"
 #include "tessera/bench.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 
 /// A model with one sequence whose steps are timed, and the graph that says what they have to do.
 class TimedModel {
 public:
     /// @throws Error as LanguageModel does, and if the artefact holds no graph.
-    TimedModel(std::shared_ptr<const Artefact> artefact, const std::set<std::string>& features,
-               const SessionOptions& options);
+    TimedModel(std::shared_ptr<const runtime::Artefact> artefact, const std::set<std::string>& features,
+               const llm::SessionOptions& options);
 
     int64_t workers() const { return model_.program().workers(); }
 
@@ -46,10 +46,10 @@ private:
     void for_each_step(BenchCase::Kind kind, int64_t tokens,
                        const std::function<void(const Step&)>& visit) const;
 
-    LanguageModel model_;
+    llm::LanguageModel model_;
     Graph graph_;
-    SequenceId sequence_;
+    llm::SequenceId sequence_;
     std::vector<int32_t> tokens_;  ///< of any step
 };
 
-}  // namespace tessera
+}  // namespace tessera::benchmark

@@ -13,7 +13,8 @@
 namespace tessera::cli {
 namespace {
 
-ValueId find_tensor(const Graph& graph, const Plan& plan, const std::string& name, const std::string& where) {
+ValueId find_tensor(const Graph& graph, const plan::Plan& plan, const std::string& name,
+                    const std::string& where) {
     if (const auto value = graph.find(name)) return *value;
     if (const auto copy = plan.copies.find(name); copy != plan.copies.end())
         return *graph.find(copy->second.of);
@@ -26,29 +27,30 @@ ValueId find_tensor(const Graph& graph, const Plan& plan, const std::string& nam
                              : fmt::format("did you mean {}?", fmt::join(near, " or ")));
 }
 
-std::string why_left_alone(const LayoutSearch& again, const layouts::ValueForms& value) {
+std::string why_left_alone(const compiler::LayoutSearch& again, const layouts::ValueForms& value) {
     if (value.at && value.made_by.empty()) return "the block is given it so";
     return layouts::why_left_alone(again.search.graph.egraph, value.original);
 }
 
 /// Where others see a value it is copied from how it is made, which the plan then has under another name.
-std::optional<Layout> layout_in(const Plan& plan, const layouts::ValueForms& value) {
+std::optional<Layout> layout_in(const plan::Plan& plan, const layouts::ValueForms& value) {
     const std::string& tensor = value.tensors.front();
-    if (!value.at) return stored_layout(plan, tensor);
+    if (!value.at) return plan::stored_layout(plan, tensor);
     if (value.made_by.empty() || value.at->specialisation >= plan.specialisations.size()) return std::nullopt;
     std::string made = tensor;
     for (const auto& [name, copy] : plan.copies)
         if (copy.of == tensor && copy.is_made) made = name;
     const auto& tensors = plan.specialisations[value.at->specialisation].tensors;
     const auto found = tensors.find(made);
-    if (found == tensors.end() || found->second.place != Place::kArena) return std::nullopt;
+    if (found == tensors.end() || found->second.place != plan::Place::kArena) return std::nullopt;
     return found->second.layout;
 }
 
 }  // namespace
 
-TensorAccounts account_for(const Artefact& artefact, const LayoutSearch& again, const std::string& tensor) {
-    const Plan plan = parse_plan(artefact.plan(), artefact.where(), micro_kernels());
+TensorAccounts account_for(const runtime::Artefact& artefact, const compiler::LayoutSearch& again,
+                           const std::string& tensor) {
+    const plan::Plan plan = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels());
     const Value& found = again.graph[find_tensor(again.graph, plan, tensor, artefact.where())];
     TensorAccounts all{.tensor = found.name,
                        .description = fmt::format("{} {}", tessera::name(found.kind), print(found.type)),

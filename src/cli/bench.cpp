@@ -40,7 +40,7 @@ struct BenchArguments {
 /// The artefact itself, or one for each number of threads. An artefact has as many workers as its plan.
 void open_all(const std::filesystem::path& path, const BenchArguments& options, int64_t context,
               const Environment& environment, std::vector<ModelFile>& files) {
-    if (std::filesystem::is_regular_file(path) && is_artefact(path)) {
+    if (std::filesystem::is_regular_file(path) && runtime::is_artefact(path)) {
         files.emplace_back(path);
         const int64_t workers = files.back().workers();
         if (!options.threads.empty() && options.threads != std::vector<int64_t>{workers})
@@ -143,7 +143,7 @@ void declare_options(CLI::App& app, BenchArguments& options) {
          "tokens in the cache before them, whose keys and values are made up (default 0)", tokens);
     list("--threads", options.threads,
          "compile a model for these numbers of workers, one after the other; an artefact has its own",
-         whole_number(1, kMostWorkers));
+         whole_number(1, plan::kMostWorkers));
     number("--repeat", settings.repeat, "times that each is timed", whole_number(1, kMostTimes));
     app.add_option("--chunk", settings.chunk, "most tokens of one step (default: as many as the code takes)")
         ->check(whole_number(1, kMostTokens))

@@ -47,7 +47,7 @@ fs::path CacheFolders::writable(const std::string& name) {
                            : fmt::format("{}: the cache cannot be written", (root_ / name).string()),
              kAdvice);
     }
-    const fs::path folder = temporary_->path() / name;
+    fs::path folder = temporary_->path() / name;
     create_folders(folder);
     return folder;
 }

@@ -22,20 +22,20 @@ void row(std::string_view label, fmt::format_string<Arguments...> format, Argume
     fmt::print("{:<14}{}\n", label, printable(fmt::format(format, std::forward<Arguments>(arguments)...)));
 }
 
-std::string rope_text(const DecoderConfig& config) {
+std::string rope_text(const import::DecoderConfig& config) {
     std::string text = fmt::format(
         "{}, base {}", config.rope_form == ops::RopeForm::kPairs ? "pairs" : "halves", config.rope.base);
-    if (config.rope.scaling == RopeConfig::Scaling::kLinear)
+    if (config.rope.scaling == import::RopeConfig::Scaling::kLinear)
         text += fmt::format(", linear factor {}", config.rope.factor);
-    if (config.rope.scaling == RopeConfig::Scaling::kLlama3)
+    if (config.rope.scaling == import::RopeConfig::Scaling::kLlama3)
         text += fmt::format(", llama3 factor {} from {} positions", config.rope.factor,
                             config.rope.original_context);
     if (config.rope.amplitude != 1) text += fmt::format(", times {}", config.rope.amplitude);
     return text;
 }
 
-void print_config(const DecoderConfig& config) {
-    const DecoderSize& size = config.size;
+void print_config(const import::DecoderConfig& config) {
+    const import::DecoderSize& size = config.size;
     row("layers", "{}", size.layers);
     row("hidden", "{}, feed-forward {}", size.hidden, size.feed_forward);
     row("heads", "{} of {}, {} in the cache", size.heads, size.head_width, size.cache_heads);
@@ -45,20 +45,20 @@ void print_config(const DecoderConfig& config) {
     row("epsilon", "{}", config.epsilon);
 }
 
-void print_spec(const DecoderSpec& spec) {
+void print_spec(const import::DecoderSpec& spec) {
     std::string groups;
-    for (const LayerGroup& group : group_layers(spec.layers))
+    for (const import::LayerGroup& group : import::group_layers(spec.layers))
         groups += fmt::format("{}{} kind{} x {}", groups.empty() ? "" : ", ", group.period,
                               group.period == 1 ? "" : "s", group.repeats);
     row("groups", "{}", groups);
     row("head", "{}", spec.is_tied ? "tied to the embedding" : "of its own");
 }
 
-void print_tensors(const WeightSource& weights) {
+void print_tensors(const import::WeightSource& weights) {
     std::map<std::string, int64_t> types;
     double bytes = 0;
     for (const std::string& name : weights.names()) {
-        const StoredTensor& tensor = *weights.find(name);
+        const import::StoredTensor& tensor = *weights.find(name);
         ++types[tensor.type];
         bytes += static_cast<double>(tensor.bytes.size());
     }
@@ -69,18 +69,18 @@ void print_tensors(const WeightSource& weights) {
 }
 
 /// What is there; that one cannot be used is a warning, as it is for `tessera compile`.
-std::string check_tokenizer(const Checkpoint& checkpoint, Findings& findings) {
+std::string check_tokenizer(const import::Checkpoint& checkpoint, import::Findings& findings) {
     if (checkpoint.tokenizer.empty())
         return "none: `run` needs tokenizer.json, tokenizer.model, or vocab.json and merges.txt";
-    const std::string problem = inspect_tokenizer(checkpoint.path).problem;
+    const std::string problem = llm::inspect_tokenizer(checkpoint.path).problem;
     if (problem.empty()) return checkpoint.tokenizer;
     findings.warnings.push_back(problem);
     return checkpoint.tokenizer + ", not supported";
 }
 
 int check(const std::string& model) {
-    ModelReport report = inspect_model(model);
-    Checkpoint& checkpoint = report.checkpoint;
+    import::ModelReport report = import::inspect_model(model);
+    import::Checkpoint& checkpoint = report.checkpoint;
     row("model", "{} ({})", checkpoint.path, checkpoint.format);
     row("architecture", "{}", checkpoint.config ? checkpoint.config->architecture : "not supported");
     if (checkpoint.config) print_config(*checkpoint.config);

@@ -64,7 +64,7 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
     CLI::Option* workers = app.add_option("--workers", flags.workers,
                                           "threads that compute together; default: the machine's cores")
                                ->type_name("N")
-                               ->check(whole_number(1, kMostWorkers));
+                               ->check(whole_number(1, plan::kMostWorkers));
     app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
         ->check(not_empty())
         ->type_name("FILE")
@@ -103,10 +103,10 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
         ->check(CLI::IsMember({"q8_0", "q4_0", "q4_k_m"}));
 }
 
-Machine read_machine(const std::string& file, const Environment& environment) {
+machine::Machine read_machine(const std::string& file, const Environment& environment) {
     if (file.empty()) return host_machine(environment);
     const MappedFile text = MappedFile::open(file);
-    return parse_machine(text.text(), file);
+    return machine::parse_machine(text.text(), file);
 }
 
 CompileReport compile(const fs::path& model, const fs::path& out, const CompileFlags& flags,
@@ -125,7 +125,7 @@ CompileReport retarget(const fs::path& artefact, const fs::path& out, const Comp
 
 void advise_measuring(const CompileFlags& flags, const Environment& environment) {
     if (!flags.machine.empty()) return;
-    const Machine host = host_machine(environment);
+    const machine::Machine host = host_machine(environment);
     if (host.memory.back().read_bandwidth.empty()) {
         note("this machine has not been measured; `tessera machine --measure` does it once");
     } else if (!is_up_to_date(host, environment)) {

@@ -33,7 +33,7 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags);
 void add_compile_flags(CLI::App& app, CompileFlags& flags);
 
 /// The machine of a file, or the host. @throws Error.
-Machine read_machine(const std::string& file, const Environment& environment);
+machine::Machine read_machine(const std::string& file, const Environment& environment);
 /// Says on stderr how rates of the host would be known, where they are wanted and are not, or are of kernels
 /// that have changed since.
 void advise_measuring(const CompileFlags& flags, const Environment& environment);

@@ -37,7 +37,7 @@ fs::path find_cache_directory() {
 fs::path find_include_directory() {
     std::error_code error;
     const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-    const fs::path installed = executable.parent_path().parent_path() / "include";
+    fs::path installed = executable.parent_path().parent_path() / "include";
     if (!error && fs::is_directory(installed / "tessera" / "ntt", error)) return installed;
     return fs::path(TESSERA_SOURCE_DIR) / "include";
 }

@@ -42,8 +42,8 @@ Job declare_explain(CLI::App& app, const Environment& environment) {
         ->check(whole_number(0, kMostSearchEffort));
     app.add_flag("--json", options->as_json, "the same as JSON");
     return [options, &environment] {
-        const Artefact artefact = Artefact::open(options->artefact);
-        const LayoutSearch again =
+        const runtime::Artefact artefact = runtime::Artefact::open(options->artefact);
+        const compiler::LayoutSearch again =
             search_again(artefact, options->machine, "--tensor", options->search_effort, environment);
         const TensorAccounts accounts = account_for(artefact, again, options->tensor);
         if (options->as_json)

@@ -27,7 +27,7 @@ void name_variables(CLI::App& verb) {
 
 std::string rejected_variable(CLI::App& verb) {
     for (CLI::Option* option : verb.get_options()) {
-        const std::string name = option->get_envname();
+        std::string name = option->get_envname();
         const char* value = name.empty() ? nullptr : std::getenv(name.c_str());
         // CLI11 does not remember where a value came from; one from a variable stands alone and unchanged.
         if (value == nullptr || option->results() != std::vector<std::string>{value}) continue;

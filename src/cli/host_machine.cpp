@@ -6,15 +6,15 @@
 
 namespace tessera::cli {
 
-Machine host_machine(const Environment& environment) {
-    Machine probed = probe_host();
-    return cached_host(environment.cache->root(), probed).value_or(probed);
+machine::Machine host_machine(const Environment& environment) {
+    machine::Machine probed = machine::probe_host();
+    return machine::cached_host(environment.cache->root(), probed).value_or(probed);
 }
 
-bool is_up_to_date(const Machine& measured, const Environment& environment) {
+bool is_up_to_date(const machine::Machine& measured, const Environment& environment) {
     return measured.measured_with ==
-           kernels_digest(measured, {.include_directory = environment.include_directory,
-                                     .search_path = environment.search_path});
+           measure::kernels_digest(measured, {.include_directory = environment.include_directory,
+                                              .search_path = environment.search_path});
 }
 
 }  // namespace tessera::cli

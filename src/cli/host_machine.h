@@ -7,10 +7,10 @@ namespace tessera::cli {
 
 /// This machine as `tessera machine --measure` left it, else as it can be known without measuring. Never
 /// measures.
-Machine host_machine(const Environment& environment);
+machine::Machine host_machine(const Environment& environment);
 
 /// Whether the rates of `measured` are of the kernels and the compiler that are here now.
 /// @throws Error where there is no C++ compiler
-bool is_up_to_date(const Machine& measured, const Environment& environment);
+bool is_up_to_date(const machine::Machine& measured, const Environment& environment);
 
 }  // namespace tessera::cli

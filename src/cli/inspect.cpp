@@ -40,13 +40,13 @@ struct InspectArguments {
 constexpr double kMiB = 1024.0 * 1024.0;
 
 /// "f16": one for all states, as far as `tessera compile` makes them.
-std::string cache_types(const Manifest& m) {
+std::string cache_types(const runtime::Manifest& m) {
     std::set<std::string_view> types;
-    for (const Manifest::State& state : m.states) types.insert(name(state.element));
+    for (const runtime::Manifest::State& state : m.states) types.insert(name(state.element));
     return fmt::format("{}", fmt::join(types, ", "));
 }
 
-void print_overview(const Manifest& m) {
+void print_overview(const runtime::Manifest& m) {
     fmt::print("model       {}\nmachine     {} ({})\nneeds       {} {}\ncompiled by tessera {}\n",
                printable(m.model), printable(m.machine), m.machine_hash, m.architecture,
                fmt::join(m.instruction_sets, " "), m.tessera_version);
@@ -54,7 +54,7 @@ void print_overview(const Manifest& m) {
         fmt::print("text        vocabulary {}, context {} tokens\nrounding    policy {}, cache {}\n",
                    m.text->vocabulary, m.text->context, m.text->policy, cache_types(m));
     for (const std::string& warning : m.warnings) fmt::print("warning     {}\n", warning);
-    for (const Manifest::Specialisation& s : m.specialisations) {
+    for (const runtime::Manifest::Specialisation& s : m.specialisations) {
         fmt::print("code        {}:", s.name);
         for (const auto& [symbol, bounds] : s.bounds) {
             if (bounds.low == bounds.high) {
@@ -67,21 +67,21 @@ void print_overview(const Manifest& m) {
     }
 }
 
-void print_memory(const Artefact& artefact) {
-    const Manifest& m = artefact.manifest();
+void print_memory(const runtime::Artefact& artefact) {
+    const runtime::Manifest& m = artefact.manifest();
     fmt::print("\nconstants   {:10.2f} MiB, mapped from the artefact\n",
                static_cast<double>(m.constants_bytes) / kMiB);
-    for (const Manifest::Constant& c : m.constants) {
+    for (const runtime::Manifest::Constant& c : m.constants) {
         fmt::print("  {:<36} {} x {:>12} bytes at {:>12}  {} [{}], {}\n", c.name, c.repeat, c.bytes, c.offset,
                    name(c.element), fmt::join(c.shape, ", "), c.layout);
     }
     if (m.text) {
-        const MemoryNeed need = memory_need(m, {});
+        const llm::MemoryNeed need = llm::memory_need(m, {});
         fmt::print("states      {} bytes for each token, {:.2f} MiB for the whole context\n",
                    need.cache_per_token, static_cast<double>(need.cache) / kMiB);
-        fmt::print("running     {}\n", describe(m, need, host_memory_bytes()));
+        fmt::print("running     {}\n", llm::describe(m, need, machine::host_memory_bytes()));
     }
-    for (const Manifest::Specialisation& s : m.specialisations) {
+    for (const runtime::Manifest::Specialisation& s : m.specialisations) {
         fmt::print("arena       {:10.2f} MiB for {}\n", static_cast<double>(s.arena_bytes) / kMiB, s.name);
     }
 }
@@ -101,7 +101,7 @@ Cost cost_of(const Node& node, const Point& point) {
     return cost;
 }
 
-void print_operators(const Artefact& artefact) {
+void print_operators(const runtime::Artefact& artefact) {
     const Graph graph = parse_graph(artefact.graph(), artefact.where());
     constexpr auto kRow = "  {:<40} {:>6} {:>16} {:>12} {:>16}\n";
     for (const Point& point : graph.points) {
@@ -132,8 +132,9 @@ CLI::Validator page_extension() {
         "", "page");
 }
 
-void write_egraph(const Artefact& artefact, const InspectArguments& options, const Environment& environment) {
-    const LayoutSearch again =
+void write_egraph(const runtime::Artefact& artefact, const InspectArguments& options,
+                  const Environment& environment) {
+    const compiler::LayoutSearch again =
         search_again(artefact, options.machine, "--egraph", options.search_effort, environment);
     const bool is_dot = std::filesystem::path(options.egraph).extension() == ".dot";
     write_file(options.egraph, is_dot ? layouts::dot_text(again.search)
@@ -174,7 +175,7 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
     app.add_flag("--manifest", options->manifest, "the manifest as JSON");
     return [options, &environment] {
         if (!options->egraph.empty()) check_output(options->egraph);
-        const Artefact artefact = Artefact::open(options->artefact);
+        const runtime::Artefact artefact = runtime::Artefact::open(options->artefact);
         const bool is_whole = !options->plan && !options->memory && !options->operators && !options->graph &&
                               !options->manifest && options->egraph.empty();
         if (is_whole) print_overview(artefact.manifest());
@@ -189,7 +190,7 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
         }
         if (options->graph) fmt::print("{}", artefact.graph());
         if (!options->egraph.empty()) write_egraph(artefact, *options, environment);
-        if (options->manifest) fmt::print("{}\n", print(artefact.manifest()));
+        if (options->manifest) fmt::print("{}\n", runtime::print(artefact.manifest()));
         return 0;
     };
 }

@@ -14,7 +14,7 @@ using layouts::UsedForm;
 
 class Names {
 public:
-    explicit Names(const LayoutSearch& again) : again_(again) {}
+    explicit Names(const compiler::LayoutSearch& again) : again_(again) {}
 
     std::string specialisation(const layouts::Instance& at) const {
         return again_.initial.specialisations[at.specialisation].name;
@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    const LayoutSearch& again_;
+    const compiler::LayoutSearch& again_;
 };
 
 std::string exact_microseconds(double seconds) {
@@ -89,7 +89,7 @@ std::string runner_up_in_words(const Account& account, const layouts::Search& se
     return text;
 }
 
-std::string in_words(const TensorAccount& each, const LayoutSearch& again) {
+std::string in_words(const TensorAccount& each, const compiler::LayoutSearch& again) {
     const Account& account = each.account;
     const Names names(again);
     const std::string layout = print(account.layout);
@@ -152,7 +152,7 @@ Json runner_up_as_json(const Account& account, const Names& names) {
     return json;
 }
 
-Json as_json(const TensorAccount& each, const LayoutSearch& again) {
+Json as_json(const TensorAccount& each, const compiler::LayoutSearch& again) {
     const Account& account = each.account;
     const Names names(again);
     Json json = {{"specialisation", each.value.at ? Json(names.specialisation(*each.value.at)) : Json()},
@@ -172,7 +172,7 @@ Json as_json(const TensorAccount& each, const LayoutSearch& again) {
 
 }  // namespace
 
-std::string in_words(const TensorAccounts& accounts, const LayoutSearch& again) {
+std::string in_words(const TensorAccounts& accounts, const compiler::LayoutSearch& again) {
     const extraction::Result& result = again.search.result;
     const std::string points = Names(again).points();
     std::string text = fmt::format("{}: {}\n", accounts.tensor, accounts.description);
@@ -188,7 +188,7 @@ std::string in_words(const TensorAccounts& accounts, const LayoutSearch& again) 
                                                     exact_microseconds(result.bound)));
 }
 
-Json as_json(const TensorAccounts& accounts, const LayoutSearch& again) {
+Json as_json(const TensorAccounts& accounts, const compiler::LayoutSearch& again) {
     const extraction::Result& result = again.search.result;
     Json json = {{"tensor", accounts.tensor},     {"description", accounts.description},
                  {"status", name(result.status)}, {"measured", again.is_measured},

@@ -27,9 +27,10 @@ struct TensorAccounts {
 };
 
 /// @throws Error for a name that the graph does not have, with those that are near.
-TensorAccounts account_for(const Artefact& artefact, const LayoutSearch& again, const std::string& tensor);
+TensorAccounts account_for(const runtime::Artefact& artefact, const compiler::LayoutSearch& again,
+                           const std::string& tensor);
 
-std::string in_words(const TensorAccounts& accounts, const LayoutSearch& again);
-nlohmann::ordered_json as_json(const TensorAccounts& accounts, const LayoutSearch& again);
+std::string in_words(const TensorAccounts& accounts, const compiler::LayoutSearch& again);
+nlohmann::ordered_json as_json(const TensorAccounts& accounts, const compiler::LayoutSearch& again);
 
 }  // namespace tessera::cli

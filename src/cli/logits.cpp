@@ -22,7 +22,7 @@ struct LogitsArguments {
 
 int write_logits(const LogitsArguments& options, const Environment& environment) {
     check_output(options.out);
-    const std::vector<TokenId> ids = read_prompt_ids(options.ids);
+    const std::vector<TokenId> ids = llm::read_prompt_ids(options.ids);
     if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
     const auto count = static_cast<int64_t>(ids.size());
     const ModelFile artefact = open_model(resolve_model(options.model, environment), count, environment);

@@ -29,29 +29,30 @@ struct MachineArguments {
     int64_t threads = 0;
 };
 
-Machine measure(const Machine& probed, const MachineArguments& options, const Environment& environment) {
+machine::Machine measure(const machine::Machine& probed, const MachineArguments& options,
+                         const Environment& environment) {
     std::unique_ptr<Progress> progress;
-    MeasureOptions how{.threads = options.threads,
-                       .include_directory = environment.include_directory,
-                       .cache_directory = environment.cache->writable("code"),
-                       .search_path = environment.search_path,
-                       .on_stage =
-                           [&](const std::string& stage) {
-                               progress.reset();
-                               progress =
-                                   std::make_unique<Progress>(environment.terminal, "measuring " + stage);
-                           },
-                       .on_sample = [&] { progress->update(); }};
+    measure::MeasureOptions how{.threads = options.threads,
+                                .include_directory = environment.include_directory,
+                                .cache_directory = environment.cache->writable("code"),
+                                .search_path = environment.search_path,
+                                .on_stage =
+                                    [&](const std::string& stage) {
+                                        progress.reset();
+                                        progress = std::make_unique<Progress>(environment.terminal,
+                                                                              "measuring " + stage);
+                                    },
+                                .on_sample = [&] { progress->update(); }};
     if (options.quick) {
         how.samples = 3;
         how.every_type = false;
         how.seconds = 0.002;
     }
-    return measure_machine(probed, how);
+    return measure::measure_machine(probed, how);
 }
 
-Machine describe(const MachineArguments& options, const Environment& environment) {
-    const Machine probed = probe_host();
+machine::Machine describe(const MachineArguments& options, const Environment& environment) {
+    const machine::Machine probed = machine::probe_host();
     if (options.threads > probed.cores)
         throw Error("", "--threads",
                     fmt::format("is {}, but this process may use {} cores", options.threads, probed.cores),
@@ -59,35 +60,34 @@ Machine describe(const MachineArguments& options, const Environment& environment
     const bool is_partial = options.quick || options.threads > 0;
     if (!options.measure && !options.refresh) return host_machine(environment);
     if (!options.refresh && !is_partial)
-        if (const auto kept = cached_host(environment.cache->root(), probed);
+        if (const auto kept = machine::cached_host(environment.cache->root(), probed);
             kept && is_up_to_date(*kept, environment))
             return *kept;
-    const Machine measured = measure(probed, options, environment);
+    machine::Machine measured = measure(probed, options, environment);
     // What was measured in a hurry or in part must not stand in for the whole.
     if (is_partial) return measured;
     if (environment.cache->is_writable("machines"))
-        keep_host(environment.cache->root(), probed, measured);
+        machine::keep_host(environment.cache->root(), probed, measured);
     else
         note(
             "what was measured is not kept: the cache cannot be written (set XDG_CACHE_HOME to a folder that "
-            "you "
-            "may write, or keep it with --out and use it with --machine)");
+            "you may write, or keep it with --out and use it with --machine)");
     return measured;
 }
 
-int print(const Machine& machine, const std::string& out, bool json) {
+int print(const machine::Machine& machine, const std::string& out, bool json) {
     const bool has_rates = !machine.memory.back().read_bandwidth.empty();
     const std::string text =
-        json ? machine_json(machine)
+        json ? machine::machine_json(machine)
              : std::string(has_rates ? "# Measured by `tessera machine --measure`.\n"
                                      : "# Written by `tessera machine`; `--measure` adds rates.\n") +
-                   print_machine(machine);
+                   machine::print_machine(machine);
     if (out.empty()) {
         fmt::print("{}", text);
     } else {
         write_file(out, text);
     }
-    for (const std::string& doubt : doubtful_levels(machine)) note("note: {}", doubt);
+    for (const std::string& doubt : machine::doubtful_levels(machine)) note("note: {}", doubt);
     return 0;
 }
 

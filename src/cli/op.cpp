@@ -25,8 +25,9 @@ int run(const OpArguments& options) {
         parse_definition_file(std::string(MappedFile::open(options.file).text()), options.file);
     check_bound(file, bound_extents(file, options.file), options.file);
     const std::string text =
-        options.json ? facts_text(derive_facts(file, {.values = !options.no_values}, options.file))
-                     : print(file.definition, file.test);
+        options.json
+            ? facts::facts_text(facts::derive_facts(file, {.values = !options.no_values}, options.file))
+            : print(file.definition, file.test);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;
 }

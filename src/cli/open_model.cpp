@@ -55,7 +55,7 @@ struct CachePlace {
     fs::path artefact;
 };
 
-CachePlace place_in_cache(const fs::path& model, const CompileOptions& options,
+CachePlace place_in_cache(const fs::path& model, const compiler::CompileOptions& options,
                           const Environment& environment) {
     const fs::path whole = fs::canonical(model);
     const std::string context = options.context ? fmt::to_string(*options.context) : "";
@@ -66,11 +66,12 @@ CachePlace place_in_cache(const fs::path& model, const CompileOptions& options,
     if (fs::is_directory(whole))
         add_files_below(state, whole);
     else
-        for (const fs::path& part : GgufParts::names(model)) add_file(state, fs::weakly_canonical(part));
+        for (const fs::path& part : import::GgufParts::names(model))
+            add_file(state, fs::weakly_canonical(part));
     std::error_code error;
     add_file(state, fs::read_symlink("/proc/self/exe", error));
     add_files_below(state, environment.include_directory / "tessera");
-    state.field(content_hash(options.machine));
+    state.field(machine::content_hash(options.machine));
 
     CachePlace place{environment.cache->root() / "models",
                      fmt::format("{}-{}-", short_name(whole.stem().native()), identity),
@@ -91,12 +92,12 @@ void remove_older(const CachePlace& place) {
     for (const fs::path& path : older) fs::remove(path, error);
 }
 
-void compile(const fs::path& model, const CachePlace& place, CompileOptions options,
+void compile(const fs::path& model, const CachePlace& place, compiler::CompileOptions options,
              const Environment& environment) {
     note("compiling {} into {}", printable(model.string()), printable(place.artefact.string()));
     Progress progress(environment.terminal, "compiling " + model.string());
     options.on_pass = [&](const std::string&) { progress.update(); };
-    compile_model(model, place.artefact, options);
+    compiler::compile_model(model, place.artefact, options);
     remove_older(place);
 }
 
@@ -140,12 +141,12 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
 
 ModelFile open_model(const fs::path& path, int64_t context, const Environment& environment,
                      std::optional<int64_t> workers) {
-    if (fs::is_regular_file(path) && is_artefact(path)) return ModelFile(path);
-    CompileOptions options;
+    if (fs::is_regular_file(path) && runtime::is_artefact(path)) return ModelFile(path);
+    compiler::CompileOptions options;
     options.machine = host_machine(environment);
     options.ntt_include = environment.include_directory;
     options.search_path = environment.search_path;
-    if (context > kDefaultContext) options.context = context;
+    if (context > import::kDefaultContext) options.context = context;
     options.workers = workers;
 
     CachePlace place = place_in_cache(path, options, environment);

@@ -22,7 +22,7 @@ struct OptArguments {
 Job declare_opt(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<OptArguments>();
     std::string names;
-    for (const NamedPass& pass : named_passes())
+    for (const compiler::NamedPass& pass : compiler::named_passes())
         names += fmt::format("\n  {:<10} {}", pass.name, pass.summary);
     app.add_option("--pass", options->pass, "the pass to run, one of:" + names)
         ->required()
@@ -36,7 +36,7 @@ Job declare_opt(CLI::App& app, const Environment& environment) {
         ->check(not_empty())
         ->type_name("FILE");
     return [options, &environment] {
-        const NamedPass* pass = find_named_pass(options->pass);
+        const compiler::NamedPass* pass = compiler::find_named_pass(options->pass);
         if (!pass)
             throw Error("", options->pass, "is no pass", "see `tessera opt --help`", ErrorKind::kUsage);
         std::string text;

@@ -19,45 +19,47 @@ std::string microseconds(double seconds) {
 }
 
 /// "12.3 us at decode_512 (compute 3.1, memory 11.9, barrier 0.4)".
-std::string of_kernel(const KernelCost& cost, const std::string& point) {
+std::string of_kernel(const cost::KernelCost& cost, const std::string& point) {
     if (!cost.why_infinite.empty()) return fmt::format("not known at {}: {}", point, cost.why_infinite);
     std::string parts = "compute " + microseconds(cost.near_seconds);
     if (cost.stall_seconds > 0) parts += ", stalls " + microseconds(cost.stall_seconds);
-    for (const LevelTraffic& level : cost.levels)
+    for (const cost::LevelTraffic& level : cost.levels)
         parts += fmt::format(", {} {}", level.level, microseconds(level.seconds));
     if (cost.barrier_seconds > 0) parts += ", barrier " + microseconds(cost.barrier_seconds);
     const std::string times = cost.repeat > 1 ? fmt::format(", {} times", cost.repeat) : "";
     return fmt::format("{} us at {} ({}){}", microseconds(cost.seconds), point, parts, times);
 }
 
-std::string of_step(const PredictedStep& step) {
-    const double seconds = total_seconds(step.kernels);
+std::string of_step(const compiler::PredictedStep& step) {
+    const double seconds = cost::total_seconds(step.kernels);
     return std::isfinite(seconds) ? fmt::format("{} us at {}", microseconds(seconds), step.point)
                                   : fmt::format("not known at {}", step.point);
 }
 
 }  // namespace
 
-std::string plan_with_costs(const Artefact& artefact, const Machine& machine) {
+std::string plan_with_costs(const runtime::Artefact& artefact, const machine::Machine& machine) {
     const Graph graph = parse_graph(artefact.graph(), artefact.where());
     verify(graph, artefact.where());
-    const Plan plan = parse_plan(artefact.plan(), artefact.where(), micro_kernels());
-    verify_plan(with_copies(graph, plan, artefact.where()), plan, artefact.where());
-    PlanComments comments;
+    const plan::Plan plan = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels());
+    planner::verify_plan(plan::with_copies(graph, plan, artefact.where()), plan, artefact.where());
+    plan::PlanComments comments;
     const char* source =
-        is_measured(machine)
+        cost::is_measured(machine)
             ? "Predicted by what was measured of"
             : "Roofs that such a machine typically has, no predictions: nothing was measured of";
-    comments.plan = {fmt::format("{} machine {} ({}).", source, machine.name, content_hash(machine))};
+    comments.plan = {
+        fmt::format("{} machine {} ({}).", source, machine.name, machine::content_hash(machine))};
     comments.specialisations.resize(plan.specialisations.size());
-    for (const PredictedStep& step : predicted_steps(artefact.manifest(), graph, plan, machine)) {
+    for (const compiler::PredictedStep& step :
+         compiler::predicted_steps(artefact.manifest(), graph, plan, machine)) {
         auto& of = comments.specialisations[step.specialisation];
         of.kernels.resize(plan.specialisations[step.specialisation].kernels.size());
         of.step.push_back(of_step(step));
-        for (const KernelCost& cost : step.kernels)
+        for (const cost::KernelCost& cost : step.kernels)
             of.kernels[cost.kernel].push_back(of_kernel(cost, step.point));
     }
-    return print(plan, comments);
+    return plan::print(plan, comments);
 }
 
 }  // namespace tessera::cli

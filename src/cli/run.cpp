@@ -83,7 +83,7 @@ std::vector<TokenId> read_prompt(const RunArguments& options, const auto& encode
     const std::string text =
         options.prompt.value_or("") == "-" ? read_standard_input() : options.prompt.value_or("");
     std::vector<TokenId> encoded = encode(text);
-    return options.ids ? read_prompt_ids(*options.ids) : encoded;
+    return options.ids ? llm::read_prompt_ids(*options.ids) : encoded;
 }
 
 struct Prepared {
@@ -94,24 +94,24 @@ struct Prepared {
 /// A missing tokenizer and a wrong prompt are found before a model is compiled for minutes.
 Prepared prepare(const RunArguments& options, const Environment& environment) {
     const std::filesystem::path path = resolve_model(options.model, environment);
-    if (std::filesystem::is_regular_file(path) && is_artefact(path)) {
+    if (std::filesystem::is_regular_file(path) && runtime::is_artefact(path)) {
         const ModelFile model(path);
         const bool needs_none = options.ids && !model.has_tokenizer();
         return {model, read_prompt(options, [&](const std::string& text) {
                     return needs_none ? std::vector<TokenId>() : model.encode(text, options.special);
                 })};
     }
-    const bool needs_none = options.ids && tokenizer_files(path).empty();
+    const bool needs_none = options.ids && llm::tokenizer_files(path).empty();
     std::vector<TokenId> prompt = read_prompt(options, [&](const std::string& text) {
         if (needs_none) return std::vector<TokenId>();
-        return load_tokenizer(path).encode_prompt(text, options.special);
+        return llm::load_tokenizer(path).encode_prompt(text, options.special);
     });
     const int64_t length = static_cast<int64_t>(prompt.size()) + options.tokens.value_or(0);
     return {open_model(path, std::max(options.context, length), environment), std::move(prompt)};
 }
 
 int run(const RunArguments& options, const Environment& environment) {
-    check(options.sampling.options);
+    llm::check(options.sampling.options);
     const auto [file, prompt] = prepare(options, environment);
     const ModelSettings settings{.context =
                                      needed_context(file, static_cast<int64_t>(prompt.size()), options)};

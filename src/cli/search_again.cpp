@@ -5,12 +5,12 @@
 
 namespace tessera::cli {
 
-LayoutSearch search_again(const Artefact& artefact, const std::string& machine, std::string_view flag,
-                          int64_t effort, const Environment& environment) {
+compiler::LayoutSearch search_again(const runtime::Artefact& artefact, const std::string& machine,
+                                    std::string_view flag, int64_t effort, const Environment& environment) {
     if (effort == 0)
         throw Error("", "--search-effort", "is 0, with which nothing is searched",
                     "give the one of `tessera compile`", ErrorKind::kUsage);
-    return repeat_layout_search(artefact, machine_of(artefact, machine, flag, environment), effort);
+    return compiler::repeat_layout_search(artefact, machine_of(artefact, machine, flag, environment), effort);
 }
 
 }  // namespace tessera::cli

@@ -65,7 +65,7 @@ void write(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void decode(const Tokenizer& tokenizer, const TokenizeArguments& options) {
+void decode(const llm::Tokenizer& tokenizer, const TokenizeArguments& options) {
     const std::string text = tokenizer.decode(parse_ids(gather(options)));
     // As text exactly these bytes, without a newline: what was encoded comes back.
     if (options.json)
@@ -74,7 +74,7 @@ void decode(const Tokenizer& tokenizer, const TokenizeArguments& options) {
         write(text);
 }
 
-void encode(const Tokenizer& tokenizer, const TokenizeArguments& options) {
+void encode(const llm::Tokenizer& tokenizer, const TokenizeArguments& options) {
     std::vector<TokenId> ids = tokenizer.encode(gather(options), {.parse_special = !options.spell_special});
     if (options.bos) {
         if (!tokenizer.bos()) throw Error(options.model, "", "has no BOS token");
@@ -101,7 +101,7 @@ Job declare_tokenize(CLI::App& app, const Environment&) {
     app.add_flag("--spell-special", options->spell_special,
                  "read special tokens that the text spells as ordinary text");
     return [options] {
-        const Tokenizer tokenizer = load_tokenizer(options->model);
+        const llm::Tokenizer tokenizer = llm::load_tokenizer(options->model);
         if (options->decode)
             decode(tokenizer, *options);
         else

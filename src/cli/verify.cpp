@@ -92,7 +92,7 @@ bool report_greedy(Model& model, const std::vector<TokenId>& prompt, const std::
     return wanted == expected.end();
 }
 
-bool report_logits(const LogitsComparison& comparison, int64_t vocabulary, double tolerance) {
+bool report_logits(const llm::LogitsComparison& comparison, int64_t vocabulary, double tolerance) {
     const bool is_close = comparison.worst_error() <= tolerance;
     fmt::print("logits      {} rows of {}, range {:.6g}\n", comparison.rows(), vocabulary,
                comparison.range());
@@ -106,10 +106,10 @@ bool report_logits(const LogitsComparison& comparison, int64_t vocabulary, doubl
 }
 
 int verify(const VerifyArguments& options, const Environment& environment) {
-    const std::vector<TokenId> prompt = read_prompt_ids(options.ids);
+    const std::vector<TokenId> prompt = llm::read_prompt_ids(options.ids);
     if (prompt.empty()) throw Error(options.ids.string(), "", "holds no ids");
     std::vector<TokenId> greedy;
-    if (!options.greedy.empty()) greedy = read_token_ids(options.greedy, kGreedyKeys);
+    if (!options.greedy.empty()) greedy = llm::read_token_ids(options.greedy, kGreedyKeys);
     const auto context = static_cast<int64_t>(prompt.size() + greedy.size());
 
     const ModelFile artefact = open_model(resolve_model(options.model, environment), context, environment);
@@ -121,7 +121,7 @@ int verify(const VerifyArguments& options, const Environment& environment) {
     ExpectedLogits expected(options.logits, vocabulary);
     const std::vector<TokenId> sequence = sequence_for(expected.rows(), prompt, greedy, options);
 
-    LogitsComparison comparison(vocabulary);
+    llm::LogitsComparison comparison(vocabulary);
     every_logit(model, sequence, environment, [&](std::span<const float> actual) {
         comparison.add(expected.row(comparison.rows()), actual);
     });

@@ -19,7 +19,7 @@
 #include "support/scratch_folder.h"
 #include "support/subprocess.h"
 
-namespace tessera {
+namespace tessera::codegen {
 namespace {
 
 namespace fs = std::filesystem;
@@ -55,14 +55,14 @@ std::optional<std::string> read_file(const fs::path& path) {
 
 /// Named by the triplet of the target, as Debian names them.
 fs::path find_cross_compiler(const ToolchainOptions& options) {
-    const bool is_arm = options.isa == Isa::kAArch64;
+    const bool is_arm = options.isa == machine::Isa::kAArch64;
     const std::string name = is_arm ? "aarch64-linux-gnu-g++" : "x86_64-linux-gnu-g++";
     if (const auto program = find_program(name, options.search_path)) return *program;
-    throw Error(
-        "", "",
-        fmt::format("there is no C++ compiler for {}: {} is not in PATH", tessera::name(options.isa), name),
-        fmt::format("install the Debian package {}",
-                    is_arm ? "g++-aarch64-linux-gnu" : "g++-x86-64-linux-gnu"));
+    throw Error("", "",
+                fmt::format("there is no C++ compiler for {}: {} is not in PATH",
+                            tessera::machine::name(options.isa), name),
+                fmt::format("install the Debian package {}",
+                            is_arm ? "g++-aarch64-linux-gnu" : "g++-x86-64-linux-gnu"));
 }
 
 fs::path find_compiler(const ToolchainOptions& options) {
@@ -72,7 +72,7 @@ fs::path find_compiler(const ToolchainOptions& options) {
         throw Error("", command, "the C++ compiler that the machine file names is not there",
                     "change or remove `command` in the machine file");
     }
-    if (options.isa != kHostIsa) return find_cross_compiler(options);
+    if (options.isa != machine::kHostIsa) return find_cross_compiler(options);
     for (const char* name : {"c++", "g++", "clang++"})
         if (const auto program = find_program(name, options.search_path)) return *program;
     throw Error("", "", "there is no C++ compiler: none of c++, g++, clang++ is in PATH",
@@ -189,4 +189,4 @@ SharedObject compile_shared_object(std::string_view code, const ToolchainOptions
     return {.bytes = std::move(*bytes), .cpu_seconds = result.cpu_seconds};
 }
 
-}  // namespace tessera
+}  // namespace tessera::codegen

@@ -7,11 +7,11 @@
 
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::codegen {
 
 struct ToolchainOptions {
-    CompilerSettings compiler;                ///< of the machine: which compiler, which features
-    Isa isa = kHostIsa;                       ///< of the machine; another than the host's is cross-compiled
+    machine::CompilerSettings compiler;       ///< of the machine: which compiler, which features
+    machine::Isa isa = machine::kHostIsa;     ///< of the machine; another than the host's is cross-compiled
     std::filesystem::path include_directory;  ///< holds tessera/ntt/
     std::filesystem::path cache_directory;    ///< compiled code by content; created if missing
     std::string search_path;  ///< folders between colons, where a compiler without a path is looked for
@@ -34,4 +34,4 @@ std::string toolchain_digest(const ToolchainOptions& options);
 /// with the Debian package that is missing.
 SharedObject compile_shared_object(std::string_view code, const ToolchainOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::codegen

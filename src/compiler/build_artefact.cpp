@@ -6,7 +6,7 @@
 #include "compiler/write_constants.h"
 #include "support/output_place.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 void check_outputs(const std::filesystem::path& out, const CompileOptions& options) {
     check_output(out);
@@ -18,29 +18,29 @@ void check_outputs(const std::filesystem::path& out, const CompileOptions& optio
 void build_artefact(const ModelParts& parts, const std::filesystem::path& out, const CompileOptions& options,
                     CompileReport& report) {
     const Compiled compiled = compile_graph(parts.graph, options, report);
-    const SharedObject code = timed("compile-cpp", options, report, [&] {
-        return compile_shared_object(compiled.code, {.compiler = options.machine.compiler,
-                                                     .isa = options.machine.isa,
-                                                     .include_directory = options.ntt_include,
-                                                     .cache_directory = options.cache,
-                                                     .search_path = options.search_path,
-                                                     .while_waiting = options.while_waiting});
+    const codegen::SharedObject code = timed("compile-cpp", options, report, [&] {
+        return codegen::compile_shared_object(compiled.code, {.compiler = options.machine.compiler,
+                                                              .isa = options.machine.isa,
+                                                              .include_directory = options.ntt_include,
+                                                              .cache_directory = options.cache,
+                                                              .search_path = options.search_path,
+                                                              .while_waiting = options.while_waiting});
     });
     report.cpp_cpu_seconds = code.cpu_seconds;
     report.code_was_cached = code.was_cached;
 
-    ArtefactParts contents{.manifest = manifest_of(parts.text, compiled, options.machine),
-                           .code = code.bytes,
-                           .plan = print(compiled.plan),
-                           .graph = print(compiled.graph),
-                           .tokenizer = parts.tokenizer};
+    runtime::ArtefactParts contents{.manifest = manifest_of(parts.text, compiled, options.machine),
+                                    .code = code.bytes,
+                                    .plan = plan::print(compiled.plan),
+                                    .graph = print(compiled.graph),
+                                    .tokenizer = parts.tokenizer};
     contents.manifest.warnings = report.warnings = parts.warnings;
     report.constant_bytes = contents.manifest.constants_bytes;
     report.artefact_bytes = timed("write-artefact", options, report, [&] {
-        return write_artefact(out, contents, [&](ConstantSink& sink) {
+        return runtime::write_artefact(out, contents, [&](runtime::ConstantSink& sink) {
             write_constants(parts.weights, compiled, parts.where, sink);
         });
     });
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

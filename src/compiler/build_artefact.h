@@ -9,14 +9,14 @@
 #include "import/weights.h"
 #include "runtime/artefact.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 /// What an artefact is built from, be it read from a checkpoint or from another artefact.
 struct ModelParts {
     const Graph& graph;
-    const WeightSource& weights;  ///< of all constants of the graph
-    std::optional<Manifest::Text> text;
-    std::vector<NamedFile> tokenizer;
+    const import::WeightSource& weights;  ///< of all constants of the graph
+    std::optional<runtime::Manifest::Text> text;
+    std::vector<runtime::NamedFile> tokenizer;
     std::string where;                  ///< the file or folder, for errors
     std::vector<std::string> warnings;  ///< for whoever compiles or runs it
 };
@@ -29,4 +29,4 @@ void check_outputs(const std::filesystem::path& out, const CompileOptions& optio
 void build_artefact(const ModelParts& parts, const std::filesystem::path& out, const CompileOptions& options,
                     CompileReport& report);
 
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -21,54 +21,54 @@
 #include "support/error.h"
 #include "support/mapped_file.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 constexpr int kMostIterations = 10'000;
 
 Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional<int64_t> workers,
                 PassRunner& pass) {
-    RewriteOptions search{.cost = operator_cost(graph, options.machine, workers)};
+    rules::RewriteOptions search{.cost = operator_cost(graph, options.machine, workers)};
     search.saturation.nodes *= options.search_effort;
     search.saturation.iterations = static_cast<int>(
         std::min<int64_t>(search.saturation.iterations * options.search_effort, kMostIterations));
     search.conflicts *= options.search_effort;
-    Rewritten result = pass.run(
+    rules::Rewritten result = pass.run(
         "rewrite", "ir",
         [&] {
-            Rewritten found = rewrite(graph, search);
+            rules::Rewritten found = rules::rewrite(graph, search);
             verify(found.graph, graph.name);
             return found;
         },
-        [](const Rewritten& found) { return print(found.graph); });
-    pass.note(summary(result.blocks), print(result.blocks));
+        [](const rules::Rewritten& found) { return print(found.graph); });
+    pass.note(rules::summary(result.blocks), print(result.blocks));
     return std::move(result.graph);
 }
 
-Plan read_plan(const std::filesystem::path& path) {
+plan::Plan read_plan(const std::filesystem::path& path) {
     const MappedFile file = MappedFile::open(path);
     const auto bytes = file.bytes();
-    return parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(),
-                      micro_kernels());
+    return plan::parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(),
+                            kernels::micro_kernels());
 }
 
-Plan with_layouts(const Graph& graph, const Plan& initial, const PlannerOptions& planner,
-                  const CompileOptions& options, PassRunner& pass) {
+plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const planner::PlannerOptions& planner,
+                        const CompileOptions& options, PassRunner& pass) {
     const layouts::SearchOptions search =
         layout_search_options(graph, initial, planner, options.search_effort);
     struct Found {
         layouts::Search search;
-        Plan plan;
+        plan::Plan plan;
     };
     Found found = pass.run(
         "layouts", "toml",
         [&] {
             layouts::Search all = layouts::search_layouts(graph, initial, search);
-            Plan plan = layouts::decision_of(graph, initial, all);
+            plan::Plan plan = layouts::decision_of(graph, initial, all);
             return Found{std::move(all), std::move(plan)};
         },
-        [](const Found& each) { return print(each.plan); });
-    pass.note(summary(found.search) +
+        [](const Found& each) { return plan::print(each.plan); });
+    pass.note(layouts::summary(found.search) +
                   (planner.costs->is_measured() ? "" : ", by roofs: the machine was not measured"),
               print(found.search));
     return std::move(found.plan);
@@ -84,12 +84,12 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
     out.graph = pass.run(
         "decompose", "ir",
         [&] {
-            Graph decomposed = decompose(graph);
+            Graph decomposed = ops::decompose(graph);
             verify(decomposed, graph.name);
             return decomposed;
         },
         [](const Graph& g) { return print(g); });
-    const auto print_plan = [](const Plan& p) { return print(p); };
+    const auto print_plan = [](const plan::Plan& p) { return plan::print(p); };
     if (options.plan)
         out.plan = pass.run(
             "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan);
@@ -99,50 +99,52 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
     const std::string where = options.plan ? options.plan->string() : "default plan";
     Graph graph_with_copies;
     if (options.plan) {
-        graph_with_copies = with_copies(out.graph, out.plan, where);
+        graph_with_copies = plan::with_copies(out.graph, out.plan, where);
         // Structure first: buffers are placed by lowering, which relies on it.
-        verify_structure(graph_with_copies, out.plan, where);
+        planner::verify_structure(graph_with_copies, out.plan, where);
         out.plan = pass.run(
-            "place-buffers", "toml", [&] { return place_buffers(graph_with_copies, out.plan); }, print_plan);
+            "place-buffers", "toml", [&] { return planner::place_buffers(graph_with_copies, out.plan); },
+            print_plan);
     } else {
         PlanningStart start = planning_start(out.graph, options.machine, workers);
-        const PlannerOptions& planner = start.options;
+        const planner::PlannerOptions& planner = start.options;
         out.plan = std::move(start.initial);
         if (options.search_effort > 0 && planner.costs->knows_loops())
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
-        graph_with_copies = with_copies(out.graph, out.plan, where);
+        graph_with_copies = plan::with_copies(out.graph, out.plan, where);
         out.plan = pass.run(
-            "plan", "toml", [&] { return complete_plan(graph_with_copies, out.plan, planner); }, print_plan);
+            "plan", "toml", [&] { return planner::complete_plan(graph_with_copies, out.plan, planner); },
+            print_plan);
     }
     out.plan.machine = options.machine.name;
     out.plan = pass.run(
         "verify-plan", "toml",
         [&] {
-            verify_plan(graph_with_copies, out.plan, where);
+            planner::verify_plan(graph_with_copies, out.plan, where);
             return out.plan;
         },
         print_plan);
     out.programs = pass.run(
         "lower", "txt",
         [&] {
-            const ConstantSection constants = constant_section(out.graph, out.plan);
-            std::vector<Program> programs;
-            for (const SpecialisationPlan& s : out.plan.specialisations) {
-                programs.push_back(lower(graph_with_copies, out.plan, s, constants));
-                expect_sound(programs.back(), where);
+            const plan::ConstantSection constants = plan::constant_section(out.graph, out.plan);
+            std::vector<movement::Program> programs;
+            for (const plan::SpecialisationPlan& s : out.plan.specialisations) {
+                programs.push_back(lowering::lower(graph_with_copies, out.plan, s, constants));
+                movement::expect_sound(programs.back(), where);
             }
             return programs;
         },
-        [](const std::vector<Program>& programs) {
+        [](const std::vector<movement::Program>& programs) {
             std::string text;
-            for (const Program& p : programs) text += print(p);
+            for (const movement::Program& p : programs) text += movement::print(p);
             return text;
         });
     out.code = pass.run(
-        "emit", "cpp", [&] { return cpp::emit(out.graph.name, out.programs); },
+        "emit", "cpp", [&] { return codegen::cpp::emit(out.graph.name, out.programs); },
         [](const std::string& code) { return code; });
     report.code_bytes = static_cast<int64_t>(out.code.size());
     return out;
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

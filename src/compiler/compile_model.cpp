@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/printable.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 CompileReport compile_model(const std::filesystem::path& model_path, const std::filesystem::path& out,
                             const CompileOptions& options) {
@@ -17,24 +17,24 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
         throw Error(out.string(), "", "is the model itself, which the artefact would replace",
                     "write the artefact to another file");
     CompileReport report;
-    ImportedModel model = timed("read-model", options, report, [&] {
-        return import_model(model_path, {.context = options.context.value_or(0),
+    import::ImportedModel model = timed("read-model", options, report, [&] {
+        return import::import_model(model_path, {.context = options.context.value_or(0),
                                          .policy = options.policy,
                                          .cache = options.cache_type,
                                          .quantisation = options.quantisation});
-    });
-    model.graph.name = valid_utf8(model.graph.name);
-    ModelTokenizer tokenizer = inspect_tokenizer(model_path);
-    std::vector<std::string> warnings = model.warnings;
-    if (!tokenizer.problem.empty()) warnings.push_back(tokenizer.problem);
-    build_artefact({.graph = model.graph,
-                    .weights = *model.weights,
-                    .text = text_of(model.facts),
-                    .tokenizer = std::move(tokenizer.files),
-                    .where = model_path.string(),
-                    .warnings = std::move(warnings)},
-                   out, options, report);
-    return report;
-}
+});
+model.graph.name = valid_utf8(model.graph.name);
+llm::ModelTokenizer tokenizer = llm::inspect_tokenizer(model_path);
+std::vector<std::string> warnings = model.warnings;
+if (!tokenizer.problem.empty()) warnings.push_back(tokenizer.problem);
+build_artefact({.graph = model.graph,
+                .weights = *model.weights,
+                .text = text_of(model.facts),
+                .tokenizer = std::move(tokenizer.files),
+                .where = model_path.string(),
+                .warnings = std::move(warnings)},
+               out, options, report);
+return report;
+}  // namespace tessera::compiler
 
-}  // namespace tessera
+}  // namespace tessera::compiler

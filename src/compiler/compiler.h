@@ -15,10 +15,10 @@
 #include "tessera/compile.h"
 
 /// From a model to an artefact: the one place that knows the order of the passes (docs/design.md).
-namespace tessera {
+namespace tessera::compiler {
 
 struct CompileOptions {
-    Machine machine;                            ///< the described machine; code and plan are for it alone
+    machine::Machine machine;                   ///< the described machine; code and plan are for it alone
     std::filesystem::path ntt_include;          ///< folder that holds tessera/ntt/ntt.h
     std::string search_path;                    ///< PATH, where the C++ compiler is looked for
     std::filesystem::path cache;                ///< compiled code by content; created if missing
@@ -26,10 +26,10 @@ struct CompileOptions {
     std::optional<std::filesystem::path> dump;  ///< write the printed form after every pass into this folder
     std::optional<int64_t> workers;             ///< threads of a step; default: the machine's cores
     std::optional<int64_t> context;             ///< positions of one sequence; default: the importer's
-    Policy policy = Policy::kDefault;           ///< what activations may be rounded to
-    std::optional<ElementType> cache_type;      ///< of keys and values; default: the policy's
-    std::optional<Mixture> quantisation;        ///< of a float checkpoint
-    int64_t search_effort = 1;                  ///< work of the searches; 0: none, the default planner alone
+    import::Policy policy = import::Policy::kDefault;  ///< what activations may be rounded to
+    std::optional<ElementType> cache_type;             ///< of keys and values; default: the policy's
+    std::optional<import::Mixture> quantisation;       ///< of a float checkpoint
+    int64_t search_effort = 1;  ///< work of the searches; 0: none, the default planner alone
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
     std::function<void()>
         while_waiting;  ///< called about ten times a second while the C++ compiler runs; may be empty
@@ -51,11 +51,11 @@ CompileReport retarget_artefact(const std::filesystem::path& artefact, const std
 
 /// The passes between import and emission, for `tessera opt` and tests.
 struct Compiled {
-    Graph graph;  ///< decomposed
-    Plan plan;    ///< placed and verified
-    std::vector<Program> programs;
+    Graph graph;      ///< decomposed
+    plan::Plan plan;  ///< placed and verified
+    std::vector<movement::Program> programs;
     std::string code;  ///< C++
 };
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report);
 
-}  // namespace tessera
+}  // namespace tessera::compiler

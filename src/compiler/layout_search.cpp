@@ -5,24 +5,25 @@
 #include "layouts/lay_out.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
-layouts::SearchOptions layout_search_options(const Graph& graph, const Plan& initial,
-                                             const PlannerOptions& planner, int64_t effort) {
+layouts::SearchOptions layout_search_options(const Graph& graph, const plan::Plan& initial,
+                                             const planner::PlannerOptions& planner, int64_t effort) {
     layouts::SearchOptions search = layouts::compiling_options(graph, initial, planner);
     search.saturation.nodes *= effort;
     search.extraction.conflicts *= effort;
     return search;
 }
 
-LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machine, int64_t effort) {
+LayoutSearch repeat_layout_search(const runtime::Artefact& artefact, const machine::Machine& machine,
+                                  int64_t effort) {
     LayoutSearch again{.graph = parse_graph(artefact.graph(), artefact.where()),
                        .initial = {},
                        .options = {},
                        .search = {},
                        .is_measured = false};
     verify(again.graph, artefact.where());
-    const Plan plan = parse_plan(artefact.plan(), artefact.where(), micro_kernels());
+    const plan::Plan plan = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels());
     PlanningStart start = planning_start(again.graph, machine, plan.workers);
     if (!start.options.costs->knows_loops())
         throw Error("", machine.name, "has no times of loops, by which layouts could be compared",
@@ -36,4 +37,4 @@ LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machi
     return again;
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

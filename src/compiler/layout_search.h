@@ -4,16 +4,16 @@
 #include "planner/default_planner.h"
 #include "runtime/artefact.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 /// The search for layouts that compiling does with this effort: a multiple of the default's limits.
 /// What is given must outlive the result. @pre planner.costs; effort > 0
-layouts::SearchOptions layout_search_options(const Graph& graph, const Plan& initial,
-                                             const PlannerOptions& planner, int64_t effort);
+layouts::SearchOptions layout_search_options(const Graph& graph, const plan::Plan& initial,
+                                             const planner::PlannerOptions& planner, int64_t effort);
 
 struct LayoutSearch {
     Graph graph;
-    Plan initial;                 ///< what the search began with
+    plan::Plan initial;           ///< what the search began with
     extraction::Options options;  ///< of its extraction
     layouts::Search search;
     bool is_measured;  ///< the machine; else times are of roofs (cost/typical_rates.h)
@@ -22,6 +22,7 @@ struct LayoutSearch {
 /// Searches again for the layouts of an artefact's graph, for as many workers as its plan has: with the
 /// machine and effort that it was compiled for the same search. @throws Error if the machine
 /// was measured, but not the times of loops.
-LayoutSearch repeat_layout_search(const Artefact& artefact, const Machine& machine, int64_t effort);
+LayoutSearch repeat_layout_search(const runtime::Artefact& artefact, const machine::Machine& machine,
+                                  int64_t effort);
 
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -4,7 +4,7 @@
 #include "plan/constants.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 /// Extents of a state as its layout stores it. Lanes pad an axis, so they need one whose extent is known.
@@ -34,7 +34,7 @@ int64_t repetitions_of(const Graph& graph, ValueId state) {
 }
 
 /// "-mavx2" needs "avx2".
-std::vector<std::string> instruction_sets(const Machine& machine) {
+std::vector<std::string> instruction_sets(const machine::Machine& machine) {
     std::vector<std::string> sets;
     for (const std::string& flag : machine.compiler.flags) {
         if (flag.starts_with("-m") && flag.find('=') == std::string::npos) sets.push_back(flag.substr(2));
@@ -44,24 +44,24 @@ std::vector<std::string> instruction_sets(const Machine& machine) {
 
 }  // namespace
 
-Manifest::Text text_of(const ModelFacts& facts) {
-    Manifest::Text text;
+runtime::Manifest::Text text_of(const import::ModelFacts& facts) {
+    runtime::Manifest::Text text;
     text.vocabulary = facts.size.vocabulary;
     text.context = facts.context;
     for (const int64_t id : facts.end_ids) text.eos.push_back(static_cast<int32_t>(id));
-    text.policy = name(facts.policy);
+    text.policy = import::name(facts.policy);
     return text;
 }
 
-Manifest manifest_of(const std::optional<Manifest::Text>& text, const Compiled& compiled,
-                     const Machine& machine) {
-    Manifest manifest;
+runtime::Manifest manifest_of(const std::optional<runtime::Manifest::Text>& text, const Compiled& compiled,
+                              const machine::Machine& machine) {
+    runtime::Manifest manifest;
     const Graph& graph = compiled.graph;
     manifest.model = graph.name;
     manifest.tessera_version = TESSERA_VERSION;
     manifest.machine = machine.name;
-    manifest.machine_hash = content_hash(machine);
-    manifest.architecture = machine.isa == Isa::kX86_64 ? "x86_64" : "aarch64";
+    manifest.machine_hash = machine::content_hash(machine);
+    manifest.architecture = machine.isa == machine::Isa::kX86_64 ? "x86_64" : "aarch64";
     manifest.instruction_sets = instruction_sets(machine);
     manifest.workers = compiled.plan.workers;
     manifest.symbols = graph.symbols;
@@ -71,7 +71,7 @@ Manifest manifest_of(const std::optional<Manifest::Text>& text, const Compiled& 
             manifest.inputs.push_back({value.name, value.type.element, value.type.shape});
         if (value.kind == ValueKind::kState) {
             manifest.states.push_back({value.name, value.type.element, value.type.shape,
-                                       stored_extents(value, stored_layout(compiled.plan, value.name)),
+                                       stored_extents(value, plan::stored_layout(compiled.plan, value.name)),
                                        repetitions_of(graph, {static_cast<int>(i)})});
         }
     }
@@ -79,19 +79,19 @@ Manifest manifest_of(const std::optional<Manifest::Text>& text, const Compiled& 
         manifest.outputs.push_back(
             {graph[output].name, graph[output].type.element, graph[output].type.shape});
     }
-    const ConstantSection section = constant_section(graph, compiled.plan);
+    const plan::ConstantSection section = plan::constant_section(graph, compiled.plan);
     manifest.constants_bytes = section.bytes;
     for (const Value& value : graph.values) {
         if (value.kind != ValueKind::kConstant) continue;
-        const StoredConstant& stored = section.constants.at(value.name);
+        const plan::StoredConstant& stored = section.constants.at(value.name);
         manifest.constants.push_back({value.name, value.type.element, evaluate(value.type.shape, {}),
-                                      print(stored_layout(compiled.plan, value.name)), stored.offset,
+                                      print(plan::stored_layout(compiled.plan, value.name)), stored.offset,
                                       stored.bytes, stored.stride, stored.repetitions});
     }
     for (size_t s = 0; s < compiled.programs.size(); ++s) {
-        const SpecialisationPlan& plan = compiled.plan.specialisations[s];
-        Manifest::Specialisation specialisation{
-            plan.name, cpp::entry_name(compiled.programs[s]), {}, plan.arena_bytes};
+        const plan::SpecialisationPlan& plan = compiled.plan.specialisations[s];
+        runtime::Manifest::Specialisation specialisation{
+            plan.name, codegen::cpp::entry_name(compiled.programs[s]), {}, plan.arena_bytes};
         for (const auto& [symbol, bounds] : plan.bounds)
             specialisation.bounds[symbol] = {bounds.low, bounds.high};
         manifest.specialisations.push_back(std::move(specialisation));
@@ -100,4 +100,4 @@ Manifest manifest_of(const std::optional<Manifest::Text>& text, const Compiled& 
     return manifest;
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

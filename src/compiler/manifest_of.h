@@ -6,13 +6,13 @@
 #include "import/import_model.h"
 #include "runtime/manifest.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 /// What generating text needs to know of a model.
-Manifest::Text text_of(const ModelFacts& facts);
+runtime::Manifest::Text text_of(const import::ModelFacts& facts);
 
 /// What the run time must know of a compiled model.
-Manifest manifest_of(const std::optional<Manifest::Text>& text, const Compiled& compiled,
-                     const Machine& machine);
+runtime::Manifest manifest_of(const std::optional<runtime::Manifest::Text>& text, const Compiled& compiled,
+                              const machine::Machine& machine);
 
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -12,30 +12,31 @@
 #include "ops/decompose.h"
 #include "rules/rewrite.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
-std::string run_verify(const Graph& graph, const Machine&) {
+std::string run_verify(const Graph& graph, const machine::Machine&) {
     verify(graph, graph.name);
     return print(graph);
 }
 
-std::string run_decompose(const Graph& graph, const Machine&) {
-    const Graph result = decompose(graph);
+std::string run_decompose(const Graph& graph, const machine::Machine&) {
+    const Graph result = ops::decompose(graph);
     verify(result, graph.name);
     return print(result);
 }
 
-std::string run_rewrite(const Graph& graph, const Machine& machine) {
+std::string run_rewrite(const Graph& graph, const machine::Machine& machine) {
     verify(graph, graph.name);
-    const Rewritten result = rewrite(graph, {.cost = operator_cost(graph, machine, std::nullopt)});
+    const rules::Rewritten result =
+        rules::rewrite(graph, {.cost = operator_cost(graph, machine, std::nullopt)});
     verify(result.graph, graph.name);
     return print(result.graph);
 }
 
 /// A machine that was measured is searched as compiling does; another one by what its units could do.
-std::string run_layouts(const Graph& graph, const Machine& machine) {
-    const Graph whole = decompose(graph);
+std::string run_layouts(const Graph& graph, const machine::Machine& machine) {
+    const Graph whole = ops::decompose(graph);
     verify(whole, graph.name);
     const auto [planner, initial] = planning_start(whole, machine, std::nullopt);
     const bool has_times = planner.costs->is_measured() && planner.costs->knows_loops();
@@ -46,27 +47,28 @@ std::string run_layouts(const Graph& graph, const Machine& machine) {
     std::string comments;
     std::istringstream lines(print(search));
     for (std::string line; std::getline(lines, line);) comments += line.empty() ? "#\n" : "# " + line + '\n';
-    return print(layouts::decision_of(whole, initial, search)) + '\n' + comments;
+    return plan::print(layouts::decision_of(whole, initial, search)) + '\n' + comments;
 }
 
-Compiled compiled(const Graph& graph, const Machine& machine) {
+Compiled compiled(const Graph& graph, const machine::Machine& machine) {
     CompileOptions options;
     options.machine = machine;
     CompileReport report;
     return compile_graph(graph, options, report);
 }
 
-std::string run_plan(const Graph& graph, const Machine& machine) {
-    return print(compiled(graph, machine).plan);
+std::string run_plan(const Graph& graph, const machine::Machine& machine) {
+    return plan::print(compiled(graph, machine).plan);
 }
 
-std::string run_lower(const Graph& graph, const Machine& machine) {
+std::string run_lower(const Graph& graph, const machine::Machine& machine) {
     std::string text;
-    for (const Program& program : compiled(graph, machine).programs) text += print(program);
+    for (const movement::Program& program : compiled(graph, machine).programs)
+        text += movement::print(program);
     return text;
 }
 
-std::string run_emit(const Graph& graph, const Machine& machine) {
+std::string run_emit(const Graph& graph, const machine::Machine& machine) {
     return compiled(graph, machine).code;
 }
 
@@ -92,4 +94,4 @@ const NamedPass* find_named_pass(std::string_view name) {
     return at == all.end() ? nullptr : &*at;
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -13,7 +13,7 @@
 #include "lowering/views.h"
 #include "planner/leaf_choice.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 constexpr double kNominalBytesPerSecond = 16e9;
@@ -100,7 +100,7 @@ bool keeps_neighbours(const Definition& view, const BoundExtents& bound) {
 
 class Pricing {
 public:
-    Pricing(const Graph& graph, const Machine& machine, std::optional<int64_t> workers)
+    Pricing(const Graph& graph, const machine::Machine& machine, std::optional<int64_t> workers)
         : sizes_(sizes_of(graph)), options_(planner_options(machine, workers)) {}
 
     double operator()(const egraph::Operator& op) const {
@@ -113,7 +113,8 @@ public:
 
 private:
     double seconds_at(const DefinitionPtr& definition, const Sizes& sizes) const {
-        if (is_view(*definition) && keeps_neighbours(*definition, extents_of(*definition, sizes.symbols)))
+        if (lowering::is_view(*definition) &&
+            keeps_neighbours(*definition, extents_of(*definition, sizes.symbols)))
             return kSecondsOfAView;
         const Amounts amounts = amounts_of(*definition, sizes.symbols);
         if (!options_.costs->is_measured())
@@ -122,14 +123,14 @@ private:
     }
 
     double measured(const DefinitionPtr& definition, const Amounts& amounts, const Sizes& sizes) const {
-        const CostModel& model = *options_.costs;
-        SpecialisationPlan point;
+        const cost::CostModel& model = *options_.costs;
+        plan::SpecialisationPlan point;
         for (const auto& [symbol, value] : sizes.symbols) point.bounds[symbol] = {value, value};
         const Node node{
             .name = definition->name, .op = definition, .operands = {}, .results = {}, .previous = {}};
         double least = kInfinite;
-        for (const Leaf& leaf : leaf_candidates(node, point, options_)) {
-            const LeafCost cost = model.leaf(*definition, leaf, amounts.extents);
+        for (const plan::Leaf& leaf : planner::leaf_candidates(node, point, options_)) {
+            const cost::LeafCost cost = model.leaf(*definition, leaf, amounts.extents);
             if (cost.why_infinite.empty()) least = std::min(least, cost.near_seconds);
         }
         const double rate = model.seconds_per_byte(model.machine().memory.size() - 1, options_.workers);
@@ -137,14 +138,15 @@ private:
     }
 
     std::vector<Sizes> sizes_;
-    PlannerOptions options_;
+    planner::PlannerOptions options_;
 };
 
 }  // namespace
 
-OperatorCost operator_cost(const Graph& graph, const Machine& machine, std::optional<int64_t> workers) {
+rules::OperatorCost operator_cost(const Graph& graph, const machine::Machine& machine,
+                                  std::optional<int64_t> workers) {
     const auto pricing = std::make_shared<const Pricing>(graph, machine, workers);
     return [pricing](const egraph::Operator& op, std::span<const TensorType>) { return (*pricing)(op); };
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

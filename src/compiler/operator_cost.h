@@ -6,7 +6,7 @@
 #include "machine/machine.h"
 #include "rules/rewrite.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 /// What an operator costs in seconds: the sum over the graph's points by their weights (without points, at
 /// the largest sizes), since all specialisations share the graph.
@@ -18,6 +18,7 @@ namespace tessera {
 /// nothing, and costs 1 ns where neighbours along its last axis are neighbours in memory too; one that tears
 /// them apart, such as a transpose of that axis, costs what copying it costs, for whoever reads it gathers. A
 /// composite has no kernel: infinite.
-OperatorCost operator_cost(const Graph& graph, const Machine& machine, std::optional<int64_t> workers);
+rules::OperatorCost operator_cost(const Graph& graph, const machine::Machine& machine,
+                                  std::optional<int64_t> workers);
 
-}  // namespace tessera
+}  // namespace tessera::compiler

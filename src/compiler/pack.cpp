@@ -21,7 +21,7 @@
 //
 // Elements of less than a byte are gathered as bytes, and become a stream of bits when the buffer is written.
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 constexpr size_t kPiece = size_t{256} * 1024;
@@ -212,4 +212,4 @@ void pack(std::span<const std::byte> source, const std::vector<int64_t>& shape, 
         write(source.first(std::min(kPiece, source.size())));
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

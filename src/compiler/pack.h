@@ -8,7 +8,7 @@
 
 #include "ir/tensor_type.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 /// Takes the packed bytes from front to back.
 using PackSink = std::function<void(std::span<const std::byte>)>;
@@ -20,4 +20,4 @@ using PackSink = std::function<void(std::span<const std::byte>)>;
 void pack(std::span<const std::byte> source, const std::vector<int64_t>& shape, const Layout& layout,
           int element_bits, const PackSink& write);
 
-}  // namespace tessera
+}  // namespace tessera::compiler

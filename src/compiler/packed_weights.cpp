@@ -6,9 +6,10 @@
 #include "plan/constants.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
-PackedWeights::PackedWeights(std::shared_ptr<const Artefact> artefact, const Graph& graph, const Plan& plan)
+PackedWeights::PackedWeights(std::shared_ptr<const runtime::Artefact> artefact, const Graph& graph,
+                             const plan::Plan& plan)
     : artefact_(std::move(artefact)) {
     for (const auto& [name, layout] : plan.stored) {
         const std::optional<ValueId> value = graph.find(name);
@@ -16,7 +17,7 @@ PackedWeights::PackedWeights(std::shared_ptr<const Artefact> artefact, const Gra
             value ? why_illegal(layout, graph[*value].type.shape.size()) : "is not of the graph";
         if (!problem.empty()) throw Error(artefact_->where(), name, problem, "compile the model again");
     }
-    const ConstantSection section = constant_section(graph, plan);
+    const plan::ConstantSection section = plan::constant_section(graph, plan);
     const std::span<const std::byte> bytes = artefact_->constants();
     if (static_cast<uint64_t>(section.bytes) != bytes.size())
         throw Error(artefact_->where(), "constants",
@@ -24,7 +25,7 @@ PackedWeights::PackedWeights(std::shared_ptr<const Artefact> artefact, const Gra
                     "compile the model again");
     for (const Value& value : graph.values) {
         if (value.kind != ValueKind::kConstant) continue;
-        const StoredConstant& stored = section.constants.at(value.name);
+        const plan::StoredConstant& stored = section.constants.at(value.name);
         for (int64_t r = 0; r < value.repetitions(); ++r) {
             const auto offset = static_cast<size_t>(stored.offset + r * stored.stride);
             for (size_t part = 0; part < value.parts(); ++part)
@@ -32,21 +33,22 @@ PackedWeights::PackedWeights(std::shared_ptr<const Artefact> artefact, const Gra
                     .element = value.type.element,
                     .shape = value.part_shape(part),
                     .whole_shape = evaluate(value.type.shape, {}),
-                    .place = value.concatenation ? std::optional(place_of(value, part)) : std::nullopt,
-                    .layout = stored_layout(plan, value.name),
+                    .place =
+                        value.concatenation ? std::optional(import::place_of(value, part)) : std::nullopt,
+                    .layout = plan::stored_layout(plan, value.name),
                     .bytes = bytes.subspan(offset, static_cast<size_t>(stored.bytes))};
         }
     }
 }
 
-const StoredTensor* PackedWeights::find(std::string_view name) const {
+const import::StoredTensor* PackedWeights::find(std::string_view name) const {
     const auto found = packed_.find(name);
     if (found == packed_.end()) return nullptr;
     if (current_ != name) {
         const Packed& packed = found->second;
         unpacked_ = {};  // before the next one is made
         unpacked_ = unpack(packed.bytes, packed.whole_shape, packed.layout, bits(packed.element));
-        if (packed.place) unpacked_ = take_part(unpacked_, *packed.place);
+        if (packed.place) unpacked_ = import::take_part(unpacked_, *packed.place);
         tensor_ = {std::string(tessera::name(packed.element)), packed.element, packed.shape, unpacked_};
         current_ = name;
     }
@@ -59,4 +61,4 @@ std::vector<std::string> PackedWeights::names() const {
     return names;
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

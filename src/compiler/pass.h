@@ -10,7 +10,7 @@
 #include "support/error.h"
 #include "support/output_place.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 /// Runs passes one after the other: names, times and dumps each. `DIR/03-decompose.ir` is the printed form
 /// after a pass, or the word "unchanged" if it is that of the pass before.
@@ -54,4 +54,4 @@ private:
     std::string before_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -6,18 +6,19 @@
 #include "machine/machine.h"
 #include "planner/default_planner.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 /// What the default planner reads of the machine. `workers`: by default the machine's cores.
-PlannerOptions planner_options(const Machine& machine, std::optional<int64_t> workers);
+planner::PlannerOptions planner_options(const machine::Machine& machine, std::optional<int64_t> workers);
 
 /// Where planning of a graph begins: the options know how many bytes of constants it has.
 struct PlanningStart {
-    PlannerOptions options;
-    Plan initial;
+    planner::PlannerOptions options;
+    plan::Plan initial;
 };
 
 /// @pre the graph is decomposed and verified
-PlanningStart planning_start(const Graph& graph, const Machine& machine, std::optional<int64_t> workers);
+PlanningStart planning_start(const Graph& graph, const machine::Machine& machine,
+                             std::optional<int64_t> workers);
 
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -8,7 +8,7 @@
 #include "plan/copies.h"
 #include "planner/weighted_sizes.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 /// Each sequence has `longest` tokens, behind others up to `cached`.
@@ -21,22 +21,23 @@ int64_t rounded_up(int64_t value, int64_t step) {
 }
 
 /// Nothing where the model has no such step.
-std::optional<TypicalStep> typical_step(const StepInterface& interface, const Manifest& manifest,
-                                        const Point& point) {
-    const auto value = [&](StepInterface::Symbol symbol) {
+std::optional<TypicalStep> typical_step(const llm::StepInterface& interface,
+                                        const runtime::Manifest& manifest, const Point& point) {
+    const auto value = [&](llm::StepInterface::Symbol symbol) {
         const int at = interface.symbols[symbol];
         return at < 0 ? 0 : point.values.at(manifest.symbols[static_cast<size_t>(at)].name);
     };
-    const TypicalStep step{value(StepInterface::kT), value(StepInterface::kR), value(StepInterface::kB),
-                           value(StepInterface::kI), value(StepInterface::kS)};
+    const TypicalStep step{value(llm::StepInterface::kT), value(llm::StepInterface::kR),
+                           value(llm::StepInterface::kB), value(llm::StepInterface::kI),
+                           value(llm::StepInterface::kS)};
     const bool exists = step.sequences > 0 && step.tokens == step.sequences * step.longest &&
                         step.rows <= step.tokens && step.longest <= step.cached &&
                         step.cached <= interface.context;
     return exists ? std::optional(step) : std::nullopt;
 }
 
-std::map<std::string, std::vector<double>> contents_of(const Manifest& manifest,
-                                                       const StepInterface& interface,
+std::map<std::string, std::vector<double>> contents_of(const runtime::Manifest& manifest,
+                                                       const llm::StepInterface& interface,
                                                        const TypicalStep& step, int64_t pages_of_cache) {
     // Rows of the embedding that no cache line shares, and pages in order.
     std::vector<int32_t> tokens(static_cast<size_t>(step.longest)), wanted(tokens.size());
@@ -49,7 +50,7 @@ std::map<std::string, std::vector<double>> contents_of(const Manifest& manifest,
     const bool is_prompt = rounded_up(step.longest, interface.page_size) >= step.cached;
     std::vector<int32_t> table(pages * static_cast<size_t>(step.sequences));
     std::iota(table.begin(), table.end(), 0);
-    std::vector<Segment> segments;
+    std::vector<llm::Segment> segments;
     int64_t rows = step.rows;
     for (int64_t b = 0; b < step.sequences; ++b) {
         const auto own = static_cast<size_t>(std::min(rows, step.longest));
@@ -59,7 +60,7 @@ std::map<std::string, std::vector<double>> contents_of(const Manifest& manifest,
                             .pages = std::span(table).subspan(static_cast<size_t>(b) * pages, pages),
                             .rows = std::span(wanted).last(own)});
     }
-    const StepValues values = step_values(manifest, interface, segments, pages_of_cache);
+    const llm::StepValues values = llm::step_values(manifest, interface, segments, pages_of_cache);
     std::map<std::string, std::vector<double>> contents;
     for (size_t i = 0; i < values.inputs.size(); ++i)
         contents[manifest.inputs[i].name].assign(values.inputs[i].begin(), values.inputs[i].end());
@@ -68,12 +69,12 @@ std::map<std::string, std::vector<double>> contents_of(const Manifest& manifest,
 
 }  // namespace
 
-SizePoint size_point(const Manifest& manifest, const Point& point) {
-    SizePoint sizes{.symbols = point.values, .contents = {}};
+cost::SizePoint size_point(const runtime::Manifest& manifest, const Point& point) {
+    cost::SizePoint sizes{.symbols = point.values, .contents = {}};
     if (!manifest.text) return sizes;
-    const StepInterface interface(manifest);
+    const llm::StepInterface interface(manifest);
     if (const auto step = typical_step(interface, manifest, point)) {
-        const int pages = interface.symbols[StepInterface::kP];
+        const int pages = interface.symbols[llm::StepInterface::kP];
         sizes.contents =
             contents_of(manifest, interface, *step,
                         pages < 0 ? 0 : point.values.at(manifest.symbols[static_cast<size_t>(pages)].name));
@@ -81,20 +82,20 @@ SizePoint size_point(const Manifest& manifest, const Point& point) {
     return sizes;
 }
 
-std::vector<PredictedStep> predicted_steps(const Manifest& manifest, const Graph& graph, const Plan& plan,
-                                           const Machine& machine) {
-    const CostModel model(machine);
-    const Graph whole = with_copies(graph, plan, plan.graph);
+std::vector<PredictedStep> predicted_steps(const runtime::Manifest& manifest, const Graph& graph,
+                                           const plan::Plan& plan, const machine::Machine& machine) {
+    const cost::CostModel model(machine);
+    const Graph whole = plan::with_copies(graph, plan, plan.graph);
     std::vector<PredictedStep> steps;
     for (const Point& point : graph.points) {
-        const auto runs = specialisation_at(plan, point);
+        const auto runs = planner::specialisation_at(plan, point);
         if (!runs) continue;
         steps.push_back({.point = point.name,
                          .specialisation = *runs,
-                         .kernels = step_costs(whole, plan, plan.specialisations[*runs],
-                                               size_point(manifest, point), model)});
+                         .kernels = cost::step_costs(whole, plan, plan.specialisations[*runs],
+                                                     size_point(manifest, point), model)});
     }
     return steps;
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

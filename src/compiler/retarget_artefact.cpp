@@ -6,19 +6,19 @@
 #include "kernels/micro_kernels.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 CompileReport retarget_artefact(const std::filesystem::path& path, const std::filesystem::path& out,
                                 const CompileOptions& options) {
     TESSERA_CHECK(!options.context, "{}", path.string());
     check_outputs(out, options);
     CompileReport report;
-    const auto artefact = std::make_shared<const Artefact>(
-        timed("read-artefact", options, report, [&] { return Artefact::open(path); }));
+    const auto artefact = std::make_shared<const runtime::Artefact>(
+        timed("read-artefact", options, report, [&] { return runtime::Artefact::open(path); }));
     const Graph graph = parse_graph(artefact->graph(), artefact->where());
     verify(graph, artefact->where());
-    const PackedWeights weights(artefact, graph,
-                                parse_plan(artefact->plan(), artefact->where(), micro_kernels()));
+    const PackedWeights weights(
+        artefact, graph, plan::parse_plan(artefact->plan(), artefact->where(), kernels::micro_kernels()));
     build_artefact({.graph = graph,
                     .weights = weights,
                     .text = artefact->manifest().text,
@@ -29,4 +29,4 @@ CompileReport retarget_artefact(const std::filesystem::path& path, const std::fi
     return report;
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

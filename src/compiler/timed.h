@@ -5,7 +5,7 @@
 
 #include "compiler/compiler.h"
 
-namespace tessera {
+namespace tessera::compiler {
 
 /// Announces a step, runs it, and enters its time into the report.
 template <typename Run>
@@ -18,4 +18,4 @@ auto timed(const std::string& name, const CompileOptions& options, CompileReport
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -13,7 +13,7 @@
 //     x[0]   0  1  2  3      x[1]   0  1  2  3        x = (3, 2) lies at 10 + 4 = 14
 //     adds   0  2  8 10      adds   0  1  4  5
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 /// What each coordinate of each axis adds to the position.
@@ -107,4 +107,4 @@ std::vector<std::byte> unpack(std::span<const std::byte> packed, const std::vect
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::compiler

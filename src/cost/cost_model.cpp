@@ -8,12 +8,12 @@
 #include "kernels/parameters.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
-std::vector<Observation> observations(const Machine& machine) {
+std::vector<Observation> observations(const machine::Machine& machine) {
     std::vector<Observation> found;
-    for (const MicroKernelTime& time : machine.micro_kernels) {
+    for (const machine::MicroKernelTime& time : machine.micro_kernels) {
         if (time.work.empty()) continue;
         const auto each = counts(vector_work_of(time.work));
         found.push_back({{each.begin(), each.end()}, time.seconds});
@@ -23,7 +23,7 @@ std::vector<Observation> observations(const Machine& machine) {
 
 /// The weights that fit the table best, but that an element alone takes what a group of them does: fitted to
 /// few gathers among much else they may come out as nothing.
-std::vector<double> fitted_weights(const Machine& machine) {
+std::vector<double> fitted_weights(const machine::Machine& machine) {
     std::vector<double> weights = fit(observations(machine));
     const auto at = [&](double VectorWork::*count) -> double& {
         const auto found = std::ranges::find(kVectorWorkCounts, count, &VectorWorkCount::member);
@@ -34,7 +34,7 @@ std::vector<double> fitted_weights(const Machine& machine) {
     return weights;
 }
 
-std::vector<double> typical_weights(const Machine& machine) {
+std::vector<double> typical_weights(const machine::Machine& machine) {
     std::vector<double> weights;
     for (const double operations : counts(kTypicalOperations))
         weights.push_back(operations * seconds_of_an_operation(machine));
@@ -43,14 +43,15 @@ std::vector<double> typical_weights(const Machine& machine) {
 
 /// Of the unit for which the micro-kernel is, with the factors that it multiplies there; 0 if it was not
 /// measured.
-double peak_of(const Machine& machine, const Leaf& leaf, const KernelTypes& types) {
-    const MicroKernel& kernel = *leaf.kernel;
-    const UnitFactors factors = kernel.factors ? kernel.factors(leaf, types) : UnitFactors{"f32", "f32"};
+double peak_of(const machine::Machine& machine, const plan::Leaf& leaf, const plan::KernelTypes& types) {
+    const plan::MicroKernel& kernel = *leaf.kernel;
+    const plan::UnitFactors factors =
+        kernel.factors ? kernel.factors(leaf, types) : plan::UnitFactors{"f32", "f32"};
     double most = 0;
-    for (const ComputeUnit& unit : machine.units) {
+    for (const machine::ComputeUnit& unit : machine.units) {
         if (unit.kind == kernel.unit && unit.operands.size() == 3 && unit.operands[0].type == factors.a &&
             unit.operands[1].type == factors.b)
-            most = std::max(most, peak(unit));
+            most = std::max(most, machine::peak(unit));
     }
     return most / factors.products;
 }
@@ -65,19 +66,19 @@ VectorWork one_pass(double groups, const facts::OperationCount& each) {
 
 }  // namespace
 
-bool is_measured(const Machine& machine) {
+bool is_measured(const machine::Machine& machine) {
     return !machine.memory.back().read_bandwidth.empty() && !machine.micro_kernels.empty();
 }
 
-CostModel::CostModel(const Machine& machine)
-    : is_measured_(tessera::is_measured(machine)),
+CostModel::CostModel(const machine::Machine& machine)
+    : is_measured_(tessera::cost::is_measured(machine)),
       machine_(is_measured_ ? machine : with_typical_rates(machine)),
       times_(machine),
       weights_(is_measured_ ? fitted_weights(machine_) : typical_weights(machine_)),
-      near_level_(tessera::near_level(machine)) {}
+      near_level_(tessera::machine::near_level(machine)) {}
 
-LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
-                         const std::vector<Layout>& layouts) const {
+LeafCost CostModel::leaf(const Definition& definition, const plan::Leaf& leaf,
+                         const std::vector<int64_t>& extents, const std::vector<Layout>& layouts) const {
     TESSERA_CHECK(extents.size() == definition.iterators.size(), "{}", extents.size());
     if (const std::string why = leaf.kernel->why_not(definition); !why.empty())
         return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.kernel->name, why)};
@@ -86,7 +87,7 @@ LeafCost CostModel::leaf(const Definition& definition, const Leaf& leaf, const s
     return vector_loops(definition, leaf, extents, layouts);
 }
 
-LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
+LeafCost CostModel::product(const Definition& definition, const plan::Leaf& leaf,
                             const std::vector<int64_t>& extents) const {
     ProductCall call{.micro_kernel = std::string(leaf.kernel->name),
                      .types = leaf.kernel->types(definition, leaf),
@@ -94,9 +95,10 @@ LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
     if (call.types.empty())
         return {.why_infinite =
                     fmt::format("{} finds no product in it by these iterators", leaf.kernel->name)};
-    const ProductParameters& names = leaf.kernel->product;
-    const int m = iterator_of(definition, leaf, *names.m), n = iterator_of(definition, leaf, *names.n),
-              k = names.k ? iterator_of(definition, leaf, *names.k) : -1;
+    const plan::ProductParameters& names = leaf.kernel->product;
+    const int m = plan::iterator_of(definition, leaf, *names.m),
+              n = plan::iterator_of(definition, leaf, *names.n),
+              k = names.k ? plan::iterator_of(definition, leaf, *names.k) : -1;
     double calls = 1;
     for (int x = 0; x < static_cast<int>(extents.size()); ++x) {
         const int64_t extent = extents[static_cast<size_t>(x)];
@@ -111,7 +113,7 @@ LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
             calls *= static_cast<double>(extent);
         }
     }
-    const auto lanes = static_cast<double>(leaf.number(parameter::kLanes));
+    const auto lanes = static_cast<double>(leaf.number(kernels::parameter::kLanes));
     const double rows = calls * static_cast<double>(call.m);
     double passes = 0;
     if (definition.monoid == Monoid::kSoftmaxSum && definition.where)
@@ -129,21 +131,21 @@ LeafCost CostModel::product(const Definition& definition, const Leaf& leaf,
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
                                             leaf.kernel->name, call.types["A"], call.types["B"])};
     // What a lower tile saves only measurements tell (row_blocks.h).
-    const int64_t height = std::max<int64_t>(1, leaf.number(parameter::kRowsOfTile));
+    const int64_t height = std::max<int64_t>(1, leaf.number(kernels::parameter::kRowsOfTile));
     const int64_t filled = (call.m + height - 1) / height * height;
     const double operations =
         2.0 * static_cast<double>(filled * call.n) * static_cast<double>(call.k) * calls;
     return {operations / peak + passes, 0, streamed, {}};
 }
 
-LeafCost CostModel::vector_loops(const Definition& definition, const Leaf& leaf,
+LeafCost CostModel::vector_loops(const Definition& definition, const plan::Leaf& leaf,
                                  const std::vector<int64_t>& extents,
                                  const std::vector<Layout>& layouts) const {
     if (weights_.empty())
         return {.why_infinite = fmt::format("the machine has no times of loops, of which those of {} follow",
                                             leaf.kernel->name)};
     return {.near_seconds =
-                seconds_of(vector_work(definition, extents, leaf, vector_lanes(machine_), layouts))};
+                seconds_of(vector_work(definition, extents, leaf, machine::vector_lanes(machine_), layouts))};
 }
 
 double CostModel::seconds_of(const VectorWork& work) const {
@@ -155,7 +157,7 @@ double CostModel::seconds_of(const VectorWork& work) const {
 
 double CostModel::seconds_per_byte(size_t level, int64_t workers) const {
     for (; level < machine_.memory.size(); ++level) {
-        if (const ReadBandwidth* rate = find_bandwidth(machine_.memory[level], workers))
+        if (const machine::ReadBandwidth* rate = machine::find_bandwidth(machine_.memory[level], workers))
             return static_cast<double>(rate->threads) / rate->bytes_per_second;
     }
     return 0;
@@ -169,16 +171,16 @@ double CostModel::stall_per_byte(double stall, size_t level, int64_t workers) co
 }
 
 int64_t CostModel::capacity(size_t level, int64_t workers) const {
-    const MemoryLevel& memory = machine_.memory[level];
+    const machine::MemoryLevel& memory = machine_.memory[level];
     return memory.capacity_bytes / std::max<int64_t>(1, std::min(memory.shared_by_cores, workers));
 }
 
 double CostModel::barrier_seconds(int64_t workers) const {
     double seconds = 0;
-    for (const BarrierCost& barrier : machine_.barriers) {
+    for (const machine::BarrierCost& barrier : machine_.barriers) {
         if (barrier.threads <= workers || seconds == 0) seconds = barrier.seconds;
     }
     return workers > 1 ? seconds : 0;
 }
 
-}  // namespace tessera
+}  // namespace tessera::cost

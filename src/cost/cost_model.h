@@ -10,7 +10,7 @@
 #include "machine/machine.h"
 #include "plan/nest.h"
 
-namespace tessera {
+namespace tessera::cost {
 
 /// One operator by one micro-kernel on one core, on a part of its iterations.
 struct LeafCost {
@@ -32,14 +32,14 @@ struct LeafCost {
 /// which pass over the results and the scores.
 class CostModel {
 public:
-    explicit CostModel(const Machine& machine);
+    explicit CostModel(const machine::Machine& machine);
 
     /// With the typical rates where it was not measured.
-    const Machine& machine() const { return machine_; }
+    const machine::Machine& machine() const { return machine_; }
     bool is_measured() const { return is_measured_; }
     /// Of the part of an operator with these extents of its iterators. `layouts`: of its tensors, as
     /// Definition::tensors, for `loops`; without them all are row-major.
-    LeafCost leaf(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
+    LeafCost leaf(const Definition& definition, const plan::Leaf& leaf, const std::vector<int64_t>& extents,
                   const std::vector<Layout>& layouts = {}) const;
 
     /// Whether the table has times of `loops`, without which most operators cannot be priced.
@@ -57,20 +57,20 @@ public:
     double barrier_seconds(int64_t workers) const;
 
 private:
-    LeafCost product(const Definition& definition, const Leaf& leaf,
+    LeafCost product(const Definition& definition, const plan::Leaf& leaf,
                      const std::vector<int64_t>& extents) const;
     double seconds_of(const VectorWork& work) const;
-    LeafCost vector_loops(const Definition& definition, const Leaf& leaf, const std::vector<int64_t>& extents,
-                          const std::vector<Layout>& layouts) const;
+    LeafCost vector_loops(const Definition& definition, const plan::Leaf& leaf,
+                          const std::vector<int64_t>& extents, const std::vector<Layout>& layouts) const;
 
     bool is_measured_;
-    Machine machine_;
+    machine::Machine machine_;
     KernelTimes times_;
     std::vector<double> weights_;  ///< of the counts of a VectorWork; empty: not measured
     size_t near_level_;
 };
 
 /// Whether there are rates of the memory and times of micro-kernels: else nothing can be said.
-bool is_measured(const Machine& machine);
+bool is_measured(const machine::Machine& machine);
 
-}  // namespace tessera
+}  // namespace tessera::cost

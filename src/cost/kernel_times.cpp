@@ -8,7 +8,7 @@
 #include "kernels/parameters.h"
 #include "ops/weight_format.h"
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
 int64_t at(const std::map<std::string, int64_t>& values, const char* name, int64_t otherwise) {
@@ -18,10 +18,10 @@ int64_t at(const std::map<std::string, int64_t>& values, const char* name, int64
 
 using Numbers = std::map<std::string, int64_t>;
 
-bool has(const Numbers& parameters, const Parameter& parameter) {
+bool has(const Numbers& parameters, const plan::Parameter& parameter) {
     return parameters.contains(std::string(parameter.name));
 }
-int64_t at(const Numbers& parameters, const Parameter& parameter) {
+int64_t at(const Numbers& parameters, const plan::Parameter& parameter) {
     const auto found = parameters.find(std::string(parameter.name));
     return found == parameters.end() ? parameter.default_number() : found->second;
 }
@@ -76,22 +76,25 @@ KernelTimes::Entry KernelTimes::described(const std::string& micro_kernel,
                                           const std::map<std::string, std::string>& types,
                                           const std::map<std::string, int64_t>& parameters) {
     Entry entry{.micro_kernel = micro_kernel, .types = types, .mode = parameters};
-    entry.lanes = at(parameters, parameter::kLanes);
-    entry.blocks = {at(parameters, parameter::kRows), at(parameters, parameter::kRowsOfTile)};
-    entry.depth = std::max<int64_t>(1, at(parameters, parameter::kDepthOfTile));
-    entry.width = at(parameters, has(parameters, parameter::kGroups) ? parameter::kGroups
-                                                                     : parameter::kColumnsInRegisters);
-    for (const Parameter& counted :
-         {parameter::kLanes, parameter::kRows, parameter::kGroups, parameter::kColumnsInRegisters})
+    entry.lanes = at(parameters, kernels::parameter::kLanes);
+    entry.blocks = {at(parameters, kernels::parameter::kRows),
+                    at(parameters, kernels::parameter::kRowsOfTile)};
+    entry.depth = std::max<int64_t>(1, at(parameters, kernels::parameter::kDepthOfTile));
+    entry.width = at(parameters, has(parameters, kernels::parameter::kGroups)
+                                     ? kernels::parameter::kGroups
+                                     : kernels::parameter::kColumnsInRegisters);
+    for (const plan::Parameter& counted :
+         {kernels::parameter::kLanes, kernels::parameter::kRows, kernels::parameter::kGroups,
+          kernels::parameter::kColumnsInRegisters})
         entry.mode.erase(std::string(counted.name));
     if (const auto b = types.find("B"); b != types.end()) entry.bits_of_b = bits_of_type(b->second);
     return entry;
 }
 
-KernelTimes::KernelTimes(const Machine& machine) {
-    const std::string& near = machine.memory[near_level(machine)].name;
+KernelTimes::KernelTimes(const machine::Machine& machine) {
+    const std::string& near = machine.memory[machine::near_level(machine)].name;
     const std::string& far = machine.memory.back().name;
-    for (const MicroKernelTime& time : machine.micro_kernels) {
+    for (const machine::MicroKernelTime& time : machine.micro_kernels) {
         if (time.level != near || !time.types.contains("B")) continue;
         Entry entry = described(time.name, time.types, time.parameters);
         entry.m = at(time.sizes, "m", 1);
@@ -99,7 +102,7 @@ KernelTimes::KernelTimes(const Machine& machine) {
         entry.k = at(time.sizes, "k", at(time.sizes, "s", 1));
         entry.cut = entry.blocks.cut(entry.m);
         entry.near_seconds = time.seconds;
-        for (const MicroKernelTime& other : machine.micro_kernels) {
+        for (const machine::MicroKernelTime& other : machine.micro_kernels) {
             if (other.level == far && other.name == time.name && other.types == time.types &&
                 other.parameters == time.parameters && other.sizes == time.sizes)
                 entry.far_seconds = other.seconds;
@@ -134,9 +137,10 @@ std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const Entry& want
 std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     Entry wanted = described(call.micro_kernel, call.types, call.parameters);
     // With too few blocks of rows for panels B is read directly, and fetched ahead.
-    const int64_t panel_blocks = at(wanted.mode, parameter::kPanelBlocks);
+    const int64_t panel_blocks = at(wanted.mode, kernels::parameter::kPanelBlocks);
     const bool is_by_panels = panel_blocks > 0 && call.m >= panel_blocks * wanted.blocks.rows;
-    wanted.mode.erase(std::string((is_by_panels ? parameter::kPrefetch : parameter::kPanelBlocks).name));
+    wanted.mode.erase(
+        std::string((is_by_panels ? kernels::parameter::kPrefetch : kernels::parameter::kPanelBlocks).name));
     const std::vector<const Entry*> entries = comparable(wanted);
     if (entries.empty()) return std::nullopt;
     // Of each number of rows the entries with the nearest number of groups.
@@ -185,7 +189,8 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
 
     const double lanes = static_cast<double>(entries.front()->lanes) / static_cast<double>(wanted.lanes);
     // Lanes along k: a block of fewer columns is listed nowhere, and saves less than it lacks.
-    const int64_t step = has(call.parameters, parameter::kColumnsInRegisters) ? wanted.width : wanted.lanes;
+    const int64_t step =
+        has(call.parameters, kernels::parameter::kColumnsInRegisters) ? wanted.width : wanted.lanes;
     const double columns = rounded_up(call.n, step), depth = rounded_up(call.k, wanted.depth);
     ProductTime time;
     for (const auto& [rows, count] : wanted.blocks.cut(call.m))
@@ -197,4 +202,4 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     return time;
 }
 
-}  // namespace tessera
+}  // namespace tessera::cost

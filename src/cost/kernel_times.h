@@ -9,7 +9,7 @@
 #include "cost/row_blocks.h"
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::cost {
 
 /// A call of a micro-kernel for products, or of the streaming softmax, whose rows are `m`, reduction `k`
 /// (positions) and columns `n` (values).
@@ -38,7 +38,7 @@ struct ProductTime {
 /// are not listed, those of the same A with the nearest number of bits of B stand in for them.
 class KernelTimes {
 public:
-    explicit KernelTimes(const Machine& machine);
+    explicit KernelTimes(const machine::Machine& machine);
 
     /// Nothing if no time of this micro-kernel is listed.
     std::optional<ProductTime> of(const ProductCall& call) const;
@@ -67,4 +67,4 @@ private:
 /// Bits of one element of a weight format or element type by name; 32 for any other name.
 double bits_of_type(const std::string& name);
 
-}  // namespace tessera
+}  // namespace tessera::cost

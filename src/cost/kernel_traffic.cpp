@@ -7,10 +7,11 @@
 #include "facts/work.h"
 #include "ir/iterator_use.h"
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
-facts::BoundDefinition bound_at(const LoweringInput& input, const Node& node, const SizePoint& point) {
+facts::BoundDefinition bound_at(const lowering::LoweringInput& input, const Node& node,
+                                const SizePoint& point) {
     const Definition& definition = *node.definition();
     facts::BoundDefinition bound =
         facts::bind_unfilled(definition, dims_of(definition, point.symbols), node.name);
@@ -32,9 +33,9 @@ bool is_divided(const Definition& definition, int tensor, const std::vector<int>
 
 }  // namespace
 
-KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, const KernelTiles& tiles,
-                             const SizePoint& point) {
-    const Storage storage(input, block);
+KernelTraffic kernel_traffic(const lowering::LoweringInput& input, const Block& block,
+                             const KernelTiles& tiles, const SizePoint& point) {
+    const lowering::Storage storage(input, block);
     KernelTraffic traffic;
     std::set<ValueId> made;
     for (const LeafTile& tile : tiles.leaves) {
@@ -44,7 +45,7 @@ KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, con
         for (const int64_t extent : bound.extents.iterators) box *= static_cast<double>(extent);
         traffic.executed[&node] = box > 0 ? static_cast<double>(facts::derive_work(bound).points) / box : 0;
         const std::vector<facts::Touched> touched = facts::derive_touched(bound);
-        const MicroKernel& kernel = *tile.leaf->kernel;
+        const plan::MicroKernel& kernel = *tile.leaf->kernel;
         const std::set<int> streamed =
             kernel.streamed ? kernel.streamed(bound.definition, *tile.leaf) : std::set<int>{};
         traffic.has_product = traffic.has_product || !streamed.empty();
@@ -52,7 +53,7 @@ KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, con
         for (size_t t = 0; t < touched.size(); ++t) {
             const ValueId value = t < operands ? node.operands[t] : node.results[t - operands];
             const ValueId base = storage.base(value);
-            if (storage.plan_of(base).place == Place::kTile) continue;
+            if (storage.plan_of(base).place == plan::Place::kTile) continue;
             StorageTraffic& at = traffic.storages[base];
             at.is_divided = at.is_divided || is_divided(bound.definition, static_cast<int>(t), tile.divided);
             if (t >= operands) {
@@ -67,4 +68,4 @@ KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, con
     return traffic;
 }
 
-}  // namespace tessera
+}  // namespace tessera::cost

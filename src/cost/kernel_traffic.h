@@ -6,7 +6,7 @@
 #include "cost/leaf_tiles.h"
 #include "cost/step_cost.h"
 
-namespace tessera {
+namespace tessera::cost {
 
 /// What a kernel moves of one storage (views and in-place results followed).
 struct StorageTraffic {
@@ -24,7 +24,7 @@ struct KernelTraffic {
 };
 
 /// Distinct elements that a kernel touches outside of its own tiles, by their bits.
-KernelTraffic kernel_traffic(const LoweringInput& input, const Block& block, const KernelTiles& tiles,
-                             const SizePoint& point);
+KernelTraffic kernel_traffic(const lowering::LoweringInput& input, const Block& block,
+                             const KernelTiles& tiles, const SizePoint& point);
 
-}  // namespace tessera
+}  // namespace tessera::cost

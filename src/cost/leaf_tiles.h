@@ -5,11 +5,11 @@
 
 #include "lowering/storage.h"
 
-namespace tessera {
+namespace tessera::cost {
 
 /// One operator of a kernel as its loops call it.
 struct LeafTile {
-    const Leaf* leaf;
+    const plan::Leaf* leaf;
     const Node* node;
     std::vector<int64_t> extents;   ///< of the iterators in one call, at most
     std::vector<int> divided = {};  ///< iterators that run over the parts of the workers
@@ -25,6 +25,7 @@ struct KernelTiles {
 
 /// The parts of a kernel's operators that lie inside all of its loops (lowering/ranges.h).
 /// @pre the symbols' bounds in `input` are single values, and the kernel lowers
-KernelTiles leaf_tiles(const LoweringInput& input, const Block& block, const KernelPlan& kernel);
+KernelTiles leaf_tiles(const lowering::LoweringInput& input, const Block& block,
+                       const plan::KernelPlan& kernel);
 
-}  // namespace tessera
+}  // namespace tessera::cost

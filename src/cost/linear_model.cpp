@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::cost {
 
 std::vector<double> fit(const std::vector<Observation>& observations) {
     if (observations.empty()) return {};
@@ -36,4 +36,4 @@ std::vector<double> fit(const std::vector<Observation>& observations) {
     return weights;
 }
 
-}  // namespace tessera
+}  // namespace tessera::cost

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace tessera {
+namespace tessera::cost {
 
 /// One measurement: how often each thing was done, and the seconds of all.
 struct Observation {
@@ -16,4 +16,4 @@ struct Observation {
 /// Of things that never occur: 0.
 std::vector<double> fit(const std::vector<Observation>& observations);
 
-}  // namespace tessera
+}  // namespace tessera::cost

@@ -6,7 +6,7 @@
 
 #include "tessera/ntt/blocks.h"
 
-namespace tessera {
+namespace tessera::cost {
 
 double interpolate(const std::map<int64_t, double>& points, int64_t x) {
     const auto above = points.lower_bound(x);
@@ -58,4 +58,4 @@ double RowBlocks::seconds(const std::map<int64_t, double>& listed, int64_t block
     return interpolate(of_a_tile, tiles) * (static_cast<double>(tiles - 1) + last);
 }
 
-}  // namespace tessera
+}  // namespace tessera::cost

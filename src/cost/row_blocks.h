@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <map>
 
-namespace tessera {
+namespace tessera::cost {
 
 /// How a micro-kernel for products cuts the rows of a call, and what a block of some takes.
 ///
@@ -35,4 +35,4 @@ struct RowBlocks {
 /// @pre some points, all positive
 double interpolate(const std::map<int64_t, double>& points, int64_t x);
 
-}  // namespace tessera
+}  // namespace tessera::cost

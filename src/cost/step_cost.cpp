@@ -14,17 +14,17 @@
 #include "lowering/tensor_layouts.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
 class StepCosts {
 public:
-    StepCosts(const Graph& graph, const Plan& plan, const SpecialisationPlan& pinned, const SizePoint& point,
-              const CostModel& model)
+    StepCosts(const Graph& graph, const plan::Plan& plan, const plan::SpecialisationPlan& pinned,
+              const SizePoint& point, const CostModel& model)
         : graph_(graph),
           plan_(plan),
-          constants_(constant_section(graph, plan)),
-          input_(lowering_input(graph, plan, pinned, constants_)),
+          constants_(plan::constant_section(graph, plan)),
+          input_(lowering::lowering_input(graph, plan, pinned, constants_)),
           model_(model) {
         for (const Block& block : graph.blocks) {
             for (size_t k = 0; k < pinned.kernels.size(); ++k) {
@@ -59,18 +59,19 @@ private:
         int64_t bytes = 0;
     };
 
-    void add(const Block& block, const KernelPlan& plan, const SizePoint& point) {
+    void add(const Block& block, const plan::KernelPlan& plan, const SizePoint& point) {
         const KernelTiles tiles = leaf_tiles(input_, block, plan);
         Kernel kernel{&block, kernel_traffic(input_, block, tiles, point), tiles.share, {}, {}};
         KernelCost& cost = kernel.cost;
         cost.block = block.name;
-        cost.name = root(plan.nest).node;
+        cost.name = plan::root(plan.nest).node;
         cost.repeat = block.repeat;
         if (plan.barrier) cost.barrier_seconds = model_.barrier_seconds(plan_.workers);
-        const Storage storage(input_, block);
+        const lowering::Storage storage(input_, block);
         for (const LeafTile& tile : tiles.leaves) {
-            const LeafCost leaf = model_.leaf(*tile.node->definition(), *tile.leaf, tile.extents,
-                                              layouts_of(graph_, plan_, *tile.node, input_.specialisation));
+            const LeafCost leaf =
+                model_.leaf(*tile.node->definition(), *tile.leaf, tile.extents,
+                            lowering::layouts_of(graph_, plan_, *tile.node, input_.specialisation));
             if (!leaf.why_infinite.empty() && cost.why_infinite.empty())
                 cost.why_infinite = fmt::format("{}: {}", tile.node->name, leaf.why_infinite);
             const BoundExtents whole = bound_extents(
@@ -153,9 +154,9 @@ private:
     }
 
     const Graph& graph_;
-    const Plan& plan_;
-    const ConstantSection constants_;
-    const LoweringInput input_;
+    const plan::Plan& plan_;
+    const plan::ConstantSection constants_;
+    const lowering::LoweringInput input_;
     const CostModel& model_;
     std::vector<Kernel> kernels_;
     std::map<std::pair<ValueId, int64_t>, Touch> touched_;
@@ -164,10 +165,10 @@ private:
 
 }  // namespace
 
-std::vector<KernelCost> step_costs(const Graph& graph, const Plan& plan,
-                                   const SpecialisationPlan& specialisation, const SizePoint& point,
+std::vector<KernelCost> step_costs(const Graph& graph, const plan::Plan& plan,
+                                   const plan::SpecialisationPlan& specialisation, const SizePoint& point,
                                    const CostModel& model) {
-    SpecialisationPlan pinned = specialisation;
+    plan::SpecialisationPlan pinned = specialisation;
     for (auto& [symbol, bounds] : pinned.bounds) {
         const int64_t value = point.symbols.at(symbol);
         TESSERA_CHECK(bounds.low <= value && value <= bounds.high, "{} = {}", symbol, value);
@@ -182,4 +183,4 @@ double total_seconds(const std::vector<KernelCost>& costs) {
     return seconds;
 }
 
-}  // namespace tessera
+}  // namespace tessera::cost

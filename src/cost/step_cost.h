@@ -9,7 +9,7 @@
 #include "ir/graph.h"
 #include "plan/plan.h"
 
-namespace tessera {
+namespace tessera::cost {
 
 /// At which sizes a step is charged.
 struct SizePoint {
@@ -48,11 +48,11 @@ struct KernelCost {
 /// that holds all that was touched since the kernel that touched it last began: weights come from the main
 /// memory unless the whole step fits a cache, what the kernel before wrote comes from a cache.
 /// @pre the plan is verified, `point` has every symbol within the specialisation's bounds
-std::vector<KernelCost> step_costs(const Graph& graph, const Plan& plan,
-                                   const SpecialisationPlan& specialisation, const SizePoint& point,
+std::vector<KernelCost> step_costs(const Graph& graph, const plan::Plan& plan,
+                                   const plan::SpecialisationPlan& specialisation, const SizePoint& point,
                                    const CostModel& model);
 
 /// Of the whole step: kernels by their repetitions.
 double total_seconds(const std::vector<KernelCost>& costs);
 
-}  // namespace tessera
+}  // namespace tessera::cost

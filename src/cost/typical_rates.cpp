@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
 constexpr double kCyclesPerSecond = 3e9;
@@ -22,13 +22,13 @@ constexpr int64_t kCoresOfMemory = 4;
 
 constexpr double kBarrierSeconds = 1e-6;
 
-std::vector<ReadBandwidth> bandwidth(size_t level, const Machine& machine) {
+std::vector<machine::ReadBandwidth> bandwidth(size_t level, const machine::Machine& machine) {
     const bool is_memory = level + 1 == machine.memory.size();
     const double of_one =
         kCyclesPerSecond *
         (is_memory ? kBytesPerCycleOfMemory
                    : kBytesPerCycleOfCaches[std::min(level, std::size(kBytesPerCycleOfCaches) - 1)]);
-    std::vector<ReadBandwidth> rates;
+    std::vector<machine::ReadBandwidth> rates;
     for (int64_t threads = 1; threads <= machine.cores; ++threads) {
         const int64_t served = is_memory ? std::min(threads, kCoresOfMemory) : threads;
         rates.push_back({threads, static_cast<double>(served) * of_one, 0});
@@ -37,21 +37,22 @@ std::vector<ReadBandwidth> bandwidth(size_t level, const Machine& machine) {
 }
 
 /// Of one instruction: its sums, each of the products along axes that the result lacks.
-double operations(const ComputeUnit& unit) {
+double operations(const machine::ComputeUnit& unit) {
     double products = 1;
     std::set<char> axes;
-    for (const LaneAxis& lane : unit.operands.back().lanes) {
+    for (const machine::LaneAxis& lane : unit.operands.back().lanes) {
         products *= static_cast<double>(lane.factor);
         axes.insert(lane.axis);
     }
-    for (const LaneAxis& lane : unit.operands[1].lanes)
+    for (const machine::LaneAxis& lane : unit.operands[1].lanes)
         if (!axes.contains(lane.axis)) products *= static_cast<double>(lane.factor);
     return 2 * products;
 }
 
 /// A matrix unit takes one row of its result in a cycle (Intel AMX: 16 cycles for 16 rows).
-double instructions_per_cycle(const ComputeUnit& unit) {
-    if (unit.kind != UnitKind::kMatrix || unit.operands.back().lanes.empty()) return kVectorsPerCycle;
+double instructions_per_cycle(const machine::ComputeUnit& unit) {
+    if (unit.kind != machine::UnitKind::kMatrix || unit.operands.back().lanes.empty())
+        return kVectorsPerCycle;
     return 1 / static_cast<double>(unit.operands.back().lanes.front().factor);
 }
 
@@ -64,22 +65,22 @@ double typical_operations(const VectorWork& work) {
     return sum;
 }
 
-Machine with_typical_rates(Machine machine) {
+machine::Machine with_typical_rates(machine::Machine machine) {
     for (size_t level = 0; level < machine.memory.size(); ++level)
         if (machine.memory[level].read_bandwidth.empty())
             machine.memory[level].read_bandwidth = bandwidth(level, machine);
-    for (ComputeUnit& unit : machine.units)
-        if (peak(unit) <= 0 && unit.operands.size() == 3)
+    for (machine::ComputeUnit& unit : machine.units)
+        if (machine::peak(unit) <= 0 && unit.operands.size() == 3)
             unit.peaks = {{"registers", kCyclesPerSecond * instructions_per_cycle(unit) * operations(unit)}};
     if (machine.barriers.empty() && machine.cores > 1) machine.barriers = {{2, kBarrierSeconds}};
     return machine;
 }
 
-double seconds_of_an_operation(const Machine& machine) {
-    const ComputeUnit* vector = find_unit(machine, UnitKind::kVector, "f32");
-    TESSERA_CHECK(vector && peak(*vector) > 0);
+double seconds_of_an_operation(const machine::Machine& machine) {
+    const machine::ComputeUnit* vector = machine::find_unit(machine, machine::UnitKind::kVector, "f32");
+    TESSERA_CHECK(vector && machine::peak(*vector) > 0);
     // A multiply-add is two operations.
-    return 2 * static_cast<double>(vector_lanes(machine)) / peak(*vector);
+    return 2 * static_cast<double>(machine::vector_lanes(machine)) / machine::peak(*vector);
 }
 
-}  // namespace tessera
+}  // namespace tessera::cost

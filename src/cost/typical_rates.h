@@ -3,7 +3,7 @@
 #include "cost/vector_work.h"
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::cost {
 
 /// What each thing that `loops` does takes in operations on a vector, on most processors of today: the
 /// quotients and special functions are series of multiplications and additions. The wait for the end of a
@@ -24,9 +24,9 @@ double typical_operations(const VectorWork& work);
 /// The description with a rate for each level of memory and each unit that it gives none of, and for
 /// barriers: the roofs that a machine of such lanes and levels typically has (Williams et al., "Roofline",
 /// 2009). Rates that it gives stay.
-Machine with_typical_rates(Machine machine);
+machine::Machine with_typical_rates(machine::Machine machine);
 
 /// Seconds of one operation of the vector unit for F32. @pre the unit has peaks
-double seconds_of_an_operation(const Machine& machine);
+double seconds_of_an_operation(const machine::Machine& machine);
 
-}  // namespace tessera
+}  // namespace tessera::cost

@@ -7,7 +7,7 @@
 #include "ir/iterator_use.h"
 #include "kernels/parameters.h"
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
 enum class Along : uint8_t { kSame, kSideBySide, kApart };
@@ -160,12 +160,13 @@ VectorWork vector_work(const Definition& definition, const std::vector<int64_t>&
     return work;
 }
 
-VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, const Leaf& leaf,
-                       int64_t lanes_of_a_register, const std::vector<Layout>& layouts) {
-    const int x = iterator_of(definition, leaf, parameter::kIteratorOfLanes);
-    const int64_t lanes = x < 0 ? 1 : leaf.number(parameter::kLanes);
+VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents,
+                       const plan::Leaf& leaf, int64_t lanes_of_a_register,
+                       const std::vector<Layout>& layouts) {
+    const int x = plan::iterator_of(definition, leaf, kernels::parameter::kIteratorOfLanes);
+    const int64_t lanes = x < 0 ? 1 : leaf.number(kernels::parameter::kLanes);
     return vector_work(definition, extents, x, lanes, layouts,
                        std::max<int64_t>(1, lanes / lanes_of_a_register));
 }
 
-}  // namespace tessera
+}  // namespace tessera::cost

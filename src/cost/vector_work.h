@@ -10,7 +10,7 @@
 #include "ir/tensor_type.h"
 #include "plan/nest.h"
 
-namespace tessera {
+namespace tessera::cost {
 
 /// What the micro-kernel `loops` does on a part of an operator, counted from its definition: operations on
 /// groups of lanes. Their weighted sum is its time (linear_model.h); the machine's table lists times with
@@ -57,7 +57,8 @@ VectorWork vector_work_of(const std::map<std::string, int64_t>& named);
 VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, int x,
                        int64_t lanes, const std::vector<Layout>& layouts = {}, int64_t registers = 1);
 /// As the leaf says, on a machine whose vector unit has so many lanes.
-VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, const Leaf& leaf,
-                       int64_t lanes_of_a_register, const std::vector<Layout>& layouts = {});
+VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents,
+                       const plan::Leaf& leaf, int64_t lanes_of_a_register,
+                       const std::vector<Layout>& layouts = {});
 
-}  // namespace tessera
+}  // namespace tessera::cost

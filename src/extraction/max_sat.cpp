@@ -186,7 +186,7 @@ MaxSat::End MaxSat::run(Budget& budget) {
             continue;
         }
         if (!pending_.empty()) {
-            for (Core& core : std::exchange(pending_, {})) relax(std::move(core), budget);
+            for (const Core& core : std::exchange(pending_, {})) relax(core, budget);
             continue;
         }
         if (!next_stratum()) {

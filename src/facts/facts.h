@@ -9,7 +9,7 @@
 
 /// Derived facts of a definition in the zoo's schema. Everything follows from maps, predicate and body; no
 /// operator is known by name. Each fact has a header of its own in this folder; this one puts them together.
-namespace tessera {
+namespace tessera::facts {
 
 struct FactOptions {
     bool values = true;  ///< interpret the definition on its test contents too
@@ -23,4 +23,4 @@ nlohmann::ordered_json derive_facts(const DefinitionFile& file, const FactOption
 /// As text, one line for each entry of each fact; ends with a line break.
 std::string facts_text(const nlohmann::ordered_json& facts);
 
-}  // namespace tessera
+}  // namespace tessera::facts

@@ -13,7 +13,7 @@
 #include "facts/work.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::facts {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -138,4 +138,4 @@ std::string facts_text(const Json& facts) {
     return text + "\n}\n";
 }
 
-}  // namespace tessera
+}  // namespace tessera::facts

@@ -1,6 +1,6 @@
 #include "facts/parted_fold.h"
 
-namespace tessera {
+namespace tessera::facts {
 
 std::string why_not_parted(const Definition& definition) {
     if (definition.monoid == Monoid::kNone) return "it folds nothing";
@@ -15,4 +15,4 @@ std::string why_not_parted(const Definition& definition) {
     return {};
 }
 
-}  // namespace tessera
+}  // namespace tessera::facts

@@ -13,7 +13,7 @@
 #include "support/mapped_file.h"
 #include "support/stand_in.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,4 +96,4 @@ Checkpoint open_checkpoint(const fs::path& path) {
     throw Error(path.string(), "", "is no model", "expected a folder with config.json, or a GGUF file");
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

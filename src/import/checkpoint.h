@@ -9,7 +9,7 @@
 #include "import/findings.h"
 #include "import/weights.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// What lies at the path of a model, as far as it could be read.
 struct Checkpoint {
@@ -26,4 +26,4 @@ struct Checkpoint {
 /// @throws Error if the path holds none of them, or a file is damaged.
 Checkpoint open_checkpoint(const std::filesystem::path& path);
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -9,7 +9,7 @@
 #include "import/part_place.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 TensorContents contents_of(const WeightSource& weights, const Value& constant, const std::string& source,
@@ -44,4 +44,4 @@ TensorContents constant_contents(const WeightSource& weights, const Value& const
     return {.bytes = *whole, .owner = whole};
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

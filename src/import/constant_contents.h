@@ -6,7 +6,7 @@
 #include "import/weights.h"
 #include "ir/graph.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// The bytes of a constant at a repetition of its block. A concatenation is put together: it is in memory
 /// while the result lives, and beside it one of its parts at a time. Pages of its parts are released.
@@ -14,4 +14,4 @@ namespace tessera {
 TensorContents constant_contents(const WeightSource& weights, const Value& constant, int64_t repetition,
                                  const std::string& where);
 
-}  // namespace tessera
+}  // namespace tessera::import

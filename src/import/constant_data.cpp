@@ -6,7 +6,7 @@
 #include "ir/stored_number.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 
 TensorData constant_data(const WeightSource& weights, const Value& constant, int64_t repetition) {
     TensorData data{.shape = evaluate(constant.type.shape, {}), .values = {}};
@@ -23,4 +23,4 @@ TensorData constant_data(const WeightSource& weights, const Value& constant, int
     return data;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

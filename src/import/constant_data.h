@@ -6,10 +6,10 @@
 #include "ir/graph.h"
 #include "ir/interpreter.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// The contents of a constant at a repetition of its block in float64, for the interpreter.
 /// @throws Error for a tensor that is missing or not what the graph expects.
 TensorData constant_data(const WeightSource& weights, const Value& constant, int64_t repetition);
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -16,7 +16,7 @@
 #include "ops/rms_norm.h"
 #include "ops/rows.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 std::vector<Dim> as_dims(const std::vector<int64_t>& shape) {
@@ -299,4 +299,4 @@ Graph build_decoder(const DecoderSpec& spec, const StepLimits& limits) {
     return std::move(step.graph);
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -11,7 +11,7 @@
 #include "ir/graph.h"
 #include "ops/rope.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// A decoder-only transformer with pre-normalisation (RMSNorm), rotary grouped-query attention and SwiGLU:
 /// Llama, Qwen2 and Qwen3 differ by which tensors their layers have.
@@ -41,4 +41,4 @@ std::vector<LayerGroup> group_layers(const std::vector<LayerFormats>& layers);
 /// computes the logits of the wanted rows only. Output: logits f32[R, vocabulary].
 Graph build_decoder(const DecoderSpec& spec, const StepLimits& limits);
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -11,7 +11,7 @@
 #include "import/rope_tables.h"
 #include "ops/rope.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// Whether the layers of a model have a tensor.
 enum class Presence : uint8_t { kNever, kAlways, kIfStored };
@@ -49,4 +49,4 @@ inline constexpr int64_t kVocabulary = 1 << 24;
 inline constexpr int64_t kPositions = 1 << 24;
 }  // namespace limits
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -5,7 +5,7 @@
 #include "import/tensor_account.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 /// Whether the head is the embedding. A head that is stored counts whatever the settings say, as in llama.cpp
@@ -66,4 +66,4 @@ DecoderSpec resolve_tensors(Checkpoint& checkpoint, const std::string& name) {
     return spec;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 struct Names {
@@ -110,4 +110,4 @@ std::vector<int64_t> shape_of(OuterTensor tensor, const DecoderSize& size) {
     return {size.vocabulary, size.hidden};
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

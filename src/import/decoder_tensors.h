@@ -11,7 +11,7 @@
 #include "ops/weight_format.h"
 
 /// The tensors of a decoder-only transformer: which there are, their shapes, and their names in checkpoints.
-namespace tessera {
+namespace tessera::import {
 
 enum class LayerTensor : uint8_t {
     kAttentionNorm,
@@ -73,4 +73,4 @@ bool is_matrix(LayerTensor tensor);
 std::vector<int64_t> shape_of(LayerTensor tensor, const DecoderSize& size);
 std::vector<int64_t> shape_of(OuterTensor tensor, const DecoderSize& size);
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 bool is_token(int64_t id, const DecoderConfig& config) {
@@ -32,4 +32,4 @@ void check_token_id(int64_t id, const std::string& setting, const DecoderConfig&
     if (!is_token(id, config)) findings.warnings.push_back(no_token(id, setting, config));
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera {
+namespace tessera::import {
 
 /// What an import finds besides the model: all of it is reported at once.
 struct Findings {
@@ -13,4 +13,4 @@ struct Findings {
     std::vector<std::string> warnings;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

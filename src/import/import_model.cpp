@@ -13,7 +13,7 @@
 #include "import/quantised/repacked_weights.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 /// "models/Qwen3-0.6B/" -> "Qwen3-0.6B", "Qwen3-00001-of-00002.gguf" -> "Qwen3".
@@ -114,4 +114,4 @@ ImportedModel import_model(const std::filesystem::path& path, const ImportOption
             .warnings = checkpoint.findings.warnings};
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -13,7 +13,7 @@
 #include "import/weights.h"
 #include "ir/graph.h"
 
-namespace tessera {
+namespace tessera::import {
 
 struct ImportOptions {
     int64_t context = 0;       ///< positions of one sequence; 0: what the model says, at most kDefaultContext
@@ -59,4 +59,4 @@ struct ModelReport {
 /// @throws Error if the path holds no model, or a file is damaged.
 ModelReport inspect_model(const std::filesystem::path& path);
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -8,7 +8,7 @@
 #include "import/decoder.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 void divide_by_factors(const StoredTensor& factors, std::vector<double>& frequencies) {
@@ -70,4 +70,4 @@ void ModelWeights::release(std::string_view name) const {
     if (!generated_.contains(name)) checkpoint_->release(name);
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -8,7 +8,7 @@
 #include "import/decoder_config.h"
 #include "import/weights.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// All constants of a model's graph: the tensors of its checkpoint, and the rotary tables "rope.cos" and
 /// "rope.sin".
@@ -34,4 +34,4 @@ private:
     std::map<std::string, StoredTensor, std::less<>> generated_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 
 PartPlace place_of(const Value& constant, size_t part) {
     const std::vector<int64_t> shape = evaluate(constant.type.shape, {});
@@ -35,4 +35,4 @@ std::vector<std::byte> take_part(std::span<const std::byte> whole, const PartPla
     return part;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

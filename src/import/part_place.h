@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// Where a part lies in the row-major form of a concatenation: `chunk` bytes of every `row`, from `begin` on.
 /// Columns of W1 (chunk 2) and W2 (chunk 1, begin 2) take turns in rows of 3:
@@ -25,4 +25,4 @@ PartPlace place_of(const Value& constant, size_t part);
 void put_part(std::span<const std::byte> part, const PartPlace& place, std::span<std::byte> whole);
 std::vector<std::byte> take_part(std::span<const std::byte> whole, const PartPlace& place);
 
-}  // namespace tessera
+}  // namespace tessera::import

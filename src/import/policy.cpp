@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 bool are_equal(std::span<const ops::WeightFormat> formats) {
@@ -19,7 +19,7 @@ std::string_view name(Policy policy) {
 
 std::optional<Policy> policy_of(std::string_view name) {
     for (const Policy policy : {Policy::kDefault, Policy::kExact, Policy::kFast})
-        if (name == tessera::name(policy)) return policy;
+        if (name == tessera::import::name(policy)) return policy;
     return std::nullopt;
 }
 
@@ -46,4 +46,4 @@ ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers)
     return are_equal(makers) ? ops::element_of(makers.front()).value() : ElementType::kF32;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -8,7 +8,7 @@
 #include "ops/matmul.h"
 
 /// What a model's activations and its cache may be rounded to (docs/types.md).
-namespace tessera {
+namespace tessera::import {
 
 enum class Policy : uint8_t {
     kDefault,  ///< activations that only products read may be rounded as the weights are
@@ -28,4 +28,4 @@ ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> 
 /// keys and values, `makers`; BF16 where one is quantised, F32 where float types differ.
 ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers);
 
-}  // namespace tessera
+}  // namespace tessera::import

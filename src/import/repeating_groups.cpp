@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 /// How often the `period` kinds at `first` follow one another.
@@ -44,4 +44,4 @@ std::vector<LayerGroup> repeating_groups(std::span<const int> kinds) {
     return groups;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

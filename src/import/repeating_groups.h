@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera {
+namespace tessera::import {
 
 /// Layers first, first + 1, .. first + period * repeats - 1: a sequence of `period` kinds, `repeats` times.
 struct LayerGroup {
@@ -21,4 +21,4 @@ struct LayerGroup {
 ///     A A A B A B A B   ->  (A)x2 (A B)x3
 std::vector<LayerGroup> repeating_groups(std::span<const int> kinds);
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 double llama3_scaled(const RopeConfig& config, double frequency) {
@@ -53,4 +53,4 @@ RopeTables rope_tables(std::span<const double> frequencies, int64_t positions, d
     return tables;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

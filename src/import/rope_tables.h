@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera {
+namespace tessera::import {
 
 /// The frequencies of a model's rotary position embedding.
 struct RopeConfig {
@@ -33,4 +33,4 @@ struct RopeTables {
 };
 RopeTables rope_tables(std::span<const double> frequencies, int64_t positions, double amplitude = 1);
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -8,7 +8,7 @@
 
 #include "support/shown.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 /// Parts of names of settings that change what a decoder computes. A setting with one of them that nobody
@@ -81,4 +81,4 @@ std::string shortened_list(std::vector<std::string> items) {
     return fmt::format("{}{}", fmt::join(items, "; "), is_long ? "; ..." : "");
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -9,7 +9,7 @@
 
 /// Every setting of a checkpoint is accounted for: a reader has asked for it, or it is known to be harmless,
 /// or it is refused or warned about here.
-namespace tessera {
+namespace tessera::import {
 
 /// A setting that no reader has asked for.
 struct UnreadSetting {
@@ -33,4 +33,4 @@ void account_for(std::span<const UnreadSetting> unread, std::span<const Harmless
 /// At most eight of them, then "...".
 std::string shortened_list(std::vector<std::string> items);
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -5,7 +5,7 @@
 
 #include "ops/cache_update.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 int64_t pages_for(int64_t tokens) {
@@ -88,4 +88,4 @@ Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& 
     return graph;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -5,7 +5,7 @@
 
 #include "ir/graph.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// What one step may hold at most.
 struct StepLimits {
@@ -32,4 +32,4 @@ struct StepInputs {
 /// 512 and 4096 cached tokens, batches of 4 tokens, prefill of 16 and 512), and the inputs.
 Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& inputs);
 
-}  // namespace tessera
+}  // namespace tessera::import

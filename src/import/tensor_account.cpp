@@ -21,7 +21,7 @@
 //   wrong, and llama.cpp's converter carries them over whatever the setting says.
 // - Adapters that nobody has merged.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 /// Frequencies that old versions of transformers wrote as a buffer of each layer; all versions compute them.
@@ -162,4 +162,4 @@ bool TensorAccount::is_recomputed(const std::string& name) const {
            are_close(tensor, rope_frequencies(config_.rope, config_.size.head_width));
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

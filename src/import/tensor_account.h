@@ -12,7 +12,7 @@
 #include "import/weights.h"
 #include "ops/weight_format.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// Every tensor of a checkpoint is accounted for: it was asked for here, with its shape and type, or it is
 /// known to be harmless, or it is refused or warned about.
@@ -49,4 +49,4 @@ private:
     std::vector<std::string> wrong_shapes_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -2,7 +2,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 
 TensorContents WeightSource::contents(std::string_view name) const {
     const StoredTensor* tensor = find(name);
@@ -10,4 +10,4 @@ TensorContents WeightSource::contents(std::string_view name) const {
     return {.bytes = tensor->bytes, .owner = nullptr};
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

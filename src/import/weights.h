@@ -11,7 +11,7 @@
 
 #include "ir/element_type.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// A tensor as a checkpoint stores it.
 struct StoredTensor {
@@ -42,4 +42,4 @@ public:
     virtual void release(std::string_view /*name*/) const {}
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

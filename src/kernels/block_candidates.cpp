@@ -3,7 +3,7 @@
 #include "kernels/parameters.h"
 #include "kernels/product_candidates.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
 void for_each_block_reading(const CandidateScope& scope,
                             const std::function<void(const BlockReading&)>& offer) {
@@ -12,7 +12,7 @@ void for_each_block_reading(const CandidateScope& scope,
         const int m = longest(roles.m, scope);
         BlockReading reading{roles, m < 0 ? 1 : scope.extent(m), index++, {}};
         for (const int n : roles.n) {
-            Leaf& leaf = reading.leaves.emplace_back(scope.leaf());
+            plan::Leaf& leaf = reading.leaves.emplace_back(scope.leaf());
             leaf.set(parameter::kColumns, scope.name(n)).set(parameter::kReduction, scope.name(roles.k));
             if (m >= 0) leaf.set(parameter::kRowsOfA, scope.name(m));
         }
@@ -20,4 +20,4 @@ void for_each_block_reading(const CandidateScope& scope,
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

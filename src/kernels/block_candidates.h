@@ -6,16 +6,16 @@
 #include "kernels/block_contraction.h"
 #include "kernels/candidates.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
 /// The operator as a product of int8 blocks with a quantised weight.
 struct BlockReading {
     const BlockContraction& roles;
-    int64_t rows;              ///< of A, at most
-    int index;                 ///< among all readings
-    std::vector<Leaf> leaves;  ///< with their iterators, for each n
+    int64_t rows;                    ///< of A, at most
+    int index;                       ///< among all readings
+    std::vector<plan::Leaf> leaves;  ///< with their iterators, for each n
 };
 void for_each_block_reading(const CandidateScope& scope,
                             const std::function<void(const BlockReading&)>& offer);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

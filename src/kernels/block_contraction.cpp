@@ -10,7 +10,7 @@
 #include "ir/iterator_use.h"
 #include "kernels/contraction.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 constexpr int64_t kLargestZero = 256, kLargestByte = 128;
@@ -317,4 +317,4 @@ std::string why_no_block_contraction(const Definition& definition) {
     return "its body is no product of small integers whose scales are constant in blocks";
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -7,7 +7,7 @@
 
 #include "ir/definition.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
 /// Neighbouring k whose products of bytes one operation adds.
 inline constexpr int64_t kQuad = 4;
@@ -62,4 +62,4 @@ std::vector<BlockContraction> block_contractions_of(const Definition& definition
 /// Why there is none; empty if there is one.
 std::string why_no_block_contraction(const Definition& definition);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -6,22 +6,26 @@
 #include "movement/call_text.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 /// A[m, k], the numbers themselves.
-ValuePtr number_of_a(const BlockProductCall& c, const Index& row, const Index& k) {
-    const auto term = [&](const Address& address) { return load_value(moved(address, row * c.a_m + k)); };
-    ValuePtr a = term(c.a.front());
+movement::ValuePtr number_of_a(const BlockProductCall& c, const movement::Index& row,
+                               const movement::Index& k) {
+    const auto term = [&](const movement::Address& address) {
+        return load_value(moved(address, row * c.a_m + k));
+    };
+    movement::ValuePtr a = term(c.a.front());
     for (size_t i = 1; i < c.a.size(); ++i)
-        a = apply_value(
+        a = movement::apply_value(
             Function::kAdd,
-            {apply_value(Function::kMul, {a, number_value(static_cast<double>(c.radix))}), term(c.a[i])});
+            {movement::apply_value(Function::kMul, {a, movement::number_value(static_cast<double>(c.radix))}),
+             term(c.a[i])});
     return a;
 }
 
 /// @throws Error unless the tile has whole blocks of k.
-void expect_whole_blocks(const LeafScope& scope, const Range& k, int64_t block) {
+void expect_whole_blocks(const lowering::LeafScope& scope, const lowering::Range& k, int64_t block) {
     if (k.begin.divisor() % block != 0 || extent(k).divisor() % block != 0) {
         throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
                     fmt::format("its tile of k ends within a block of {}", block),
@@ -29,7 +33,7 @@ void expect_whole_blocks(const LeafScope& scope, const Range& k, int64_t block) 
     }
 }
 
-void expect_padded(const LeafScope& scope, const BlockContraction& product, int64_t lanes) {
+void expect_padded(const lowering::LeafScope& scope, const BlockContraction& product, int64_t lanes) {
     const auto expect = [&](const Read& read, size_t inner) {
         if (is_padded(scope, read, lanes, inner)) return;
         throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(read.tensor)].name,
@@ -56,46 +60,53 @@ std::string block_product_problem(const BlockProductCall& c) {
 ///         products = sum of A[m, k] * (B[n, k] + zero), numbers = sum of A[m, k]
 ///         total += scale * (coefficient * products + offset * numbers) }
 ///     C[m, n] = total }
-Body block_product_meaning(const BlockProductCall& c) {
+movement::Body block_product_meaning(const BlockProductCall& c) {
     constexpr const char *kTotal = "call.sum", *kProducts = "call.products", *kNumbers = "call.numbers";
     const ResultLoops loops(c.m, c.n, c.lanes);
-    const Variable first{"call.block", {0, std::max<int64_t>(c.k.bounds().high - 1, 0)}, c.block};
-    const Variable inside{"call.k", {0, c.block - 1}};
-    const Index block = Index::variable(first), k = block + Index::variable(inside);
-    const Address to = moved(c.c, loops.row() * c.c_m + loops.group() * c.c_group);
+    const movement::Variable first{"call.block", {0, std::max<int64_t>(c.k.bounds().high - 1, 0)}, c.block};
+    const movement::Variable inside{"call.k", {0, c.block - 1}};
+    const movement::Index block = movement::Index::variable(first),
+                          k = block + movement::Index::variable(inside);
+    const movement::Address to = moved(c.c, loops.row() * c.c_m + loops.group() * c.c_group);
 
-    StridedFactor b = c.b;
-    b.start.offset = b.start.offset + mod(k, kQuad);
-    ValuePtr of_b = factor_value(b, loops.group(), floor_div(k, kQuad), kQuad);
-    if (c.zero != 0) of_b = apply_value(Function::kAdd, {of_b, number_value(static_cast<double>(c.zero))});
-    const ValuePtr a = number_of_a(c, loops.row(), k);
-    Body in_block = {{Accumulate{kProducts, Monoid::kSum, apply_value(Function::kMul, {a, of_b}), nullptr}}};
-    if (c.offset) in_block.push_back({Accumulate{kNumbers, Monoid::kSum, a, nullptr}});
+    movement::StridedFactor b = c.b;
+    b.start.offset = b.start.offset + movement::mod(k, kQuad);
+    movement::ValuePtr of_b = factor_value(b, loops.group(), movement::floor_div(k, kQuad), kQuad);
+    if (c.zero != 0)
+        of_b = movement::apply_value(Function::kAdd,
+                                     {of_b, movement::number_value(static_cast<double>(c.zero))});
+    const movement::ValuePtr a = number_of_a(c, loops.row(), k);
+    movement::Body in_block = {{movement::Accumulate{
+        kProducts, Monoid::kSum, movement::apply_value(Function::kMul, {a, of_b}), nullptr}}};
+    if (c.offset) in_block.push_back({movement::Accumulate{kNumbers, Monoid::kSum, a, nullptr}});
 
-    ValuePtr sum = apply_value(
+    movement::ValuePtr sum = movement::apply_value(
         Function::kMul, {factor_value(c.coefficient, loops.group(), block), accumulator_value(kProducts)});
     if (c.offset) {
-        sum = apply_value(Function::kAdd,
-                          {sum, apply_value(Function::kMul, {factor_value(*c.offset, loops.group(), block),
-                                                             accumulator_value(kNumbers)})});
+        sum = movement::apply_value(
+            Function::kAdd,
+            {sum, movement::apply_value(Function::kMul, {factor_value(*c.offset, loops.group(), block),
+                                                         accumulator_value(kNumbers)})});
     }
-    const ValuePtr scale =
-        load_value(moved(c.a_scale, loops.row() * c.scale_m + floor_div(block, c.a_block) * c.scale_block));
-    Body of_block = {{Declare{kProducts, Monoid::kSum, c.lanes}}};
-    if (c.offset) of_block.push_back({Declare{kNumbers, Monoid::kSum, 1}});
-    of_block.push_back({For{inside, Index(0), Index(c.block), 1, std::move(in_block)}});
+    const movement::ValuePtr scale = load_value(
+        moved(c.a_scale, loops.row() * c.scale_m + movement::floor_div(block, c.a_block) * c.scale_block));
+    movement::Body of_block = {{movement::Declare{kProducts, Monoid::kSum, c.lanes}}};
+    if (c.offset) of_block.push_back({movement::Declare{kNumbers, Monoid::kSum, 1}});
     of_block.push_back(
-        {Accumulate{kTotal, Monoid::kSum, apply_value(Function::kMul, {scale, sum}), nullptr}});
+        {movement::For{inside, movement::Index(0), movement::Index(c.block), 1, std::move(in_block)}});
+    of_block.push_back({movement::Accumulate{kTotal, Monoid::kSum,
+                                             movement::apply_value(Function::kMul, {scale, sum}), nullptr}});
 
-    Body body = {{Declare{kTotal, Monoid::kSum, c.lanes}}};
-    if (c.accumulate) body.push_back({Accumulate{kTotal, Monoid::kSum, load_value(to, 1), nullptr}});
-    body.push_back({For{first, Index(0), c.k, c.block, std::move(of_block)}});
-    body.push_back({Store{to, 1, accumulator_value(kTotal)}});
+    movement::Body body = {{movement::Declare{kTotal, Monoid::kSum, c.lanes}}};
+    if (c.accumulate)
+        body.push_back({movement::Accumulate{kTotal, Monoid::kSum, load_value(to, 1), nullptr}});
+    body.push_back({movement::For{first, movement::Index(0), c.k, c.block, std::move(of_block)}});
+    body.push_back({movement::Store{to, 1, accumulator_value(kTotal)}});
     return loops.around(std::move(body));
 }
 
-void spell_block_product(const BlockProductCall& c, CallText& out) {
-    out.line(fmt::format("    {}, {}, {},", shared_extent(c.m), c.n.text(), c.k.text()));
+void spell_block_product(const BlockProductCall& c, movement::CallText& out) {
+    out.line(fmt::format("    {}, {}, {},", movement::shared_extent(c.m), c.n.text(), c.k.text()));
     if (c.a.size() == 1) {
         out.line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", out.address(c.a[0]), c.a_m.text()));
     } else {
@@ -103,27 +114,28 @@ void spell_block_product(const BlockProductCall& c, CallText& out) {
                              out.address(c.a[1]), c.a_m.text()));
     }
     out.line(fmt::format("    ntt::rows({}, {}, {}),", out.address(c.a_scale), c.scale_m.text(),
-                         fixed(c.scale_block)));
+                         movement::fixed(c.scale_block)));
     out.line(fmt::format("    ntt::lane_quads({}, {}, {}),", out.whole_address(c.b.start), c.b.outer.text(),
-                         fixed(c.b.inner)));
+                         movement::fixed(c.b.inner)));
     if (c.fold) out.line("    ntt::foldable(");
-    out.factor(c.coefficient, c.lanes, kFactorInLanes);
+    out.factor(c.coefficient, c.lanes, movement::kFactorInLanes);
     if (c.fold) {
         if (c.fold->integer) {
-            out.factor(*c.fold->integer, c.lanes, kFactorInLanes);
-            out.factor(c.fold->rest, c.lanes, kFactorInLanes);
+            out.factor(*c.fold->integer, c.lanes, movement::kFactorInLanes);
+            out.factor(c.fold->rest, c.lanes, movement::kFactorInLanes);
         }
         out.line(fmt::format("    ntt::Int<{}>{{}}),", c.fold->block));
     }
     if (c.offset) {
-        out.factor(*c.offset, c.lanes, kFactorInLanes);
+        out.factor(*c.offset, c.lanes, movement::kFactorInLanes);
     } else {
         out.line("    ntt::no_offset,");
     }
-    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), c.c_m.text(), fixed(c.c_group)));
+    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), c.c_m.text(),
+                         movement::fixed(c.c_group)));
 }
 
-BlockProduct block_product(const LeafScope& scope) {
+BlockProduct block_product(const lowering::LeafScope& scope) {
     const ProductIterators iterators = product_iterators(scope);
     for (BlockContraction& product : block_contractions_of(*scope.node.definition())) {
         if (contains(product.n, iterators.n) && product.k == iterators.k &&
@@ -136,14 +148,15 @@ BlockProduct block_product(const LeafScope& scope) {
                 "choose other iterators for m, n and k");
 }
 
-Body lower_block_product(const LeafScope& scope, const BlockProduct& iterators, int64_t largest_k,
-                         bool has_fold, const std::function<Call(BlockProductCall)>& make) {
+movement::Body lower_block_product(const lowering::LeafScope& scope, const BlockProduct& iterators,
+                                   int64_t largest_k, bool has_fold,
+                                   const std::function<movement::Call(BlockProductCall)>& make) {
     const BlockContraction& product = iterators.roles;
     const Definition& definition = *scope.node.definition();
     const int64_t lanes = scope.leaf.number(parameter::kLanes);
-    const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
-    const Range row = row_range(scope, iterators.m);
-    const Range &n = range(iterators.n), &k = range(iterators.k);
+    const auto range = [&](int x) -> const lowering::Range& { return scope.ranges[static_cast<size_t>(x)]; };
+    const lowering::Range row = row_range(scope, iterators.m);
+    const lowering::Range &n = range(iterators.n), &k = range(iterators.k);
     expect_whole_blocks(scope, k, product.a_block);
     expect_padded(scope, product, lanes);
     if (k.largest > largest_k)
@@ -151,21 +164,24 @@ Body lower_block_product(const LeafScope& scope, const BlockProduct& iterators, 
                     fmt::format("its tile of k is {}, expected at most {}", k.largest, largest_k), "tile k");
 
     ProductTile tile = surrounding(scope, iterators);
-    std::vector<Index> at = tile.loops.values();
+    std::vector<movement::Index> at = tile.loops.values();
     std::vector<Read> reads = product.b_reads;
     for (const Read* each : {&product.a, &product.a_scale, &product.b}) reads.push_back(*each);
     if (product.a_low) reads.push_back(*product.a_low);
     refuse_reads_outside(scope, reads, at);
     if (iterators.m >= 0) at[static_cast<size_t>(iterators.m)] = row.begin + position(kRow, row.largest);
-    at[static_cast<size_t>(iterators.n)] =
-        n.begin + position(kGroup, groups_in(n, lanes)) * Index(lanes) + position(kLane, lanes);
+    at[static_cast<size_t>(iterators.n)] = n.begin +
+                                           position(kGroup, groups_in(n, lanes)) * movement::Index(lanes) +
+                                           position(lowering::kLane, lanes);
 
     // A and B are addressed by quads of k, scales by blocks.
-    std::vector<Index> in_quads = at, in_blocks = at, in_a_blocks = at;
+    std::vector<movement::Index> in_quads = at, in_blocks = at, in_a_blocks = at;
     const auto k_at = static_cast<size_t>(iterators.k);
-    in_quads[k_at] = k.begin + position(kStep, groups_in(k, kQuad)) * Index(kQuad) + position(kInStep, kQuad);
+    in_quads[k_at] =
+        k.begin + position(kStep, groups_in(k, kQuad)) * movement::Index(kQuad) + position(kInStep, kQuad);
     in_blocks[k_at] = k.begin + position(kStep, k.largest);
-    in_a_blocks[k_at] = k.begin + position(kStep, groups_in(k, product.a_block)) * Index(product.a_block);
+    in_a_blocks[k_at] =
+        k.begin + position(kStep, groups_in(k, product.a_block)) * movement::Index(product.a_block);
 
     std::vector<TileAddress> a;
     a.emplace_back(scope, product.a.tensor, product.a.coordinates, in_quads, false);
@@ -175,7 +191,7 @@ Body lower_block_product(const LeafScope& scope, const BlockProduct& iterators, 
     const TileAddress scale(scope, product.a_scale.tensor, product.a_scale.coordinates, in_a_blocks, false);
     const int result = definition.results().front();
     const TileAddress c(scope, result, definition.tensors[static_cast<size_t>(result)].map, at, true);
-    std::vector<Address> terms;
+    std::vector<movement::Address> terms;
     for (const TileAddress& term : a) {
         term.expect_stride(kInStep, 1);
         term.expect_stride(kStep, kQuad);
@@ -184,22 +200,22 @@ Body lower_block_product(const LeafScope& scope, const BlockProduct& iterators, 
     }
     b.expect_stride(kInStep, 1);
     if (lanes > 1) {
-        b.expect_stride(kLane, kQuad);
-        c.expect_stride(kLane, 1);
+        b.expect_stride(lowering::kLane, kQuad);
+        c.expect_stride(lowering::kLane, 1);
     }
     const FactorPositions positions{kGroup, groups_in(n, lanes), kStep, k.largest};
     const auto computed = [&](const ExprPtr& factor) {
         return computed_factor(scope, factor, in_blocks, positions);
     };
-    std::optional<ComputedFactor> offset;
+    std::optional<movement::ComputedFactor> offset;
     if (product.offset) offset = computed(product.offset);
     std::optional<BlockProductCall::Fold> fold;
     if (has_fold && product.fold)
         fold = {product.fold->integer ? std::optional(computed(product.fold->integer)) : std::nullopt,
                 computed(product.fold->rest), product.fold->block};
     // GCC 12 destroys a member that braces initialise twice where a later initialiser throws.
-    const StridedFactor of_b{b.start(), b.stride(kGroup), b.stride(kStep)};
-    ComputedFactor coefficient = computed(product.coefficient);
+    const movement::StridedFactor of_b{b.start(), b.stride(kGroup), b.stride(kStep)};
+    movement::ComputedFactor coefficient = computed(product.coefficient);
     BlockProductCall call{.lanes = lanes,
                           .groups = scope.leaf.number(parameter::kGroups),
                           .block = product.block,
@@ -225,4 +241,4 @@ Body lower_block_product(const LeafScope& scope, const BlockProduct& iterators, 
     return finished(scope, std::move(tile), {make(std::move(call))});
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -9,17 +9,17 @@
 #include "plan/leaf.h"
 #include "plan/plan.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
 /// An operator under the bounds of a specialisation.
 struct CandidateScope {
     const Node& node;
-    const SpecialisationPlan& specialisation;
+    const plan::SpecialisationPlan& specialisation;
     const KernelTarget& target;
-    const MicroKernel& kernel;  ///< of which candidates are wanted
+    const plan::MicroKernel& kernel;  ///< of which candidates are wanted
 
     const Definition& definition() const { return *node.definition(); }
-    Leaf leaf() const { return {node.name, kernel}; }
+    plan::Leaf leaf() const { return {node.name, kernel}; }
     /// Of an iterator, for any values of the symbols.
     int64_t extent(int x) const;
     const std::string& name(int x) const;
@@ -30,17 +30,18 @@ struct CandidateScope {
 /// preference: more lanes first, then by `turn`, then by `reading`, then in the order of the list of
 /// micro-kernels, then as they were offered.
 struct Candidate {
-    Leaf leaf;
+    plan::Leaf leaf;
     int64_t lanes = 0;  ///< 0: where nothing else is possible
     int turn = 0;       ///< of the micro-kernels for one kind of operator: those for another unit share one
     int reading = 0;    ///< of the operator as a product: which one, where there are several
 };
 
 /// Of the micro-kernels in the list, those that combine parts aside: sorted, each leaf once.
-std::vector<Leaf> candidates(MicroKernels kernels, const Node& node, const SpecialisationPlan& specialisation,
-                             const KernelTarget& target);
+std::vector<plan::Leaf> candidates(plan::MicroKernels kernels, const Node& node,
+                                   const plan::SpecialisationPlan& specialisation,
+                                   const KernelTarget& target);
 
 /// Of an iterator, for any values of the symbols.
-int64_t largest_extent(const Definition& definition, int x, const SpecialisationPlan& specialisation);
+int64_t largest_extent(const Definition& definition, int x, const plan::SpecialisationPlan& specialisation);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

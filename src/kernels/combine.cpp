@@ -16,7 +16,7 @@
 #include "movement/identifier.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels::combine {
 namespace {
 
 struct CombinePlan {
@@ -25,10 +25,10 @@ struct CombinePlan {
     std::vector<int> parallel;  ///< without x
 };
 
-CombinePlan combine_plan(const LeafScope& scope) {
+CombinePlan combine_plan(const lowering::LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     CombinePlan plan;
-    plan.x = iterator_parameter(scope, parameter::kIteratorOfLanes);
+    plan.x = lowering::iterator_parameter(scope, parameter::kIteratorOfLanes);
     plan.lanes = scope.leaf.number(parameter::kLanes);
     if (plan.x < 0 && plan.lanes > 1) {
         throw Error(scope.node.name, "lanes", "there are lanes but no iterator for them", "give x=ITERATOR");
@@ -43,73 +43,79 @@ CombinePlan combine_plan(const LeafScope& scope) {
     return plan;
 }
 
-ValuePtr accumulated(const std::string& name) {
-    return std::make_shared<const ValueExpr>(ValueExpr{AccumulatorRef{name, false}});
+movement::ValuePtr accumulated(const std::string& name) {
+    return std::make_shared<const movement::ValueExpr>(
+        movement::ValueExpr{movement::AccumulatorRef{name, false}});
 }
 
-ValuePtr loaded(Address address, int64_t lane_stride) {
-    Load load;
+movement::ValuePtr loaded(movement::Address address, int64_t lane_stride) {
+    movement::Load load;
     load.from = std::move(address);
     load.lane_stride = lane_stride;
-    return std::make_shared<const ValueExpr>(ValueExpr{std::move(load)});
+    return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(load)});
 }
 
 /// Folds over the workers.
 class WorkerFold {
 public:
-    explicit WorkerFold(const LeafScope& scope)
+    explicit WorkerFold(const lowering::LeafScope& scope)
         : scope_(scope), worker_({scope.names.fresh("part"), {0, scope.storage.input().plan.workers - 1}}) {}
 
-    Index worker() const { return Index::variable(worker_); }
+    movement::Index worker() const { return movement::Index::variable(worker_); }
 
     /// The result as the worker has it.
-    ValuePtr part(int tensor, const std::vector<Index>& iterators) const {
+    movement::ValuePtr part(int tensor, const std::vector<movement::Index>& iterators) const {
         const TensorDecl& result = scope_.node.definition()->tensors[static_cast<size_t>(tensor)];
-        std::vector<Index> at;
-        for (const ExprPtr& c : result.map) at.push_back(to_index(c, scope_.node, iterators, scope_.storage));
-        const LaneAddress split =
-            split_lanes(scope_.storage.locate_part(value_of(scope_.node, tensor), at, worker()), scope_.node,
-                        result.name);
+        std::vector<movement::Index> at;
+        for (const ExprPtr& c : result.map)
+            at.push_back(lowering::to_index(c, scope_.node, iterators, scope_.storage));
+        const lowering::LaneAddress split = lowering::split_lanes(
+            scope_.storage.locate_part(lowering::value_of(scope_.node, tensor), at, worker()), scope_.node,
+            result.name);
         return loaded(split.address, split.stride);
     }
 
-    void each(Statement statement, Body& out) const {
-        out.push_back(
-            {For{worker_, Index(0), Index(scope_.storage.input().plan.workers), 1, {std::move(statement)}}});
+    void each(movement::Statement statement, movement::Body& out) const {
+        out.push_back({movement::For{worker_,
+                                     movement::Index(0),
+                                     movement::Index(scope_.storage.input().plan.workers),
+                                     1,
+                                     {std::move(statement)}}});
     }
 
     /// Declares `name` and folds `value` into it.
-    void fold(const std::string& name, Monoid monoid, int64_t lanes, ValuePtr value, Body& out) const {
-        out.push_back({Declare{name, monoid, lanes}});
-        each({Accumulate{name, monoid, std::move(value), nullptr}}, out);
+    void fold(const std::string& name, Monoid monoid, int64_t lanes, movement::ValuePtr value,
+              movement::Body& out) const {
+        out.push_back({movement::Declare{name, monoid, lanes}});
+        each({movement::Accumulate{name, monoid, std::move(value), nullptr}}, out);
     }
 
 private:
-    const LeafScope& scope_;
-    Variable worker_;
+    const lowering::LeafScope& scope_;
+    movement::Variable worker_;
 };
 
-Body combined_fold(const LeafScope& scope, const CombinePlan& plan) {
+movement::Body combined_fold(const lowering::LeafScope& scope, const CombinePlan& plan) {
     const Definition& definition = *scope.node.definition();
     const int result = definition.results().front();
-    LeafLoops loops(scope, plan.parallel);
-    ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
-    std::optional<LaneLoop> lanes;
+    lowering::LeafLoops loops(scope, plan.parallel);
+    lowering::ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
+    std::optional<lowering::LaneLoop> lanes;
     if (plan.x >= 0) {
-        lanes = lane_loop(scope, plan.x, plan.lanes);
+        lanes = lowering::lane_loop(scope, plan.x, plan.lanes);
         values.iterators[static_cast<size_t>(plan.x)] = lanes->value;
     }
     const WorkerFold workers(scope);
     const std::string total = scope.names.fresh(std::string(name(definition.monoid)));
-    Body body;
+    movement::Body body;
     workers.fold(total, definition.monoid, plan.lanes, workers.part(result, values.iterators), body);
     values.folded = accumulated(total);
-    body.push_back(
-        {store_to(result, definition.post ? to_value(definition.post, values) : values.folded, values)});
-    return loops.around(lanes ? Body{lanes->around(std::move(body))} : std::move(body));
+    body.push_back({lowering::store_to(
+        result, definition.post ? lowering::to_value(definition.post, values) : values.folded, values)});
+    return loops.around(lanes ? movement::Body{lanes->around(std::move(body))} : std::move(body));
 }
 
-Body combined_softmax(const LeafScope& scope, const CombinePlan& plan) {
+movement::Body combined_softmax(const lowering::LeafScope& scope, const CombinePlan& plan) {
     const Definition& definition = *scope.node.definition();
     const std::vector<int> results = definition.results();
     const std::vector<int> once = iterators_in(definition.tensors[static_cast<size_t>(results[0])].map);
@@ -118,53 +124,55 @@ Body combined_softmax(const LeafScope& scope, const CombinePlan& plan) {
         throw Error(scope.node.name, "x", "must be an iterator that the maximum does not use");
     std::vector<int> outer_loops, value_loops;
     for (const int x : plan.parallel) (is_once(x) ? outer_loops : value_loops).push_back(x);
-    LeafLoops outer(scope, outer_loops), inner(scope, value_loops);
-    ValueScope values{scope.node, scope.storage, outer.values(), 0, nullptr};
+    lowering::LeafLoops outer(scope, outer_loops), inner(scope, value_loops);
+    lowering::ValueScope values{scope.node, scope.storage, outer.values(), 0, nullptr};
     const WorkerFold workers(scope);
 
-    Body body;
+    movement::Body body;
     const std::string largest = scope.names.fresh("max"), sum = scope.names.fresh("sum");
     workers.fold(largest, Monoid::kMax, 1, workers.part(results[0], values.iterators), body);
-    body.push_back({store_to(results[0], accumulated(largest), values)});
+    body.push_back({lowering::store_to(results[0], accumulated(largest), values)});
 
     // Where everything was masked there is nothing to weigh, and -inf - -inf would be NaN.
-    const ValuePtr masked =
-        apply_value(Function::kNegate, {std::make_shared<const ValueExpr>(ValueExpr{Infinity{}})});
-    const ValuePtr origin =
-        apply_value(Function::kSelect, {apply_value(Function::kEqual, {accumulated(largest), masked}),
-                                        number_value(0), accumulated(largest)});
-    const std::string tile = scope.names.fresh(identifier(scope.node.name) + "_weights");
-    body.push_back({LocalTile{tile, scope.storage.input().plan.workers}});
-    workers.each({Store{{tile, workers.worker()},
-                        0,
-                        apply_value(Function::kExp,
-                                    {apply_value(Function::kSub,
-                                                 {workers.part(results[0], values.iterators), origin})})}},
-                 body);
-    const ValuePtr weight = loaded({tile, workers.worker()}, 0);
+    const movement::ValuePtr masked = movement::apply_value(
+        Function::kNegate, {std::make_shared<const movement::ValueExpr>(movement::ValueExpr{Infinity{}})});
+    const movement::ValuePtr origin = movement::apply_value(
+        Function::kSelect, {movement::apply_value(Function::kEqual, {accumulated(largest), masked}),
+                            movement::number_value(0), accumulated(largest)});
+    const std::string tile = scope.names.fresh(movement::identifier(scope.node.name) + "_weights");
+    body.push_back({movement::LocalTile{tile, scope.storage.input().plan.workers}});
+    workers.each(
+        {movement::Store{
+            {tile, workers.worker()},
+            0,
+            movement::apply_value(
+                Function::kExp, {movement::apply_value(
+                                    Function::kSub, {workers.part(results[0], values.iterators), origin})})}},
+        body);
+    const movement::ValuePtr weight = loaded({tile, workers.worker()}, 0);
     const auto weighted = [&](int tensor) {
-        return apply_value(Function::kMul, {workers.part(tensor, values.iterators), weight});
+        return movement::apply_value(Function::kMul, {workers.part(tensor, values.iterators), weight});
     };
     workers.fold(sum, Monoid::kSum, 1, weighted(results[1]), body);
-    body.push_back({store_to(results[1], accumulated(sum), values)});
+    body.push_back({lowering::store_to(results[1], accumulated(sum), values)});
 
     for (const int x : value_loops)
         values.iterators[static_cast<size_t>(x)] = inner.values()[static_cast<size_t>(x)];
-    std::optional<LaneLoop> lanes;
+    std::optional<lowering::LaneLoop> lanes;
     if (plan.x >= 0) {
-        lanes = lane_loop(scope, plan.x, plan.lanes);
+        lanes = lowering::lane_loop(scope, plan.x, plan.lanes);
         values.iterators[static_cast<size_t>(plan.x)] = lanes->value;
     }
     const std::string total = scope.names.fresh("sum");
-    Body elements;
+    movement::Body elements;
     workers.fold(total, Monoid::kSum, plan.lanes, weighted(results[2]), elements);
-    elements.push_back({store_to(results[2], accumulated(total), values)});
-    if (lanes) elements = Body{lanes->around(std::move(elements))};
-    for (Statement& s : inner.around(std::move(elements))) body.push_back(std::move(s));
+    elements.push_back({lowering::store_to(results[2], accumulated(total), values)});
+    if (lanes) elements = movement::Body{lanes->around(std::move(elements))};
+    for (movement::Statement& s : inner.around(std::move(elements))) body.push_back(std::move(s));
     return outer.around(std::move(body));
 }
 
-Body lower(const LeafScope& scope) {
+movement::Body lower(const lowering::LeafScope& scope) {
     const CombinePlan plan = combine_plan(scope);
     return scope.node.definition()->monoid == Monoid::kSoftmaxSum ? combined_softmax(scope, plan)
                                                                   : combined_fold(scope, plan);
@@ -176,7 +184,7 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     const auto& map = definition.tensors[static_cast<size_t>(definition.results().back())].map;
     const auto* last = map.empty() ? nullptr : std::get_if<IteratorRef>(&map.back()->node);
     for (int64_t lanes = scope.target.lanes; last && lanes > 1; lanes /= 2) {
-        Leaf leaf = scope.leaf();
+        plan::Leaf leaf = scope.leaf();
         leaf.set(parameter::kIteratorOfLanes, scope.name(last->index)).set(parameter::kLanes, lanes);
         out.push_back({std::move(leaf), lanes});
     }
@@ -187,19 +195,22 @@ constexpr std::array kParameters = {parameter::kIteratorOfLanes, parameter::kLan
 constexpr std::array kResults = {ElementType::kF32, ElementType::kF16, ElementType::kBF16};
 
 }  // namespace
+}  // namespace tessera::kernels::combine
 
-extern const MicroKernel kCombine;
-constinit const MicroKernel kCombine{
+namespace tessera::kernels {
+
+extern const plan::MicroKernel kCombine;
+constinit const plan::MicroKernel kCombine{
     .name = "combine",
     .summary = "what the workers have folded of a reduction that is divided between them",
     .implements = "any fold, from what the workers have folded",
-    .parameters = kParameters,
-    .results = kResults,
+    .parameters = combine::kParameters,
+    .results = combine::kResults,
     .combines_parts = true,
     .lanes = {&parameter::kIteratorOfLanes, &parameter::kLanes},
-    .why_not = why_not_parted,
-    .candidates = candidates,
-    .lower = lower,
+    .why_not = facts::why_not_parted,
+    .candidates = combine::candidates,
+    .lower = combine::lower,
     .streamed = streamed_values};
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -14,7 +14,7 @@
 #include "movement/call_text.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels::contract {
 namespace {
 
 /// C[m, n] (+)= sum_k A[m, k] B[n, k]; strides in elements, n in groups of `lanes`, k in groups of `k_lanes`.
@@ -28,34 +28,36 @@ struct ContractCall {
     bool dot = false;          ///< the products of a group of k are added by one operation
     bool accumulate = false;
     bool b_is_padded = false;  ///< B's last group may be read whole
-    Index m, n, k;             ///< extents
-    Address a;
-    Index a_m, a_k;
-    Factor b;  ///< outer: groups of n; inner: groups of k
-    Address c;
-    Index c_m, c_group;
+    movement::Index m, n, k;   ///< extents
+    movement::Address a;
+    movement::Index a_m, a_k;
+    movement::Factor b;  ///< outer: groups of n; inner: groups of k
+    movement::Address c;
+    movement::Index c_m, c_group;
 
-    static constexpr auto kFields = std::tuple{field("lanes", &ContractCall::lanes),
-                                               field("rows", &ContractCall::rows),
-                                               field("groups", &ContractCall::groups),
-                                               field("partial_sums", &ContractCall::partial_sums),
-                                               field("prefetch", &ContractCall::prefetch),
-                                               field("streams", &ContractCall::streams),
-                                               field("panel_blocks", &ContractCall::panel_blocks),
-                                               field("k_lanes", &ContractCall::k_lanes),
-                                               field("dot", &ContractCall::dot),
-                                               field("accumulate", &ContractCall::accumulate),
-                                               field("b_is_padded", &ContractCall::b_is_padded),
-                                               field("m", &ContractCall::m),
-                                               field("n", &ContractCall::n),
-                                               field("k", &ContractCall::k),
-                                               field("a", &ContractCall::a),
-                                               field("a_m", &ContractCall::a_m),
-                                               field("a_k", &ContractCall::a_k),
-                                               field("b", &ContractCall::b),
-                                               field("c", &ContractCall::c),
-                                               field("c_m", &ContractCall::c_m),
-                                               field("c_group", &ContractCall::c_group)};
+    static constexpr auto kFields = std::tuple{movement::field("lanes", &ContractCall::lanes),
+                                               movement::field("rows", &ContractCall::rows),
+                                               movement::field("groups", &ContractCall::groups),
+                                               movement::field("partial_sums", &ContractCall::partial_sums),
+                                               movement::field("prefetch", &ContractCall::prefetch),
+                                               movement::field("streams", &ContractCall::streams),
+                                               movement::field("panel_blocks", &ContractCall::panel_blocks),
+                                               movement::field("k_lanes", &ContractCall::k_lanes),
+                                               movement::field("dot", &ContractCall::dot),
+                                               movement::field("accumulate", &ContractCall::accumulate),
+                                               movement::field("b_is_padded", &ContractCall::b_is_padded),
+                                               movement::field("m", &ContractCall::m),
+                                               movement::field("n", &ContractCall::n),
+                                               movement::field("k", &ContractCall::k),
+                                               movement::field("a", &ContractCall::a),
+                                               movement::field("a_m", &ContractCall::a_m),
+                                               movement::field("a_k", &ContractCall::a_k),
+                                               movement::field("b", &ContractCall::b),
+                                               movement::field("c", &ContractCall::c),
+                                               movement::field("c_m", &ContractCall::c_m),
+                                               movement::field("c_group", &ContractCall::c_group)};
+
+    static const movement::CallKind& kind();
 };
 
 std::string problem(const ContractCall& c) {
@@ -63,7 +65,7 @@ std::string problem(const ContractCall& c) {
     return lanes_problem(c.lanes);
 }
 
-Body meaning(const ContractCall& c) {
+movement::Body meaning(const ContractCall& c) {
     return product_meaning({.lanes = c.lanes,
                             .k_lanes = c.k_lanes,
                             .accumulate = c.accumulate,
@@ -79,24 +81,27 @@ Body meaning(const ContractCall& c) {
                             .c_group = c.c_group});
 }
 
-void spell(const ContractCall& c, CallText& out) {
+void spell(const ContractCall& c, movement::CallText& out) {
     out.line(fmt::format(
         "ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
         "= {}, .b_padded = {}{}{}{}{}{}}}>(",
-        c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, tile_member("prefetch", c.prefetch),
-        tile_member("streams", c.streams, 1), c.dot ? ", .dot = true" : "",
-        tile_member("partial_sums", c.partial_sums, 1), tile_member("panel_blocks", c.panel_blocks)));
-    out.line(fmt::format("    {}, {}, {},", shared_extent(c.m), c.n.text(), c.k.text()));
-    out.line(fmt::format("    ntt::rows({}, {}, {}),", out.address(c.a), c.a_m.text(), fixed(c.a_k)));
-    out.factor(c.b, c.lanes, c.k_lanes == 2 ? kFactorInLanePairs : kFactorInLanes);
-    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), c.c_m.text(), fixed(c.c_group)));
+        c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, movement::tile_member("prefetch", c.prefetch),
+        movement::tile_member("streams", c.streams, 1), c.dot ? ", .dot = true" : "",
+        movement::tile_member("partial_sums", c.partial_sums, 1),
+        movement::tile_member("panel_blocks", c.panel_blocks)));
+    out.line(fmt::format("    {}, {}, {},", movement::shared_extent(c.m), c.n.text(), c.k.text()));
+    out.line(
+        fmt::format("    ntt::rows({}, {}, {}),", out.address(c.a), c.a_m.text(), movement::fixed(c.a_k)));
+    out.factor(c.b, c.lanes, c.k_lanes == 2 ? movement::kFactorInLanePairs : movement::kFactorInLanes);
+    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), c.c_m.text(),
+                         movement::fixed(c.c_group)));
 }
 
 }  // namespace
 
-template <>
-const CallKind& call_kind<ContractCall>() {
-    static constexpr CallKind kKind = make_call_kind<ContractCall, problem, meaning, spell>("contract");
+const movement::CallKind& ContractCall::kind() {
+    static constexpr movement::CallKind kKind =
+        movement::make_call_kind<ContractCall, problem, meaning, spell>("contract");
     return kKind;
 }
 
@@ -108,7 +113,7 @@ struct KLanes {
     bool dot;
 };
 
-KLanes k_lanes_of(const LeafScope& scope, const ContractionTile& roles) {
+KLanes k_lanes_of(const lowering::LeafScope& scope, const ContractionTile& roles) {
     const int64_t count = scope.leaf.number(parameter::kKLanes), dot = scope.leaf.number(parameter::kDot);
     const auto expect_bf16 = [&](const Read& factor, const char* parameter) {
         const TensorDecl& tensor = scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)];
@@ -131,7 +136,7 @@ KLanes k_lanes_of(const LeafScope& scope, const ContractionTile& roles) {
 }
 
 /// @throws Error if panels are asked for where NTT has none.
-void expect_panels_possible(const LeafScope& scope, const ContractionTile& roles) {
+void expect_panels_possible(const lowering::LeafScope& scope, const ContractionTile& roles) {
     if (scope.leaf.number(parameter::kPanelBlocks) == 0) return;
     const TensorDecl& a = scope.node.definition()->tensors[static_cast<size_t>(roles.product.a.tensor)];
     if (a.type == ElementType::kF32) return;
@@ -140,31 +145,31 @@ void expect_panels_possible(const LeafScope& scope, const ContractionTile& roles
                 "leave panel_blocks out");
 }
 
-Body lower(const LeafScope& scope) {
+movement::Body lower(const lowering::LeafScope& scope) {
     const ContractionTile roles = contraction_tile(scope);
     const int64_t lanes = scope.leaf.number(parameter::kLanes);
     const KLanes k_lanes = k_lanes_of(scope, roles);
     expect_panels_possible(scope, roles);
     ProductTile tile = surrounding(scope, roles);
-    std::vector<Index> at = tile.loops.values();
+    std::vector<movement::Index> at = tile.loops.values();
     refuse_reads_outside(scope, factors_read(roles), at);
-    const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
-    const Range row = row_range(scope, roles.m);
+    const auto range = [&](int x) -> const lowering::Range& { return scope.ranges[static_cast<size_t>(x)]; };
+    const lowering::Range row = row_range(scope, roles.m);
     const FactorPositions positions{kGroup, groups_in(range(roles.n), lanes), kStep,
                                     groups_in(range(roles.k), k_lanes.count), k_lanes.count};
     if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
-    at[static_cast<size_t>(roles.k)] = range(roles.k).begin +
-                                       position(kStep, positions.inner_count) * Index(k_lanes.count) +
-                                       position(kInStep, k_lanes.count);
+    at[static_cast<size_t>(roles.k)] =
+        range(roles.k).begin + position(kStep, positions.inner_count) * movement::Index(k_lanes.count) +
+        position(kInStep, k_lanes.count);
     at[static_cast<size_t>(roles.n)] = range(roles.n).begin +
-                                       position(kGroup, positions.outer_count) * Index(lanes) +
-                                       position(kLane, lanes);
+                                       position(kGroup, positions.outer_count) * movement::Index(lanes) +
+                                       position(lowering::kLane, lanes);
 
     const Read& left = roles.product.a;
     const TileAddress a(scope, left.tensor, left.coordinates, at, false);
     const TileAddress c(scope, roles.c, scope.node.definition()->tensors[static_cast<size_t>(roles.c)].map,
                         at, true);
-    if (lanes > 1) c.expect_stride(kLane, 1);
+    if (lanes > 1) c.expect_stride(lowering::kLane, 1);
     if (k_lanes.count > 1) a.expect_stride(kStep, k_lanes.count * a.stride(kInStep));
     if (k_lanes.dot) a.expect_stride(k_lanes.count > 1 ? kInStep : kStep, 1);
     ContractCall call{.lanes = lanes,
@@ -190,7 +195,7 @@ Body lower(const LeafScope& scope) {
                       .c = c.start(),
                       .c_m = c.stride(kRow),
                       .c_group = c.stride(kGroup)};
-    return finished(scope, std::move(tile), {Call(std::move(call))});
+    return finished(scope, std::move(tile), {movement::Call(std::move(call))});
 }
 
 /// Groups of lanes where few rows of A share what is read of B once, at the rate of the memory. A single
@@ -225,7 +230,7 @@ public:
                 block.columns = groups_of_few_rows(block, is_in_pages, target_.line_bytes,
                                                    lanes_ * bits(scope_.type(*b_)));
             if (block.streams > 1 && (groups < block.streams || is_in_pages)) continue;
-            Leaf leaf = product_.leaf;
+            plan::Leaf leaf = product_.leaf;
             leaf.set(parameter::kLanes, lanes_)
                 .set(parameter::kRows, block.rows)
                 .set(parameter::kGroups, std::min(block.columns, groups))
@@ -241,16 +246,16 @@ public:
     }
 
 private:
-    void add(Leaf leaf) { out_.push_back({std::move(leaf), lanes_, kTurn, product_.index}); }
+    void add(plan::Leaf leaf) { out_.push_back({std::move(leaf), lanes_, kTurn, product_.index}); }
 
-    void by_panels(const Leaf& leaf) {
+    void by_panels(const plan::Leaf& leaf) {
         if (!has_panels(scope_, product_.roles)) return;
         if (auto found = with_panels(leaf, leaf.number(parameter::kRows), product_.rows))
             add(std::move(*found));
     }
 
     /// Multiplied by a vector unit for pairs, which are made of B as it is read.
-    void with_pairs_made(Leaf leaf) {
+    void with_pairs_made(plan::Leaf leaf) {
         if (!b_ || scope_.type(*b_) != scope_.type(product_.roles.a) ||
             !adds_products(target_, scope_.type(*b_)) || lanes_ == 1)
             return;
@@ -259,14 +264,14 @@ private:
 
     /// B in pairs of k, as the machine's units want it: multiplied by such a unit, or widened. `is_first`: of
     /// the blocks.
-    void with_k_lanes(Leaf leaf, bool is_first) {
+    void with_k_lanes(plan::Leaf leaf, bool is_first) {
         if (!b_) return;
         const ElementType type = scope_.type(*b_);
         const int64_t neighbours = k_lanes(target_, type);
         if (neighbours == 1) return;
         leaf.set(parameter::kKLanes, neighbours);
         if (scope_.type(product_.roles.a) == type && adds_products(target_, type)) {
-            Leaf by_unit = leaf;
+            plan::Leaf by_unit = leaf;
             by_unit.set(parameter::kDot, neighbours);
             if (is_first && leaf.number(parameter::kRows) == 1)
                 by_unit.set(parameter::kGroups,
@@ -300,23 +305,26 @@ constexpr std::array kParameters = {parameter::kRowsOfA,     parameter::kColumns
 constexpr std::array kResults = {ElementType::kF32};
 
 }  // namespace
+}  // namespace tessera::kernels::contract
 
-extern const MicroKernel kContract;
-constinit const MicroKernel kContract{
+namespace tessera::kernels {
+
+extern const plan::MicroKernel kContract;
+constinit const plan::MicroKernel kContract{
     .name = "contract",
     .summary = "register-blocked C[m,n] = sum_k A[m,k] B[n,k], lanes along n",
     .implements = "sums of products",
-    .parameters = kParameters,
-    .results = kResults,
+    .parameters = contract::kParameters,
+    .results = contract::kResults,
     .tiles_reductions = true,
-    .weight_tile = WeightTile::kInLastCache,
+    .weight_tile = plan::WeightTile::kInLastCache,
     .product = {&parameter::kRowsOfA, &parameter::kColumns, &parameter::kReduction},
     .lanes = {&parameter::kColumns, &parameter::kLanes},
     .why_not = why_no_contraction,
-    .candidates = candidates,
-    .lower = lower,
-    .call = call_kind<ContractCall>,
+    .candidates = contract::candidates,
+    .lower = contract::lower,
+    .call = contract::ContractCall::kind,
     .types = product_types,
     .factors = factors_in_pairs,
     .streamed = streamed_factor};
-}  // namespace tessera
+}  // namespace tessera::kernels

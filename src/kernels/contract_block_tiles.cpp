@@ -12,26 +12,29 @@
 #include "movement/call_text.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels::contract_block_tiles {
 namespace {
 
 struct BlockTilesCall : BlockProductCall {
     int64_t tile_rows = 1, depth = 1;  ///< of a tile; `groups` in a panel of B
 
-    static constexpr auto kFields = std::tuple_cat(
-        std::tuple{field("tile_rows", &BlockTilesCall::tile_rows), field("depth", &BlockTilesCall::depth)},
-        kSharedFields);
+    static constexpr auto kFields =
+        std::tuple_cat(std::tuple{movement::field("tile_rows", &BlockTilesCall::tile_rows),
+                                  movement::field("depth", &BlockTilesCall::depth)},
+                       kSharedFields);
+
+    static const movement::CallKind& kind();
 };
 
 std::string problem(const BlockTilesCall& c) {
     return block_product_problem(c);
 }
 
-Body meaning(const BlockTilesCall& c) {
+movement::Body meaning(const BlockTilesCall& c) {
     return block_product_meaning(c);
 }
 
-void spell(const BlockTilesCall& c, CallText& out) {
+void spell(const BlockTilesCall& c, movement::CallText& out) {
     out.line(
         fmt::format("ntt::contract_block_tiles<ntt::ContractBlockTilesTile{{.tile_rows = {}, .lanes = {}, "
                     ".depth = {}, .groups = "
@@ -42,21 +45,22 @@ void spell(const BlockTilesCall& c, CallText& out) {
 
 }  // namespace
 
-template <>
-const CallKind& call_kind<BlockTilesCall>() {
-    static constexpr CallKind kKind =
-        make_call_kind<BlockTilesCall, problem, meaning, spell>("contract_block_tiles");
+const movement::CallKind& BlockTilesCall::kind() {
+    static constexpr movement::CallKind kKind =
+        movement::make_call_kind<BlockTilesCall, problem, meaning, spell>("contract_block_tiles");
     return kKind;
 }
 
 namespace {
 
-constexpr Parameter kDepth{.name = "depth",
-                           .meaning = "k of a tile, a divisor of the k whose products are added as integers",
-                           .is_required = true,
-                           .least = kQuad,
-                           .most = kMostTileDepthOfBytes};
-constexpr Parameter kGroupsOfPanel = parameter::in_registers("groups", "groups of lanes in a panel of B", 16);
+constexpr plan::Parameter kDepth{
+    .name = "depth",
+    .meaning = "k of a tile, a divisor of the k whose products are added as integers",
+    .is_required = true,
+    .least = kQuad,
+    .most = kMostTileDepthOfBytes};
+constexpr plan::Parameter kGroupsOfPanel =
+    parameter::in_registers("groups", "groups of lanes in a panel of B", 16);
 constexpr std::array kParameters = {parameter::kRowsOfA,     parameter::kColumns,    parameter::kReduction,
                                     parameter::kLanesOfTile, parameter::kRowsOfTile, kDepth,
                                     kGroupsOfPanel};
@@ -68,7 +72,7 @@ constexpr int64_t kProductsOfBytes = 4;
 
 /// @throws Error for what a matrix unit does not hold, or a product that is no sum of integers over whole
 /// tiles of k.
-void check_tiles(const LeafScope& scope, const BlockContraction& product) {
+void check_tiles(const lowering::LeafScope& scope, const BlockContraction& product) {
     if (!is_of_bytes(product))
         throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
                     "the factors of these iterators are not of signed bytes, or share no scale over several "
@@ -91,14 +95,14 @@ void check_tiles(const LeafScope& scope, const BlockContraction& product) {
                     "choose fewer groups or lanes");
 }
 
-Body lower(const LeafScope& scope) {
+movement::Body lower(const lowering::LeafScope& scope) {
     const BlockProduct product = block_product(scope);
     check_tiles(scope, product.roles);
     const auto call = [&](BlockProductCall shared) {
         BlockTilesCall made{std::move(shared)};
         made.tile_rows = scope.leaf.number(parameter::kRowsOfTile);
         made.depth = scope.leaf.number(kDepth);
-        return Call(std::move(made));
+        return movement::Call(std::move(made));
     };
     return lower_block_product(scope, product, kLargestBlockTilesK, true, call);
 }
@@ -116,7 +120,7 @@ std::string why_not(const Definition& definition) {
 void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     for_each_block_reading(scope, [&](const BlockReading& reading) {
         if (!is_of_bytes(reading.roles)) return;
-        for (const Leaf& along_n : reading.leaves)
+        for (const plan::Leaf& along_n : reading.leaves)
             for (const TileBlock& block :
                  byte_tile_blocks(reading.roles.fold->block, reading.rows, scope.target))
                 out.push_back({in_tiles(along_n, block), scope.target.lanes, 0, reading.index});
@@ -124,14 +128,17 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
 }
 
 /// Both bytes of A are multiplied by two bytes of B, or by one in tiles of half the depth.
-UnitFactors factors(const Leaf&, const KernelTypes&) {
+plan::UnitFactors factors(const plan::Leaf&, const plan::KernelTypes&) {
     return {"i8", "i8", 4};
 }
 
 }  // namespace
+}  // namespace tessera::kernels::contract_block_tiles
 
-extern const MicroKernel kContractBlockTiles;
-constinit const MicroKernel kContractBlockTiles{
+namespace tessera::kernels {
+
+extern const plan::MicroKernel kContractBlockTiles;
+constinit const plan::MicroKernel kContractBlockTiles{
     .name = "contract_block_tiles",
     .summary =
         "the same with activations of two bytes in tiles of signed bytes of a matrix unit: A <m, k>, B <k, "
@@ -139,18 +146,18 @@ constinit const MicroKernel kContractBlockTiles{
         "k4>, C <m, n>",
     .implements =
         "what `contract_blocks` does, with activations of two bytes, on a matrix unit for signed bytes",
-    .parameters = kParameters,
-    .results = kResults,
-    .unit = UnitKind::kMatrix,
+    .parameters = contract_block_tiles::kParameters,
+    .results = contract_block_tiles::kResults,
+    .unit = machine::UnitKind::kMatrix,
     .tiles_reductions = true,
     .product = {&parameter::kRowsOfA, &parameter::kColumns, &parameter::kReduction},
     .lanes = {&parameter::kColumns, &parameter::kLanesOfTile},
-    .why_not = why_not,
-    .candidates = candidates,
-    .lower = lower,
-    .call = call_kind<BlockTilesCall>,
+    .why_not = contract_block_tiles::why_not,
+    .candidates = contract_block_tiles::candidates,
+    .lower = contract_block_tiles::lower,
+    .call = contract_block_tiles::BlockTilesCall::kind,
     .types = product_types,
-    .factors = factors,
+    .factors = contract_block_tiles::factors,
     .streamed = streamed_factor};
 
-}  // namespace tessera
+}  // namespace tessera::kernels

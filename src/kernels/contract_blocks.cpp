@@ -12,7 +12,7 @@
 #include "kernels/register_blocks.h"
 #include "movement/call_text.h"
 
-namespace tessera {
+namespace tessera::kernels::contract_blocks {
 namespace {
 
 struct BlockContractCall : BlockProductCall {
@@ -21,45 +21,47 @@ struct BlockContractCall : BlockProductCall {
     int64_t streams = 1;       ///< parts of n of which a block has a group each; 1, or `groups`
     int64_t panel_blocks = 0;  ///< blocks of rows for which B is spread by panels; 0: never
 
-    static constexpr auto kFields = std::tuple_cat(
-        std::tuple{field("rows", &BlockContractCall::rows), field("prefetch", &BlockContractCall::prefetch),
-                   field("streams", &BlockContractCall::streams),
-                   field("panel_blocks", &BlockContractCall::panel_blocks)},
-        kSharedFields);
+    static constexpr auto kFields =
+        std::tuple_cat(std::tuple{movement::field("rows", &BlockContractCall::rows),
+                                  movement::field("prefetch", &BlockContractCall::prefetch),
+                                  movement::field("streams", &BlockContractCall::streams),
+                                  movement::field("panel_blocks", &BlockContractCall::panel_blocks)},
+                       kSharedFields);
+
+    static const movement::CallKind& kind();
 };
 
 std::string problem(const BlockContractCall& c) {
     return block_product_problem(c);
 }
 
-Body meaning(const BlockContractCall& c) {
+movement::Body meaning(const BlockContractCall& c) {
     return block_product_meaning(c);
 }
 
-void spell(const BlockContractCall& c, CallText& out) {
-    out.line(
-        fmt::format("ntt::contract_blocks<ntt::ContractBlocksTile{{.lanes = {}, .rows = {}, .groups = {}, "
-                    ".block = {}, .a_block = "
-                    "{}, .zero = {}, .accumulate = {}{}{}{}}}>(",
-                    c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate,
-                    tile_member("prefetch", c.prefetch), tile_member("streams", c.streams, 1),
-                    tile_member("panel_blocks", c.panel_blocks)));
+void spell(const BlockContractCall& c, movement::CallText& out) {
+    out.line(fmt::format(
+        "ntt::contract_blocks<ntt::ContractBlocksTile{{.lanes = {}, .rows = {}, .groups = {}, "
+        ".block = {}, .a_block = "
+        "{}, .zero = {}, .accumulate = {}{}{}{}}}>(",
+        c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate,
+        movement::tile_member("prefetch", c.prefetch), movement::tile_member("streams", c.streams, 1),
+        movement::tile_member("panel_blocks", c.panel_blocks)));
     spell_block_product(c, out);
 }
 
 }  // namespace
 
-template <>
-const CallKind& call_kind<BlockContractCall>() {
-    static constexpr CallKind kKind =
-        make_call_kind<BlockContractCall, problem, meaning, spell>("contract_blocks");
+const movement::CallKind& BlockContractCall::kind() {
+    static constexpr movement::CallKind kKind =
+        movement::make_call_kind<BlockContractCall, problem, meaning, spell>("contract_blocks");
     return kKind;
 }
 
 namespace {
 
-Body lower(const LeafScope& scope) {
-    const Leaf& leaf = scope.leaf;
+movement::Body lower(const lowering::LeafScope& scope) {
+    const plan::Leaf& leaf = scope.leaf;
     const bool has_panels = leaf.number(parameter::kPanelBlocks) > 0;
     const auto call = [&](BlockProductCall product) {
         BlockContractCall made{std::move(product)};
@@ -67,7 +69,7 @@ Body lower(const LeafScope& scope) {
         made.prefetch = leaf.number(parameter::kPrefetch);
         made.streams = streams_of(scope);
         made.panel_blocks = leaf.number(parameter::kPanelBlocks);
-        return Call(std::move(made));
+        return movement::Call(std::move(made));
     };
     return lower_block_product(scope, block_product(scope), kLargestBlocksK, has_panels, call);
 }
@@ -81,25 +83,25 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
         const int64_t bits_of_b = bits(scope.type(reading.roles.b));
         const bool spreads_slowly = bits_of_b != 4 && bits_of_b != 8;
         const int64_t least_rows = spreads_slowly ? 0 : kPanelRows;
-        const auto add = [&](Leaf leaf) {
+        const auto add = [&](plan::Leaf leaf) {
             out.push_back({std::move(leaf), scope.target.lanes, 0, reading.index});
         };
-        const auto leaf_with = [&](const RegisterBlock& block, const Leaf& along_n) {
-            return Leaf(along_n)
+        const auto leaf_with = [&](const RegisterBlock& block, const plan::Leaf& along_n) {
+            return plan::Leaf(along_n)
                 .set(parameter::kLanes, scope.target.lanes)
                 .set(parameter::kRows, block.rows)
                 .set(parameter::kGroups, block.columns)
                 .set(parameter::kPrefetch, block.prefetch)
                 .set(parameter::kStreams, block.streams);
         };
-        const auto add_by_panels = [&](const Leaf& leaf) {
+        const auto add_by_panels = [&](const plan::Leaf& leaf) {
             if (auto found = with_panels(leaf, leaf.number(parameter::kRows), reading.rows, least_rows))
                 add(std::move(*found));
         };
         for (const RegisterBlock& block :
              offered(blocks_of_integers(scope.target, reading.rows), scope.target)) {
-            for (const Leaf& along_n : reading.leaves) {
-                const Leaf leaf = leaf_with(block, along_n);
+            for (const plan::Leaf& along_n : reading.leaves) {
+                const plan::Leaf leaf = leaf_with(block, along_n);
                 if (spreads_slowly) add_by_panels(leaf);
                 add(leaf);
                 if (!spreads_slowly) add_by_panels(leaf);
@@ -107,7 +109,7 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
         }
         if (!reading.roles.fold) return;
         for (const RegisterBlock& block : blocks_of_folded_integers(scope.target, reading.rows))
-            for (const Leaf& along_n : reading.leaves) add_by_panels(leaf_with(block, along_n));
+            for (const plan::Leaf& along_n : reading.leaves) add_by_panels(leaf_with(block, along_n));
     });
 }
 
@@ -117,9 +119,12 @@ constexpr std::array kParameters = {parameter::kRowsOfA,  parameter::kColumns, p
 constexpr std::array kResults = {ElementType::kF32};
 
 }  // namespace
+}  // namespace tessera::kernels::contract_blocks
 
-extern const MicroKernel kContractBlocks;
-constinit const MicroKernel kContractBlocks{
+namespace tessera::kernels {
+
+extern const plan::MicroKernel kContractBlocks;
+constinit const plan::MicroKernel kContractBlocks{
     .name = "contract_blocks",
     .summary =
         "register-blocked C[m,n] = sum_b scale[m,b] (coefficient[n,b] sum_k A[m,k] B[n,k] + ..), integers "
@@ -127,16 +132,16 @@ constinit const MicroKernel kContractBlocks{
     .implements =
         "sums of products of int8 blocks with quantised weights; the weight's numbers `lanes <n:16, k:4>`, "
         "its scales `lanes <n:16>`",
-    .parameters = kParameters,
-    .results = kResults,
+    .parameters = contract_blocks::kParameters,
+    .results = contract_blocks::kResults,
     .tiles_reductions = true,
     .product = {&parameter::kRowsOfA, &parameter::kColumns, &parameter::kReduction},
     .lanes = {&parameter::kColumns, &parameter::kLanes},
     .why_not = why_no_block_contraction,
-    .candidates = candidates,
-    .lower = lower,
-    .call = call_kind<BlockContractCall>,
+    .candidates = contract_blocks::candidates,
+    .lower = contract_blocks::lower,
+    .call = contract_blocks::BlockContractCall::kind,
     .types = product_types,
     .streamed = streamed_factor};
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -17,7 +17,7 @@
 #include "movement/call_text.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels::contract_tiles {
 namespace {
 
 /// C[m, n] (+)= sum_k A[m, k] B[n, k] of bf16 by a matrix unit whose tiles are `tile_rows` x `depth` of A and
@@ -28,36 +28,38 @@ struct TileContractCall {
     int64_t rows = 1, groups = 1;  ///< tiles of A and of B in registers
     bool is_in_pairs = false;      ///< B
     bool accumulate = false;
-    Index m, n, k;  ///< extents
-    Address a;
-    Index a_m;
-    Factor b;  ///< outer: groups of n; inner: k, or pairs of k
-    Address c;
-    Index c_m, c_group;
+    movement::Index m, n, k;  ///< extents
+    movement::Address a;
+    movement::Index a_m;
+    movement::Factor b;  ///< outer: groups of n; inner: k, or pairs of k
+    movement::Address c;
+    movement::Index c_m, c_group;
 
-    static constexpr auto kFields = std::tuple{field("lanes", &TileContractCall::lanes),
-                                               field("tile_rows", &TileContractCall::tile_rows),
-                                               field("depth", &TileContractCall::depth),
-                                               field("rows", &TileContractCall::rows),
-                                               field("groups", &TileContractCall::groups),
-                                               field("is_in_pairs", &TileContractCall::is_in_pairs),
-                                               field("accumulate", &TileContractCall::accumulate),
-                                               field("m", &TileContractCall::m),
-                                               field("n", &TileContractCall::n),
-                                               field("k", &TileContractCall::k),
-                                               field("a", &TileContractCall::a),
-                                               field("a_m", &TileContractCall::a_m),
-                                               field("b", &TileContractCall::b),
-                                               field("c", &TileContractCall::c),
-                                               field("c_m", &TileContractCall::c_m),
-                                               field("c_group", &TileContractCall::c_group)};
+    static constexpr auto kFields = std::tuple{movement::field("lanes", &TileContractCall::lanes),
+                                               movement::field("tile_rows", &TileContractCall::tile_rows),
+                                               movement::field("depth", &TileContractCall::depth),
+                                               movement::field("rows", &TileContractCall::rows),
+                                               movement::field("groups", &TileContractCall::groups),
+                                               movement::field("is_in_pairs", &TileContractCall::is_in_pairs),
+                                               movement::field("accumulate", &TileContractCall::accumulate),
+                                               movement::field("m", &TileContractCall::m),
+                                               movement::field("n", &TileContractCall::n),
+                                               movement::field("k", &TileContractCall::k),
+                                               movement::field("a", &TileContractCall::a),
+                                               movement::field("a_m", &TileContractCall::a_m),
+                                               movement::field("b", &TileContractCall::b),
+                                               movement::field("c", &TileContractCall::c),
+                                               movement::field("c_m", &TileContractCall::c_m),
+                                               movement::field("c_group", &TileContractCall::c_group)};
+
+    static const movement::CallKind& kind();
 };
 
 std::string problem(const TileContractCall& c) {
     return lanes_problem(c.lanes);
 }
 
-Body meaning(const TileContractCall& c) {
+movement::Body meaning(const TileContractCall& c) {
     return product_meaning({.lanes = c.lanes,
                             .k_lanes = c.is_in_pairs ? 2 : 1,
                             .accumulate = c.accumulate,
@@ -66,14 +68,14 @@ Body meaning(const TileContractCall& c) {
                             .k = c.k,
                             .a = c.a,
                             .a_m = c.a_m,
-                            .a_k = Index(1),
+                            .a_k = movement::Index(1),
                             .b = c.b,
                             .c = c.c,
                             .c_m = c.c_m,
                             .c_group = c.c_group});
 }
 
-void spell(const TileContractCall& c, CallText& out) {
+void spell(const TileContractCall& c, movement::CallText& out) {
     out.line(
         fmt::format("ntt::contract_tiles<ntt::ContractTilesTile{{.tile_rows = {}, .lanes = {}, .depth = {}, "
                     ".rows = {}, .groups = "
@@ -81,16 +83,16 @@ void spell(const TileContractCall& c, CallText& out) {
                     c.tile_rows, c.lanes, c.depth, c.rows, c.groups, c.accumulate));
     out.line(fmt::format("    {}, {}, {},", c.m.text(), c.n.text(), c.k.text()));
     out.line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", out.address(c.a), c.a_m.text()));
-    out.factor(c.b, c.lanes, c.is_in_pairs ? kFactorInLanePairs : kFactorInLanes);
-    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), c.c_m.text(), fixed(c.c_group)));
+    out.factor(c.b, c.lanes, c.is_in_pairs ? movement::kFactorInLanePairs : movement::kFactorInLanes);
+    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), c.c_m.text(),
+                         movement::fixed(c.c_group)));
 }
 
 }  // namespace
 
-template <>
-const CallKind& call_kind<TileContractCall>() {
-    static constexpr CallKind kKind =
-        make_call_kind<TileContractCall, problem, meaning, spell>("contract_tiles");
+const movement::CallKind& TileContractCall::kind() {
+    static constexpr movement::CallKind kKind =
+        movement::make_call_kind<TileContractCall, problem, meaning, spell>("contract_tiles");
     return kKind;
 }
 
@@ -100,7 +102,7 @@ struct Factors {
     Read a, b;
 };
 
-Factors factors_of(const LeafScope& scope, const ProductIterators& iterators) {
+Factors factors_of(const lowering::LeafScope& scope, const ProductIterators& iterators) {
     const Definition& definition = *scope.node.definition();
     const auto is_bf16 = [&](const Read& factor) {
         return definition.tensors[static_cast<size_t>(factor.tensor)].type == ElementType::kBF16;
@@ -119,12 +121,13 @@ Factors factors_of(const LeafScope& scope, const ProductIterators& iterators) {
 }
 
 /// The iterators of the tile where k goes by ones.
-std::vector<Index> with_single_steps(std::vector<Index> at, int k, const Range& range) {
+std::vector<movement::Index> with_single_steps(std::vector<movement::Index> at, int k,
+                                               const lowering::Range& range) {
     at[static_cast<size_t>(k)] = range.begin + position(kStep, range.largest);
     return at;
 }
 
-Body lower(const LeafScope& scope) {
+movement::Body lower(const lowering::LeafScope& scope) {
     const ProductIterators iterators = product_iterators(scope);
     const Factors factors = factors_of(scope, iterators);
     const TileBlock block = tile_parameters_of(scope);
@@ -136,27 +139,29 @@ Body lower(const LeafScope& scope) {
                     "has no lanes of which pairs could be made", "give lanes, or store it with lanes <k:2>");
     }
     ProductTile tile = surrounding(scope, iterators);
-    std::vector<Index> at = tile.loops.values();
+    std::vector<movement::Index> at = tile.loops.values();
     refuse_reads_outside(scope, {factors.a, factors.b}, at);
-    const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
-    const Range row = row_range(scope, iterators.m);
-    const Range &n = range(iterators.n), &k = range(iterators.k);
+    const auto range = [&](int x) -> const lowering::Range& { return scope.ranges[static_cast<size_t>(x)]; };
+    const lowering::Range row = row_range(scope, iterators.m);
+    const lowering::Range &n = range(iterators.n), &k = range(iterators.k);
     if (iterators.m >= 0) at[static_cast<size_t>(iterators.m)] = row.begin + position(kRow, row.largest);
-    at[static_cast<size_t>(iterators.n)] =
-        n.begin + position(kGroup, groups_in(n, lanes)) * Index(lanes) + position(kLane, lanes);
+    at[static_cast<size_t>(iterators.n)] = n.begin +
+                                           position(kGroup, groups_in(n, lanes)) * movement::Index(lanes) +
+                                           position(lowering::kLane, lanes);
     at[static_cast<size_t>(iterators.k)] =
-        k.begin + position(kStep, groups_in(k, kPair)) * Index(kPair) + position(kInStep, kPair);
+        k.begin + position(kStep, groups_in(k, kPair)) * movement::Index(kPair) + position(kInStep, kPair);
 
     const TileAddress a(scope, factors.a.tensor, factors.a.coordinates, at, false);
     const FactorPositions in_pairs{kGroup, groups_in(n, lanes), kStep, groups_in(k, kPair), kPair};
     const FactorPositions apart{kGroup, groups_in(n, lanes), kStep, k.largest};
-    Factor b = operand_factor(scope, factors.b, is_in_pairs ? at : with_single_steps(at, iterators.k, k),
-                              is_in_pairs ? in_pairs : apart, lanes);
+    movement::Factor b =
+        operand_factor(scope, factors.b, is_in_pairs ? at : with_single_steps(at, iterators.k, k),
+                       is_in_pairs ? in_pairs : apart, lanes);
     const int result = definition.results().front();
     const TileAddress c(scope, result, definition.tensors[static_cast<size_t>(result)].map, at, true);
     a.expect_stride(kInStep, 1);
     a.expect_stride(kStep, kPair);
-    if (lanes > 1) c.expect_stride(kLane, 1);
+    if (lanes > 1) c.expect_stride(lowering::kLane, 1);
     TileContractCall call{.lanes = lanes,
                           .tile_rows = block.tile_rows,
                           .depth = block.depth,
@@ -173,7 +178,7 @@ Body lower(const LeafScope& scope) {
                           .c = c.start(),
                           .c_m = c.stride(kRow),
                           .c_group = c.stride(kGroup)};
-    return finished(scope, std::move(tile), {Call(std::move(call))});
+    return finished(scope, std::move(tile), {movement::Call(std::move(call))});
 }
 
 std::string why_not(const Definition& definition) {
@@ -205,27 +210,32 @@ constexpr std::array kParameters = {parameter::kRowsOfA,     parameter::kColumns
 constexpr std::array kResults = {ElementType::kF32};
 
 }  // namespace
+}  // namespace tessera::kernels::contract_tiles
 
-extern const MicroKernel kContractTiles;
-constinit const MicroKernel kContractTiles{
+namespace tessera::kernels {
+
+extern const plan::MicroKernel kContractTiles;
+constinit const plan::MicroKernel kContractTiles{
     .name = "contract_tiles",
     .summary =
-        "C[m,n] = sum_k A[m,k] B[n,k] of bf16 in tiles of a matrix unit: A <m, k>, B <k, n, k2>, C <m, n>",
+        "C[m,n] = sum_k A[m,k] B[n,k] of bf16 in tiles of a matrix unit: A <m, k>, B <k, n, "
+        "k2>, C <m, n>",
     .implements =
-        "sums of products of BF16, on a matrix unit; the weight `lanes <n:16, k:2>`, or lanes along n of "
+        "sums of products of BF16, on a matrix unit; the weight `lanes <n:16, k:2>`, or "
+        "lanes along n of "
         "which pairs are made once for all rows",
-    .parameters = kParameters,
-    .results = kResults,
-    .unit = UnitKind::kMatrix,
+    .parameters = contract_tiles::kParameters,
+    .results = contract_tiles::kResults,
+    .unit = machine::UnitKind::kMatrix,
     .tiles_reductions = true,
-    .weight_tile = WeightTile::kInOwnCache,
+    .weight_tile = plan::WeightTile::kInOwnCache,
     .product = {&parameter::kRowsOfA, &parameter::kColumns, &parameter::kReduction},
     .lanes = {&parameter::kColumns, &parameter::kLanesOfTile},
-    .why_not = why_not,
-    .candidates = candidates,
-    .lower = lower,
-    .call = call_kind<TileContractCall>,
+    .why_not = contract_tiles::why_not,
+    .candidates = contract_tiles::candidates,
+    .lower = contract_tiles::lower,
+    .call = contract_tiles::TileContractCall::kind,
     .types = product_types,
     .factors = factors_of_types,
     .streamed = streamed_factor};
-}  // namespace tessera
+}  // namespace tessera::kernels

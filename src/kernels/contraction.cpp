@@ -4,7 +4,7 @@
 
 #include "ir/iterator_use.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 /// What stands below casts to F32, in which compiled code computes; other casts round.
@@ -105,4 +105,4 @@ int64_t bits_per_step(const Definition& definition, int k) {
     return std::max<int64_t>(sum, 1);
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

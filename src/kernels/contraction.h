@@ -6,7 +6,7 @@
 
 #include "ir/definition.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
 /// A sum of products read as C[m, n] = sum over k of A[m, k] * B[n, k]: A is one operand, B an expression in
 /// others, such as the value of a quantised weight, `(quants - 8) * scale`.
@@ -36,4 +36,4 @@ std::string why_no_contraction(const Definition& definition);
 /// many steps share, count nothing.
 int64_t bits_per_step(const Definition& definition, int k);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

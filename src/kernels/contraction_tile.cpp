@@ -3,9 +3,9 @@
 #include "ir/iterator_use.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
-ContractionTile contraction_tile(const LeafScope& scope) {
+ContractionTile contraction_tile(const lowering::LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     const ProductIterators iterators = product_iterators(scope);
     const auto [m, n, k] = iterators;
@@ -27,8 +27,9 @@ std::vector<Read> factors_read(const ContractionTile& tile) {
 }
 
 /// An operand is read at its strides; anything else is computed from the operands group by group.
-Factor factor_b(const LeafScope& scope, const ContractionTile& tile, const std::vector<Index>& at,
-                const FactorPositions& positions, int64_t lanes) {
+movement::Factor factor_b(const lowering::LeafScope& scope, const ContractionTile& tile,
+                          const std::vector<movement::Index>& at, const FactorPositions& positions,
+                          int64_t lanes) {
     if (const Read* operand = tile.product.b_operand())
         return operand_factor(scope, *operand, at, positions, lanes);
     if (positions.k_lanes > 1) {
@@ -38,4 +39,4 @@ Factor factor_b(const LeafScope& scope, const ContractionTile& tile, const std::
     return computed_factor(scope, tile.product.b, at, positions);
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -14,7 +14,7 @@
 #include "lowering/leaf.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels::loops {
 namespace {
 
 struct LoopPlan {
@@ -25,10 +25,10 @@ struct LoopPlan {
     bool x_is_reduction = false;
 };
 
-LoopPlan loop_plan(const LeafScope& scope) {
+LoopPlan loop_plan(const lowering::LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     LoopPlan plan;
-    plan.x = iterator_parameter(scope, parameter::kIteratorOfLanes);
+    plan.x = lowering::iterator_parameter(scope, parameter::kIteratorOfLanes);
     plan.lanes = scope.leaf.number(parameter::kLanes);
     if (plan.x < 0 && plan.lanes > 1) {
         throw Error(scope.node.name, "lanes", "there are lanes but no iterator for them", "give x=ITERATOR");
@@ -44,42 +44,44 @@ LoopPlan loop_plan(const LeafScope& scope) {
     return plan;
 }
 
-ValuePtr accumulated(const std::string& name, bool fold_lanes) {
-    return std::make_shared<const ValueExpr>(ValueExpr{AccumulatorRef{name, fold_lanes}});
+movement::ValuePtr accumulated(const std::string& name, bool fold_lanes) {
+    return std::make_shared<const movement::ValueExpr>(
+        movement::ValueExpr{movement::AccumulatorRef{name, fold_lanes}});
 }
 
-ValuePtr predicate(const ValueScope& values) {
+movement::ValuePtr predicate(const lowering::ValueScope& values) {
     const ExprPtr& where = values.node.definition()->where;
-    return where ? to_value(where, values) : nullptr;
+    return where ? lowering::to_value(where, values) : nullptr;
 }
 
 /// A statement under a condition that is one for all lanes.
-Body guarded(Statement statement, const ValuePtr& condition, const Node& node) {
+movement::Body guarded(movement::Statement statement, const movement::ValuePtr& condition, const Node& node) {
     if (!condition) return {std::move(statement)};
-    if (has_lanes(*condition)) {
+    if (lowering::has_lanes(*condition)) {
         throw Error(node.name, "where", "differs between the lanes of a store",
                     "choose another iterator for the lanes, or scalars");
     }
-    return {{If{condition, {std::move(statement)}}}};
+    return {{movement::If{condition, {std::move(statement)}}}};
 }
 
-Body lower_map(const LeafScope& scope, const LoopPlan& plan) {
+movement::Body lower_map(const lowering::LeafScope& scope, const LoopPlan& plan) {
     const Definition& definition = *scope.node.definition();
-    LeafLoops loops(scope, plan.parallel);
-    ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
+    lowering::LeafLoops loops(scope, plan.parallel);
+    lowering::ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
     const int result = definition.results().front();
     const auto stored = [&] {
-        return guarded({store_to(result, to_value(definition.body.front(), values), values)},
-                       predicate(values), scope.node);
+        return guarded(
+            {lowering::store_to(result, lowering::to_value(definition.body.front(), values), values)},
+            predicate(values), scope.node);
     };
     if (plan.x < 0) return loops.around(stored());
-    const LaneLoop lanes = lane_loop(scope, plan.x, plan.lanes);
+    const lowering::LaneLoop lanes = lowering::lane_loop(scope, plan.x, plan.lanes);
     values.iterators[static_cast<size_t>(plan.x)] = lanes.value;
     return loops.around({lanes.around(stored())});
 }
 
 /// A result that a reduction iterator indexes indirectly: every iteration folds into memory.
-Body lower_scatter(const LeafScope& scope, const LoopPlan& plan) {
+movement::Body lower_scatter(const lowering::LeafScope& scope, const LoopPlan& plan) {
     const Definition& definition = *scope.node.definition();
     if (definition.post) {
         throw Error(scope.node.name, "post-expression",
@@ -88,86 +90,92 @@ Body lower_scatter(const LeafScope& scope, const LoopPlan& plan) {
     }
     std::vector<int> order = plan.reductions;
     order.insert(order.end(), plan.parallel.begin(), plan.parallel.end());
-    LeafLoops loops(scope, order);
-    ValueScope values{scope.node, scope.storage, loops.values(), identity(definition.monoid), nullptr};
+    lowering::LeafLoops loops(scope, order);
+    lowering::ValueScope values{scope.node, scope.storage, loops.values(), identity(definition.monoid),
+                                nullptr};
     const int result = definition.results().front();
     const auto folded = [&] {
         const Function fold = definition.monoid == Monoid::kSum    ? Function::kAdd
                               : definition.monoid == Monoid::kProd ? Function::kMul
                               : definition.monoid == Monoid::kMax  ? Function::kMax
                                                                    : Function::kMin;
-        ValuePtr value =
-            apply_value(fold, {load_result(result, values), to_value(definition.body.front(), values)});
-        return guarded({store_to(result, std::move(value), values)}, predicate(values), scope.node);
+        movement::ValuePtr value = movement::apply_value(
+            fold,
+            {lowering::load_result(result, values), lowering::to_value(definition.body.front(), values)});
+        return guarded({lowering::store_to(result, std::move(value), values)}, predicate(values), scope.node);
     };
     if (plan.x < 0) return loops.around(folded());
     if (plan.x_is_reduction)
         throw Error(scope.node.name, "x", "indexes a result indirectly, so it cannot have lanes");
-    const LaneLoop lanes = lane_loop(scope, plan.x, plan.lanes);
+    const lowering::LaneLoop lanes = lowering::lane_loop(scope, plan.x, plan.lanes);
     values.iterators[static_cast<size_t>(plan.x)] = lanes.value;
     return loops.around({lanes.around(folded())});
 }
 
-Body lower_reduction(const LeafScope& scope, const LoopPlan& plan) {
+movement::Body lower_reduction(const lowering::LeafScope& scope, const LoopPlan& plan) {
     const Definition& definition = *scope.node.definition();
     const int result = definition.results().front();
     const bool starts_from_result =
         scope.is_partial || definition.tensors[static_cast<size_t>(result)].role == Role::kUpdate;
-    LeafLoops outer(scope, plan.parallel);
-    LeafLoops inner(scope, plan.reductions);
-    std::vector<Index> at = outer.values();
+    lowering::LeafLoops outer(scope, plan.parallel);
+    lowering::LeafLoops inner(scope, plan.reductions);
+    std::vector<movement::Index> at = outer.values();
     for (const int r : plan.reductions) at[static_cast<size_t>(r)] = inner.values()[static_cast<size_t>(r)];
-    ValueScope values{scope.node, scope.storage, std::move(at), identity(definition.monoid), nullptr};
+    lowering::ValueScope values{scope.node, scope.storage, std::move(at), identity(definition.monoid),
+                                nullptr};
 
     const std::string sum = scope.names.fresh(std::string(name(definition.monoid)));
     const bool lanes_are_folded = plan.x >= 0 && plan.x_is_reduction;
     const bool has_vector = plan.x >= 0 && plan.lanes > 1;
-    const auto finish = [&](const ValueScope& at_result) {
-        ValueScope post = at_result;
+    const auto finish = [&](const lowering::ValueScope& at_result) {
+        lowering::ValueScope post = at_result;
         post.outside = 0;
-        ValuePtr total = accumulated(sum, lanes_are_folded && has_vector);
+        movement::ValuePtr total = accumulated(sum, lanes_are_folded && has_vector);
         if (starts_from_result && lanes_are_folded) {
             const Function fold = definition.monoid == Monoid::kSum    ? Function::kAdd
                                   : definition.monoid == Monoid::kProd ? Function::kMul
                                   : definition.monoid == Monoid::kMax  ? Function::kMax
                                                                        : Function::kMin;
-            total = apply_value(fold, {load_result(result, at_result), total});
+            total = movement::apply_value(fold, {lowering::load_result(result, at_result), total});
         }
         post.folded = total;
-        return store_to(result,
-                        definition.post && !scope.is_partial ? to_value(definition.post, post) : total, post);
+        return lowering::store_to(
+            result, definition.post && !scope.is_partial ? lowering::to_value(definition.post, post) : total,
+            post);
     };
 
-    Body body;
-    body.push_back({Declare{sum, definition.monoid, has_vector ? plan.lanes : 1}});
+    movement::Body body;
+    body.push_back({movement::Declare{sum, definition.monoid, has_vector ? plan.lanes : 1}});
     if (!lanes_are_folded) {
-        std::optional<LaneLoop> lanes;
+        std::optional<lowering::LaneLoop> lanes;
         if (plan.x >= 0) {
-            lanes = lane_loop(scope, plan.x, plan.lanes);
+            lanes = lowering::lane_loop(scope, plan.x, plan.lanes);
             values.iterators[static_cast<size_t>(plan.x)] = lanes->value;
         }
         if (starts_from_result)
-            body.push_back({Accumulate{sum, definition.monoid, load_result(result, values), nullptr}});
-        const ValuePtr value = to_value(definition.body.front(), values);
-        for (Statement& s : inner.around({{Accumulate{sum, definition.monoid, value, predicate(values)}}})) {
+            body.push_back({movement::Accumulate{sum, definition.monoid,
+                                                 lowering::load_result(result, values), nullptr}});
+        const movement::ValuePtr value = lowering::to_value(definition.body.front(), values);
+        for (movement::Statement& s :
+             inner.around({{movement::Accumulate{sum, definition.monoid, value, predicate(values)}}})) {
             body.push_back(std::move(s));
         }
         body.push_back({finish(values)});
-        return outer.around(lanes ? Body{lanes->around(std::move(body))} : std::move(body));
+        return outer.around(lanes ? movement::Body{lanes->around(std::move(body))} : std::move(body));
     }
-    const LaneLoop lanes = lane_loop(scope, plan.x, plan.lanes);
-    ValueScope in_lanes = values;
+    const lowering::LaneLoop lanes = lowering::lane_loop(scope, plan.x, plan.lanes);
+    lowering::ValueScope in_lanes = values;
     in_lanes.iterators[static_cast<size_t>(plan.x)] = lanes.value;
-    const ValuePtr value = to_value(definition.body.front(), in_lanes);
-    for (Statement& s :
-         inner.around({lanes.around({{Accumulate{sum, definition.monoid, value, predicate(in_lanes)}}})})) {
+    const movement::ValuePtr value = lowering::to_value(definition.body.front(), in_lanes);
+    for (movement::Statement& s : inner.around(
+             {lanes.around({{movement::Accumulate{sum, definition.monoid, value, predicate(in_lanes)}}})})) {
         body.push_back(std::move(s));
     }
     body.push_back({finish(values)});
     return outer.around(std::move(body));
 }
 
-Body lower_softmax(const LeafScope& scope, const LoopPlan& plan) {
+movement::Body lower_softmax(const lowering::LeafScope& scope, const LoopPlan& plan) {
     const Definition& definition = *scope.node.definition();
     if (scope.is_partial) {
         throw Error(scope.node.name, "loops", "cannot fold a softmax into what earlier tiles left",
@@ -188,54 +196,56 @@ Body lower_softmax(const LeafScope& scope, const LoopPlan& plan) {
     std::vector<int> outer_loops, value_loops;
     for (const int x : plan.parallel) (is_once(x) ? outer_loops : value_loops).push_back(x);
 
-    LeafLoops outer(scope, outer_loops);
-    Body body;
+    lowering::LeafLoops outer(scope, outer_loops);
+    movement::Body body;
     const double minus_infinity = identity(Monoid::kMax);
     /// One fold over the reductions; `value` sees the iterators of one iteration.
     const auto fold = [&](Monoid monoid, int tensor, const std::vector<int>& loops, bool vectorised,
                           double outside, const auto& value) {
-        LeafLoops elements(scope, loops);
-        LeafLoops inner(scope, plan.reductions);
-        std::vector<Index> at = outer.values();
+        lowering::LeafLoops elements(scope, loops);
+        lowering::LeafLoops inner(scope, plan.reductions);
+        std::vector<movement::Index> at = outer.values();
         for (const int x : loops) at[static_cast<size_t>(x)] = elements.values()[static_cast<size_t>(x)];
         for (const int x : plan.reductions)
             at[static_cast<size_t>(x)] = inner.values()[static_cast<size_t>(x)];
-        ValueScope values{scope.node, scope.storage, std::move(at), outside, nullptr};
-        std::optional<LaneLoop> lanes;
+        lowering::ValueScope values{scope.node, scope.storage, std::move(at), outside, nullptr};
+        std::optional<lowering::LaneLoop> lanes;
         if (vectorised && plan.x >= 0) {
-            lanes = lane_loop(scope, plan.x, plan.lanes);
+            lanes = lowering::lane_loop(scope, plan.x, plan.lanes);
             values.iterators[static_cast<size_t>(plan.x)] = lanes->value;
         }
         const std::string name_of_fold = scope.names.fresh(std::string(name(monoid)));
-        Body part;
-        part.push_back({Declare{name_of_fold, monoid, lanes ? plan.lanes : 1}});
-        for (Statement& s :
-             inner.around({{Accumulate{name_of_fold, monoid, value(values), predicate(values)}}})) {
+        movement::Body part;
+        part.push_back({movement::Declare{name_of_fold, monoid, lanes ? plan.lanes : 1}});
+        for (movement::Statement& s :
+             inner.around({{movement::Accumulate{name_of_fold, monoid, value(values), predicate(values)}}})) {
             part.push_back(std::move(s));
         }
-        part.push_back({store_to(tensor, accumulated(name_of_fold, false), values)});
-        if (lanes) part = Body{lanes->around(std::move(part))};
-        for (Statement& s : elements.around(std::move(part))) body.push_back(std::move(s));
+        part.push_back({lowering::store_to(tensor, accumulated(name_of_fold, false), values)});
+        if (lanes) part = movement::Body{lanes->around(std::move(part))};
+        for (movement::Statement& s : elements.around(std::move(part))) body.push_back(std::move(s));
     };
-    const auto score = [&](const ValueScope& values) {
-        ValueScope at = values;
+    const auto score = [&](const lowering::ValueScope& values) {
+        lowering::ValueScope at = values;
         at.outside = minus_infinity;
-        return to_value(definition.body[0], at);
+        return lowering::to_value(definition.body[0], at);
     };
-    const auto weight = [&](const ValueScope& values) {
-        ValuePtr below = apply_value(Function::kSub, {score(values), load_result(results[0], values)});
-        return apply_value(Function::kExp, {std::move(below)});
+    const auto weight = [&](const lowering::ValueScope& values) {
+        movement::ValuePtr below =
+            movement::apply_value(Function::kSub, {score(values), lowering::load_result(results[0], values)});
+        return movement::apply_value(Function::kExp, {std::move(below)});
     };
     fold(Monoid::kMax, results[0], {}, false, minus_infinity, score);
     fold(Monoid::kSum, results[1], {}, false, 0, weight);
-    fold(Monoid::kSum, results[2], value_loops, true, 0, [&](const ValueScope& values) {
-        return apply_value(Function::kMul, {rounded_value(definition.weights, weight(values)),
-                                            to_value(definition.body[1], values)});
+    fold(Monoid::kSum, results[2], value_loops, true, 0, [&](const lowering::ValueScope& values) {
+        return movement::apply_value(Function::kMul,
+                                     {movement::rounded_value(definition.weights, weight(values)),
+                                      lowering::to_value(definition.body[1], values)});
     });
     return outer.around(std::move(body));
 }
 
-Body lower(const LeafScope& scope) {
+movement::Body lower(const lowering::LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     const LoopPlan plan = loop_plan(scope);
     if (definition.monoid == Monoid::kSoftmaxSum) return lower_softmax(scope, plan);
@@ -266,17 +276,18 @@ int contiguous_tensors(const Definition& definition, int x) {
 /// Lanes of several registers, where the leaf has those of one along a reduction: several sums go on side by
 /// side, so that none waits for its last addition. Their lanes must divide the iterator: what is left over
 /// would be folded in part of a group.
-std::vector<Leaf> wider_folds(const Definition& definition, const Leaf& leaf, int64_t lanes_of_a_register) {
+std::vector<plan::Leaf> wider_folds(const Definition& definition, const plan::Leaf& leaf,
+                                    int64_t lanes_of_a_register) {
     constexpr int64_t kMostLanes = 64;
-    const int x = iterator_of(definition, leaf, parameter::kIteratorOfLanes);
+    const int x = plan::iterator_of(definition, leaf, parameter::kIteratorOfLanes);
     if (x < 0 || leaf.number(parameter::kLanes) != lanes_of_a_register) return {};
     const Iterator& iterator = definition.iterators[static_cast<size_t>(x)];
     const auto* extent = std::get_if<Number>(&iterator.extent->node);
     if (!iterator.is_reduction || !extent) return {};
-    std::vector<Leaf> found;
+    std::vector<plan::Leaf> found;
     for (const int64_t several : {2 * lanes_of_a_register, 4 * lanes_of_a_register})
         if (several <= kMostLanes && static_cast<int64_t>(extent->value) % several == 0)
-            found.push_back(Leaf(leaf).set(parameter::kLanes, several));
+            found.push_back(plan::Leaf(leaf).set(parameter::kLanes, several));
     return found;
 }
 
@@ -290,10 +301,11 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
                      [&](int a, int b) { return contiguous_tensors(d, a) > contiguous_tensors(d, b); });
     for (const int x : order) {
         for (int64_t lanes = scope.target.lanes; lanes > 1; lanes /= 2) {
-            const Leaf leaf =
+            const plan::Leaf leaf =
                 scope.leaf().set(parameter::kIteratorOfLanes, scope.name(x)).set(parameter::kLanes, lanes);
             out.push_back({leaf});
-            for (Leaf& wider : wider_folds(d, leaf, scope.target.lanes)) out.push_back({std::move(wider)});
+            for (plan::Leaf& wider : wider_folds(d, leaf, scope.target.lanes))
+                out.push_back({std::move(wider)});
         }
     }
     out.push_back({scope.leaf()});
@@ -307,21 +319,24 @@ constexpr std::array kParameters = {parameter::kIteratorOfLanes, parameter::kLan
 constexpr std::array kResults = {ElementType::kF32, ElementType::kF16, ElementType::kBF16, ElementType::kI8};
 
 }  // namespace
+}  // namespace tessera::kernels::loops
 
-extern const MicroKernel kLoops;
-constinit const MicroKernel kLoops{
+namespace tessera::kernels {
+
+extern const plan::MicroKernel kLoops;
+constinit const plan::MicroKernel kLoops{
     .name = "loops",
     .summary = "plain loops over the body, with lanes along iterator x",
     .implements = "any operator; lanes of several registers along a reduction are sums side by side",
-    .parameters = kParameters,
-    .results = kResults,
+    .parameters = loops::kParameters,
+    .results = loops::kResults,
     .tiles_reductions = true,
     .is_plain = true,
     .lanes = {&parameter::kIteratorOfLanes, &parameter::kLanes},
-    .why_not = why_not,
-    .candidates = candidates,
-    .alternatives = wider_folds,
-    .lower = lower,
+    .why_not = loops::why_not,
+    .candidates = loops::candidates,
+    .alternatives = loops::wider_folds,
+    .lower = loops::lower,
     .streamed = streamed_values};
 
-}  // namespace tessera
+}  // namespace tessera::kernels

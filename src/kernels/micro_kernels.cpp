@@ -6,9 +6,9 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
-extern const MicroKernel kStreamTiles, kStream, kContractBlockTiles, kContractBlocks, kContractTiles,
+extern const plan::MicroKernel kStreamTiles, kStream, kContractBlockTiles, kContractBlocks, kContractTiles,
     kContract, kDot, kLoops, kCombine;
 
 namespace {
@@ -18,39 +18,39 @@ constexpr std::array kMicroKernels = {
     &kStreamTiles, &kStream, &kContractBlockTiles, &kContractBlocks, &kContractTiles, &kContract, &kDot,
     &kLoops,       &kCombine};
 
-const MicroKernel& only(bool MicroKernel::*fact) {
+const plan::MicroKernel& only(bool plan::MicroKernel::*fact) {
     const auto at = std::find_if(kMicroKernels.begin(), kMicroKernels.end(),
-                                 [&](const MicroKernel* kernel) { return kernel->*fact; });
+                                 [&](const plan::MicroKernel* kernel) { return kernel->*fact; });
     TESSERA_CHECK(at != kMicroKernels.end());
     return **at;
 }
 
 }  // namespace
 
-MicroKernels micro_kernels() {
+plan::MicroKernels micro_kernels() {
     return kMicroKernels;
 }
 
-const MicroKernel* find_micro_kernel(std::string_view name) {
-    return find_micro_kernel(micro_kernels(), name);
+const plan::MicroKernel* find_micro_kernel(std::string_view name) {
+    return plan::find_micro_kernel(micro_kernels(), name);
 }
 
-const MicroKernel& plain_micro_kernel() {
-    return only(&MicroKernel::is_plain);
+const plan::MicroKernel& plain_micro_kernel() {
+    return only(&plan::MicroKernel::is_plain);
 }
 
-const MicroKernel& combining_micro_kernel() {
-    return only(&MicroKernel::combines_parts);
+const plan::MicroKernel& combining_micro_kernel() {
+    return only(&plan::MicroKernel::combines_parts);
 }
 
-std::span<const CallKind* const> call_kinds() {
-    static const std::vector<const CallKind*> kinds = [] {
-        std::vector<const CallKind*> found;
-        for (const MicroKernel* kernel : kMicroKernels)
+std::span<const movement::CallKind* const> call_kinds() {
+    static const std::vector<const movement::CallKind*> kinds = [] {
+        std::vector<const movement::CallKind*> found;
+        for (const plan::MicroKernel* kernel : kMicroKernels)
             if (kernel->call) found.push_back(&kernel->call());
         return found;
     }();
     return kinds;
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

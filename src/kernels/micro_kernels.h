@@ -8,18 +8,18 @@
 /// The micro-kernels that exist: the only list of them. Each is declared in a file of this folder that has
 /// its name: which definitions it implements, by their structure and never by their name, which parameters a
 /// plan may give it, how they are chosen, and how an operator becomes its call.
-namespace tessera {
+namespace tessera::kernels {
 
-MicroKernels micro_kernels();
+plan::MicroKernels micro_kernels();
 /// Null if there is none of this name.
-const MicroKernel* find_micro_kernel(std::string_view name);
+const plan::MicroKernel* find_micro_kernel(std::string_view name);
 
 /// The one that implements every operator.
-const MicroKernel& plain_micro_kernel();
+const plan::MicroKernel& plain_micro_kernel();
 /// The one that combines what the workers have folded.
-const MicroKernel& combining_micro_kernel();
+const plan::MicroKernel& combining_micro_kernel();
 
 /// The kinds of their calls, which parse_program needs.
-std::span<const CallKind* const> call_kinds();
+std::span<const movement::CallKind* const> call_kinds();
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -5,7 +5,7 @@
 #include "ir/iterator_use.h"
 #include "kernels/parameters.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 /// For so many blocks of rows, or more, it can save more than it takes to widen or decode a panel of B once.
@@ -20,7 +20,7 @@ void for_each_reading(const CandidateScope& scope, const std::function<void(cons
         const int64_t rows = m < 0 ? 1 : scope.extent(m);
         for (const int n : roles.n) {
             for (const int k : roles.k) {
-                Leaf leaf = scope.leaf();
+                plan::Leaf leaf = scope.leaf();
                 leaf.set(parameter::kColumns, scope.name(n)).set(parameter::kReduction, scope.name(k));
                 if (m >= 0) leaf.set(parameter::kRowsOfA, scope.name(m));
                 offer({roles, n, k, rows, index++, std::move(leaf)});
@@ -49,13 +49,13 @@ bool has_panels(const CandidateScope& scope, const Contraction& roles) {
     return scope.type(roles.a) == ElementType::kF32 && !(b && scope.type(*b) == ElementType::kF32);
 }
 
-std::optional<Leaf> with_panels(Leaf leaf, int64_t block_rows, int64_t rows, int64_t least_rows) {
+std::optional<plan::Leaf> with_panels(plan::Leaf leaf, int64_t block_rows, int64_t rows, int64_t least_rows) {
     const int64_t blocks = std::max(kFewestBlocks, (least_rows + block_rows - 1) / block_rows);
     if (rows < blocks * block_rows) return std::nullopt;
     return leaf.set(parameter::kPanelBlocks, blocks);
 }
 
-Leaf in_tiles(Leaf leaf, const TileBlock& block) {
+plan::Leaf in_tiles(plan::Leaf leaf, const TileBlock& block) {
     leaf.set(parameter::kLanesOfTile, block.lanes)
         .set(parameter::kRowsOfTile, block.tile_rows)
         .set(parameter::kDepthOfTile, block.depth)
@@ -64,4 +64,4 @@ Leaf in_tiles(Leaf leaf, const TileBlock& block) {
     return leaf;
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -9,15 +9,15 @@
 #include "kernels/tile_block.h"
 
 /// How micro-kernels for products choose their parameters: parts that several share.
-namespace tessera {
+namespace tessera::kernels {
 
 /// The operator as a sum of products, lanes along one of B's iterators.
 struct ProductReading {
     const Contraction& roles;
     int n, k;
-    int64_t rows;  ///< of A, at most
-    int index;     ///< among all readings
-    Leaf leaf;     ///< with its iterators
+    int64_t rows;     ///< of A, at most
+    int index;        ///< among all readings
+    plan::Leaf leaf;  ///< with its iterators
 };
 /// Every way to read the operator so: the rows are the longest of those that may share what is read of B.
 void for_each_reading(const CandidateScope& scope, const std::function<void(const ProductReading&)>& offer);
@@ -36,9 +36,10 @@ bool has_panels(const CandidateScope& scope, const Contraction& roles);
 
 /// The leaf for a register block of so many rows, B by panels from `least_rows` on; nothing where a product
 /// has too few rows for that.
-std::optional<Leaf> with_panels(Leaf leaf, int64_t block_rows, int64_t rows, int64_t least_rows = 0);
+std::optional<plan::Leaf> with_panels(plan::Leaf leaf, int64_t block_rows, int64_t rows,
+                                      int64_t least_rows = 0);
 
 /// The leaf in a matrix unit's tiles; `rows` of 0 stay what they are.
-Leaf in_tiles(Leaf leaf, const TileBlock& block);
+plan::Leaf in_tiles(plan::Leaf leaf, const TileBlock& block);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -5,18 +5,18 @@
 #include "kernels/parameters.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
-ProductIterators product_iterators(const LeafScope& scope) {
-    const ProductIterators found{iterator_parameter(scope, parameter::kRowsOfA),
-                                 iterator_parameter(scope, parameter::kColumns),
-                                 iterator_parameter(scope, parameter::kReduction)};
+ProductIterators product_iterators(const lowering::LeafScope& scope) {
+    const ProductIterators found{lowering::iterator_parameter(scope, parameter::kRowsOfA),
+                                 lowering::iterator_parameter(scope, parameter::kColumns),
+                                 lowering::iterator_parameter(scope, parameter::kReduction)};
     if (found.n < 0 || found.k < 0)
         throw Error(scope.node.name, std::string(scope.leaf.kernel->name), "needs n=ITERATOR and k=ITERATOR");
     return found;
 }
 
-int64_t streams_of(const LeafScope& scope) {
+int64_t streams_of(const lowering::LeafScope& scope) {
     const int64_t streams = scope.leaf.number(parameter::kStreams),
                   groups = scope.leaf.number(parameter::kGroups);
     if (streams == 1) return streams;
@@ -29,8 +29,8 @@ int64_t streams_of(const LeafScope& scope) {
     return streams;
 }
 
-TileBlock tile_parameters_of(const LeafScope& scope) {
-    const Leaf& leaf = scope.leaf;
+TileBlock tile_parameters_of(const lowering::LeafScope& scope) {
+    const plan::Leaf& leaf = scope.leaf;
     const TileBlock block{leaf.number(parameter::kRowsOfTile), leaf.number(parameter::kLanesOfTile),
                           leaf.number(parameter::kDepthOfTile), leaf.number(parameter::kTilesOfA),
                           leaf.number(parameter::kTilesOfB)};
@@ -43,28 +43,29 @@ TileBlock tile_parameters_of(const LeafScope& scope) {
     return block;
 }
 
-Range row_range(const LeafScope& scope, int m) {
-    return m >= 0 ? scope.ranges[static_cast<size_t>(m)] : Range{Index(0), Index(1), 1};
+lowering::Range row_range(const lowering::LeafScope& scope, int m) {
+    return m >= 0 ? scope.ranges[static_cast<size_t>(m)]
+                  : lowering::Range{movement::Index(0), movement::Index(1), 1};
 }
 
-Index position(const char* name, int64_t count) {
-    return Index::variable({name, {0, std::max<int64_t>(count - 1, 0)}});
+movement::Index position(const char* name, int64_t count) {
+    return movement::Index::variable({name, {0, std::max<int64_t>(count - 1, 0)}});
 }
 
-Index extent(const Range& range) {
+movement::Index extent(const lowering::Range& range) {
     return range.end - range.begin;
 }
 
-int64_t groups_in(const Range& range, int64_t lanes) {
+int64_t groups_in(const lowering::Range& range, int64_t lanes) {
     return (range.largest + lanes - 1) / lanes;
 }
 
-TileAddress::TileAddress(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& map,
-                         const std::vector<Index>& at, bool is_written)
+TileAddress::TileAddress(const lowering::LeafScope& scope, int tensor, const std::vector<ExprPtr>& map,
+                         const std::vector<movement::Index>& at, bool is_written)
     : scope_(scope), tensor_(scope.node.definition()->tensors[static_cast<size_t>(tensor)].name) {
-    std::vector<Index> coordinates;
-    for (const ExprPtr& c : map) coordinates.push_back(to_index(c, scope.node, at, scope.storage));
-    address_ = scope.storage.locate(value_of(scope.node, tensor), coordinates, is_written);
+    std::vector<movement::Index> coordinates;
+    for (const ExprPtr& c : map) coordinates.push_back(lowering::to_index(c, scope.node, at, scope.storage));
+    address_ = scope.storage.locate(lowering::value_of(scope.node, tensor), coordinates, is_written);
 }
 
 int64_t TileAddress::stride(const char* position) const {
@@ -93,16 +94,16 @@ void TileAddress::expect_stride(const char* position, int64_t expected) const {
     }
 }
 
-Address TileAddress::start() const {
-    Index offset = address_.offset;
-    for (const char* position : {kRow, kGroup, kStep, kColumn, kInStep, kLane})
-        offset = offset.substitute(position, Index(0));
+movement::Address TileAddress::start() const {
+    movement::Index offset = address_.offset;
+    for (const char* position : {kRow, kGroup, kStep, kColumn, kInStep, lowering::kLane})
+        offset = offset.substitute(position, movement::Index(0));
     return {address_.buffer, offset, address_.element};
 }
 
-ProductTile surrounding(const LeafScope& scope, const ProductIterators& iterators) {
+ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators& iterators) {
     const Definition& definition = *scope.node.definition();
-    if (definition.where && !readers_imply_predicate(scope.node, scope.kernel, scope.storage)) {
+    if (definition.where && !lowering::readers_imply_predicate(scope.node, scope.kernel, scope.storage)) {
         throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
                     "computes where the predicate does not hold too, and not every reader is in the kernel "
                     "and skips that",
@@ -118,26 +119,27 @@ ProductTile surrounding(const LeafScope& scope, const ProductIterators& iterator
     }
     const bool is_update =
         definition.tensors[static_cast<size_t>(definition.results().front())].role == Role::kUpdate;
-    ProductTile tile{LeafLoops(scope, others), scope.is_partial || has_reduction || is_update, {}};
-    if (has_reduction && !scope.is_partial && !is_update) tile.before = lower_identity(scope);
+    ProductTile tile{lowering::LeafLoops(scope, others), scope.is_partial || has_reduction || is_update, {}};
+    if (has_reduction && !scope.is_partial && !is_update) tile.before = lowering::lower_identity(scope);
     return tile;
 }
 
-Body finished(const LeafScope& scope, ProductTile tile, Statement call) {
-    Body body = std::move(tile.before);
-    for (Statement& s : tile.loops.around({std::move(call)})) body.push_back(std::move(s));
+movement::Body finished(const lowering::LeafScope& scope, ProductTile tile, movement::Statement call) {
+    movement::Body body = std::move(tile.before);
+    for (movement::Statement& s : tile.loops.around({std::move(call)})) body.push_back(std::move(s));
     if (!scope.is_partial) {
-        for (Statement& s : lower_post(scope)) body.push_back(std::move(s));
+        for (movement::Statement& s : lowering::lower_post(scope)) body.push_back(std::move(s));
     }
     return body;
 }
 
-void refuse_reads_outside(const LeafScope& scope, const std::vector<Read>& reads,
-                          const std::vector<Index>& at) {
-    const ValueScope values{scope.node, scope.storage, at, 0, nullptr};
+void refuse_reads_outside(const lowering::LeafScope& scope, const std::vector<Read>& reads,
+                          const std::vector<movement::Index>& at) {
+    const lowering::ValueScope values{scope.node, scope.storage, at, 0, nullptr};
     for (const Read& factor : reads) {
-        const auto value = to_value(read(factor.tensor, factor.coordinates, factor.declared_map), values);
-        if (!std::get<Load>(value->node).guards.empty()) {
+        const auto value =
+            lowering::to_value(read(factor.tensor, factor.coordinates, factor.declared_map), values);
+        if (!std::get<movement::Load>(value->node).guards.empty()) {
             throw Error(scope.node.name,
                         scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)].name,
                         "may be read out of range", "use the micro-kernel loops");
@@ -145,40 +147,44 @@ void refuse_reads_outside(const LeafScope& scope, const std::vector<Read>& reads
     }
 }
 
-Factor operand_factor(const LeafScope& scope, const Read& operand, const std::vector<Index>& at,
-                      const FactorPositions& positions, int64_t lanes) {
+movement::Factor operand_factor(const lowering::LeafScope& scope, const Read& operand,
+                                const std::vector<movement::Index>& at, const FactorPositions& positions,
+                                int64_t lanes) {
     const TileAddress address(scope, operand.tensor, operand.coordinates, at, false);
-    if (lanes > 1) address.expect_stride(kLane, positions.k_lanes);
+    if (lanes > 1) address.expect_stride(lowering::kLane, positions.k_lanes);
     if (positions.k_lanes > 1) address.expect_stride(kInStep, 1);
     if (positions.k_lanes == 1 &&
         !(address.is_strided(positions.outer) && address.is_strided(positions.inner))) {
         return computed_factor(scope, read(operand.tensor, operand.coordinates, operand.declared_map), at,
                                positions);
     }
-    return StridedFactor{address.start(), address.stride(positions.outer), address.stride(positions.inner)};
+    return movement::StridedFactor{address.start(), address.stride(positions.outer),
+                                   address.stride(positions.inner)};
 }
 
-ComputedFactor computed_factor(const LeafScope& scope, const ExprPtr& value, const std::vector<Index>& at,
-                               const FactorPositions& positions) {
+movement::ComputedFactor computed_factor(const lowering::LeafScope& scope, const ExprPtr& value,
+                                         const std::vector<movement::Index>& at,
+                                         const FactorPositions& positions) {
     const auto variable = [&](const char* name, int64_t count) {
-        return Variable{scope.names.fresh(name), {0, std::max<int64_t>(count - 1, 0)}};
+        return movement::Variable{scope.names.fresh(name), {0, std::max<int64_t>(count - 1, 0)}};
     };
-    ComputedFactor factor{variable(positions.outer + 1, positions.outer_count),
-                          variable(positions.inner + 1, positions.inner_count), nullptr};
-    std::vector<Index> iterators = at;
-    for (Index& x : iterators) {
-        x = x.substitute(positions.outer, Index::variable(factor.outer))
-                .substitute(positions.inner, Index::variable(factor.inner));
+    movement::ComputedFactor factor{variable(positions.outer + 1, positions.outer_count),
+                                    variable(positions.inner + 1, positions.inner_count), nullptr};
+    std::vector<movement::Index> iterators = at;
+    for (movement::Index& x : iterators) {
+        x = x.substitute(positions.outer, movement::Index::variable(factor.outer))
+                .substitute(positions.inner, movement::Index::variable(factor.inner));
     }
-    factor.value = to_value(value, {scope.node, scope.storage, std::move(iterators), 0, nullptr});
+    factor.value = lowering::to_value(value, {scope.node, scope.storage, std::move(iterators), 0, nullptr});
     return factor;
 }
 
-bool is_padded(const LeafScope& scope, const Read& read, int64_t lanes, size_t inner) {
-    const Value& stored = scope.storage.input().graph[scope.storage.base(value_of(scope.node, read.tensor))];
+bool is_padded(const lowering::LeafScope& scope, const Read& read, int64_t lanes, size_t inner) {
+    const Value& stored =
+        scope.storage.input().graph[scope.storage.base(lowering::value_of(scope.node, read.tensor))];
     if (stored.kind != ValueKind::kConstant) return false;
-    const Layout& layout = stored_layout(scope.storage.input().plan, stored.name);
+    const Layout& layout = plan::stored_layout(scope.storage.input().plan, stored.name);
     return layout.lanes.size() > inner && layout.lanes[layout.lanes.size() - 1 - inner].factor % lanes == 0;
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

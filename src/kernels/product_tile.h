@@ -5,7 +5,7 @@
 
 /// What the micro-kernels for sums of products share: a tile over m, n and k with loops around it, and its
 /// operands at strides inside it.
-namespace tessera {
+namespace tessera::kernels {
 
 inline constexpr const char* kRow = "#m";  ///< positions inside the tile; they become strides
 inline constexpr const char* kGroup = "#g";
@@ -20,28 +20,28 @@ struct ProductIterators {
     int m, n, k;
 };
 /// Those that the leaf's parameters name. @throws Error without n or k.
-ProductIterators product_iterators(const LeafScope& scope);
+ProductIterators product_iterators(const lowering::LeafScope& scope);
 
 /// The parts of n of which a block has a group each; 1: its groups lie beside each other.
 /// @throws Error for other numbers than the groups of a block, and with panels.
-int64_t streams_of(const LeafScope& scope);
+int64_t streams_of(const lowering::LeafScope& scope);
 
 /// The tiles of a matrix unit that the leaf's parameters name. @throws Error for more than it holds.
-TileBlock tile_parameters_of(const LeafScope& scope);
+TileBlock tile_parameters_of(const lowering::LeafScope& scope);
 
 /// The range of the rows' iterator; a single row if it is -1.
-Range row_range(const LeafScope& scope, int m);
+lowering::Range row_range(const lowering::LeafScope& scope, int m);
 
 /// 0 <= name < count.
-Index position(const char* name, int64_t count);
-Index extent(const Range& range);
-int64_t groups_in(const Range& range, int64_t lanes);
+movement::Index position(const char* name, int64_t count);
+movement::Index extent(const lowering::Range& range);
+int64_t groups_in(const lowering::Range& range, int64_t lanes);
 
 /// An address whose iterators inside the tile are the positions above; their strides.
 class TileAddress {
 public:
-    TileAddress(const LeafScope& scope, int tensor, const std::vector<ExprPtr>& map,
-                const std::vector<Index>& at, bool is_written);
+    TileAddress(const lowering::LeafScope& scope, int tensor, const std::vector<ExprPtr>& map,
+                const std::vector<movement::Index>& at, bool is_written);
 
     /// @throws Error if the position has no fixed stride.
     int64_t stride(const char* position) const;
@@ -49,26 +49,26 @@ public:
     /// Whether it has a fixed stride; an operand read through an index, such as a page table, may have none.
     bool is_strided(const char* position) const;
     /// Of the first position.
-    Address start() const;
+    movement::Address start() const;
 
 private:
-    const LeafScope& scope_;
+    const lowering::LeafScope& scope_;
     std::string tensor_;
-    Address address_;
+    movement::Address address_;
 };
 
 /// Loops over what is neither m, n nor k. Where these are reductions the call folds into the result.
 struct ProductTile {
-    LeafLoops loops;
+    lowering::LeafLoops loops;
     bool accumulates;
-    Body before;
+    movement::Body before;
 };
-ProductTile surrounding(const LeafScope& scope, const ProductIterators& iterators);
-Body finished(const LeafScope& scope, ProductTile tile, Statement call);
+ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators& iterators);
+movement::Body finished(const lowering::LeafScope& scope, ProductTile tile, movement::Statement call);
 
 /// @throws Error if the tile may read one of these out of range.
-void refuse_reads_outside(const LeafScope& scope, const std::vector<Read>& reads,
-                          const std::vector<Index>& at);
+void refuse_reads_outside(const lowering::LeafScope& scope, const std::vector<Read>& reads,
+                          const std::vector<movement::Index>& at);
 
 /// A factor over two positions in the tile, of which `outer` has `outer_count` values.
 struct FactorPositions {
@@ -79,14 +79,16 @@ struct FactorPositions {
     int64_t k_lanes = 1;  ///< that lie side by side between the lanes
 };
 /// An operand at its strides, or, where these are not fixed, loaded group by group.
-Factor operand_factor(const LeafScope& scope, const Read& operand, const std::vector<Index>& at,
-                      const FactorPositions& positions, int64_t lanes);
+movement::Factor operand_factor(const lowering::LeafScope& scope, const Read& operand,
+                                const std::vector<movement::Index>& at, const FactorPositions& positions,
+                                int64_t lanes);
 /// The value of an expression, computed group by group.
-ComputedFactor computed_factor(const LeafScope& scope, const ExprPtr& value, const std::vector<Index>& at,
-                               const FactorPositions& positions);
+movement::ComputedFactor computed_factor(const lowering::LeafScope& scope, const ExprPtr& value,
+                                         const std::vector<movement::Index>& at,
+                                         const FactorPositions& positions);
 
 /// Whether the operand is stored with these lanes along its last group, so that the group can be read whole;
 /// `inner`: of the lanes that stand behind them.
-bool is_padded(const LeafScope& scope, const Read& read, int64_t lanes, size_t inner);
+bool is_padded(const lowering::LeafScope& scope, const Read& read, int64_t lanes, size_t inner);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -13,7 +13,7 @@
 #include "kernels/contraction.h"
 #include "kernels/parameters.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 using Operand = std::pair<ElementType, int64_t>;  ///< and how many neighbours along k share an element
@@ -74,10 +74,10 @@ std::string type_name(ops::WeightFormat format) {
     return text;
 }
 
-KernelTypes product_types(const Definition& definition, const Leaf& leaf) {
+plan::KernelTypes product_types(const Definition& definition, const plan::Leaf& leaf) {
     const std::string c = type_of_result(definition);
-    const int n = iterator_of(definition, leaf, parameter::kColumns),
-              k = iterator_of(definition, leaf, parameter::kReduction);
+    const int n = plan::iterator_of(definition, leaf, parameter::kColumns),
+              k = plan::iterator_of(definition, leaf, parameter::kReduction);
     const auto operands_of = [&](const std::vector<Read>& reads) {
         std::vector<Operand> operands;
         for (const Read& read : reads) operands.emplace_back(type(definition, read), block_along(read, k));
@@ -98,7 +98,7 @@ KernelTypes product_types(const Definition& definition, const Leaf& leaf) {
     return {};
 }
 
-KernelTypes softmax_types(const Definition& definition, const Leaf&) {
+plan::KernelTypes softmax_types(const Definition& definition, const plan::Leaf&) {
     const auto* score = std::get_if<Read>(&definition.body[0]->node);
     const std::vector<Read> values = reads_in({definition.body[1]});
     if (values.empty()) return {};
@@ -109,17 +109,17 @@ KernelTypes softmax_types(const Definition& definition, const Leaf&) {
             {"C", type_of_result(definition)}};
 }
 
-UnitFactors factors_in_pairs(const Leaf& leaf, const KernelTypes& types) {
-    return leaf.number(parameter::kDot) > 1 ? factors_of_types(leaf, types) : UnitFactors{"f32", "f32"};
+plan::UnitFactors factors_in_pairs(const plan::Leaf& leaf, const plan::KernelTypes& types) {
+    return leaf.number(parameter::kDot) > 1 ? factors_of_types(leaf, types) : plan::UnitFactors{"f32", "f32"};
 }
 
-UnitFactors factors_of_types(const Leaf&, const KernelTypes& types) {
+plan::UnitFactors factors_of_types(const plan::Leaf&, const plan::KernelTypes& types) {
     return {types.at("A"), types.at("B")};
 }
 
-std::set<int> streamed_factor(const Definition& definition, const Leaf& leaf) {
+std::set<int> streamed_factor(const Definition& definition, const plan::Leaf& leaf) {
     std::set<int> tensors;
-    const int n = iterator_of(definition, leaf, parameter::kColumns);
+    const int n = plan::iterator_of(definition, leaf, parameter::kColumns);
     for (const BlockContraction& roles : block_contractions_of(definition)) {
         if (!contains(roles.n, n)) continue;
         for (const Read& read : roles.b_reads) tensors.insert(read.tensor);
@@ -134,11 +134,11 @@ std::set<int> streamed_factor(const Definition& definition, const Leaf& leaf) {
     return tensors;
 }
 
-std::set<int> streamed_values(const Definition& definition, const Leaf&) {
+std::set<int> streamed_values(const Definition& definition, const plan::Leaf&) {
     std::set<int> tensors;
     if (definition.monoid == Monoid::kSoftmaxSum)
         for (const Read& read : reads_in({definition.body[1]})) tensors.insert(read.tensor);
     return tensors;
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 /// The same fetching ahead.
@@ -106,4 +106,4 @@ RegisterBlock block_of_values(int64_t registers, int64_t rows) {
     return {std::min<int64_t>(rows, 6), has_many_registers ? 4 : 2};
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

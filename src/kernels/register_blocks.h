@@ -6,7 +6,7 @@
 
 #include "kernels/kernel_target.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
 /// What a product keeps in registers, and how it fetches what it has to read.
 struct RegisterBlock {
@@ -47,4 +47,4 @@ std::vector<RegisterBlock> blocks_of_folded_integers(const KernelTarget& target,
 /// Of weighted sums of a cache's values: a few rows read whole lines of it, many need the registers.
 RegisterBlock block_of_values(int64_t registers, int64_t rows);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

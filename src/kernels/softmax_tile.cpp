@@ -10,7 +10,7 @@
 #include "movement/identifier.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 constexpr int64_t kLargestTile = 1 << 14;  // elements; it lives on the stack
@@ -20,11 +20,11 @@ struct SoftmaxRoles {
     std::vector<int> others;
 };
 
-SoftmaxRoles roles_of(const LeafScope& scope) {
+SoftmaxRoles roles_of(const lowering::LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
-    SoftmaxRoles roles{iterator_parameter(scope, parameter::kRowsOfStream),
+    SoftmaxRoles roles{lowering::iterator_parameter(scope, parameter::kRowsOfStream),
                        -1,
-                       iterator_parameter(scope, parameter::kValues),
+                       lowering::iterator_parameter(scope, parameter::kValues),
                        {}};
     if (roles.d < 0)
         throw Error(scope.node.name, "stream", "needs d=ITERATOR, the iterator of the values alone");
@@ -52,73 +52,79 @@ SoftmaxRoles roles_of(const LeafScope& scope) {
 ///     for s: scores[m, s] = e^(scores[m, s] - origin)
 ///     sum[m] = sum[m] * factor + sum of scores[m, s]
 ///     for lanes d: result[m, d] = result[m, d] * factor + sum of rounded(scores[m, s]) * V[s, d] }
-Body softmax_meaning(const SoftmaxCall& c) {
+movement::Body softmax_meaning(const SoftmaxCall& c) {
     constexpr const char *kLargest = "call.max", *kOrigin = "call.origin", *kFactor = "call.factor",
                          *kSum = "call.sum", *kValues = "call.values";
-    const Variable m = meaning_variable("m", c.m), s = meaning_variable("s", c.s),
-                   d = meaning_variable("d", c.d, c.lanes);
-    const Index row = Index::variable(m), group = floor_div(Index::variable(d), c.lanes);
-    const Address max = moved(c.max, row), sum = moved(c.sum, row);
-    const Address result = moved(c.result, row * c.result_m + group * c.result_group);
-    const Address score = moved(c.scores, row * Index(c.scores_stride) + Index::variable(s));
-    const auto over_s = [&](Statement statement) {
-        return Statement{For{s, Index(0), c.s, 1, {std::move(statement)}}};
+    const movement::Variable m = meaning_variable("m", c.m), s = meaning_variable("s", c.s),
+                             d = meaning_variable("d", c.d, c.lanes);
+    const movement::Index row = movement::Index::variable(m),
+                          group = movement::floor_div(movement::Index::variable(d), c.lanes);
+    const movement::Address max = moved(c.max, row), sum = moved(c.sum, row);
+    const movement::Address result = moved(c.result, row * c.result_m + group * c.result_group);
+    const movement::Address score =
+        moved(c.scores, row * movement::Index(c.scores_stride) + movement::Index::variable(s));
+    const auto over_s = [&](movement::Statement statement) {
+        return movement::Statement{movement::For{s, movement::Index(0), c.s, 1, {std::move(statement)}}};
     };
-    const auto accumulated = [](const char* name, Monoid monoid, ValuePtr value) {
-        return Statement{Accumulate{name, monoid, std::move(value), nullptr}};
+    const auto accumulated = [](const char* name, Monoid monoid, movement::ValuePtr value) {
+        return movement::Statement{movement::Accumulate{name, monoid, std::move(value), nullptr}};
     };
-    const auto product = [](ValuePtr a, ValuePtr b) {
-        return apply_value(Function::kMul, {std::move(a), std::move(b)});
+    const auto product = [](movement::ValuePtr a, movement::ValuePtr b) {
+        return movement::apply_value(Function::kMul, {std::move(a), std::move(b)});
     };
-    const auto below_origin = [&](ValuePtr value) {
-        return apply_value(Function::kExp,
-                           {apply_value(Function::kSub, {std::move(value), accumulator_value(kOrigin)})});
+    const auto below_origin = [&](movement::ValuePtr value) {
+        return movement::apply_value(
+            Function::kExp,
+            {movement::apply_value(Function::kSub, {std::move(value), accumulator_value(kOrigin)})});
     };
-    const ValuePtr masked =
-        apply_value(Function::kNegate, {std::make_shared<const ValueExpr>(ValueExpr{Infinity{}})});
-    const ValuePtr origin =
-        apply_value(Function::kSelect, {apply_value(Function::kEqual, {accumulator_value(kLargest), masked}),
-                                        number_value(0), accumulator_value(kLargest)});
-    Body rows = {{Declare{kLargest, Monoid::kMax}},
-                 accumulated(kLargest, Monoid::kMax, load_value(max)),
-                 over_s(accumulated(kLargest, Monoid::kMax, load_value(score))),
-                 {Declare{kOrigin, Monoid::kSum}},
-                 accumulated(kOrigin, Monoid::kSum, origin),
-                 {Declare{kFactor, Monoid::kSum}},
-                 accumulated(kFactor, Monoid::kSum, below_origin(load_value(max))),
-                 {Store{max, 0, accumulator_value(kLargest)}},
-                 over_s({Store{score, 0, below_origin(load_value(score))}}),
-                 {Declare{kSum, Monoid::kSum}},
-                 accumulated(kSum, Monoid::kSum, product(load_value(sum), accumulator_value(kFactor))),
-                 over_s(accumulated(kSum, Monoid::kSum, load_value(score))),
-                 {Store{sum, 0, accumulator_value(kSum)}}};
-    Body values = {
-        {Declare{kValues, Monoid::kSum, c.lanes}},
+    const movement::ValuePtr masked = movement::apply_value(
+        Function::kNegate, {std::make_shared<const movement::ValueExpr>(movement::ValueExpr{Infinity{}})});
+    const movement::ValuePtr origin = movement::apply_value(
+        Function::kSelect, {movement::apply_value(Function::kEqual, {accumulator_value(kLargest), masked}),
+                            movement::number_value(0), accumulator_value(kLargest)});
+    movement::Body rows = {
+        {movement::Declare{kLargest, Monoid::kMax}},
+        accumulated(kLargest, Monoid::kMax, load_value(max)),
+        over_s(accumulated(kLargest, Monoid::kMax, load_value(score))),
+        {movement::Declare{kOrigin, Monoid::kSum}},
+        accumulated(kOrigin, Monoid::kSum, origin),
+        {movement::Declare{kFactor, Monoid::kSum}},
+        accumulated(kFactor, Monoid::kSum, below_origin(load_value(max))),
+        {movement::Store{max, 0, accumulator_value(kLargest)}},
+        over_s({movement::Store{score, 0, below_origin(load_value(score))}}),
+        {movement::Declare{kSum, Monoid::kSum}},
+        accumulated(kSum, Monoid::kSum, product(load_value(sum), accumulator_value(kFactor))),
+        over_s(accumulated(kSum, Monoid::kSum, load_value(score))),
+        {movement::Store{sum, 0, accumulator_value(kSum)}}};
+    movement::Body values = {
+        {movement::Declare{kValues, Monoid::kSum, c.lanes}},
         accumulated(kValues, Monoid::kSum, product(load_value(result, 1), accumulator_value(kFactor))),
         over_s(accumulated(kValues, Monoid::kSum,
-                           product(rounded_value(c.weights, load_value(score)),
-                                   factor_value(c.v, group, Index::variable(s))))),
-        {Store{result, 1, accumulator_value(kValues)}}};
-    rows.push_back({VectorFor{d, Index(0), c.d, c.lanes, std::move(values)}});
-    return {{For{m, Index(0), c.m, 1, std::move(rows)}}};
+                           product(movement::rounded_value(c.weights, load_value(score)),
+                                   factor_value(c.v, group, movement::Index::variable(s))))),
+        {movement::Store{result, 1, accumulator_value(kValues)}}};
+    rows.push_back({movement::VectorFor{d, movement::Index(0), c.d, c.lanes, std::move(values)}});
+    return {{movement::For{m, movement::Index(0), c.m, 1, std::move(rows)}}};
 }
 
-void spell_softmax(const SoftmaxCall& c, CallText& out) {
-    out.line(fmt::format("    {}, {}, {}, {}, {},", shared_extent(c.m), c.s.text(), shared_extent(c.d),
-                         out.address(c.scores), fixed(Index(c.scores_stride))));
-    out.factor(c.v, c.lanes, kFactorInLanes);
+void spell_softmax(const SoftmaxCall& c, movement::CallText& out) {
+    out.line(fmt::format("    {}, {}, {}, {}, {},", movement::shared_extent(c.m), c.s.text(),
+                         movement::shared_extent(c.d), out.address(c.scores),
+                         movement::fixed(movement::Index(c.scores_stride))));
+    out.factor(c.v, c.lanes, movement::kFactorInLanes);
     out.line(fmt::format("    ntt::softmax_state({}, {}, {}, {}, {}));", out.address(c.max),
-                         out.address(c.sum), out.address(c.result), fixed(c.result_m),
-                         fixed(c.result_group)));
+                         out.address(c.sum), out.address(c.result), movement::fixed(c.result_m),
+                         movement::fixed(c.result_group)));
 }
 
-Body lower_softmax_tile(const LeafScope& scope, const std::function<Call(SoftmaxCall, const Read&)>& make) {
+movement::Body lower_softmax_tile(const lowering::LeafScope& scope,
+                                  const std::function<movement::Call(SoftmaxCall, const Read&)>& make) {
     const Definition& definition = *scope.node.definition();
     const SoftmaxRoles roles = roles_of(scope);
     const int64_t lanes = scope.leaf.number(parameter::kLanes);
-    const auto range = [&](int x) -> const Range& { return scope.ranges[static_cast<size_t>(x)]; };
-    const Range row = row_range(scope, roles.m);
-    const Range& steps = range(roles.s);
+    const auto range = [&](int x) -> const lowering::Range& { return scope.ranges[static_cast<size_t>(x)]; };
+    const lowering::Range row = row_range(scope, roles.m);
+    const lowering::Range& steps = range(roles.s);
     const int64_t stride = (steps.largest + lanes - 1) / lanes * lanes;
     if (row.largest * stride > kLargestTile) {
         throw Error(scope.node.name, "stream",
@@ -130,29 +136,32 @@ Body lower_softmax_tile(const LeafScope& scope, const std::function<Call(Softmax
     if (!value)
         throw Error(scope.node.name, "stream", "needs an operand as its value", "use the micro-kernel loops");
 
-    LeafLoops loops(scope, roles.others);
-    const std::string tile = scope.names.fresh(identifier(scope.node.name) + "_scores");
+    lowering::LeafLoops loops(scope, roles.others);
+    const std::string tile = scope.names.fresh(movement::identifier(scope.node.name) + "_scores");
 
     // The scores, masked, a row at a time with lanes along the positions.
-    LeafLoops rows(scope, roles.m >= 0 ? std::vector<int>{roles.m} : std::vector<int>{});
-    std::vector<Index> at = loops.values();
+    lowering::LeafLoops rows(scope, roles.m >= 0 ? std::vector<int>{roles.m} : std::vector<int>{});
+    std::vector<movement::Index> at = loops.values();
     if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = rows.values()[static_cast<size_t>(roles.m)];
-    const Index row_in_tile = roles.m >= 0 ? at[static_cast<size_t>(roles.m)] - row.begin : Index(0);
-    const LaneLoop positions = lane_loop(scope, roles.s, lanes);
+    const movement::Index row_in_tile =
+        roles.m >= 0 ? at[static_cast<size_t>(roles.m)] - row.begin : movement::Index(0);
+    const lowering::LaneLoop positions = lowering::lane_loop(scope, roles.s, lanes);
     at[static_cast<size_t>(roles.s)] = positions.value;
-    const ValueScope values{scope.node, scope.storage, at, identity(Monoid::kMax), nullptr};
-    ValuePtr score = to_value(definition.body[0], values);
+    const lowering::ValueScope values{scope.node, scope.storage, at, identity(Monoid::kMax), nullptr};
+    movement::ValuePtr score = lowering::to_value(definition.body[0], values);
     if (definition.where) {
-        score = apply_value(
+        score = movement::apply_value(
             Function::kSelect,
-            {to_value(definition.where, values), score,
-             apply_value(Function::kNegate, {std::make_shared<const ValueExpr>(ValueExpr{Infinity{}})})});
+            {lowering::to_value(definition.where, values), score,
+             movement::apply_value(Function::kNegate, {std::make_shared<const movement::ValueExpr>(
+                                                          movement::ValueExpr{Infinity{}})})});
     }
-    const Index in_tile = (positions.value - steps.begin).substitute(kLane, Index(0));
-    Body body;
-    body.push_back({LocalTile{tile, row.largest * stride}});
-    for (Statement& s : rows.around(
-             {positions.around({{Store{{tile, row_in_tile * Index(stride) + in_tile}, 1, score}}})})) {
+    const movement::Index in_tile =
+        (positions.value - steps.begin).substitute(lowering::kLane, movement::Index(0));
+    movement::Body body;
+    body.push_back({movement::LocalTile{tile, row.largest * stride}});
+    for (movement::Statement& s : rows.around({positions.around(
+             {{movement::Store{{tile, row_in_tile * movement::Index(stride) + in_tile}, 1, score}}})})) {
         body.push_back(std::move(s));
     }
 
@@ -161,8 +170,9 @@ Body lower_softmax_tile(const LeafScope& scope, const std::function<Call(Softmax
     const FactorPositions inside{kGroup, groups_in(range(roles.d), lanes), kStep, steps.largest};
     if (roles.m >= 0) at[static_cast<size_t>(roles.m)] = row.begin + position(kRow, row.largest);
     at[static_cast<size_t>(roles.s)] = steps.begin + position(kStep, inside.inner_count);
-    at[static_cast<size_t>(roles.d)] =
-        range(roles.d).begin + position(kGroup, inside.outer_count) * Index(lanes) + position(kLane, lanes);
+    at[static_cast<size_t>(roles.d)] = range(roles.d).begin +
+                                       position(kGroup, inside.outer_count) * movement::Index(lanes) +
+                                       position(lowering::kLane, lanes);
     refuse_reads_outside(scope, {*value}, at);
     const std::vector<int> results = definition.results();
     const auto result = [&](size_t i) {
@@ -170,14 +180,14 @@ Body lower_softmax_tile(const LeafScope& scope, const std::function<Call(Softmax
                            true);
     };
     const TileAddress max = result(0), sum = result(1), weighted = result(2);
-    if (lanes > 1) weighted.expect_stride(kLane, 1);
+    if (lanes > 1) weighted.expect_stride(lowering::kLane, 1);
     if (row.largest > 1) {
         max.expect_stride(kRow, 1);
         sum.expect_stride(kRow, 1);
     }
     // GCC 12 destroys a member that braces initialise twice where a later initialiser throws.
-    const Address scores{tile, Index(0)};
-    Factor of_values = operand_factor(scope, *value, at, inside, lanes);
+    const movement::Address scores{tile, movement::Index(0)};
+    movement::Factor of_values = operand_factor(scope, *value, at, inside, lanes);
     SoftmaxCall call{.lanes = lanes,
                      .rows = scope.leaf.number(parameter::kRows),
                      .groups = scope.leaf.number(parameter::kGroups),
@@ -194,9 +204,9 @@ Body lower_softmax_tile(const LeafScope& scope, const std::function<Call(Softmax
                      .result_m = weighted.stride(kRow),
                      .result_group = weighted.stride(kGroup)};
     body.push_back({make(std::move(call), *value)});
-    Body whole;
-    if (!scope.is_partial) whole = lower_identity(scope);
-    for (Statement& s : loops.around(std::move(body))) whole.push_back(std::move(s));
+    movement::Body whole;
+    if (!scope.is_partial) whole = lowering::lower_identity(scope);
+    for (movement::Statement& s : loops.around(std::move(body))) whole.push_back(std::move(s));
     return whole;
 }
 
@@ -222,7 +232,7 @@ void for_each_softmax_reading(const CandidateScope& scope,
                          [&](int a, int b) { return scope.extent(a) > scope.extent(b); });
         rows.push_back(-1);
         for (const int m : rows) {
-            Leaf leaf = scope.leaf();
+            plan::Leaf leaf = scope.leaf();
             leaf.set(parameter::kValues, scope.name(x));
             if (m >= 0) leaf.set(parameter::kRowsOfStream, scope.name(m));
             offer({x, m, m < 0 ? 1 : scope.extent(m), index++, std::move(leaf)});
@@ -243,4 +253,4 @@ bool are_weights_rounded(const CandidateScope& scope) {
     return weights != ElementType::kF32 && are_values_of(scope, weights);
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -10,7 +10,7 @@
 
 /// What the micro-kernels for the streaming softmax (monoid softmax_sum) share: the operands of their calls,
 /// what these compute, and how a tile of an operator becomes one.
-namespace tessera {
+namespace tessera::kernels {
 
 /// One step over a tile of scores (rows m, positions s; values along d in groups of `lanes`):
 ///
@@ -19,48 +19,50 @@ namespace tessera {
 struct SoftmaxCall {
     int64_t lanes = 1, rows = 1, groups = 1;
     ElementType weights = ElementType::kF32;  ///< to which they are rounded
-    Index m, s, d;
-    Address scores;  ///< local tile, masked entries -inf; the weights overwrite them
+    movement::Index m, s, d;
+    movement::Address scores;  ///< local tile, masked entries -inf; the weights overwrite them
     int64_t scores_stride = 0;
-    Factor v;                  ///< outer: groups of d; inner: s
-    Address max, sum, result;  ///< maxima and sums of the rows lie side by side
-    Index result_m, result_group;
+    movement::Factor v;                  ///< outer: groups of d; inner: s
+    movement::Address max, sum, result;  ///< maxima and sums of the rows lie side by side
+    movement::Index result_m, result_group;
 
-    static constexpr auto kSharedFields = std::tuple{field("lanes", &SoftmaxCall::lanes),
-                                                     field("rows", &SoftmaxCall::rows),
-                                                     field("groups", &SoftmaxCall::groups),
-                                                     field("weights", &SoftmaxCall::weights),
-                                                     field("m", &SoftmaxCall::m),
-                                                     field("s", &SoftmaxCall::s),
-                                                     field("d", &SoftmaxCall::d),
-                                                     field("scores", &SoftmaxCall::scores),
-                                                     field("scores_stride", &SoftmaxCall::scores_stride),
-                                                     field("v", &SoftmaxCall::v),
-                                                     field("max", &SoftmaxCall::max),
-                                                     field("sum", &SoftmaxCall::sum),
-                                                     field("result", &SoftmaxCall::result),
-                                                     field("result_m", &SoftmaxCall::result_m),
-                                                     field("result_group", &SoftmaxCall::result_group)};
+    static constexpr auto kSharedFields =
+        std::tuple{movement::field("lanes", &SoftmaxCall::lanes),
+                   movement::field("rows", &SoftmaxCall::rows),
+                   movement::field("groups", &SoftmaxCall::groups),
+                   movement::field("weights", &SoftmaxCall::weights),
+                   movement::field("m", &SoftmaxCall::m),
+                   movement::field("s", &SoftmaxCall::s),
+                   movement::field("d", &SoftmaxCall::d),
+                   movement::field("scores", &SoftmaxCall::scores),
+                   movement::field("scores_stride", &SoftmaxCall::scores_stride),
+                   movement::field("v", &SoftmaxCall::v),
+                   movement::field("max", &SoftmaxCall::max),
+                   movement::field("sum", &SoftmaxCall::sum),
+                   movement::field("result", &SoftmaxCall::result),
+                   movement::field("result_m", &SoftmaxCall::result_m),
+                   movement::field("result_group", &SoftmaxCall::result_group)};
 };
 
-Body softmax_meaning(const SoftmaxCall& call);
+movement::Body softmax_meaning(const SoftmaxCall& call);
 
 /// The operands, after the micro-kernel's name and its tile.
-void spell_softmax(const SoftmaxCall& call, CallText& out);
+void spell_softmax(const SoftmaxCall& call, movement::CallText& out);
 
 /// The masked scores go to a local tile, the call folds them and the values into (M, L, A), so a T x S matrix
 /// never exists. `make` completes the call; it gets the values.
-Body lower_softmax_tile(const LeafScope& scope, const std::function<Call(SoftmaxCall, const Read&)>& make);
+movement::Body lower_softmax_tile(const lowering::LeafScope& scope,
+                                  const std::function<movement::Call(SoftmaxCall, const Read&)>& make);
 
 /// Why the definition is none; empty if it is.
 std::string why_no_softmax(const Definition& definition);
 
 /// A way to stream: values along d, rows along m.
 struct SoftmaxReading {
-    int d, m;      ///< m is -1 for a single row
-    int64_t rows;  ///< at most
-    int index;     ///< among all readings
-    Leaf leaf;     ///< with its iterators
+    int d, m;         ///< m is -1 for a single row
+    int64_t rows;     ///< at most
+    int index;        ///< among all readings
+    plan::Leaf leaf;  ///< with its iterators
 };
 void for_each_softmax_reading(const CandidateScope& scope,
                               const std::function<void(const SoftmaxReading&)>& offer);
@@ -70,4 +72,4 @@ bool are_values_of(const CandidateScope& scope, ElementType type);
 /// Whether weights are rounded to the type of the values.
 bool are_weights_rounded(const CandidateScope& scope);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -12,7 +12,7 @@
 #include "movement/call_text.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels::stream {
 namespace {
 
 struct StreamCall : SoftmaxCall {
@@ -20,42 +20,45 @@ struct StreamCall : SoftmaxCall {
     int64_t panel_blocks = 0;  ///< blocks of rows for which the values are widened by panels; 0: never
     bool dot = false;          ///< weights and values are added in pairs by dot products
 
-    static constexpr auto kFields = std::tuple_cat(
-        std::tuple{field("prefetch", &StreamCall::prefetch), field("panel_blocks", &StreamCall::panel_blocks),
-                   field("dot", &StreamCall::dot)},
-        kSharedFields);
+    static constexpr auto kFields =
+        std::tuple_cat(std::tuple{movement::field("prefetch", &StreamCall::prefetch),
+                                  movement::field("panel_blocks", &StreamCall::panel_blocks),
+                                  movement::field("dot", &StreamCall::dot)},
+                       kSharedFields);
+
+    static const movement::CallKind& kind();
 };
 
 std::string problem(const StreamCall& c) {
     return lanes_problem(c.lanes);
 }
 
-Body meaning(const StreamCall& c) {
+movement::Body meaning(const StreamCall& c) {
     return softmax_meaning(c);
 }
 
-void spell(const StreamCall& c, CallText& out) {
+void spell(const StreamCall& c, movement::CallText& out) {
     const std::string weights =
         c.weights == ElementType::kF32 ? "" : fmt::format(", ntt::{}", name(c.weights));
-    out.line(
-        fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}{}{}}}{}>(",
-                    c.lanes, c.rows, c.groups, tile_member("prefetch", c.prefetch),
-                    c.dot ? ", .dot = true" : "", tile_member("panel_blocks", c.panel_blocks), weights));
+    out.line(fmt::format(
+        "ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}{}{}}}{}>(", c.lanes,
+        c.rows, c.groups, movement::tile_member("prefetch", c.prefetch), c.dot ? ", .dot = true" : "",
+        movement::tile_member("panel_blocks", c.panel_blocks), weights));
     spell_softmax(c, out);
 }
 
 }  // namespace
 
-template <>
-const CallKind& call_kind<StreamCall>() {
-    static constexpr CallKind kKind = make_call_kind<StreamCall, problem, meaning, spell>("stream");
+const movement::CallKind& StreamCall::kind() {
+    static constexpr movement::CallKind kKind =
+        movement::make_call_kind<StreamCall, problem, meaning, spell>("stream");
     return kKind;
 }
 
 namespace {
 
 /// Whether weights and values are added in pairs. @throws Error where NTT cannot.
-bool adds_pairs(const LeafScope& scope, const Read& value) {
+bool adds_pairs(const lowering::LeafScope& scope, const Read& value) {
     if (scope.leaf.number(parameter::kDot) == 1) return false;
     const Definition& definition = *scope.node.definition();
     const auto refuse = [&](const std::string& problem) {
@@ -70,13 +73,13 @@ bool adds_pairs(const LeafScope& scope, const Read& value) {
     return true;
 }
 
-Body lower(const LeafScope& scope) {
+movement::Body lower(const lowering::LeafScope& scope) {
     return lower_softmax_tile(scope, [&](SoftmaxCall shared, const Read& value) {
         StreamCall call{std::move(shared)};
         call.prefetch = scope.leaf.number(parameter::kPrefetch);
         call.panel_blocks = scope.leaf.number(parameter::kPanelBlocks);
         call.dot = adds_pairs(scope, value);
-        return Call(std::move(call));
+        return movement::Call(std::move(call));
     });
 }
 
@@ -86,22 +89,22 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     const bool has_dot = are_weights_rounded(scope) && adds_products(scope.target, weights);
     for (int64_t lanes = scope.target.lanes; lanes >= 1; lanes /= 2) {
         for_each_softmax_reading(scope, [&](const SoftmaxReading& reading) {
-            const auto add = [&](const Leaf& leaf) { out.push_back({leaf, lanes, 0, reading.index}); };
-            const auto add_both = [&](const Leaf& leaf) {
+            const auto add = [&](const plan::Leaf& leaf) { out.push_back({leaf, lanes, 0, reading.index}); };
+            const auto add_both = [&](const plan::Leaf& leaf) {
                 if (has_dot && lanes > 1)
-                    add(Leaf(leaf).set(parameter::kDot, k_lanes(scope.target, weights)));
+                    add(plan::Leaf(leaf).set(parameter::kDot, k_lanes(scope.target, weights)));
                 add(leaf);
             };
             const int64_t groups = (scope.extent(reading.d) + lanes - 1) / lanes;
             const RegisterBlock block = block_of_values(scope.target.vector_registers, reading.rows);
-            Leaf leaf = reading.leaf;
+            plan::Leaf leaf = reading.leaf;
             leaf.set(parameter::kLanes, lanes)
                 .set(parameter::kRows, block.rows)
                 .set(parameter::kGroups, std::min(groups, block.columns));
             add_both(leaf);
             if (reading.rows <= kFewRows)
                 for (const int64_t prefetch : kPrefetchDistances)
-                    add_both(Leaf(leaf).set(parameter::kPrefetch, prefetch));
+                    add_both(plan::Leaf(leaf).set(parameter::kPrefetch, prefetch));
             if (!is_widened) return;
             if (const auto by_panels = with_panels(leaf, block.rows, reading.rows)) add(*by_panels);
         });
@@ -109,7 +112,7 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
 }
 
 /// Scalars are a way of their own, so that lanes are always stated.
-constexpr Parameter kLanes{
+constexpr plan::Parameter kLanes{
     .name = "lanes", .meaning = "lanes of a vector", .most = 64, .is_power_of_two = true, .is_stated = true};
 constexpr std::array kParameters = {parameter::kRowsOfStream, parameter::kValues, kLanes,
                                     parameter::kRows,         parameter::kGroups, parameter::kPrefetch,
@@ -117,22 +120,25 @@ constexpr std::array kParameters = {parameter::kRowsOfStream, parameter::kValues
 constexpr std::array kResults = {ElementType::kF32};
 
 }  // namespace
+}  // namespace tessera::kernels::stream
 
-extern const MicroKernel kStream;
-constinit const MicroKernel kStream{
+namespace tessera::kernels {
+
+extern const plan::MicroKernel kStream;
+constinit const plan::MicroKernel kStream{
     .name = "stream",
     .summary = "one tile of a streaming softmax with its values, lanes along d and along the positions",
     .implements = "streaming softmaxes (`softmax_sum`), a tile at a time",
-    .parameters = kParameters,
-    .results = kResults,
+    .parameters = stream::kParameters,
+    .results = stream::kResults,
     .tiles_reductions = true,
     .product = {&parameter::kRowsOfStream, &parameter::kValues, nullptr},
     .why_not = why_no_softmax,
-    .candidates = candidates,
-    .lower = lower,
-    .call = call_kind<StreamCall>,
+    .candidates = stream::candidates,
+    .lower = stream::lower,
+    .call = stream::StreamCall::kind,
     .types = softmax_types,
     .factors = factors_in_pairs,
     .streamed = streamed_values};
 
-}  // namespace tessera
+}  // namespace tessera::kernels

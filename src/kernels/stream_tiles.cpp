@@ -12,26 +12,29 @@
 #include "kernels/tile_choice.h"
 #include "movement/call_text.h"
 
-namespace tessera {
+namespace tessera::kernels::stream_tiles {
 namespace {
 
 struct StreamTilesCall : SoftmaxCall {
     int64_t tile_rows = 1, depth = 1;  ///< of a tile; `rows` and `groups` of tiles in registers
 
-    static constexpr auto kFields = std::tuple_cat(
-        std::tuple{field("tile_rows", &StreamTilesCall::tile_rows), field("depth", &StreamTilesCall::depth)},
-        kSharedFields);
+    static constexpr auto kFields =
+        std::tuple_cat(std::tuple{movement::field("tile_rows", &StreamTilesCall::tile_rows),
+                                  movement::field("depth", &StreamTilesCall::depth)},
+                       kSharedFields);
+
+    static const movement::CallKind& kind();
 };
 
 std::string problem(const StreamTilesCall& c) {
     return lanes_problem(c.lanes);
 }
 
-Body meaning(const StreamTilesCall& c) {
+movement::Body meaning(const StreamTilesCall& c) {
     return softmax_meaning(c);
 }
 
-void spell(const StreamTilesCall& c, CallText& out) {
+void spell(const StreamTilesCall& c, movement::CallText& out) {
     out.line(
         fmt::format("ntt::softmax_step_tiles<ntt::ContractTilesTile{{.tile_rows = {}, .lanes = {}, .depth = "
                     "{}, .rows = {}, .groups = {}}}>(",
@@ -41,22 +44,21 @@ void spell(const StreamTilesCall& c, CallText& out) {
 
 }  // namespace
 
-template <>
-const CallKind& call_kind<StreamTilesCall>() {
-    static constexpr CallKind kKind =
-        make_call_kind<StreamTilesCall, problem, meaning, spell>("stream_tiles");
+const movement::CallKind& StreamTilesCall::kind() {
+    static constexpr movement::CallKind kKind =
+        movement::make_call_kind<StreamTilesCall, problem, meaning, spell>("stream_tiles");
     return kKind;
 }
 
 namespace {
 
-Body lower(const LeafScope& scope) {
+movement::Body lower(const lowering::LeafScope& scope) {
     const TileBlock block = tile_parameters_of(scope);
     return lower_softmax_tile(scope, [&](SoftmaxCall shared, const Read&) {
         StreamTilesCall call{std::move(shared)};
         call.tile_rows = block.tile_rows;
         call.depth = block.depth;
-        return Call(std::move(call));
+        return movement::Call(std::move(call));
     });
 }
 
@@ -85,23 +87,26 @@ constexpr std::array kParameters = {
 constexpr std::array kResults = {ElementType::kF32};
 
 }  // namespace
+}  // namespace tessera::kernels::stream_tiles
 
-extern const MicroKernel kStreamTiles;
-constinit const MicroKernel kStreamTiles{
+namespace tessera::kernels {
+
+extern const plan::MicroKernel kStreamTiles;
+constinit const plan::MicroKernel kStreamTiles{
     .name = "stream_tiles",
     .summary = "one tile of a streaming softmax with values of bf16 in tiles of a matrix unit",
     .implements = "what `stream` does, with weights and values of BF16, on a matrix unit",
-    .parameters = kParameters,
-    .results = kResults,
-    .unit = UnitKind::kMatrix,
+    .parameters = stream_tiles::kParameters,
+    .results = stream_tiles::kResults,
+    .unit = machine::UnitKind::kMatrix,
     .tiles_reductions = true,
     .product = {&parameter::kRowsOfStream, &parameter::kValues, nullptr},
-    .why_not = why_not,
-    .candidates = candidates,
-    .lower = lower,
-    .call = call_kind<StreamTilesCall>,
+    .why_not = stream_tiles::why_not,
+    .candidates = stream_tiles::candidates,
+    .lower = stream_tiles::lower,
+    .call = stream_tiles::StreamTilesCall::kind,
     .types = softmax_types,
     .factors = factors_of_types,
     .streamed = streamed_values};
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-namespace tessera {
+namespace tessera::kernels {
 
-std::optional<TileBlock> tile_block(const ComputeUnit& unit, int64_t rows) {
-    if (unit.kind != UnitKind::kMatrix || unit.operands.size() != 3 || !unit.strided_rows)
+std::optional<TileBlock> tile_block(const machine::ComputeUnit& unit, int64_t rows) {
+    if (unit.kind != machine::UnitKind::kMatrix || unit.operands.size() != 3 || !unit.strided_rows)
         return std::nullopt;
     const auto &a = unit.operands[0].lanes, &b = unit.operands[1].lanes, &c = unit.operands[2].lanes;
     if (a.size() != 2 || b.size() != 3 || c.size() != 2) return std::nullopt;
-    const LaneAxis m = c[0], n = c[1], k = a[1];
+    const machine::LaneAxis m = c[0], n = c[1], k = a[1];
     const bool is_product = a[0] == m && b[0].axis == k.axis && b[1] == n && b[2].axis == k.axis &&
                             b[0].factor * b[2].factor == k.factor;
     if (!is_product) return std::nullopt;
@@ -19,4 +19,4 @@ std::optional<TileBlock> tile_block(const ComputeUnit& unit, int64_t rows) {
     return TileBlock{m.factor, n.factor, k.factor, tile_rows, groups};
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -5,7 +5,7 @@
 
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
 // What NTT's tiles hold (include/tessera/ntt/tile_configuration.h); sums have four bytes.
 inline constexpr int64_t kTiles = 8;
@@ -26,6 +26,6 @@ struct TileBlock {
 /// The block for at most `rows` rows of A, or nothing for a unit whose operands have not this form. Two rows
 /// of tiles if there are so many: with two groups four sums hide the latency of a product, and each tile is
 /// used twice.
-std::optional<TileBlock> tile_block(const ComputeUnit& unit, int64_t rows);
+std::optional<TileBlock> tile_block(const machine::ComputeUnit& unit, int64_t rows);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -7,7 +7,7 @@
 #include "kernels/register_blocks.h"
 #include "kernels/unit_lanes.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 /// Groups of a panel of bytes, so that it stays in the nearest cache with the sums of its tiles.
@@ -18,12 +18,12 @@ constexpr int64_t kGroupsOfBytes = 2;
 std::vector<TileBlock> tile_blocks(ElementType factors, int64_t rows, const KernelTarget& target) {
     std::vector<TileBlock> found;
     if (rows == 1) return found;
-    for (const ComputeUnit& unit : target.units) {
+    for (const machine::ComputeUnit& unit : target.units) {
         const std::optional<TileBlock> block = tile_block(unit, rows);
         if (!block || !multiplies(unit, target, factors)) continue;
         const double filled =
             static_cast<double>(std::min(rows, block->tile_rows)) / static_cast<double>(block->tile_rows);
-        if (peak(unit) > 0 && peak(unit) * filled < vector_peak(target, factors)) continue;
+        if (machine::peak(unit) > 0 && machine::peak(unit) * filled < vector_peak(target, factors)) continue;
         found.push_back(*block);
     }
     return found;
@@ -32,7 +32,7 @@ std::vector<TileBlock> tile_blocks(ElementType factors, int64_t rows, const Kern
 std::vector<TileBlock> byte_tile_blocks(int64_t fold, int64_t rows, const KernelTarget& target) {
     std::vector<TileBlock> found;
     if (rows <= kFewRows) return found;
-    for (const ComputeUnit& unit : target.units) {
+    for (const machine::ComputeUnit& unit : target.units) {
         const std::optional<TileBlock> block = tile_block(unit, rows);
         if (!block || unit.operands[0].type != name(ElementType::kI8) ||
             unit.operands[1].type != name(ElementType::kI8) || block->lanes != target.lanes)
@@ -44,4 +44,4 @@ std::vector<TileBlock> byte_tile_blocks(int64_t fold, int64_t rows, const Kernel
     return found;
 }
 
-}  // namespace tessera
+}  // namespace tessera::kernels

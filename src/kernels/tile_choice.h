@@ -6,7 +6,7 @@
 #include "kernels/kernel_target.h"
 #include "kernels/tile_block.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
 /// Tiles of `contract_block_tiles` with the groups of a panel; its rows are none in particular, 0. For each
 /// unit that multiplies signed bytes into i32 and reads B in the groups of lanes in which it is stored, if
@@ -20,4 +20,4 @@ std::vector<TileBlock> byte_tile_blocks(int64_t fold, int64_t rows, const Kernel
 /// takes as long as a whole one. One row is for the vector units, which read B at the rate of the memory.
 std::vector<TileBlock> tile_blocks(ElementType factors, int64_t rows, const KernelTarget& target);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

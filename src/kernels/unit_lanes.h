@@ -3,14 +3,14 @@
 #include "ir/element_type.h"
 #include "kernels/kernel_target.h"
 
-namespace tessera {
+namespace tessera::kernels {
 
 /// How many neighbouring k the machine's units want side by side in a factor of this element type, within its
 /// lanes along n: the last lanes of B, `<.., n16, k2>`. 1 if no unit multiplies the type with these lanes.
 int64_t k_lanes(const KernelTarget& target, ElementType type);
 
 /// Whether the unit multiplies two factors of this type, B with these lanes, and adds to f32.
-bool multiplies(const ComputeUnit& unit, const KernelTarget& target, ElementType type);
+bool multiplies(const machine::ComputeUnit& unit, const KernelTarget& target, ElementType type);
 
 /// The largest peak of the vector units with factors of this type, widened to f32 or as they are.
 double vector_peak(const KernelTarget& target, ElementType type);
@@ -19,4 +19,4 @@ double vector_peak(const KernelTarget& target, ElementType type);
 /// this type and the sum in f32, and does so faster than f32 multiply-adds, where both were measured.
 bool adds_products(const KernelTarget& target, ElementType type);
 
-}  // namespace tessera
+}  // namespace tessera::kernels

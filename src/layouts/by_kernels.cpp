@@ -12,27 +12,28 @@ namespace {
 
 /// As default planning prefers them: what `loops` takes for a product, each sum one after the other, is less
 /// certain than what its micro-kernels take.
-bool is_before(const TimedLeaf& a, const TimedLeaf& b) {
-    const auto rank = [](const TimedLeaf& timed) {
+bool is_before(const planner::TimedLeaf& a, const planner::TimedLeaf& b) {
+    const auto rank = [](const planner::TimedLeaf& timed) {
         return std::tuple(!timed.why_infinite.empty(), timed.leaf.kernel->is_plain, timed.seconds);
     };
     return rank(a) < rank(b);
 }
 
 /// Of the micro-kernels that have a time the first under which a kernel lowers.
-FormCost cheapest(const LoneOperator& alone, const PlannerOptions& options) {
-    std::vector<TimedLeaf> timed =
-        timed_leaves(alone.graph, alone.plan, alone.node(), alone.specialisation(), options);
+FormCost cheapest(const LoneOperator& alone, const planner::PlannerOptions& options) {
+    std::vector<planner::TimedLeaf> timed =
+        planner::timed_leaves(alone.graph, alone.plan, alone.node(), alone.specialisation(), options);
     std::stable_sort(timed.begin(), timed.end(), is_before);
-    const ConstantSection constants = constant_section(alone.graph, alone.plan);
-    const LoweringInput input = lowering_input(alone.graph, alone.plan, alone.specialisation(), constants);
+    const plan::ConstantSection constants = plan::constant_section(alone.graph, alone.plan);
+    const lowering::LoweringInput input =
+        lowering::lowering_input(alone.graph, alone.plan, alone.specialisation(), constants);
     std::string why = "no micro-kernel implements it";
-    for (TimedLeaf& candidate : timed) {
+    for (planner::TimedLeaf& candidate : timed) {
         if (!candidate.why_infinite.empty()) return {.why_infinite = candidate.why_infinite};
-        const Nest nest{{}, {candidate.leaf}};
+        const plan::Nest nest{{}, {candidate.leaf}};
         try {
-            (void)lower_kernel(input, alone.block(), {alone.block().name, nest});
-            return {.seconds = candidate.seconds, .by = print(nest)};
+            (void)lowering::lower_kernel(input, alone.block(), {alone.block().name, nest});
+            return {.seconds = candidate.seconds, .by = plan::print(nest)};
         } catch (const Error& refusal) {
             why = refusal.what();
         }
@@ -42,8 +43,8 @@ FormCost cheapest(const LoneOperator& alone, const PlannerOptions& options) {
 
 }  // namespace
 
-FormCosts by_kernels(const Graph& graph, const Plan& initial, const SpecialisationPlan& specialisation,
-                     const PlannerOptions& options) {
+FormCosts by_kernels(const Graph& graph, const plan::Plan& initial,
+                     const plan::SpecialisationPlan& specialisation, const planner::PlannerOptions& options) {
     TESSERA_CHECK(options.costs);
     return [&](const egraph::Operator& op, std::span<const Operand> operands) {
         return cheapest(LoneOperator(op, operands, graph, initial, specialisation), options);

@@ -16,28 +16,31 @@ namespace {
 
 class ByUnits {
 public:
-    explicit ByUnits(const Machine& machine)
-        : machine_(machine), vector_(find_unit(machine_, UnitKind::kVector, "f32")) {}
+    explicit ByUnits(const machine::Machine& machine)
+        : machine_(machine), vector_(machine::find_unit(machine_, machine::UnitKind::kVector, "f32")) {}
 
     FormCost operator()(const LoneOperator& alone) const {
         const Definition& definition = *alone.node().definition();
         const std::vector<Layout> layouts =
-            layouts_of(alone.graph, alone.plan, alone.node(), alone.specialisation());
-        const ComputeUnit* unit = unit_for(alone, layouts);
-        const TrafficRates rates{[this](size_t level) {
-                                     const ReadBandwidth* rate = find_bandwidth(machine_.memory[level], 1);
-                                     return rate ? 1 / rate->bytes_per_second : 0;
-                                 },
-                                 [this](size_t level) { return machine_.memory[level].capacity_bytes; },
-                                 machine_.memory.size() - 1, machine_.memory.size() - 1};
+            lowering::layouts_of(alone.graph, alone.plan, alone.node(), alone.specialisation());
+        const machine::ComputeUnit* unit = unit_for(alone, layouts);
+        const planner::TrafficRates rates{
+            [this](size_t level) {
+                const machine::ReadBandwidth* rate = machine::find_bandwidth(machine_.memory[level], 1);
+                return rate ? 1 / rate->bytes_per_second : 0;
+            },
+            [this](size_t level) { return machine_.memory[level].capacity_bytes; },
+            machine_.memory.size() - 1, machine_.memory.size() - 1};
         FormCost total{.seconds = 0, .by = unit ? unit->name : vector_->name, .why_infinite = {}};
-        for (const WeightedSizes& point : sizes_of(alone.graph, alone.plan, alone.specialisation())) {
-            const std::vector<int64_t> extents = extents_at(definition, point.symbols);
+        for (const planner::WeightedSizes& point :
+             planner::sizes_of(alone.graph, alone.plan, alone.specialisation())) {
+            const std::vector<int64_t> extents = planner::extents_at(definition, point.symbols);
             double box = 1;
             for (const int64_t extent : extents) box *= static_cast<double>(extent);
-            const double near = unit ? 2 * box / peak(*unit) : by_lanes(definition, extents, layouts);
-            const OperatorTraffic traffic =
-                operator_traffic(alone.graph, alone.node(), layouts, extents, point.symbols, rates);
+            const double near =
+                unit ? 2 * box / machine::peak(*unit) : by_lanes(definition, extents, layouts);
+            const planner::OperatorTraffic traffic =
+                planner::operator_traffic(alone.graph, alone.node(), layouts, extents, point.symbols, rates);
             total.seconds += point.weight * std::max(near, traffic.seconds);
         }
         return total;
@@ -45,10 +48,13 @@ public:
 
 private:
     /// The fastest matrix unit that takes all of the product's tensors as they lie, or in strided rows.
-    const ComputeUnit* unit_for(const LoneOperator& alone, const std::vector<Layout>& layouts) const {
-        const ComputeUnit* best = nullptr;
-        for (const ComputeUnit& unit : machine_.units) {
-            if (unit.kind != UnitKind::kMatrix || (best && peak(*best) >= peak(unit))) continue;
+    const machine::ComputeUnit* unit_for(const LoneOperator& alone,
+                                         const std::vector<Layout>& layouts) const {
+        const machine::ComputeUnit* best = nullptr;
+        for (const machine::ComputeUnit& unit : machine_.units) {
+            if (unit.kind != machine::UnitKind::kMatrix ||
+                (best && machine::peak(*best) >= machine::peak(unit)))
+                continue;
             for (const rules::OperatorPacking& packing :
                  rules::packings_for(*alone.node().definition(), {unit})) {
                 bool all = true;
@@ -61,9 +67,9 @@ private:
         return best;
     }
 
-    static bool fits(const ComputeUnit& unit, const LoneOperator& alone, int tensor, const Layout& layout,
-                     const rules::Packing& packing) {
-        const std::vector<Dim>& shape = alone.graph[value_of(alone.node(), tensor)].type.shape;
+    static bool fits(const machine::ComputeUnit& unit, const LoneOperator& alone, int tensor,
+                     const Layout& layout, const rules::Packing& packing) {
+        const std::vector<Dim>& shape = alone.graph[lowering::value_of(alone.node(), tensor)].type.shape;
         const Layout wanted = rules::layout_of(*alone.node().definition(), tensor, packing, shape);
         // Rows at a stride: as a tile has them, but for where the next one begins.
         const bool is_in_rows = unit.strided_rows && layout.is_row_major() && packing.size() <= 2 &&
@@ -79,21 +85,21 @@ private:
         double least = std::numeric_limits<double>::infinity();
         for (int x = -1; x < static_cast<int>(extents.size()); ++x) {
             for (int64_t width = x < 0 ? 1 : lanes; width >= 1; width /= 2) {
-                const VectorWork work = vector_work(definition, extents, x, width, layouts);
-                least = std::min(least, typical_operations(work));
+                const cost::VectorWork work = cost::vector_work(definition, extents, x, width, layouts);
+                least = std::min(least, cost::typical_operations(work));
             }
         }
-        return least * seconds_of_an_operation(machine_);
+        return least * cost::seconds_of_an_operation(machine_);
     }
 
-    const Machine machine_;
-    const ComputeUnit* vector_;
+    const machine::Machine machine_;
+    const machine::ComputeUnit* vector_;
 };
 
 }  // namespace
 
-FormCosts by_units(const Graph& graph, const Plan& initial, const SpecialisationPlan& specialisation,
-                   const Machine& machine) {
+FormCosts by_units(const Graph& graph, const plan::Plan& initial,
+                   const plan::SpecialisationPlan& specialisation, const machine::Machine& machine) {
     return [&graph, &initial, &specialisation, model = std::make_shared<const ByUnits>(machine)](
                const egraph::Operator& op, std::span<const Operand> operands) {
         return (*model)(LoneOperator(op, operands, graph, initial, specialisation));

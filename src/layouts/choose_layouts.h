@@ -15,9 +15,9 @@
 namespace tessera::layouts {
 
 struct SearchOptions {
-    std::vector<ComputeUnit> units;         ///< what is packed follows from them
-    std::vector<FormCosts> costs;           ///< by specialisation
-    std::vector<double> copy_seconds = {};  ///< by specialisation: of a kernel more, by the weights
+    std::vector<machine::ComputeUnit> units;  ///< what is packed follows from them
+    std::vector<FormCosts> costs;             ///< by specialisation
+    std::vector<double> copy_seconds = {};    ///< by specialisation: of a kernel more, by the weights
     /// What the default planner would not do counts so many times more: measured times vary by as much.
     double margin = 1.03;
     /// Offered beside the forms that the units ask for; may be null.
@@ -37,7 +37,7 @@ struct Search {
 };
 
 /// @throws Error if some operator has no form that anything computes.
-Search search_layouts(const Graph& graph, const Plan& initial, const SearchOptions& options);
+Search search_layouts(const Graph& graph, const plan::Plan& initial, const SearchOptions& options);
 
 /// "312 e-nodes, saturated, optimal": for a report.
 std::string summary(const Search& search);
@@ -47,6 +47,6 @@ std::string print(const Search& search);
 
 /// The initial plan with the layouts chosen, and the copies that repack values: what default planning
 /// completes (planner/default_planner.h). A copy that a specialisation does not need is a view in it.
-Plan decision_of(const Graph& graph, const Plan& initial, const Search& search);
+plan::Plan decision_of(const Graph& graph, const plan::Plan& initial, const Search& search);
 
 }  // namespace tessera::layouts

@@ -27,7 +27,7 @@ bool is_row_major(const Layouts& layouts) {
 
 class Deciding {
 public:
-    Deciding(const Graph& graph, const Plan& initial, const Search& search)
+    Deciding(const Graph& graph, const plan::Plan& initial, const Search& search)
         : graph_(graph),
           search_(search),
           selection_(egraph::selection_of(search.problem, search.result.choice)),
@@ -37,7 +37,7 @@ public:
             if (!rules::is_pack(egraph().op(term))) makers_[values_.at(e_class)] = term;
     }
 
-    Plan run() {
+    plan::Plan run() {
         store_constants();
         for (const Block& block : graph_.blocks) decide(block);
         return std::move(out_);
@@ -84,7 +84,7 @@ private:
     }
 
     void decide(const Block& block) {
-        const BlockView view(graph_, block);
+        const planner::BlockView view(graph_, block);
         copies_.clear();
         for (const Node& node : block.nodes) {
             const bool is_searched =
@@ -110,22 +110,22 @@ private:
             lies_[value] = made;
             for (size_t s = 0; s < made.size(); ++s)
                 if (!made[s].is_row_major())
-                    plan(s, graph_[value].name, {.place = Place::kArena, .layout = made[s]});
+                    plan(s, graph_[value].name, {.place = plan::Place::kArena, .layout = made[s]});
             return;
         }
         const std::string name = new_copy(value, {.of = graph_[value].name, .readers = {}, .is_made = true});
         copies_[value].emplace_back(made, name);
         for (size_t s = 0; s < made.size(); ++s) {
             const bool is_same = made[s].is_row_major();
-            plan(s, name, {.place = Place::kArena, .layout = made[s]});
+            plan(s, name, {.place = plan::Place::kArena, .layout = made[s]});
             if (is_output(value)) continue;
-            plan(
-                s, graph_[value].name,
-                is_same ? TensorPlan{.place = Place::kView, .of = name} : TensorPlan{.place = Place::kArena});
+            plan(s, graph_[value].name,
+                 is_same ? plan::TensorPlan{.place = plan::Place::kView, .of = name}
+                         : plan::TensorPlan{.place = plan::Place::kArena});
         }
     }
 
-    void read(ValueId value, const Layouts& wanted, CopyReader reader) {
+    void read(ValueId value, const Layouts& wanted, plan::CopyReader reader) {
         const auto known = lies_.find(value);
         const Layouts lies = known == lies_.end() ? Layouts(specialisations()) : known->second;
         if (lies == wanted) return;
@@ -139,11 +139,12 @@ private:
         copies.emplace_back(wanted, name);
         for (size_t s = 0; s < wanted.size(); ++s)
             plan(s, name,
-                 wanted[s] == lies[s] ? TensorPlan{.place = Place::kView, .of = graph_[value].name}
-                                      : TensorPlan{.place = Place::kArena, .layout = wanted[s]});
+                 wanted[s] == lies[s]
+                     ? plan::TensorPlan{.place = plan::Place::kView, .of = graph_[value].name}
+                     : plan::TensorPlan{.place = plan::Place::kArena, .layout = wanted[s]});
     }
 
-    std::string new_copy(ValueId value, CopyPlan copy) {
+    std::string new_copy(ValueId value, plan::CopyPlan copy) {
         std::string name;
         for (int i = 1;; ++i) {
             name = fmt::format("{}_packed{}", graph_[value].name, i == 1 ? "" : std::to_string(i));
@@ -153,7 +154,7 @@ private:
         return name;
     }
 
-    void plan(size_t specialisation, const std::string& name, TensorPlan tensor) {
+    void plan(size_t specialisation, const std::string& name, plan::TensorPlan tensor) {
         out_.specialisations[specialisation].tensors[name] = std::move(tensor);
     }
 
@@ -166,14 +167,14 @@ private:
     const egraph::Selection selection_;
     const std::map<ClassId, ClassId> values_;
     std::map<ClassId, TermId> makers_;
-    Plan out_;
+    plan::Plan out_;
     std::map<ValueId, Layouts> lies_;  ///< what is not here is row-major
     std::map<ValueId, std::vector<std::pair<Layouts, std::string>>> copies_;  ///< in the block
 };
 
 }  // namespace
 
-Plan decision_of(const Graph& graph, const Plan& initial, const Search& search) {
+plan::Plan decision_of(const Graph& graph, const plan::Plan& initial, const Search& search) {
     return Deciding(graph, initial, search).run();
 }
 

@@ -28,13 +28,13 @@ using FormCosts = std::function<FormCost(const egraph::Operator&, std::span<cons
 
 /// By the micro-kernels that there are: of those under which a kernel of this operator alone lowers, the
 /// cheapest by the machine's measurements. @pre options.costs
-FormCosts by_kernels(const Graph& graph, const Plan& initial, const SpecialisationPlan& specialisation,
-                     const PlannerOptions& options);
+FormCosts by_kernels(const Graph& graph, const plan::Plan& initial,
+                     const plan::SpecialisationPlan& specialisation, const planner::PlannerOptions& options);
 
 /// By the machine's units alone, as if there were a micro-kernel for everything that a unit takes: what a
 /// described machine could do. A product runs at the peak of the fastest unit whose lanes its tensors have;
 /// anything else by lanes of a vector, an element at a time where these do not lie side by side.
-FormCosts by_units(const Graph& graph, const Plan& initial, const SpecialisationPlan& specialisation,
-                   const Machine& machine);
+FormCosts by_units(const Graph& graph, const plan::Plan& initial,
+                   const plan::SpecialisationPlan& specialisation, const machine::Machine& machine);
 
 }  // namespace tessera::layouts

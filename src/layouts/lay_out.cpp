@@ -12,7 +12,7 @@ constexpr double kMarginOfRoofs = 1.25;
 
 /// The operator's weights as the default planner would store them if there were no other operators.
 std::vector<rules::Form> preferred_forms(const egraph::Operator& op, const Graph& whole,
-                                         const PlannerOptions& options) {
+                                         const planner::PlannerOptions& options) {
     Graph graph;
     graph.symbols = whole.symbols;
     Node node{
@@ -27,8 +27,8 @@ std::vector<rules::Form> preferred_forms(const egraph::Operator& op, const Graph
     }
     node.results.push_back({static_cast<int>(graph.values.size())});
     graph.values.push_back({.name = "result", .kind = ValueKind::kIntermediate, .type = {}, .sources = {}});
-    Plan plan;
-    choose_stored_layout(graph, node, options, plan);
+    plan::Plan plan;
+    planner::choose_stored_layout(graph, node, options, plan);
     rules::Form form;
     for (const ValueId operand : node.operands) {
         const auto stored = plan.stored.find(graph[operand].name);
@@ -39,32 +39,35 @@ std::vector<rules::Form> preferred_forms(const egraph::Operator& op, const Graph
 
 }  // namespace
 
-SearchOptions compiling_options(const Graph& graph, const Plan& initial, const PlannerOptions& options) {
+SearchOptions compiling_options(const Graph& graph, const plan::Plan& initial,
+                                const planner::PlannerOptions& options) {
     SearchOptions search;
     if (!options.costs->is_measured()) search.margin = kMarginOfRoofs;
     search.units = options.units;
     search.more_forms = [&](const egraph::Operator& op) { return preferred_forms(op, graph, options); };
-    for (const SpecialisationPlan& specialisation : initial.specialisations) {
+    for (const plan::SpecialisationPlan& specialisation : initial.specialisations) {
         search.costs.push_back(by_kernels(graph, initial, specialisation, options));
         double steps = 0;
-        for (const WeightedSizes& sizes : sizes_of(graph, initial, specialisation)) steps += sizes.weight;
+        for (const planner::WeightedSizes& sizes : planner::sizes_of(graph, initial, specialisation))
+            steps += sizes.weight;
         search.copy_seconds.push_back(steps * options.costs->barrier_seconds(options.workers));
     }
     return search;
 }
 
-SearchOptions describing_options(const Graph& graph, const Plan& initial, const Machine& machine) {
-    for (const MemoryLevel& level : machine.memory)
+SearchOptions describing_options(const Graph& graph, const plan::Plan& initial,
+                                 const machine::Machine& machine) {
+    for (const machine::MemoryLevel& level : machine.memory)
         if (level.read_bandwidth.empty())
             throw Error(machine.name, level.name, "has no read_bandwidth, from which costs could follow",
                         "give one, or measure the machine with `tessera machine --measure`");
-    for (const ComputeUnit& unit : machine.units)
-        if (unit.kind != UnitKind::kScalar && peak(unit) <= 0)
+    for (const machine::ComputeUnit& unit : machine.units)
+        if (unit.kind != machine::UnitKind::kScalar && machine::peak(unit) <= 0)
             throw Error(machine.name, unit.name, "has no peaks, from which costs could follow",
                         "give one, or measure the machine with `tessera machine --measure`");
     SearchOptions search;
     search.units = machine.units;
-    for (const SpecialisationPlan& specialisation : initial.specialisations)
+    for (const plan::SpecialisationPlan& specialisation : initial.specialisations)
         search.costs.push_back(by_units(graph, initial, specialisation, machine));
     return search;
 }

@@ -7,10 +7,10 @@
 namespace tessera::layouts {
 
 LoneOperator::LoneOperator(const egraph::Operator& op, std::span<const Operand> operands, const Graph& whole,
-                           const Plan& initial, const SpecialisationPlan& specialisation) {
+                           const plan::Plan& initial, const plan::SpecialisationPlan& specialisation) {
     graph.name = "form";
     graph.symbols = whole.symbols;
-    graph.points = points_of(whole, initial, specialisation);
+    graph.points = planner::points_of(whole, initial, specialisation);
     plan.graph = graph.name;
     plan.specialisations = {{.name = specialisation.name, .bounds = specialisation.bounds}};
     Node node{
@@ -25,7 +25,7 @@ ValueId LoneOperator::add(const std::string& name, TensorType type, bool is_cons
     if (is_constant)
         plan.stored[name] = type.layout;
     else
-        plan.specialisations.front().tensors[name] = {.place = Place::kArena, .layout = type.layout};
+        plan.specialisations.front().tensors[name] = {.place = plan::Place::kArena, .layout = type.layout};
     type.layout = {};
     graph.values.push_back({.name = name,
                             .kind = is_constant ? ValueKind::kConstant : ValueKind::kIntermediate,

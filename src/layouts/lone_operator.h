@@ -10,14 +10,14 @@ namespace tessera::layouts {
 /// Its points are those at which the specialisation of the initial plan runs.
 struct LoneOperator {
     LoneOperator(const egraph::Operator& op, std::span<const Operand> operands, const Graph& whole,
-                 const Plan& initial, const SpecialisationPlan& specialisation);
+                 const plan::Plan& initial, const plan::SpecialisationPlan& specialisation);
 
     const Block& block() const { return graph.blocks.front(); }
     const Node& node() const { return block().nodes.front(); }
-    const SpecialisationPlan& specialisation() const { return plan.specialisations.front(); }
+    const plan::SpecialisationPlan& specialisation() const { return plan.specialisations.front(); }
 
     Graph graph;
-    Plan plan;
+    plan::Plan plan;
 
 private:
     ValueId add(const std::string& name, TensorType type, bool is_constant);

@@ -22,7 +22,8 @@ std::vector<ValueId> replaceable(const Node& node) {
     std::vector<ValueId> values;
     const Definition& definition = *node.definition();
     for (int t = 0; t < static_cast<int>(node.operands.size()); ++t)
-        if (definition.tensors[static_cast<size_t>(t)].role == Role::kIn && may_be_in_place(definition, t))
+        if (definition.tensors[static_cast<size_t>(t)].role == Role::kIn &&
+            lowering::may_be_in_place(definition, t))
             values.push_back(node.operands[static_cast<size_t>(t)]);
     return values;
 }
@@ -50,14 +51,14 @@ LeftAlone left_alone(const Graph& graph, const Block& block) {
     LeftAlone reasons;
     for (const Node* node : on_the_way(block))
         reasons[node] = "what the block carries passes its operator in place";
-    for (const Group& group : group_nodes(BlockView(graph, block)))
+    for (const planner::Group& group : planner::group_nodes(planner::BlockView(graph, block)))
         for (const Node* node : group.nodes)
             if (group.nodes.size() > 1) reasons[node] = "its operator is fused with others";
     for (const Node& node : block.nodes) {
         if (std::ranges::all_of(node.operands,
                                 [&](ValueId operand) { return graph[operand].kind == ValueKind::kConstant; }))
             reasons[&node] = "its operator reads constants alone";
-        if (is_view(*node.definition())) reasons[&node] = "its operator only renames elements";
+        if (lowering::is_view(*node.definition())) reasons[&node] = "its operator only renames elements";
         if (node.results.size() > 1) reasons[&node] = "its operator has several results";
         if (node.previous) reasons[&node] = "it updates a state";
     }
@@ -66,7 +67,7 @@ LeftAlone left_alone(const Graph& graph, const Block& block) {
 
 class Builder {
 public:
-    Builder(const Graph& graph, const Plan& initial) : graph_(graph), initial_(initial) {
+    Builder(const Graph& graph, const plan::Plan& initial) : graph_(graph), initial_(initial) {
         out_.values.resize(initial.specialisations.size());
         for (const Block& block : graph.blocks) left_alone_.push_back(left_alone(graph, block));
         for (size_t b = 0; b < graph.blocks.size(); ++b)
@@ -110,7 +111,7 @@ private:
                                           {term});
             }
         }
-        const BlockView view(graph_, block);
+        const planner::BlockView view(graph_, block);
         for (const ValueId value : made)
             if (view.escapes(value)) out_.roots.push_back(values.at(value));
     }
@@ -142,12 +143,12 @@ private:
         TensorType type = graph_[value].type;
         type.layout = {};
         if (graph_[value].kind == ValueKind::kState || given_.contains(value))
-            type.layout = stored_layout(initial_, graph_[state_of(graph_, value)].name);
+            type.layout = plan::stored_layout(initial_, graph_[state_of(graph_, value)].name);
         return type;
     }
 
     const Graph& graph_;
-    const Plan& initial_;
+    const plan::Plan& initial_;
     std::vector<LeftAlone> left_alone_;  ///< by block
     std::set<ValueId> given_;            ///< read by operators that are not searched
     SearchGraph out_;
@@ -155,7 +156,7 @@ private:
 
 }  // namespace
 
-SearchGraph search_graph(const Graph& graph, const Plan& initial) {
+SearchGraph search_graph(const Graph& graph, const plan::Plan& initial) {
     return Builder(graph, initial).run();
 }
 

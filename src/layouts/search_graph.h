@@ -32,7 +32,7 @@ struct SearchGraph {
 /// of constants alone, operators that default planning fuses, whose values never exist whole, and what the
 /// carried value of a repeated block passes in place. States, and constants that such an operator reads, lie
 /// as `initial.stored` says.
-SearchGraph search_graph(const Graph& graph, const Plan& initial);
+SearchGraph search_graph(const Graph& graph, const plan::Plan& initial);
 
 /// Why the search does not choose how the value of one of its original terms lies; empty where it does, and
 /// of what no operator makes.

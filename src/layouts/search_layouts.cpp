@@ -23,7 +23,7 @@ constexpr double kOtherForm = 1e-13;
 
 class LayoutSearch {
 public:
-    LayoutSearch(const Graph& graph, const Plan& initial, const SearchOptions& options)
+    LayoutSearch(const Graph& graph, const plan::Plan& initial, const SearchOptions& options)
         : graph_(graph), initial_(initial), options_(options) {}
 
     Search run() {
@@ -114,7 +114,7 @@ private:
     }
 
     const Layout& preferred(TermId constant) const {
-        return stored_layout(initial_, std::get_if<egraph::Leaf>(&egraph().op(constant).what)->name);
+        return plan::stored_layout(initial_, std::get_if<egraph::Leaf>(&egraph().op(constant).what)->name);
     }
 
     /// As it comes from the checkpoint, or packed from that before it is stored.
@@ -157,7 +157,7 @@ private:
     }
 
     const Graph& graph_;
-    const Plan& initial_;
+    const plan::Plan& initial_;
     const SearchOptions& options_;
     Search search_;
     std::map<ClassId, ClassId> values_;
@@ -169,7 +169,7 @@ private:
 
 }  // namespace
 
-Search search_layouts(const Graph& graph, const Plan& initial, const SearchOptions& options) {
+Search search_layouts(const Graph& graph, const plan::Plan& initial, const SearchOptions& options) {
     TESSERA_CHECK(options.costs.size() == initial.specialisations.size());
     return LayoutSearch(graph, initial, options).run();
 }

@@ -77,7 +77,7 @@ std::string microseconds(double seconds) {
 
 class Page {
 public:
-    Page(const Graph& graph, const Plan& initial, const Search& search)
+    Page(const Graph& graph, const plan::Plan& initial, const Search& search)
         : graph_(graph),
           initial_(initial),
           search_(search),
@@ -180,7 +180,7 @@ private:
     }
 
     const Graph& graph_;
-    const Plan& initial_;
+    const plan::Plan& initial_;
     const Search& search_;
     const std::vector<ValueForms> values_;
     const Derivations derivations_;
@@ -188,7 +188,7 @@ private:
 
 }  // namespace
 
-std::string html_page(const Graph& graph, const Plan& initial, const Search& search) {
+std::string html_page(const Graph& graph, const plan::Plan& initial, const Search& search) {
     return Page(graph, initial, search).text();
 }
 

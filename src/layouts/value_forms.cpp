@@ -17,7 +17,7 @@ using Position = std::tuple<size_t, size_t, int, int>;
 
 class Listing {
 public:
-    Listing(const Graph& graph, const Plan& initial, const Search& search)
+    Listing(const Graph& graph, const plan::Plan& initial, const Search& search)
         : graph_(graph),
           initial_(initial),
           search_(search),
@@ -104,7 +104,7 @@ private:
     }
 
     const Graph& graph_;
-    const Plan& initial_;
+    const plan::Plan& initial_;
     const Search& search_;
     const std::map<ClassId, ClassId> values_;
     std::map<ClassId, std::pair<Position, ValueForms>> found_;
@@ -112,7 +112,7 @@ private:
 
 }  // namespace
 
-std::vector<ValueForms> forms_of_values(const Graph& graph, const Plan& initial, const Search& search) {
+std::vector<ValueForms> forms_of_values(const Graph& graph, const plan::Plan& initial, const Search& search) {
     return Listing(graph, initial, search).run();
 }
 

@@ -28,6 +28,6 @@ struct ValueForms {
 
 /// Constants, then by specialisation and block what it is given and its operators, in the graph's order.
 /// Values that no result needs are left out.
-std::vector<ValueForms> forms_of_values(const Graph& graph, const Plan& initial, const Search& search);
+std::vector<ValueForms> forms_of_values(const Graph& graph, const plan::Plan& initial, const Search& search);
 
 }  // namespace tessera::layouts

@@ -5,7 +5,7 @@
 
 #include "llm/utf8.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// The last character of a text; steps back over at most three continuation bytes.
@@ -119,4 +119,4 @@ std::vector<TextSection> AddedTokenSplitter::split(std::string_view text,
     return sections;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -11,7 +11,7 @@
 #include "llm/regex.h"
 #include "llm/tokenizer.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// A stretch of a text: an added token, or text between two of them.
 struct TextSection {
@@ -47,4 +47,4 @@ private:
     std::vector<size_t> normalized_tokens_;  // likewise
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

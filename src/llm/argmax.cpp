@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 TokenId argmax(std::span<const float> logits) {
     TESSERA_CHECK(!logits.empty());
@@ -18,4 +18,4 @@ TokenId argmax(std::span<const float> logits) {
     return static_cast<TokenId>(best);
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

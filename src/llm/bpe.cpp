@@ -18,7 +18,7 @@
 //
 // Every merge removes a symbol and adds at most two candidates: n log n in all.
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 constexpr uint64_t kFreePair = UINT64_MAX;
@@ -249,4 +249,4 @@ void Bpe::encode(const Vocabulary& vocabulary, std::string_view piece, std::vect
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -13,7 +13,7 @@
 #include "llm/pattern_set.h"
 #include "llm/vocabulary.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Two tokens that become one. The pair of the smallest rank merges first.
 struct Merge {
@@ -83,4 +83,4 @@ private:
     BpeOptions options_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

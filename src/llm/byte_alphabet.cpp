@@ -4,7 +4,7 @@
 
 #include "llm/utf8.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 constexpr char32_t kFirstStandIn = 0x100;
@@ -61,4 +61,4 @@ std::optional<std::string> bytes_of_alphabet(std::string_view text) {
     return bytes;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::llm {
 
 /// The alphabet of byte-level vocabularies: every byte has one printable character, so that a vocabulary of
 /// byte strings can be stored as text. 33-126, 161-172 and 174-255 stand for themselves; the other 68 bytes
@@ -19,4 +19,4 @@ void append_alphabet(std::string& out, std::string_view bytes);
 /// The bytes that a text in the alphabet stands for; empty when a character is not of the alphabet.
 std::optional<std::string> bytes_of_alphabet(std::string_view text);
 
-}  // namespace tessera
+}  // namespace tessera::llm

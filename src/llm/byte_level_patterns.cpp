@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tessera {
+namespace tessera::llm {
 
 const std::string_view kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
@@ -68,4 +68,4 @@ std::vector<PreTokenizerStep> byte_level_steps(const std::vector<std::string_vie
     return steps;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -7,7 +7,7 @@
 
 #include "llm/pre_tokenizer.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// How GPT-2 divides a text into words (Radford et al. 2019, encoder of the release); also what a ByteLevel
 /// pre-tokenizer means by `use_regex`.
@@ -32,4 +32,4 @@ std::vector<std::string_view> byte_pre_tokenizer_names();
 std::vector<PreTokenizerStep> byte_level_steps(const std::vector<std::string_view>& patterns,
                                                bool space_in_front);
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// A total order, so that selecting and sorting have one result with every library.
@@ -78,4 +78,4 @@ TokenId draw(std::span<const Candidate> candidates, Pcg32& random) {
     return chosen->id;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

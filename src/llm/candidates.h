@@ -7,7 +7,7 @@
 #include "llm/pcg32.h"
 #include "llm/tokenizer.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// A token that may be drawn.
 struct Candidate {
@@ -39,4 +39,4 @@ void keep_min_p(std::vector<Candidate>& candidates, double fraction);
 /// One of them, by its weight; takes one fraction of `random`. @pre a weight is positive
 TokenId draw(std::span<const Candidate> candidates, Pcg32& random);
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -7,7 +7,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -71,4 +71,4 @@ std::string LogitsComparison::worst_element() const {
                        worst_expected_);
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

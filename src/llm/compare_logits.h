@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-namespace tessera {
+namespace tessera::llm {
 
 /// How far rows of logits are from expected ones. Rows are added one by one; nothing is kept of them.
 class LogitsComparison {
@@ -39,4 +39,4 @@ private:
     double divergence_sum_ = 0, worst_divergence_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

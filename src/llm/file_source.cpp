@@ -6,15 +6,15 @@
 #include "support/error.h"
 #include "support/stand_in.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 FileSource::FileSource(std::filesystem::path folder) : folder_(std::move(folder)), is_folder_(true) {}
 
-FileSource::FileSource(std::span<const NamedFile> files, std::string where)
+FileSource::FileSource(std::span<const runtime::NamedFile> files, std::string where)
     : folder_(std::move(where)), files_(files), is_folder_(false) {}
 
-const NamedFile* FileSource::find(std::string_view name) const {
-    for (const NamedFile& file : files_)
+const runtime::NamedFile* FileSource::find(std::string_view name) const {
+    for (const runtime::NamedFile& file : files_)
         if (file.name == name) return &file;
     return nullptr;
 }
@@ -29,7 +29,7 @@ std::string_view FileSource::read(std::string_view name) {
         refuse_stand_in(text, where(name));
         return text;
     }
-    const NamedFile* file = find(name);
+    const runtime::NamedFile* file = find(name);
     if (file == nullptr) throw Error(where(), std::string(name), "is missing");
     return file->bytes;
 }
@@ -38,4 +38,4 @@ std::string FileSource::where(std::string_view name) const {
     return name.empty() ? folder_.string() : (folder_ / name).string();
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -8,16 +8,18 @@
 
 #include "support/mapped_file.h"
 
-namespace tessera {
+namespace tessera::runtime {
+struct NamedFile;
+}
 
-struct NamedFile;  // runtime/artefact.h
+namespace tessera::llm {
 
 /// Files that belong together, by name: those in a folder, or those that an artefact carries.
 class FileSource {
 public:
     explicit FileSource(std::filesystem::path folder);
     /// `files` must outlive the source; `where` names what they are in.
-    FileSource(std::span<const NamedFile> files, std::string where);
+    FileSource(std::span<const runtime::NamedFile> files, std::string where);
 
     bool contains(std::string_view name) const;
     /// The content; lives as long as the source. @throws Error if it is missing or cannot be read
@@ -26,12 +28,12 @@ public:
     std::string where(std::string_view name = {}) const;
 
 private:
-    const NamedFile* find(std::string_view name) const;
+    const runtime::NamedFile* find(std::string_view name) const;
 
     std::filesystem::path folder_;
     std::vector<MappedFile> mapped_;
-    std::span<const NamedFile> files_;
+    std::span<const runtime::NamedFile> files_;
     bool is_folder_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -6,7 +6,7 @@
 #include "llm/text_stream.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -144,4 +144,4 @@ Generation generate(Session& session, const Tokenizer& tokenizer, std::span<cons
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

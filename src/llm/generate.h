@@ -12,7 +12,7 @@
 #include "llm/tokenizer.h"
 #include "tessera/generation.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Continues a sequence after the prompt, which follows what the sequence already holds. The repetition
 /// penalty sees the prompt and what is generated.
@@ -26,4 +26,4 @@ Generation generate(Session& session, SequenceId sequence, std::span<const Token
 Generation generate(Session& session, const Tokenizer& tokenizer, std::span<const TokenId> prompt,
                     GenerateOptions options);
 
-}  // namespace tessera
+}  // namespace tessera::llm

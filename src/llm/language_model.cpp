@@ -7,22 +7,25 @@
 #include "llm/memory_need.h"
 #include "machine/host_memory.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
-std::unique_ptr<LoadedProgram> load(const std::shared_ptr<const Artefact>& artefact,
-                                    const std::set<std::string>& features, const SessionOptions& options) {
+std::unique_ptr<runtime::LoadedProgram> load(const std::shared_ptr<const runtime::Artefact>& artefact,
+                                             const std::set<std::string>& features,
+                                             const SessionOptions& options) {
     utsname host{};
     uname(&host);
     artefact->check_host(host.machine, features);
-    check_fits(artefact->manifest(), memory_need(artefact->manifest(), options), host_memory_bytes());
-    return std::make_unique<LoadedProgram>(artefact, Session::state_symbols(artefact->manifest(), options));
+    check_fits(artefact->manifest(), memory_need(artefact->manifest(), options),
+               machine::host_memory_bytes());
+    return std::make_unique<runtime::LoadedProgram>(artefact,
+                                                    Session::state_symbols(artefact->manifest(), options));
 }
 
 }  // namespace
 
-LanguageModel::LanguageModel(std::shared_ptr<const Artefact> artefact, const std::set<std::string>& features,
-                             const SessionOptions& options)
+LanguageModel::LanguageModel(std::shared_ptr<const runtime::Artefact> artefact,
+                             const std::set<std::string>& features, const SessionOptions& options)
     : artefact_(std::move(artefact)),
       program_(load(artefact_, features, options)),
       session_(artefact_->manifest(), options,
@@ -30,4 +33,4 @@ LanguageModel::LanguageModel(std::shared_ptr<const Artefact> artefact, const std
                    program->run_step(symbols, inputs, outputs);
                }) {}
 
-}  // namespace tessera
+}  // namespace tessera::llm

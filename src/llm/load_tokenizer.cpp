@@ -10,7 +10,7 @@
 #include "support/mapped_file.h"
 #include "support/stand_in.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 // The name of the GGUF file in an artefact.
@@ -49,7 +49,8 @@ Tokenizer load_tokenizer(const std::filesystem::path& path) {
         FileSource files(path);
         return Tokenizer(read_files(files));
     }
-    if (GgufFile::is_gguf(path)) return Tokenizer(read_gguf_tokenizer(GgufParts::open_first(path)));
+    if (import::GgufFile::is_gguf(path))
+        return Tokenizer(read_gguf_tokenizer(import::GgufParts::open_first(path)));
     refuse_stand_in(MappedFile::open(path).text(), path.string());
     FileSource files(path.parent_path());
     if (path.extension() == ".model") return Tokenizer(read_sentence_piece(files, path.filename().string()));
@@ -59,7 +60,7 @@ Tokenizer load_tokenizer(const std::filesystem::path& path) {
     return Tokenizer(read_tokenizer_json(files, path.filename().string()));
 }
 
-Tokenizer load_tokenizer(std::span<const NamedFile> named, const std::string& where) {
+Tokenizer load_tokenizer(std::span<const runtime::NamedFile> named, const std::string& where) {
     if (named.empty())
         throw Error(where, "", "has no tokenizer: the model that was compiled had none",
                     "put tokenizer.json beside its config.json and compile again");
@@ -67,11 +68,11 @@ Tokenizer load_tokenizer(std::span<const NamedFile> named, const std::string& wh
     if (!files.contains(kGgufName)) return Tokenizer(read_files(files));
     const std::string_view text = files.read(kGgufName);
     return Tokenizer(
-        read_gguf_tokenizer(GgufFile::parse(std::as_bytes(std::span(text)), files.where(kGgufName))));
+        read_gguf_tokenizer(import::GgufFile::parse(std::as_bytes(std::span(text)), files.where(kGgufName))));
 }
 
-std::vector<NamedFile> tokenizer_files(const std::filesystem::path& model) {
-    std::vector<NamedFile> result;
+std::vector<runtime::NamedFile> tokenizer_files(const std::filesystem::path& model) {
+    std::vector<runtime::NamedFile> result;
     if (std::filesystem::is_directory(model)) {
         FileSource folder(model);
         if (!has_tokenizer(folder)) return result;
@@ -79,7 +80,7 @@ std::vector<NamedFile> tokenizer_files(const std::filesystem::path& model) {
             if (folder.contains(name)) result.push_back({name, std::string(folder.read(name))});
         return result;
     }
-    const GgufFile file = GgufParts::open_first(model);
+    const import::GgufFile file = import::GgufParts::open_first(model);
     if (file.metadata().contains("tokenizer.ggml.tokens"))
         result.push_back({std::string(kGgufName), file.metadata().write_file(kGgufKeys)});
     return result;
@@ -97,4 +98,4 @@ ModelTokenizer inspect_tokenizer(const std::filesystem::path& model) {
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -8,7 +8,7 @@
 #include "llm/tokenizer.h"
 #include "runtime/artefact.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Reads the tokenizer of a model: a folder in HuggingFace form (the first of `tokenizer.json`,
 /// `tokenizer.model`, and `vocab.json` with `merges.txt`; `tokenizer_config.json`, `config.json` and
@@ -18,12 +18,12 @@ namespace tessera {
 Tokenizer load_tokenizer(const std::filesystem::path& path);
 
 /// The same from the files that an artefact carries; `where` names the artefact in errors.
-Tokenizer load_tokenizer(std::span<const NamedFile> files, const std::string& where);
+Tokenizer load_tokenizer(std::span<const runtime::NamedFile> files, const std::string& where);
 
 /// What an artefact carries of the tokenizer of a model, and why no text can be read with it.
 struct ModelTokenizer {
-    std::vector<NamedFile> files;  ///< empty if the model has none
-    std::string problem;           ///< empty if it can be used, or there is none
+    std::vector<runtime::NamedFile> files;  ///< empty if the model has none
+    std::string problem;                    ///< empty if it can be used, or there is none
 };
 
 /// As `tessera check` and `tessera compile` find it: by ids, a model runs without. @throws Error for a file
@@ -33,6 +33,6 @@ ModelTokenizer inspect_tokenizer(const std::filesystem::path& model);
 /// The files that an artefact must carry so that the tokenizer of `model`, a folder or a GGUF file, can be
 /// read from it; of a GGUF file the part that concerns the tokenizer. Not checked beyond that. Empty if the
 /// model has none.
-std::vector<NamedFile> tokenizer_files(const std::filesystem::path& model);
+std::vector<runtime::NamedFile> tokenizer_files(const std::filesystem::path& model);
 
-}  // namespace tessera
+}  // namespace tessera::llm

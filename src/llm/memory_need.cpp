@@ -9,39 +9,39 @@
 #include "support/checked.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
-int64_t sum_or_throw(const Manifest& manifest, int64_t a, int64_t b) {
+int64_t sum_or_throw(const runtime::Manifest& manifest, int64_t a, int64_t b) {
     const auto sum = checked_add(a, b);
     if (!sum) throw Error(manifest.model, "", "needs more memory than there can be");
     return *sum;
 }
 
 /// All states at these pages.
-int64_t state_bytes(const Manifest& manifest, int64_t pages) {
+int64_t state_bytes(const runtime::Manifest& manifest, int64_t pages) {
     std::vector<int64_t> symbols(manifest.symbols.size(), 0);
-    const int index = symbol_index(manifest, "P");
+    const int index = runtime::symbol_index(manifest, "P");
     if (index >= 0) symbols[static_cast<size_t>(index)] = pages;
     int64_t all = 0;
-    for (const Manifest::State& state : manifest.states) {
-        const auto bytes = byte_size(manifest, state, symbols);
+    for (const runtime::Manifest::State& state : manifest.states) {
+        const auto bytes = runtime::byte_size(manifest, state, symbols);
         if (!bytes) throw Error(manifest.model, state.name, "is too large for any memory");
         all = sum_or_throw(manifest, all, *bytes);
     }
     return all;
 }
 
-int64_t step_bytes(const Manifest& manifest) {
+int64_t step_bytes(const runtime::Manifest& manifest) {
     int64_t arena = 0;
-    for (const Manifest::Specialisation& specialisation : manifest.specialisations)
+    for (const runtime::Manifest::Specialisation& specialisation : manifest.specialisations)
         arena = std::max(arena, specialisation.arena_bytes);
     return arena;
 }
 
 }  // namespace
 
-MemoryNeed memory_need(const Manifest& manifest, const SessionOptions& options) {
+MemoryNeed memory_need(const runtime::Manifest& manifest, const SessionOptions& options) {
     const StepInterface interface(manifest);
     const int64_t pages = Session::state_symbols(manifest, options).at("P");
     MemoryNeed need;
@@ -55,7 +55,7 @@ MemoryNeed memory_need(const Manifest& manifest, const SessionOptions& options) 
     return need;
 }
 
-int64_t largest_context(const Manifest& manifest, const MemoryNeed& need, int64_t available) {
+int64_t largest_context(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available) {
     const StepInterface interface(manifest);
     const int64_t left = available - need.weights - need.step;
     if (left <= 0) return 0;
@@ -64,7 +64,7 @@ int64_t largest_context(const Manifest& manifest, const MemoryNeed& need, int64_
     return std::min(interface.context, pages * interface.page_size);
 }
 
-void check_fits(const Manifest& manifest, const MemoryNeed& need, int64_t available) {
+void check_fits(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available) {
     if (need.total() <= available) return;
     const int64_t largest = largest_context(manifest, need, available);
     throw Error(
@@ -76,7 +76,7 @@ void check_fits(const Manifest& manifest, const MemoryNeed& need, int64_t availa
         largest > 0 ? fmt::format("--context {} fits", largest) : "no context fits");
 }
 
-std::string describe(const Manifest& manifest, const MemoryNeed& need, int64_t available) {
+std::string describe(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available) {
     const std::string sequences = need.sequences > 1 ? fmt::format(" x {} sequences", need.sequences) : "";
     return fmt::format(
         "weights {} mapped, cache {} per token x {}{}, step buffers {}; up to {} tokens fit into {}",
@@ -94,4 +94,4 @@ std::string bytes_text(int64_t bytes) {
     return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, kUnits[unit]);
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

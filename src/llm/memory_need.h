@@ -6,7 +6,7 @@
 #include "llm/session.h"
 #include "runtime/manifest.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// What running a compiled language model takes, in bytes, once every position of its context has been used.
 /// What the process itself is made of (program, libraries, tokenizer) comes on top: a few megabytes.
@@ -23,19 +23,19 @@ struct MemoryNeed {
 
 /// From the manifest alone, before anything is allocated or read.
 /// @throws Error if the manifest is no language model's or does not allow the options.
-MemoryNeed memory_need(const Manifest& manifest, const SessionOptions& options);
+MemoryNeed memory_need(const runtime::Manifest& manifest, const SessionOptions& options);
 
 /// The most tokens of one sequence with which the need stays within `available` bytes; 0 if there is none.
-int64_t largest_context(const Manifest& manifest, const MemoryNeed& need, int64_t available);
+int64_t largest_context(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available);
 
 /// @throws Error with the numbers and the largest context that fits if the need exceeds `available`.
-void check_fits(const Manifest& manifest, const MemoryNeed& need, int64_t available);
+void check_fits(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available);
 
 /// "weights 2.39 GB mapped, cache 28.7 kB per token x 512, step buffers 12 MB; up to 8192 tokens fit
 /// into 16.5 GB"
-std::string describe(const Manifest& manifest, const MemoryNeed& need, int64_t available);
+std::string describe(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available);
 
 /// 2388393984 -> "2.39 GB": three digits, decimal units.
 std::string bytes_text(int64_t bytes);
 
-}  // namespace tessera
+}  // namespace tessera::llm

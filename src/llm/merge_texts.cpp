@@ -4,7 +4,7 @@
 #include "llm/tokenizer_sources.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 struct MergeIds {
@@ -63,4 +63,4 @@ std::optional<std::array<TokenId, 256>> find_byte_tokens(const Vocabulary& vocab
     return tokens;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

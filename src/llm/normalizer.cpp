@@ -10,7 +10,7 @@
 #include "llm/utf8.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 // NFKC makes U+FDFA eleven times as long, and no character more. What a file adds to that is a few bytes.
@@ -147,4 +147,4 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
     return out;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -7,7 +7,7 @@
 
 #include "llm/regex.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// A form of Unicode Standard Annex 15.
 enum class UnicodeForm { kNfc, kNfd, kNfkc, kNfkd };
@@ -43,4 +43,4 @@ std::string normalize(std::span<const NormalizerStep> steps, std::string_view te
 
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 
-}  // namespace tessera
+}  // namespace tessera::llm

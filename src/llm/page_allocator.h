@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Pages of a cache, by number. The page that was freed last is given first: it is the likeliest to be in a
 /// near memory.
@@ -29,4 +29,4 @@ private:
     std::vector<int32_t> free_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

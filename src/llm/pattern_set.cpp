@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::llm {
 
 PatternSet::PatternSet(const std::vector<std::string>& patterns) {
     for (size_t i = 0; i < patterns.size(); ++i) {
@@ -35,4 +35,4 @@ std::optional<PatternSet::Match> PatternSet::longest_prefix(std::string_view tex
     return longest;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

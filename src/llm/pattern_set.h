@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Finds which of many texts begins at a place: the longest one.
 class PatternSet {
@@ -31,4 +31,4 @@ private:
     std::array<bool, 256> first_byte_{};
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace tessera {
+namespace tessera::llm {
 
 Pcg32::Pcg32(uint64_t seed, uint64_t stream) : increment_((stream << 1) | 1) {
     next();
@@ -23,4 +23,4 @@ double Pcg32::next_fraction() {
     return static_cast<double>((high << 26) | low) * 0x1p-53;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

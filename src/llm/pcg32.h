@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Random numbers for sampling: the same seed gives the same numbers with every compiler, library and
 /// machine, which nothing in <random> but its engines promises. Source: O'Neill, "PCG: A Family of Simple
@@ -24,4 +24,4 @@ private:
     uint64_t increment_;  // odd
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

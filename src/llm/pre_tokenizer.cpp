@@ -7,7 +7,7 @@
 #include "llm/normalizer.h"
 #include "llm/utf8.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 struct Section {
@@ -148,4 +148,4 @@ Pieces pre_tokenize(std::span<const PreTokenizerStep> steps, std::string text, b
     return pieces;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

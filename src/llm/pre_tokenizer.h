@@ -8,7 +8,7 @@
 
 #include "llm/regex.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// A text and its division into pieces, from left to right; bytes between pieces are dropped.
 struct Pieces {
@@ -49,4 +49,4 @@ using PreTokenizerStep = std::variant<Split, SpaceInFront, MapBytes, Metaspace>;
 /// A Split sees valid text only: runs of bytes that are not UTF-8 become pieces of their own.
 Pieces pre_tokenize(std::span<const PreTokenizerStep> steps, std::string text, bool at_start);
 
-}  // namespace tessera
+}  // namespace tessera::llm

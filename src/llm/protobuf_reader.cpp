@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 constexpr int kLongestVarint = 10;  // 64 bits, 7 in each byte
@@ -107,4 +107,4 @@ ProtobufReader ProtobufReader::message(std::string_view name) const {
     return {bytes(name), file_, offset_ - bytes_.size()};
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

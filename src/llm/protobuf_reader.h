@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Reads the fields of one message of the protocol buffers in the order in which they lie. Nothing is copied;
 /// every length is checked against the bytes that are left. Errors name the file with the offset, the field,
@@ -53,4 +53,4 @@ private:
     std::string_view bytes_;  // of kBytes
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -20,7 +20,7 @@
 // Nested classes and intersections ([a-z&&[^aeiou]]) would compile here with another meaning, so they are
 // refused.
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 // Steps of one match, counted by PCRE2. A line of a million spaces needs about a million.
@@ -202,4 +202,4 @@ std::vector<TextRange> Regex::find_all(std::string_view text) const {
     return found;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Half-open range of bytes [begin, end) in a text.
 struct TextRange {
@@ -40,4 +40,4 @@ private:
     std::shared_ptr<const void> program_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace tessera {
+namespace tessera::llm {
 
 void penalize_repetition(std::span<float> logits, std::span<const TokenId> occurred, double penalty) {
     std::vector<TokenId> distinct(occurred.begin(), occurred.end());
@@ -16,4 +16,4 @@ void penalize_repetition(std::span<float> logits, std::span<const TokenId> occur
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -4,7 +4,7 @@
 
 #include "llm/tokenizer.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Makes tokens that have occurred less probable: the logit of each is divided by `penalty` where it is
 /// positive and multiplied by it otherwise, once however often the token has occurred. Below 1 it is a
@@ -13,4 +13,4 @@ namespace tessera {
 /// `occurred`: ids of any order; those that are no logit are left out.
 void penalize_repetition(std::span<float> logits, std::span<const TokenId> occurred, double penalty);
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -9,7 +9,7 @@
 #include "llm/repetition_penalty.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 template <typename Value>
@@ -57,4 +57,4 @@ TokenId sample(std::span<const float> logits, std::span<const TokenId> history,
     return draw(candidates, random);
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

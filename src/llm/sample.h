@@ -6,7 +6,7 @@
 #include "llm/pcg32.h"
 #include "tessera/generation.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// @throws Error naming the option that is outside its range
 void check(const SamplingOptions& options);
@@ -20,4 +20,4 @@ void check(const SamplingOptions& options);
 TokenId sample(std::span<const float> logits, std::span<const TokenId> history,
                const SamplingOptions& options, Pcg32& random);
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -4,7 +4,7 @@
 #include "llm/bpe.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 ScoreRanks rank_scores(std::span<const float> scores, const std::vector<bool>& may_be_made) {
     TESSERA_CHECK(scores.size() == may_be_made.size(), "{} scores for {} tokens", scores.size(),
@@ -23,4 +23,4 @@ ScoreRanks rank_scores(std::span<const float> scores, const std::vector<bool>& m
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

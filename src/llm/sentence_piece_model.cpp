@@ -5,7 +5,7 @@
 #include "llm/protobuf_reader.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using Type = SentencePieceModel::Type;
@@ -126,4 +126,4 @@ SentencePieceModel read_sentence_piece_model(std::string_view bytes, const std::
     return model;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -7,7 +7,7 @@
 
 #include "llm/vocabulary.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// What a `tokenizer.model` says: a ModelProto of the SentencePiece library.
 /// Source: sentencepiece_model.proto of that library, with its defaults; the numbers of the enums are its
@@ -44,4 +44,4 @@ struct SentencePieceModel {
 /// @throws Error if it is damaged, or has pieces that are empty, repeated, without score or of unknown type
 SentencePieceModel read_sentence_piece_model(std::string_view bytes, const std::string& where);
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -7,14 +7,15 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// A step returns at most so many bytes of logits: every row of a long chunk at a large vocabulary would be
 /// more than the cache that it fills.
 constexpr int64_t kMostLogitsBytes = int64_t{64} << 20;
 
-int64_t context_of(const Manifest& manifest, const StepInterface& step, const SessionOptions& options) {
+int64_t context_of(const runtime::Manifest& manifest, const StepInterface& step,
+                   const SessionOptions& options) {
     if (options.context < 0 || options.context > step.context)
         throw Error(manifest.model, "",
                     fmt::format("cannot have a context of {} tokens: the compiled model allows up to {}",
@@ -23,7 +24,8 @@ int64_t context_of(const Manifest& manifest, const StepInterface& step, const Se
     return options.context == 0 ? step.context : options.context;
 }
 
-int64_t pages_of(const Manifest& manifest, const StepInterface& step, const SessionOptions& options) {
+int64_t pages_of(const runtime::Manifest& manifest, const StepInterface& step,
+                 const SessionOptions& options) {
     const DimSymbol& limit = step.limits[StepInterface::kP];
     TESSERA_CHECK(options.sequences > 0 && options.chunk >= 0);
     const int64_t of_one = (context_of(manifest, step, options) + step.page_size - 1) / step.page_size;
@@ -50,7 +52,7 @@ std::vector<int32_t> every_row(std::span<const int32_t> tokens) {
     return rows;
 }
 
-Session::Session(Manifest manifest, const SessionOptions& options, StepFunction step)
+Session::Session(runtime::Manifest manifest, const SessionOptions& options, StepFunction step)
     : manifest_(std::move(manifest)),
       interface_(manifest_),
       step_(std::move(step)),
@@ -65,7 +67,7 @@ Session::Session(Manifest manifest, const SessionOptions& options, StepFunction 
     if (options.chunk > 0) longest_segment_ = std::min(longest_segment_, options.chunk);
 }
 
-std::map<std::string, int64_t> Session::state_symbols(const Manifest& manifest,
+std::map<std::string, int64_t> Session::state_symbols(const runtime::Manifest& manifest,
                                                       const SessionOptions& options) {
     return {{"P", pages_of(manifest, StepInterface(manifest), options)}};
 }
@@ -218,4 +220,4 @@ bool Session::add(std::span<const Addition> batch, const LogitsSink& sink,
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -13,7 +13,7 @@
 #include "llm/step_interface.h"
 #include "runtime/manifest.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// A sequence of tokens that a session remembers.
 struct SequenceId {
@@ -53,10 +53,10 @@ using LogitsSink = std::function<void(size_t addition, int32_t row, std::span<co
 class Session {
 public:
     /// @throws Error if `manifest` is no language model's, or if it does not allow the options.
-    Session(Manifest manifest, const SessionOptions& options, StepFunction step);
+    Session(runtime::Manifest manifest, const SessionOptions& options, StepFunction step);
 
     /// The values of symbols for which the states of the program must be allocated.
-    static std::map<std::string, int64_t> state_symbols(const Manifest& manifest,
+    static std::map<std::string, int64_t> state_symbols(const runtime::Manifest& manifest,
                                                         const SessionOptions& options);
 
     /// @throws Error if as many are open as the options allow.
@@ -83,7 +83,7 @@ public:
     int64_t longest_segment() const { return longest_segment_; }
     int64_t vocabulary() const { return interface_.vocabulary; }
     int64_t free_pages() const { return allocator_.available(); }
-    const Manifest& manifest() const { return manifest_; }
+    const runtime::Manifest& manifest() const { return manifest_; }
 
 private:
     struct Sequence {
@@ -111,7 +111,7 @@ private:
     void run(std::span<const Addition> batch, const std::vector<Part>& parts, std::vector<Progress>& progress,
              const LogitsSink& sink);
 
-    Manifest manifest_;
+    runtime::Manifest manifest_;
     StepInterface interface_;
     StepFunction step_;
     int64_t context_;
@@ -123,4 +123,4 @@ private:
     std::vector<float> logits_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

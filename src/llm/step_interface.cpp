@@ -7,7 +7,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 constexpr std::array<std::string_view, StepInterface::kInputs> kInputNames = {
@@ -21,14 +21,15 @@ int position_in(const Names& names, std::string_view name) {
     return found == names.end() ? -1 : static_cast<int>(found - names.begin());
 }
 
-[[noreturn]] void fail(const Manifest& manifest, const std::string& entity, const std::string& problem) {
+[[noreturn]] void fail(const runtime::Manifest& manifest, const std::string& entity,
+                       const std::string& problem) {
     throw Error(manifest.model, entity, problem, std::string(kAdvice));
 }
 
-void find_inputs(const Manifest& manifest, StepInterface& step) {
+void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
     std::fill(std::begin(step.inputs), std::end(step.inputs), -1);
     for (size_t i = 0; i < manifest.inputs.size(); ++i) {
-        const Manifest::Tensor& tensor = manifest.inputs[i];
+        const runtime::Manifest::Tensor& tensor = manifest.inputs[i];
         const int input = position_in(kInputNames, tensor.name);
         if (input < 0) fail(manifest, tensor.name, "is an unknown input");
         const size_t rank = input == StepInterface::kPage ? 2 : 1;
@@ -43,7 +44,7 @@ void find_inputs(const Manifest& manifest, StepInterface& step) {
             fail(manifest, std::string(kInputNames[static_cast<size_t>(input)]), "is missing in the inputs");
 }
 
-void find_symbols(const Manifest& manifest, StepInterface& step) {
+void find_symbols(const runtime::Manifest& manifest, StepInterface& step) {
     std::fill(std::begin(step.symbols), std::end(step.symbols), -1);
     for (DimSymbol& limit : step.limits) limit = {"", 0, std::numeric_limits<int32_t>::max(), 1};
     for (size_t i = 0; i < manifest.symbols.size(); ++i) {
@@ -57,7 +58,7 @@ void find_symbols(const Manifest& manifest, StepInterface& step) {
 
 }  // namespace
 
-StepInterface::StepInterface(const Manifest& manifest) {
+StepInterface::StepInterface(const runtime::Manifest& manifest) {
     if (!manifest.text) fail(manifest, "text", "is missing in the manifest");
     find_inputs(manifest, *this);
     find_symbols(manifest, *this);
@@ -72,8 +73,8 @@ StepInterface::StepInterface(const Manifest& manifest) {
     if (table.is_constant()) context = std::min(context, table.factor * page_size);
 }
 
-StepValues step_values(const Manifest& manifest, const StepInterface& step, std::span<const Segment> segments,
-                       int64_t pages) {
+StepValues step_values(const runtime::Manifest& manifest, const StepInterface& step,
+                       std::span<const Segment> segments, int64_t pages) {
     TESSERA_CHECK(!segments.empty());
     const auto id = [](int64_t value) { return static_cast<int32_t>(value); };
     std::array<std::vector<int32_t>, StepInterface::kInputs> inputs;
@@ -112,8 +113,9 @@ StepValues step_values(const Manifest& manifest, const StepInterface& step, std:
     for (int i = 0; i < StepInterface::kSymbols; ++i)
         if (step.symbols[i] >= 0) result.symbols[static_cast<size_t>(step.symbols[i])] = values[i];
 
-    const Manifest::Tensor& table = manifest.inputs[static_cast<size_t>(step.inputs[StepInterface::kPage])];
-    const auto bytes = byte_size(manifest, table.element, table.shape, result.symbols);
+    const runtime::Manifest::Tensor& table =
+        manifest.inputs[static_cast<size_t>(step.inputs[StepInterface::kPage])];
+    const auto bytes = runtime::byte_size(manifest, table.element, table.shape, result.symbols);
     TESSERA_CHECK(bytes.has_value());
     const auto width = static_cast<size_t>(*bytes) / sizeof(int32_t) / segments.size();
     inputs[StepInterface::kPage].resize(width * segments.size());
@@ -131,4 +133,4 @@ StepValues step_values(const Manifest& manifest, const StepInterface& step, std:
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -6,7 +6,7 @@
 
 #include "runtime/manifest.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Where a manifest has what the step of a language model takes: the i32 inputs tokens[T], position[T],
 /// slot[T], rows[R], first[B], length[B], start[B] and page[B, pages of a sequence], and the output logits
@@ -17,7 +17,7 @@ struct StepInterface {
     enum Symbol { kT, kR, kB, kI, kS, kP, kSymbols };
 
     /// @throws Error naming what the manifest lacks, or has and no session can give.
-    explicit StepInterface(const Manifest& manifest);
+    explicit StepInterface(const runtime::Manifest& manifest);
 
     int inputs[kInputs] = {};    ///< positions in the manifest
     int symbols[kSymbols] = {};  ///< positions in the manifest; -1 where the model does not depend on it
@@ -44,7 +44,7 @@ struct StepValues {
 };
 
 /// @pre `segments` is not empty and within the limits. `pages`: of the whole cache.
-StepValues step_values(const Manifest& manifest, const StepInterface& step, std::span<const Segment> segments,
-                       int64_t pages);
+StepValues step_values(const runtime::Manifest& manifest, const StepInterface& step,
+                       std::span<const Segment> segments, int64_t pages);
 
-}  // namespace tessera
+}  // namespace tessera::llm

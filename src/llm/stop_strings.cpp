@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 StopStrings::StopStrings(std::vector<std::string> strings) : strings_(std::move(strings)) {
     for (const std::string& string : strings_)
@@ -41,4 +41,4 @@ std::string StopStrings::finish() {
     return std::exchange(held_, {});
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Ends a text that arrives in pieces before the first of some strings, wherever the pieces divide it.
 ///
@@ -30,4 +30,4 @@ private:
     bool found_ = false;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tessera {
+namespace tessera::llm {
 
 TextStream::TextStream(Tokenizer tokenizer, std::vector<std::string> stop_strings, bool at_start)
     : tokenizer_(std::move(tokenizer)), stop_(std::move(stop_strings)) {
@@ -30,4 +30,4 @@ std::string TextStream::finish() {
     return text;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -8,7 +8,7 @@
 #include "llm/tokenizer.h"
 #include "llm/utf8_stream.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Turns tokens into text as they come: all pieces together are what Tokenizer::decode gives, cut before the
 /// first stop string, and each consists of whole characters.
@@ -34,4 +34,4 @@ private:
     Utf8Stream characters_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -4,7 +4,7 @@
 
 #include "llm/byte_alphabet.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 struct ApplyDecoder {
@@ -71,4 +71,4 @@ int byte_of_token(std::string_view text) {
     return error == std::errc() && end == text.data() + 5 ? byte : -1;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -8,7 +8,7 @@
 
 #include "llm/normalizer.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// "<0x0A>" becomes the byte 0x0A.
 struct DecodeByteToken {};
@@ -55,4 +55,4 @@ private:
 /// The byte of "<0xHH>"; -1 for other texts.
 int byte_of_token(std::string_view text);
 
-}  // namespace tessera
+}  // namespace tessera::llm

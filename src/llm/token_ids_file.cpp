@@ -10,7 +10,7 @@
 #include "support/json.h"
 #include "support/mapped_file.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 constexpr JsonBounds kIdsBounds{.bytes = size_t{16} << 20};
@@ -42,4 +42,4 @@ std::vector<TokenId> read_prompt_ids(const std::filesystem::path& path) {
     return read_token_ids(path, kKeys);
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

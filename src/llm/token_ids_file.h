@@ -7,7 +7,7 @@
 
 #include "llm/tokenizer.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Token ids from a JSON file: a list of them, or an object that has one under the first of these keys.
 /// @throws Error if the file is neither, or an id is none.
@@ -17,4 +17,4 @@ std::vector<TokenId> read_token_ids(const std::filesystem::path& path,
 /// The ids of a prompt: the keys are prompt_ids, ids, input_ids and tokens.
 std::vector<TokenId> read_prompt_ids(const std::filesystem::path& path);
 
-}  // namespace tessera
+}  // namespace tessera::llm

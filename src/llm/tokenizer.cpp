@@ -6,7 +6,7 @@
 #include "llm/tokenizer_parts.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// Positions inside a text are 32 bits, and normalisation may make it longer.
@@ -121,4 +121,4 @@ const std::vector<AddedToken>& Tokenizer::added_tokens() const {
     return parts_->added;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -11,7 +11,7 @@
 
 #include "tessera/token_id.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// A token that is cut out of the text before anything else looks at it.
 struct AddedToken {
@@ -79,4 +79,4 @@ private:
     std::shared_ptr<const TokenizerParts> parts_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

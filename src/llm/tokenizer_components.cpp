@@ -5,7 +5,7 @@
 #include "llm/byte_level_patterns.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 // A Sequence may hold Sequences; nobody nests them deeper.
@@ -257,4 +257,4 @@ Affixes read_post_processor(const std::optional<JsonCursor>& section, Unsupporte
     return affixes;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -7,7 +7,7 @@
 #include "llm/tokenizer_parts.h"
 #include "support/json.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// The sections of a `tokenizer.json` that are chains of typed components. Each reader takes the section,
 /// absent where the file has none, and collects the names of components that are not supported in
@@ -28,4 +28,4 @@ struct Affixes {
 };
 Affixes read_post_processor(const std::optional<JsonCursor>& section, Unsupported& unsupported);
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/json.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// Some models list a hundred thousand added tokens here, with five settings each.
@@ -111,4 +111,4 @@ void set_special_ids(const TokenizerConfig& config, TokenizerParts& parts) {
         if (is_known(id)) parts.eos.push_back(id);
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

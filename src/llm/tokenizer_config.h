@@ -7,7 +7,7 @@
 #include "llm/file_source.h"
 #include "llm/tokenizer_parts.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// What the files beside a vocabulary say about it: `tokenizer_config.json`, `generation_config.json`,
 /// `config.json`. Each may be absent.
@@ -31,4 +31,4 @@ TokenizerConfig read_tokenizer_config(FileSource& files);
 /// with.
 void set_special_ids(const TokenizerConfig& config, TokenizerParts& parts);
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// The largest that are published have a vocabulary of a quarter of a million, and half a million merges of
@@ -203,4 +203,4 @@ std::vector<MergeText> read_merges_text(std::string_view text, const std::string
     return merges;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -8,7 +8,7 @@
 #include "llm/vocabulary.h"
 #include "support/json.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// "a b" of a list of merges. Tokens may contain spaces themselves, so where the text has several spaces the
 /// vocabulary decides: then `right` is empty and `left` is all of it.
@@ -37,4 +37,4 @@ std::vector<MergeText> read_merges_text(std::string_view text, const std::string
 /// Empty unless there is a space with text on both sides.
 std::optional<MergeText> split_merge(std::string_view text);
 
-}  // namespace tessera
+}  // namespace tessera::llm

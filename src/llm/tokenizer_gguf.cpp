@@ -11,7 +11,7 @@
 #include "llm/tokenizer_sources.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 // tokenizer.ggml.token_type, from the enum of the same name in the ggml project.
@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 6> kEndTexts = {"<|endoftext|>", "<|end_o
 /// The keys of one file, all checked.
 class Source {
 public:
-    explicit Source(const GgufFile& file) : file_(file) {
+    explicit Source(const import::GgufFile& file) : file_(file) {
         const auto tokens = metadata().get_array<std::string_view>("tokenizer.ggml.tokens");
         if (!tokens || tokens->empty())
             fail("tokenizer.ggml.tokens", "is missing: the file has no tokenizer");
@@ -50,7 +50,7 @@ public:
             vocabulary_.add(static_cast<TokenId>(id), (*tokens)[id]);
     }
 
-    const GgufMetadata& metadata() const { return file_.metadata(); }
+    const import::GgufMetadata& metadata() const { return file_.metadata(); }
     const Vocabulary& vocabulary() const { return vocabulary_; }
     const std::vector<int32_t>& types() const { return types_; }
 
@@ -106,7 +106,7 @@ public:
     }
 
 private:
-    const GgufFile& file_;
+    const import::GgufFile& file_;
     Vocabulary vocabulary_;
     std::vector<int32_t> types_;
 };
@@ -179,7 +179,7 @@ TokenizerParts read_scored(const Source& source) {
 
 }  // namespace
 
-TokenizerParts read_gguf_tokenizer(const GgufFile& file) {
+TokenizerParts read_gguf_tokenizer(const import::GgufFile& file) {
     const Source source(file);
     const auto model = source.metadata().get_string("tokenizer.ggml.model");
     if (model == "gpt2") return read_byte_level(source);
@@ -188,4 +188,4 @@ TokenizerParts read_gguf_tokenizer(const GgufFile& file) {
                 "supported are gpt2 (byte-level BPE) and llama (SentencePiece BPE)");
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

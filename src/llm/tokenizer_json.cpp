@@ -8,7 +8,7 @@
 #include "support/error.h"
 #include "support/json.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 AddedToken read_added_token(const JsonCursor& token) {
@@ -87,4 +87,4 @@ TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name) {
     return parts;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -13,7 +13,7 @@
 #include "llm/tokenizer.h"
 #include "llm/vocabulary.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// What every source of a tokenizer (tokenizer.json, vocab.json and merges.txt, GGUF) is brought into.
 ///
@@ -38,4 +38,4 @@ struct TokenizerParts {
     size_t vocabulary_size = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

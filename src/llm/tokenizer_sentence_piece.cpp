@@ -10,7 +10,7 @@
 // were added later, stand in the JSON files beside it; where there are none, a text begins with BOS, as for
 // Llama.
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using Model = SentencePieceModel;
@@ -125,4 +125,4 @@ TokenizerParts read_sentence_piece(FileSource& files, const std::string& name) {
     return parts;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -11,7 +11,7 @@
 #include "llm/tokenizer_document.h"
 #include "llm/tokenizer_parts.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// The forms in which a tokenizer is stored. All throw Error naming the file and what is wrong with it.
 
@@ -29,7 +29,7 @@ TokenizerParts read_sentence_piece(FileSource& files, const std::string& name);
 
 /// The metadata of a GGUF file: `tokenizer.ggml.model` "gpt2" (byte-level BPE) or "llama" (SentencePiece
 /// BPE).
-TokenizerParts read_gguf_tokenizer(const GgufFile& file);
+TokenizerParts read_gguf_tokenizer(const import::GgufFile& file);
 
 /// How SentencePiece writes a space inside a token: U+2581, "lower one eighth block".
 inline constexpr std::string_view kSpaceMark = "\u2581";
@@ -45,4 +45,4 @@ MergeTable make_merges(std::span<const MergeText> texts, const Vocabulary& vocab
 /// By byte, the id of "<0xHH>" or -1. Empty if the vocabulary has none of them.
 std::optional<std::array<TokenId, 256>> find_byte_tokens(const Vocabulary& vocabulary);
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -8,7 +8,7 @@
 #include "llm/tokenizer_sources.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// How a class of the `transformers` library divides texts.
@@ -77,4 +77,4 @@ TokenizerParts read_vocabulary_and_merges(FileSource& files) {
     return parts;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

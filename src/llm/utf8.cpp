@@ -2,7 +2,7 @@
 
 #include <utf8proc.h>
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 constexpr char32_t kReplacement = 0xfffd;
@@ -101,4 +101,4 @@ bool is_word_character(char32_t c) {
            between(c, 0x1f150, 0x1f169) || between(c, 0x1f170, 0x1f189);
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::llm {
 
 /// One step through bytes that should be UTF-8.
 struct Utf8Step {
@@ -31,4 +31,4 @@ bool is_white_space(char32_t code_point);
 /// What \w means in Unicode Technical Standard 18: letters, marks, decimal digits, connectors, joiners.
 bool is_word_character(char32_t code_point);
 
-}  // namespace tessera
+}  // namespace tessera::llm

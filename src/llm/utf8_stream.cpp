@@ -6,7 +6,7 @@
 
 #include "llm/utf8.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// Whether further bytes can make a character of `tail`: a malformed beginning is only unfinished if filling
@@ -49,4 +49,4 @@ std::string Utf8Stream::finish() {
     return std::exchange(held_, {});
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Turns the bytes of tokens, which may end inside a character, into whole characters for a terminal or a
 /// socket.
@@ -24,4 +24,4 @@ private:
     std::string held_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -7,7 +7,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 constexpr TokenId kFree = -1;
@@ -55,4 +55,4 @@ std::optional<TokenId> Vocabulary::find(std::string_view text) const {
     return id;
 }
 
-}  // namespace tessera
+}  // namespace tessera::llm

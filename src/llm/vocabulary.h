@@ -9,7 +9,7 @@
 
 #include "llm/tokenizer.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// Token texts by id and ids by text. Ids may have gaps.
 class Vocabulary {
@@ -50,4 +50,4 @@ private:
     size_t used_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -8,24 +8,24 @@
 #include "plan/parts.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::lowering {
 
-KernelDivision::KernelDivision(const KernelPlan& kernel, Storage& storage)
+KernelDivision::KernelDivision(const plan::KernelPlan& kernel, Storage& storage)
     : kernel_(kernel), storage_(storage), parted_(parted_operator(kernel.nest, storage.block())) {
-    const LoopTile* loop = divided_loop(kernel.nest);
+    const plan::LoopTile* loop = plan::divided_loop(kernel.nest);
     if (kernel.alone && loop) {
-        throw Error(root(kernel.nest).node, loop->iterator,
+        throw Error(plan::root(kernel.nest).node, loop->iterator,
                     "is divided between the workers, but worker 0 computes it alone",
                     "leave out @worker, or `alone = true`");
     }
     if (!parted_) return;
-    if (const std::string& last = root(kernel.nest).node; last != parted_->name) {
+    if (const std::string& last = plan::root(kernel.nest).node; last != parted_->name) {
         throw Error(
             parted_->name, loop->iterator,
             fmt::format("is a reduction that the workers divide, so {} would read parts of its result", last),
             fmt::format("end the kernel with {0}, and begin a later one with {0}[combine]", parted_->name));
     }
-    if (const std::string why = why_not_parted(*parted_->definition()); !why.empty()) {
+    if (const std::string why = facts::why_not_parted(*parted_->definition()); !why.empty()) {
         throw Error(parted_->name, loop->iterator, "cannot be divided between the workers: " + why,
                     "divide an iterator of the result");
     }
@@ -33,17 +33,18 @@ KernelDivision::KernelDivision(const KernelPlan& kernel, Storage& storage)
 }
 
 std::string KernelDivision::kernel_name() const {
-    const std::string& last = root(kernel_.nest).node;
-    if (!parted_) return identifier(last);
-    std::string name = identifier("parts_of_" + last);
+    const std::string& last = plan::root(kernel_.nest).node;
+    if (!parted_) return movement::identifier(last);
+    std::string name = movement::identifier("parts_of_" + last);
     const auto& all = storage_.block().nodes;
-    while (std::any_of(all.begin(), all.end(), [&](const Node& n) { return identifier(n.name) == name; }))
+    while (std::any_of(all.begin(), all.end(),
+                       [&](const Node& n) { return movement::identifier(n.name) == name; }))
         name += "_";
     return name;
 }
 
-void KernelDivision::check(const Node& root, const LoopTile& loop, const Range& range) const {
-    if (&loop != divided_loop(kernel_.nest)) {
+void KernelDivision::check(const Node& root, const plan::LoopTile& loop, const Range& range) const {
+    if (&loop != plan::divided_loop(kernel_.nest)) {
         throw Error(root.name, loop.iterator, "is divided between the workers inside of what they divide",
                     "leave one @worker");
     }
@@ -52,7 +53,7 @@ void KernelDivision::check(const Node& root, const LoopTile& loop, const Range& 
         throw Error(root.name, loop.iterator, "is divided between the workers inside of other loops",
                     "put the loop with @worker in front of all others");
     }
-    if (!(range.begin == Index(0))) {
+    if (!(range.begin == movement::Index(0))) {
         throw Error(root.name, loop.iterator, "is divided between the workers inside of a loop over it",
                     "leave one loop over it");
     }
@@ -65,25 +66,26 @@ void KernelDivision::begin_whole(const std::vector<const Node*>& nodes, const Ra
 void KernelDivision::begin_part(const std::vector<const Node*>& nodes, const Ranges& ranges,
                                 const std::string& variable, bool is_lone) {
     variables_.insert(variable);
-    const Division division{variable, divided_loop(kernel_.nest)->tile};
+    const Division division{variable, plan::divided_loop(kernel_.nest)->tile};
     note(nodes, ranges, &division, is_lone);
 }
 
 void KernelDivision::note(const std::vector<const Node*>& nodes, const Ranges& ranges,
                           const Division* division, bool is_alone) {
     const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
-    std::vector<WorkerAccess> accesses = worker_accesses(nodes, needed, division, storage_);
+    std::vector<movement::WorkerAccess> accesses = worker_accesses(nodes, needed, division, storage_);
     if (is_alone) {
-        for (WorkerAccess& access : accesses) {
+        for (movement::WorkerAccess& access : accesses) {
             access.by_all = false;
-            access.parts = {{kFirstWorker, 0}};
+            access.parts = {{movement::kFirstWorker, 0}};
         }
     }
     for (const Node* node : nodes) {
-        std::erase_if(accesses_, [&](const WorkerAccess& access) { return access.node == node->name; });
-        std::vector<WorkerAccess> own;
+        std::erase_if(accesses_,
+                      [&](const movement::WorkerAccess& access) { return access.node == node->name; });
+        std::vector<movement::WorkerAccess> own;
         std::copy_if(accesses.begin(), accesses.end(), std::back_inserter(own),
-                     [&](const WorkerAccess& access) { return access.node == node->name; });
+                     [&](const movement::WorkerAccess& access) { return access.node == node->name; });
         add(*node, std::move(own));
         for (size_t x = 0; division && x < needed.at(node).size(); ++x) {
             if (is_divided(needed.at(node)[x], *division)) iterators_[node].push_back(x);
@@ -93,24 +95,24 @@ void KernelDivision::note(const std::vector<const Node*>& nodes, const Ranges& r
 
 /// What is folded goes to the worker's copy, and whoever combines reads all copies, and of the operands only
 /// what the post-expression does.
-void KernelDivision::add(const Node& node, std::vector<WorkerAccess> accesses) {
-    const auto add_parts = [&](bool is_write, const std::vector<WorkerPart>& parts) {
+void KernelDivision::add(const Node& node, std::vector<movement::WorkerAccess> accesses) {
+    const auto add_parts = [&](bool is_write, const std::vector<movement::WorkerPart>& parts) {
         for (const ValueId result : node.results)
             accesses_.push_back(
-                {parts_of(storage_.input().graph[result].name), node.name, is_write, false, parts});
+                {plan::parts_of(storage_.input().graph[result].name), node.name, is_write, false, parts});
     };
-    const std::vector<const Leaf*> all = leaves(kernel_.nest);
+    const std::vector<const plan::Leaf*> all = plan::leaves(kernel_.nest);
     const auto leaf =
-        std::find_if(all.begin(), all.end(), [&](const Leaf* l) { return l->node == node.name; });
+        std::find_if(all.begin(), all.end(), [&](const plan::Leaf* l) { return l->node == node.name; });
     if (&node == parted_) {
-        std::erase_if(accesses, [](const WorkerAccess& access) { return access.is_write; });
-        add_parts(true, {{kCopyOfWorker, 1}});
+        std::erase_if(accesses, [](const movement::WorkerAccess& access) { return access.is_write; });
+        add_parts(true, {{movement::kCopyOfWorker, 1}});
     } else if (combines_parts(**leaf)) {
         const Definition& definition = *node.definition();
         std::vector<std::string> read;
         for (const Read& r : definition.post ? reads_in({definition.post}) : std::vector<Read>{})
             read.push_back(storage_.input().graph[storage_.base(value_of(node, r.tensor))].name);
-        std::erase_if(accesses, [&](const WorkerAccess& access) {
+        std::erase_if(accesses, [&](const movement::WorkerAccess& access) {
             return !access.is_write && std::find(read.begin(), read.end(), access.value) == read.end();
         });
         add_parts(false, {});
@@ -118,11 +120,11 @@ void KernelDivision::add(const Node& node, std::vector<WorkerAccess> accesses) {
     accesses_.insert(accesses_.end(), accesses.begin(), accesses.end());
 }
 
-void KernelDivision::enter(const std::string& variable, const Index& begin) {
+void KernelDivision::enter(const std::string& variable, const movement::Index& begin) {
     if (is_within(begin)) variables_.insert(variable);
 }
 
-bool KernelDivision::is_within(const Index& begin) const {
+bool KernelDivision::is_within(const movement::Index& begin) const {
     return std::any_of(variables_.begin(), variables_.end(),
                        [&](const std::string& variable) { return begin.uses(variable); });
 }
@@ -139,4 +141,4 @@ void KernelDivision::check_stays_in_part(const Node& node, const Ranges& ranges)
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::lowering

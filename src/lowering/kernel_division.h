@@ -8,7 +8,7 @@
 #include "lowering/worker_parts.h"
 #include "plan/plan.h"
 
-namespace tessera {
+namespace tessera::lowering {
 
 /// How the workers share the kernel that is being lowered: which part of each operator is a worker's, and
 /// that nothing inside the kernel leaves that part.
@@ -16,7 +16,7 @@ class KernelDivision {
 public:
     /// @throws Error if one worker is to compute alone what is divided, or if the kernel leaves parts of
     /// something of which no worker can fold parts.
-    KernelDivision(const KernelPlan& kernel, Storage& storage);
+    KernelDivision(const plan::KernelPlan& kernel, Storage& storage);
 
     /// The operator of which the kernel leaves parts; null if there is none.
     const Node* parted() const { return parted_; }
@@ -25,31 +25,31 @@ public:
     std::string kernel_name() const;
     /// A loop with @worker over these iterations of its nest's root. @throws Error if it is not the first of
     /// all, nor over a reduction of the kernel's last operator.
-    void check(const Node& root, const LoopTile& loop, const Range& range) const;
+    void check(const Node& root, const plan::LoopTile& loop, const Range& range) const;
     /// In front of the kernel's loops: what no loop divides.
     void begin_whole(const std::vector<const Node*>& nodes, const Ranges& ranges);
     /// Inside the loop that divides these operators; `is_lone`: it has one trip.
     void begin_part(const std::vector<const Node*>& nodes, const Ranges& ranges, const std::string& variable,
                     bool is_lone);
     /// A loop further inside begins here.
-    void enter(const std::string& variable, const Index& begin);
+    void enter(const std::string& variable, const movement::Index& begin);
     /// @throws Error if these iterations of an operator are not within the worker's part.
     void check_stays_in_part(const Node& node, const Ranges& ranges) const;
 
-    const std::vector<WorkerAccess>& accesses() const { return accesses_; }
+    const std::vector<movement::WorkerAccess>& accesses() const { return accesses_; }
 
 private:
     void note(const std::vector<const Node*>& nodes, const Ranges& ranges, const Division* division,
               bool is_alone);
-    void add(const Node& node, std::vector<WorkerAccess> accesses);
-    bool is_within(const Index& begin) const;
+    void add(const Node& node, std::vector<movement::WorkerAccess> accesses);
+    bool is_within(const movement::Index& begin) const;
 
-    const KernelPlan& kernel_;
+    const plan::KernelPlan& kernel_;
     Storage& storage_;
     const Node* parted_;
     std::set<std::string> variables_;  ///< of the division, and of the loops within its trips
     std::map<const Node*, std::vector<size_t>> iterators_;  ///< that the division runs over
-    std::vector<WorkerAccess> accesses_;
+    std::vector<movement::WorkerAccess> accesses_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::lowering

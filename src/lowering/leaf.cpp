@@ -6,17 +6,17 @@
 #include "movement/identifier.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::lowering {
 
 std::string Names::fresh(const std::string& wanted) {
-    const std::string start = identifier(wanted);
+    const std::string start = movement::identifier(wanted);
     std::string name = start;
     for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", start, i);
     return name;
 }
 
-int iterator_parameter(const LeafScope& scope, const Parameter& parameter) {
-    return iterator_of(*scope.node.definition(), scope.leaf, parameter);
+int iterator_parameter(const LeafScope& scope, const plan::Parameter& parameter) {
+    return plan::iterator_of(*scope.node.definition(), scope.leaf, parameter);
 }
 
 LeafLoops::LeafLoops(const LeafScope& scope, const std::vector<int>& iterators) {
@@ -25,17 +25,18 @@ LeafLoops::LeafLoops(const LeafScope& scope, const std::vector<int>& iterators) 
     for (const int x : iterators) {
         const Range& range = scope.ranges[static_cast<size_t>(x)];
         if (range.is_single()) continue;
-        const Variable variable{scope.names.fresh(definition.iterators[static_cast<size_t>(x)].name),
-                                {range.begin.bounds().low, range.end.bounds().high - 1}};
-        values_[static_cast<size_t>(x)] = Index::variable(variable);
+        const movement::Variable variable{
+            scope.names.fresh(definition.iterators[static_cast<size_t>(x)].name),
+            {range.begin.bounds().low, range.end.bounds().high - 1}};
+        values_[static_cast<size_t>(x)] = movement::Index::variable(variable);
         loops_.push_back({variable, range.begin, range.end});
     }
 }
 
-Body LeafLoops::around(Body body) const {
+movement::Body LeafLoops::around(movement::Body body) const {
     for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
-        Body outer;
-        outer.push_back({For{loop->variable, loop->begin, loop->end, 1, std::move(body)}});
+        movement::Body outer;
+        outer.push_back({movement::For{loop->variable, loop->begin, loop->end, 1, std::move(body)}});
         body = std::move(outer);
     }
     return body;
@@ -52,13 +53,14 @@ LaneLoop lane_loop(const LeafScope& scope, int x, int64_t lanes) {
     loop.begin = range.begin;
     loop.end = range.end;
     // A lone group starts where the range does.
-    const Index start = range.largest <= lanes ? range.begin : Index::variable(loop.start);
-    loop.value = start + Index::variable({kLane, {0, lanes - 1}});
+    const movement::Index start =
+        range.largest <= lanes ? range.begin : movement::Index::variable(loop.start);
+    loop.value = start + movement::Index::variable({kLane, {0, lanes - 1}});
     return loop;
 }
 
-Statement LaneLoop::around(Body body) const {
-    return {VectorFor{start, begin, end, lanes, std::move(body)}};
+movement::Statement LaneLoop::around(movement::Body body) const {
+    return {movement::VectorFor{start, begin, end, lanes, std::move(body)}};
 }
 
 namespace {
@@ -75,28 +77,29 @@ std::vector<int> iterators_of_result(const Definition& definition, int tensor) {
 
 }  // namespace
 
-Body lower_identity(const LeafScope& scope) {
+movement::Body lower_identity(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
-    Body body;
+    movement::Body body;
     bool is_first = true;
     for (const int tensor : definition.results()) {
         const double start =
             definition.monoid == Monoid::kSoftmaxSum && !is_first ? 0 : identity(definition.monoid);
         LeafLoops loops(scope, iterators_of_result(definition, tensor));
         const ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
-        for (Statement& s : loops.around({{store_to(tensor, number_value(start), values)}}))
+        for (movement::Statement& s :
+             loops.around({{store_to(tensor, movement::number_value(start), values)}}))
             body.push_back(std::move(s));
         is_first = false;
     }
     return body;
 }
 
-Body lower_post(const LeafScope& scope) {
+movement::Body lower_post(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     if (!definition.post) return {};
     const int tensor = definition.results().front();
     std::vector<int> iterators = iterators_of_result(definition, tensor);
-    const LaneParameters& parameters = scope.leaf.kernel->lanes;
+    const plan::LaneParameters& parameters = scope.leaf.kernel->lanes;
     const int x = parameters.along ? iterator_parameter(scope, *parameters.along) : -1;
     const auto at = std::find(iterators.begin(), iterators.end(), x);
     const bool is_vector = at != iterators.end();
@@ -113,7 +116,7 @@ Body lower_post(const LeafScope& scope) {
     return loops.around({lanes.around({{store_to(tensor, to_value(definition.post, values), values)}})});
 }
 
-void check_types(const Node& node, const MicroKernel& kernel) {
+void check_types(const Node& node, const plan::MicroKernel& kernel) {
     const Definition& definition = *node.definition();
     if (definition.accumulator != ElementType::kF32) {
         throw Error(node.name, "acc", fmt::format("is {}", name(definition.accumulator)),
@@ -137,9 +140,9 @@ void check_types(const Node& node, const MicroKernel& kernel) {
 bool leaves_gaps(const Node& node, const Storage& storage) {
     const Definition& definition = *node.definition();
     if (definition.monoid == Monoid::kNone && definition.where) return true;
-    const std::vector<Index> extents = iterator_extents(node, storage.input());
+    const std::vector<movement::Index> extents = iterator_extents(node, storage.input());
     for (const int tensor : definition.results()) {
-        const std::vector<Index> shape = storage.extents(value_of(node, tensor));
+        const std::vector<movement::Index> shape = storage.extents(value_of(node, tensor));
         for (size_t axis = 0; axis < shape.size(); ++axis) {
             const auto* x =
                 std::get_if<IteratorRef>(&definition.tensors[static_cast<size_t>(tensor)].map[axis]->node);
@@ -149,4 +152,4 @@ bool leaves_gaps(const Node& node, const Storage& storage) {
     return false;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lowering

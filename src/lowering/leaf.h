@@ -8,7 +8,7 @@
 #include "plan/nest.h"
 
 /// Operators inside their tiles: what the lowering of every micro-kernel is made of.
-namespace tessera {
+namespace tessera::lowering {
 
 /// Names of loop variables, never those of buffers or symbols.
 class Names {
@@ -22,7 +22,7 @@ private:
 
 struct LeafScope {
     const Node& node;
-    const Leaf& leaf;
+    const plan::Leaf& leaf;
     const Ranges& ranges;
     /// Outer loops tile the reduction: the leaf folds into what the results hold, initialisation and
     /// post-expression happen outside.
@@ -34,12 +34,12 @@ struct LeafScope {
 
 /// Compiled code computes in f32: integers that it does not hold, and sums of them, would be rounded.
 /// @throws Error for a definition that needs them, or with results of a type that the kernel does not store.
-void check_types(const Node& node, const MicroKernel& kernel);
+void check_types(const Node& node, const plan::MicroKernel& kernel);
 
 /// Sets the results in the ranges to the identity of the monoid.
-Body lower_identity(const LeafScope& scope);
+movement::Body lower_identity(const LeafScope& scope);
 /// Applies the post-expression to the results in the ranges; nothing if there is none.
-Body lower_post(const LeafScope& scope);
+movement::Body lower_post(const LeafScope& scope);
 /// Whether some elements of the results are written by no iteration, or only where the predicate holds.
 bool leaves_gaps(const Node& node, const Storage& storage);
 
@@ -47,33 +47,33 @@ bool leaves_gaps(const Node& node, const Storage& storage);
 // -----------------------------------------------------------------------------------------
 
 /// The iterator that a parameter names; -1 if it is not given.
-int iterator_parameter(const LeafScope& scope, const Parameter& parameter);
+int iterator_parameter(const LeafScope& scope, const plan::Parameter& parameter);
 
 /// Loops over some iterators of a leaf, outermost first: the others are set by the caller.
 class LeafLoops {
 public:
     LeafLoops(const LeafScope& scope, const std::vector<int>& iterators);
     /// Values of all iterators: variables of the loops, the only value of single ones, begin of the rest.
-    std::vector<Index>& values() { return values_; }
-    Body around(Body body) const;
+    std::vector<movement::Index>& values() { return values_; }
+    movement::Body around(movement::Body body) const;
 
 private:
     struct Loop {
-        Variable variable;
-        Index begin, end;
+        movement::Variable variable;
+        movement::Index begin, end;
     };
-    std::vector<Index> values_;
+    std::vector<movement::Index> values_;
     std::vector<Loop> loops_;
 };
 
 /// The loop over groups of lanes of iterator x: `start` + lane.
 struct LaneLoop {
-    Variable start;
-    Index value;  ///< start + lane
-    Index begin, end;
+    movement::Variable start;
+    movement::Index value;  ///< start + lane
+    movement::Index begin, end;
     int64_t lanes;
-    Statement around(Body body) const;
+    movement::Statement around(movement::Body body) const;
 };
 LaneLoop lane_loop(const LeafScope& scope, int x, int64_t lanes);
 
-}  // namespace tessera
+}  // namespace tessera::lowering

@@ -21,26 +21,26 @@
 #include "support/checked.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::lowering {
 namespace {
 
 class KernelLowering {
 public:
-    KernelLowering(const LoweringInput& input, const Block& block, const KernelPlan& plan)
+    KernelLowering(const LoweringInput& input, const Block& block, const plan::KernelPlan& plan)
         : plan_(plan), storage_(input, block), division_(plan, storage_), names_(reserved_names(input)) {
-        for (const Leaf* leaf : leaves(plan.nest)) {
+        for (const plan::Leaf* leaf : plan::leaves(plan.nest)) {
             nodes_.push_back(&block.node(leaf->node));
-            check_parameters(*nodes_.back()->definition(), *leaf);
+            plan::check_parameters(*nodes_.back()->definition(), *leaf);
         }
     }
 
-    Kernel lower() {
-        Kernel kernel;
+    movement::Kernel lower() {
+        movement::Kernel kernel;
         kernel.name = division_.kernel_name();
-        kernel.comment = print(plan_.nest);
+        kernel.comment = plan::print(plan_.nest);
         kernel.barrier = plan_.barrier;
         kernel.alone = plan_.alone;
-        Body nest = lower_nest(plan_.nest, whole_ranges(*nodes_.back(), storage_.input()), false);
+        movement::Body nest = lower_nest(plan_.nest, whole_ranges(*nodes_.back(), storage_.input()), false);
         std::vector<const Node*> completed = nodes_;
         std::erase(completed, division_.parted());
         kernel.body = fill_gaps(completed, division_.accesses(), storage_, names_);
@@ -52,48 +52,49 @@ public:
 
 private:
     static std::set<std::string> reserved_names(const LoweringInput& input) {
-        std::set<std::string> names = reserved_identifiers();
-        for (const Value& value : input.graph.values) names.insert(identifier(value.name));
+        std::set<std::string> names = movement::reserved_identifiers();
+        for (const Value& value : input.graph.values) names.insert(movement::identifier(value.name));
         for (const auto& [name, variable] : input.symbols) names.insert(name);
         return names;
     }
 
-    static void append(Body& body, Body more) {
-        for (Statement& s : more) body.push_back(std::move(s));
+    static void append(movement::Body& body, movement::Body more) {
+        for (movement::Statement& s : more) body.push_back(std::move(s));
     }
 
     /// A limit that is more than a sum gets a name, so that it is computed once and the code stays readable.
-    Index named(const Index& limit, const std::string& name, Body& body) {
+    movement::Index named(const movement::Index& limit, const std::string& name, movement::Body& body) {
         const bool is_simple = std::all_of(limit.terms().begin(), limit.terms().end(), [](const auto& entry) {
-            return entry.second.atom->kind == Index::AtomKind::kVariable;
+            return entry.second.atom->kind == movement::Index::AtomKind::kVariable;
         });
         if (is_simple) return limit;
-        const Variable variable{names_.fresh(name), limit.bounds(), std::max<int64_t>(limit.divisor(), 1)};
-        body.push_back({Let{variable, limit}});
-        return Index::variable(variable);
+        const movement::Variable variable{names_.fresh(name), limit.bounds(),
+                                          std::max<int64_t>(limit.divisor(), 1)};
+        body.push_back({movement::Let{variable, limit}});
+        return movement::Index::variable(variable);
     }
 
-    Body lower_nest(const Nest& nest, Ranges ranges, bool is_partial) {
-        const std::vector<const Leaf*> all = leaves(nest);
+    movement::Body lower_nest(const plan::Nest& nest, Ranges ranges, bool is_partial) {
+        const std::vector<const plan::Leaf*> all = plan::leaves(nest);
         std::vector<const Node*> nodes;
-        for (const Leaf* leaf : all) nodes.push_back(&storage_.block().node(leaf->node));
+        for (const plan::Leaf* leaf : all) nodes.push_back(&storage_.block().node(leaf->node));
         const Node& root_node = *nodes.back();
         const Definition& definition = *root_node.definition();
 
         // Loops, outermost first; a Body for each depth is put together on the way out.
         struct Open {
-            Variable variable;
-            Index begin, end;
+            movement::Variable variable;
+            movement::Index begin, end;
             int64_t step;
             bool is_lone;  ///< one tile holds all, so the body does not name the variable
             bool is_divided = false;
-            Body before, inside, after;
+            movement::Body before, inside, after;
         };
         std::vector<Open> open;
         const size_t outer_loops = open_loops_.size();
         const int outer_stopped_loops = stopped_loops_;
         if (&nest == &plan_.nest) division_.begin_whole(nodes, ranges);
-        for (const LoopTile& loop : nest.loops) {
+        for (const plan::LoopTile& loop : nest.loops) {
             const int x = definition.iterator(loop.iterator);
             if (x < 0) {
                 throw Error(root_node.name, loop.iterator, "is no iterator of the nest's last operator");
@@ -103,11 +104,11 @@ private:
             const bool is_reduction = definition.iterators[static_cast<size_t>(x)].is_reduction;
             if (loop.is_divided) division_.check(root_node, loop, range);
             if (is_reduction && !is_partial) {
-                if (!root(nest).kernel->tiles_reductions) {
+                if (!plan::root(nest).kernel->tiles_reductions) {
                     throw Error(root_node.name, loop.iterator,
                                 "is a reduction, and the micro-kernel cannot fold tiles of it");
                 }
-                const LeafScope here{root_node, root(nest), ranges, false, storage_, nodes_, names_};
+                const LeafScope here{root_node, plan::root(nest), ranges, false, storage_, nodes_, names_};
                 if (definition.tensors[static_cast<size_t>(definition.results().front())].role ==
                     Role::kOut) {
                     level.before = lower_identity(here);
@@ -115,10 +116,10 @@ private:
                 }
                 is_partial = true;
             }
-            Index end = range.end;
+            movement::Index end = range.end;
             if (is_reduction || may_skip(root_node)) {
-                for (const Index& bound : bounds_by_predicate(root_node, x, ranges, storage_))
-                    end = min(end, bound);
+                for (const movement::Index& bound : bounds_by_predicate(root_node, x, ranges, storage_))
+                    end = movement::min(end, bound);
             }
             const bool is_stopped = !(end == range.end);
             if (is_stopped) ++stopped_loops_;
@@ -130,7 +131,7 @@ private:
                 divisor == 0 ? tile : std::gcd(divisor, tile)};
             level.begin = range.begin;
             level.is_divided = loop.is_divided && storage_.input().plan.workers > 1;
-            if (level.is_divided) level.begin = storage_.input().worker() * Index(loop.tile);
+            if (level.is_divided) level.begin = storage_.input().worker() * movement::Index(loop.tile);
             const auto stride = checked_mul(loop.tile, storage_.input().plan.workers);
             if (level.is_divided && !stride) {
                 throw Error(root_node.name, loop.iterator,
@@ -142,17 +143,19 @@ private:
             level.end = end;
             level.step = level.is_divided ? *stride : tile;
             level.is_lone = range.largest <= tile;
-            const Index start = level.is_lone ? range.begin : Index::variable(level.variable);
+            const movement::Index start =
+                level.is_lone ? range.begin : movement::Index::variable(level.variable);
             if (!level.is_lone) open_loops_.push_back(level.variable.name);
             if (!level.is_lone && !is_reduction && is_partial) check_folds_once(root_node, x);
             // A tile that always fits keeps its constant extent.
             const bool divides = (range.end - range.begin).divisor() % tile == 0 && end == range.end;
-            const Index next = start + Index(tile);
-            const std::optional<Index> covered = is_stopped ? std::nullopt : range.covered;
-            range = {
-                start,
-                divides || tile == 1 ? next : named(min(next, end), loop.iterator + "_end", level.inside),
-                tile, covered};
+            const movement::Index next = start + movement::Index(tile);
+            const std::optional<movement::Index> covered = is_stopped ? std::nullopt : range.covered;
+            range = {start,
+                     divides || tile == 1
+                         ? next
+                         : named(movement::min(next, end), loop.iterator + "_end", level.inside),
+                     tile, covered};
             if (loop.is_divided) {
                 division_.begin_part(nodes, ranges, level.variable.name, level.is_lone);
             } else {
@@ -163,23 +166,23 @@ private:
 
         set_tiles(nodes, ranges, nest);
         const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
-        Body body;
+        movement::Body body;
         for (const auto& child : nest.children) {
-            if (const auto* inner = std::get_if<Nest>(&child)) {
-                const Node& inner_root = storage_.block().node(root(*inner).node);
+            if (const auto* inner = std::get_if<plan::Nest>(&child)) {
+                const Node& inner_root = storage_.block().node(plan::root(*inner).node);
                 if (&inner_root != &root_node) check_part(inner_root, needed.at(&inner_root));
                 check_hidden(*inner);
                 append(body,
                        lower_nest(*inner, needed.at(&inner_root), is_partial && &inner_root == &root_node));
             } else {
-                const Leaf& leaf = std::get<Leaf>(child);
+                const plan::Leaf& leaf = std::get<plan::Leaf>(child);
                 const Node& node = storage_.block().node(leaf.node);
                 if (&node != &root_node) check_part(node, needed.at(&node));
                 append(body, lower_leaf(leaf, node, needed.at(&node), is_partial && &node == &root_node));
             }
         }
         for (auto level = open.rbegin(); level != open.rend(); ++level) {
-            Body outer = std::move(level->before);
+            movement::Body outer = std::move(level->before);
             append(level->inside, std::move(body));
             body = std::move(level->inside);
             const auto extent = (level->end - level->begin).as_constant();
@@ -187,7 +190,7 @@ private:
                 append(outer, std::move(body));  // a loop of one trip is none
             } else {
                 outer.push_back(
-                    {For{level->variable, level->begin, level->end, level->step, std::move(body)}});
+                    {movement::For{level->variable, level->begin, level->end, level->step, std::move(body)}});
             }
             append(outer, std::move(level->after));
             body = std::move(outer);
@@ -197,7 +200,9 @@ private:
         return body;
     }
 
-    bool is_tile(ValueId value) const { return storage_.plan_of(storage_.base(value)).place == Place::kTile; }
+    bool is_tile(ValueId value) const {
+        return storage_.plan_of(storage_.base(value)).place == plan::Place::kTile;
+    }
 
     /// Whether the loops over a nest's root may leave out iterations for which its predicate does not hold:
     /// what they would have set is set already, is kept, or is never seen.
@@ -231,7 +236,7 @@ private:
     /// and no element twice where the second time would start from what the first one left.
     void check_part(const Node& node, const Ranges& ranges) const {
         const Definition& definition = *node.definition();
-        const std::vector<Index> extents = iterator_extents(node, storage_.input());
+        const std::vector<movement::Index> extents = iterator_extents(node, storage_.input());
         for (const int t : definition.results()) {
             const TensorDecl& result = definition.tensors[static_cast<size_t>(t)];
             const ValueId value = value_of(node, t);
@@ -255,7 +260,7 @@ private:
                 }
             }
             const bool is_replaced =
-                result.role == Role::kOut && storage_.plan_of(value).place == Place::kInPlace;
+                result.role == Role::kOut && storage_.plan_of(value).place == plan::Place::kInPlace;
             for (const std::string& loop : open_loops_) {
                 if (!is_replaced && !folds_into_memory) break;
                 if (std::any_of(ranges.begin(), ranges.end(),
@@ -271,17 +276,17 @@ private:
     }
 
     /// Behind an inner nest only the results of its root are known whole.
-    void check_hidden(const Nest& inner) const {
-        const std::vector<const Leaf*> made = leaves(inner);
-        for (const Leaf* leaf : made) {
+    void check_hidden(const plan::Nest& inner) const {
+        const std::vector<const plan::Leaf*> made = plan::leaves(inner);
+        for (const plan::Leaf* leaf : made) {
             if (leaf == made.back()) continue;
             const Node& node = storage_.block().node(leaf->node);
             const Node& inner_root = storage_.block().node(made.back()->node);
             if (storage_.base(node.results.front()) == storage_.base(inner_root.results.front()))
                 continue;  // replaced by it
             for (const Node* reader : nodes_) {
-                const bool is_inside = std::any_of(made.begin(), made.end(),
-                                                   [&](const Leaf* l) { return l->node == reader->name; });
+                const bool is_inside = std::any_of(
+                    made.begin(), made.end(), [&](const plan::Leaf* l) { return l->node == reader->name; });
                 const bool reads =
                     std::any_of(reader->operands.begin(), reader->operands.end(), [&](ValueId o) {
                         return std::any_of(node.results.begin(), node.results.end(), [&](ValueId result) {
@@ -296,14 +301,16 @@ private:
         }
     }
 
-    Body lower_leaf(const Leaf& leaf, const Node& node, const Ranges& ranges, bool is_partial) {
+    movement::Body lower_leaf(const plan::Leaf& leaf, const Node& node, const Ranges& ranges,
+                              bool is_partial) {
         division_.check_stays_in_part(node, ranges);
         check_types(node, *leaf.kernel);
-        Body body;
+        movement::Body body;
         const LeafScope scope{node, leaf, ranges, is_partial, storage_, nodes_, names_};
         const ValueId first = value_of(node, node.definition()->results().front());
-        if (storage_.plan_of(first).place == Place::kTile && leaves_gaps(node, storage_) && !is_partial &&
-            node.definition()->monoid == Monoid::kNone && !readers_imply_predicate(node, nodes_, storage_)) {
+        if (storage_.plan_of(first).place == plan::Place::kTile && leaves_gaps(node, storage_) &&
+            !is_partial && node.definition()->monoid == Monoid::kNone &&
+            !readers_imply_predicate(node, nodes_, storage_)) {
             body = lower_identity(scope);
         }
         append(body, leaf.kernel->lower(scope));
@@ -312,20 +319,20 @@ private:
 
     /// Gives a region to every tile that is made and read at this level: by a child of the nest, for another
     /// one.
-    void set_tiles(const std::vector<const Node*>& nodes, const Ranges& ranges, const Nest& nest) {
+    void set_tiles(const std::vector<const Node*>& nodes, const Ranges& ranges, const plan::Nest& nest) {
         const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
         for (const auto& child : nest.children) {
-            std::vector<const Leaf*> made;
-            if (const auto* inner = std::get_if<Nest>(&child)) {
-                made = leaves(*inner);
+            std::vector<const plan::Leaf*> made;
+            if (const auto* inner = std::get_if<plan::Nest>(&child)) {
+                made = plan::leaves(*inner);
             } else {
-                made = {&std::get<Leaf>(child)};
+                made = {&std::get<plan::Leaf>(child)};
             }
             const auto is_inside = [&](const Node* node) {
                 return std::any_of(made.begin(), made.end(),
-                                   [&](const Leaf* l) { return l->node == node->name; });
+                                   [&](const plan::Leaf* l) { return l->node == node->name; });
             };
-            for (const Leaf* leaf : made) {
+            for (const plan::Leaf* leaf : made) {
                 const Node& node = storage_.block().node(leaf->node);
                 const bool is_read_elsewhere =
                     std::any_of(nodes.begin(), nodes.end(), [&](const Node* reader) {
@@ -337,7 +344,7 @@ private:
                     });
                 if (!is_read_elsewhere) continue;
                 for (const ValueId value : node.results) {  // also of results that nothing reads
-                    if (storage_.plan_of(value).place == Place::kTile) {
+                    if (storage_.plan_of(value).place == plan::Place::kTile) {
                         storage_.set_tile(value, region_of(node, value, needed.at(&node)));
                     }
                 }
@@ -345,7 +352,7 @@ private:
         }
     }
 
-    const KernelPlan& plan_;
+    const plan::KernelPlan& plan_;
     Storage storage_;
     KernelDivision division_;
     Names names_;
@@ -357,25 +364,28 @@ private:
 
 }  // namespace
 
-Kernel lower_kernel(const LoweringInput& input, const Block& block, const KernelPlan& kernel) {
+movement::Kernel lower_kernel(const LoweringInput& input, const Block& block,
+                              const plan::KernelPlan& kernel) {
     try {
         return KernelLowering(input, block, kernel).lower();
-    } catch (const IndexOverflow& overflow) {
-        throw Error(root(kernel.nest).node, print(kernel.nest), overflow.problem, overflow.advice);
+    } catch (const movement::IndexOverflow& overflow) {
+        throw Error(plan::root(kernel.nest).node, plan::print(kernel.nest), overflow.problem,
+                    overflow.advice);
     }
 }
 
-Program lower(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
-              const ConstantSection& constants) {
+movement::Program lower(const Graph& graph, const plan::Plan& plan,
+                        const plan::SpecialisationPlan& specialisation,
+                        const plan::ConstantSection& constants) {
     const LoweringInput input = lowering_input(graph, plan, specialisation, constants);
-    Program program;
+    movement::Program program;
     program.specialisation = specialisation.name;
     program.workers = plan.workers;
     program.arena_bytes = specialisation.arena_bytes;
     for (const DimSymbol& symbol : graph.symbols) program.symbols.push_back(input.symbols.at(symbol.name));
     for (const Block& block : graph.blocks) {
-        ProgramBlock lowered{block.name, block.repeat, {}};
-        for (const KernelPlan& kernel : specialisation.kernels) {
+        movement::ProgramBlock lowered{block.name, block.repeat, {}};
+        for (const plan::KernelPlan& kernel : specialisation.kernels) {
             if (kernel.block == block.name) lowered.kernels.push_back(lower_kernel(input, block, kernel));
         }
         program.blocks.push_back(std::move(lowered));
@@ -383,4 +393,4 @@ Program lower(const Graph& graph, const Plan& plan, const SpecialisationPlan& sp
     return program;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lowering

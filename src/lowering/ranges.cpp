@@ -5,30 +5,30 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::lowering {
 namespace {
 
 /// Iterators as variables, named so that they never meet a loop's.
-std::vector<Index> as_variables(const Node& node, const LoweringInput& input) {
-    std::vector<Index> result;
-    const std::vector<Index> extents = iterator_extents(node, input);
+std::vector<movement::Index> as_variables(const Node& node, const LoweringInput& input) {
+    std::vector<movement::Index> result;
+    const std::vector<movement::Index> extents = iterator_extents(node, input);
     for (size_t x = 0; x < extents.size(); ++x) {
         // Extent 1 must not fold away: the name carries which iterator an axis follows.
-        result.push_back(Index::variable(
+        result.push_back(movement::Index::variable(
             {fmt::format("#{}", x), {0, std::max<int64_t>(extents[x].bounds().high - 1, 1)}}));
     }
     return result;
 }
 
 /// The iterator that the component is, or nothing.
-std::optional<size_t> single_iterator(const Index& component) {
+std::optional<size_t> single_iterator(const movement::Index& component) {
     if (component.constant() != 0 || component.terms().size() != 1) return std::nullopt;
     const auto& [name, term] = *component.terms().begin();
     if (term.coefficient != 1 || name[0] != '#') return std::nullopt;
     return static_cast<size_t>(std::stoul(name.substr(1)));
 }
 
-bool uses_any_refined(const Index& component, const Ranges& ranges, const Ranges& whole) {
+bool uses_any_refined(const movement::Index& component, const Ranges& ranges, const Ranges& whole) {
     for (size_t x = 0; x < ranges.size(); ++x) {
         const bool is_refined = !(ranges[x].begin == whole[x].begin) || !(ranges[x].end == whole[x].end);
         if (is_refined && component.uses(fmt::format("#{}", x))) return true;
@@ -43,19 +43,19 @@ bool same_range(const Range& a, const Range& b) {
 /// Axis by axis, the part of `target` that one access of `reader` needs.
 std::vector<Range> needed_by(const Node& reader, const Ranges& ranges, ValueId value,
                              const std::vector<ExprPtr>& coordinates, ValueId target, Storage& storage) {
-    const std::vector<Index> variables = as_variables(reader, storage.input());
-    std::vector<Index> at;
+    const std::vector<movement::Index> variables = as_variables(reader, storage.input());
+    std::vector<movement::Index> at;
     for (const ExprPtr& c : coordinates) at.push_back(to_index(c, reader, variables, storage));
     const Resolved resolved = storage.resolve(value, std::move(at));
     const Ranges whole = whole_ranges(reader, storage.input());
-    const std::vector<Index> extents = storage.extents(target);
+    const std::vector<movement::Index> extents = storage.extents(target);
     std::vector<Range> region;
     for (size_t axis = 0; axis < extents.size(); ++axis) {
-        const Index& component = resolved.coordinates[axis];
+        const movement::Index& component = resolved.coordinates[axis];
         if (const auto x = single_iterator(component); x && *x < ranges.size()) {
             region.push_back(ranges[*x]);
         } else if (!uses_any_refined(component, ranges, whole)) {
-            region.push_back({Index(0), extents[axis], extents[axis].bounds().high, extents[axis]});
+            region.push_back({movement::Index(0), extents[axis], extents[axis].bounds().high, extents[axis]});
         } else {
             throw Error(
                 reader.name, storage.input().graph[target].name,
@@ -70,8 +70,8 @@ std::vector<Range> needed_by(const Node& reader, const Ranges& ranges, ValueId v
 
 Ranges whole_ranges(const Node& node, const LoweringInput& input) {
     Ranges result;
-    for (const Index& extent : iterator_extents(node, input))
-        result.push_back({Index(0), extent, extent.bounds().high, extent});
+    for (const movement::Index& extent : iterator_extents(node, input))
+        result.push_back({movement::Index(0), extent, extent.bounds().high, extent});
     return result;
 }
 
@@ -163,8 +163,9 @@ std::vector<ExprPtr> conjuncts(const ExprPtr& where) {
     return {where};
 }
 
-std::vector<Index> bounds_by_predicate(const Node& node, int x, const Ranges& ranges, Storage& storage) {
-    std::vector<Index> result;
+std::vector<movement::Index> bounds_by_predicate(const Node& node, int x, const Ranges& ranges,
+                                                 Storage& storage) {
+    std::vector<movement::Index> result;
     for (const ExprPtr& conjunct : conjuncts(node.definition()->where)) {
         const auto* call = std::get_if<Apply>(&conjunct->node);
         if (!call || call->arguments.size() != 2) continue;
@@ -184,11 +185,11 @@ std::vector<Index> bounds_by_predicate(const Node& node, int x, const Ranges& ra
             call->function == Function::kLessEqual || call->function == Function::kGreaterEqual;
 
         // The largest limit in the ranges: iterators of one value are that value, others must occur plainly.
-        std::vector<Index> at = as_variables(node, storage.input());
+        std::vector<movement::Index> at = as_variables(node, storage.input());
         for (size_t y = 0; y < at.size(); ++y) {
             if (ranges[y].is_single()) at[y] = ranges[y].begin;
         }
-        Index bound = to_index(limit, node, at, storage);
+        movement::Index bound = to_index(limit, node, at, storage);
         bool is_bounded = true;
         for (const int y : others) {
             const Range& range = ranges[static_cast<size_t>(y)];
@@ -197,9 +198,10 @@ std::vector<Index> bounds_by_predicate(const Node& node, int x, const Ranges& ra
             const auto coefficient = bound.coefficient(name);
             is_bounded = is_bounded && coefficient.has_value();
             if (coefficient)
-                bound = bound.substitute(name, *coefficient > 0 ? range.end - Index(1) : range.begin);
+                bound =
+                    bound.substitute(name, *coefficient > 0 ? range.end - movement::Index(1) : range.begin);
         }
-        if (is_bounded) result.push_back(is_inclusive ? bound + Index(1) : bound);
+        if (is_bounded) result.push_back(is_inclusive ? bound + movement::Index(1) : bound);
     }
     return result;
 }
@@ -209,7 +211,7 @@ bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& k
     const Definition& definition = *node.definition();
     for (const int t : definition.results()) {
         const ValueId made = value_of(node, t);
-        if (storage.plan_of(made).place != Place::kTile) return false;
+        if (storage.plan_of(made).place != plan::Place::kTile) return false;
         for (const Node* reader : kernel) {
             const Definition& d = *reader->definition();
             for (int o = 0; o < static_cast<int>(d.tensors.size()); ++o) {
@@ -270,4 +272,4 @@ bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& k
     return true;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lowering

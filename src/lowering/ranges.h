@@ -7,7 +7,7 @@
 
 /// Which iterations of each operator of a kernel one tile needs: the backward propagation of a tile through
 /// the access maps (paper 000, 3.2.2, "Backward Extent"), symbolic in the loop variables.
-namespace tessera {
+namespace tessera::lowering {
 
 using Ranges = std::vector<Range>;  ///< by iterator
 
@@ -30,11 +30,12 @@ std::vector<ExprPtr> conjuncts(const ExprPtr& where);
 /// The end of iterator `x` beyond which the predicate is false for every iteration of the ranges; nothing if
 /// the predicate does not bound it. Handles conjuncts of the forms x < E, x <= E, E > x, E >= x with E free
 /// of x.
-std::vector<Index> bounds_by_predicate(const Node& node, int x, const Ranges& ranges, Storage& storage);
+std::vector<movement::Index> bounds_by_predicate(const Node& node, int x, const Ranges& ranges,
+                                                 Storage& storage);
 
 /// Whether every reader of the node's results in the kernel executes only iterations for which the node's
 /// predicate holds too, so that what lies where it does not hold is never seen.
 bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& kernel,
                              const Storage& storage);
 
-}  // namespace tessera
+}  // namespace tessera::lowering

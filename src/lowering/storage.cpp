@@ -6,14 +6,16 @@
 #include "movement/identifier.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::lowering {
 
-LoweringInput lowering_input(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
-                             const ConstantSection& constants) {
+LoweringInput lowering_input(const Graph& graph, const plan::Plan& plan,
+                             const plan::SpecialisationPlan& specialisation,
+                             const plan::ConstantSection& constants) {
     LoweringInput input{graph, plan, specialisation, constants, {}};
     for (const DimSymbol& symbol : graph.symbols) {
-        const SymbolBounds& bounds = specialisation.bounds.at(symbol.name);
-        input.symbols[symbol.name] = {identifier(symbol.name), {bounds.low, bounds.high}, symbol.multiple_of};
+        const plan::SymbolBounds& bounds = specialisation.bounds.at(symbol.name);
+        input.symbols[symbol.name] = {
+            movement::identifier(symbol.name), {bounds.low, bounds.high}, symbol.multiple_of};
     }
     return input;
 }
@@ -33,19 +35,22 @@ ValueId value_of(const Node& node, int tensor) {
 
 namespace {
 
-Index dim_index(const Dim& dim, const LoweringInput& input) {
-    return dim.is_constant() ? Index(dim.factor)
-                             : Index::variable(input.symbols.at(*dim.symbol)) * Index(dim.factor);
+movement::Index dim_index(const Dim& dim, const LoweringInput& input) {
+    return dim.is_constant()
+               ? movement::Index(dim.factor)
+               : movement::Index::variable(input.symbols.at(*dim.symbol)) * movement::Index(dim.factor);
 }
 
 /// Integer expressions in dims only.
-Index constant_index(const ExprPtr& expr, const Definition& definition, const LoweringInput& input) {
+movement::Index constant_index(const ExprPtr& expr, const Definition& definition,
+                               const LoweringInput& input) {
     const auto argument = [&](const Apply& call, size_t i) {
         return constant_index(call.arguments[i], definition, input);
     };
     if (const auto* n = std::get_if<Number>(&expr->node)) return {static_cast<int64_t>(n->value)};
     if (const auto* d = std::get_if<DimRef>(&expr->node)) {
-        return Index::variable(input.symbols.at(definition.dims[static_cast<size_t>(d->index)].name));
+        return movement::Index::variable(
+            input.symbols.at(definition.dims[static_cast<size_t>(d->index)].name));
     }
     const auto* call = std::get_if<Apply>(&expr->node);
     TESSERA_CHECK(call != nullptr, "an extent of {}", definition.name);
@@ -57,11 +62,11 @@ Index constant_index(const ExprPtr& expr, const Definition& definition, const Lo
         case Function::kMul:
             return argument(*call, 0) * argument(*call, 1);
         case Function::kNegate:
-            return Index(0) - argument(*call, 0);
+            return movement::Index(0) - argument(*call, 0);
         case Function::kMin:
-            return min(argument(*call, 0), argument(*call, 1));
+            return movement::min(argument(*call, 0), argument(*call, 1));
         case Function::kMax:
-            return max(argument(*call, 0), argument(*call, 1));
+            return movement::max(argument(*call, 0), argument(*call, 1));
         case Function::kFloorDiv:
         case Function::kMod: {
             const auto divisor = argument(*call, 1).as_constant();
@@ -69,8 +74,8 @@ Index constant_index(const ExprPtr& expr, const Definition& definition, const Lo
                 throw Error(definition.name, print(definition, expr), "divides by a symbol",
                             "compiled code needs constant divisors");
             }
-            return call->function == Function::kMod ? mod(argument(*call, 0), *divisor)
-                                                    : floor_div(argument(*call, 0), *divisor);
+            return call->function == Function::kMod ? movement::mod(argument(*call, 0), *divisor)
+                                                    : movement::floor_div(argument(*call, 0), *divisor);
         }
         default:
             throw Error(definition.name, print(definition, expr), "is not an integer expression");
@@ -79,24 +84,25 @@ Index constant_index(const ExprPtr& expr, const Definition& definition, const Lo
 
 }  // namespace
 
-std::vector<Index> iterator_extents(const Node& node, const LoweringInput& input) {
-    std::vector<Index> result;
+std::vector<movement::Index> iterator_extents(const Node& node, const LoweringInput& input) {
+    std::vector<movement::Index> result;
     for (const Iterator& iterator : node.definition()->iterators) {
         result.push_back(constant_index(iterator.extent, *node.definition(), input));
     }
     return result;
 }
 
-Index to_index(const ExprPtr& expr, const Node& node, const std::vector<Index>& iterators, Storage& storage) {
+movement::Index to_index(const ExprPtr& expr, const Node& node, const std::vector<movement::Index>& iterators,
+                         Storage& storage) {
     const Definition& definition = *node.definition();
     const auto index = [&](const ExprPtr& e) { return to_index(e, node, iterators, storage); };
     if (const auto* i = std::get_if<IteratorRef>(&expr->node))
         return iterators[static_cast<size_t>(i->index)];
     if (const auto* read = std::get_if<Read>(&expr->node)) {
-        std::vector<Index> at;
+        std::vector<movement::Index> at;
         for (const ExprPtr& c : read->coordinates) at.push_back(index(c));
-        const Address address = storage.locate(value_of(node, read->tensor), at, false);
-        return Index::read(address.buffer, address.offset);
+        const movement::Address address = storage.locate(value_of(node, read->tensor), at, false);
+        return movement::Index::read(address.buffer, address.offset);
     }
     if (const auto* call = std::get_if<Apply>(&expr->node)) {
         const std::vector<ExprPtr>& a = call->arguments;
@@ -108,16 +114,17 @@ Index to_index(const ExprPtr& expr, const Node& node, const std::vector<Index>& 
             case Function::kMul:
                 return index(a[0]) * index(a[1]);
             case Function::kNegate:
-                return Index(0) - index(a[0]);
+                return movement::Index(0) - index(a[0]);
             case Function::kMin:
-                return min(index(a[0]), index(a[1]));
+                return movement::min(index(a[0]), index(a[1]));
             case Function::kMax:
-                return max(index(a[0]), index(a[1]));
+                return movement::max(index(a[0]), index(a[1]));
             case Function::kFloorDiv:
-                return floor_div(index(a[0]),
-                                 *constant_index(a[1], definition, storage.input()).as_constant());
+                return movement::floor_div(index(a[0]),
+                                           *constant_index(a[1], definition, storage.input()).as_constant());
             case Function::kMod:
-                return mod(index(a[0]), *constant_index(a[1], definition, storage.input()).as_constant());
+                return movement::mod(index(a[0]),
+                                     *constant_index(a[1], definition, storage.input()).as_constant());
             default:
                 break;
         }
@@ -135,10 +142,10 @@ struct SymbolicAxis {
     int axis;
     int64_t divisor;
     bool is_outer;
-    Index extent;
+    movement::Index extent;
 };
 
-std::vector<SymbolicAxis> symbolic_axes(const Layout& layout, const std::vector<Index>& extents) {
+std::vector<SymbolicAxis> symbolic_axes(const Layout& layout, const std::vector<movement::Index>& extents) {
     std::vector<int64_t> lanes(extents.size(), 1);
     for (const Lane& lane : layout.lanes) lanes[static_cast<size_t>(lane.axis)] *= lane.factor;
     std::vector<int> order = layout.order;
@@ -150,32 +157,35 @@ std::vector<SymbolicAxis> symbolic_axes(const Layout& layout, const std::vector<
     for (const int axis : order) {
         const int64_t factor = lanes[static_cast<size_t>(axis)];
         axes.push_back(
-            {axis, factor, true, floor_div(extents[static_cast<size_t>(axis)] + Index(factor - 1), factor)});
+            {axis, factor, true,
+             movement::floor_div(extents[static_cast<size_t>(axis)] + movement::Index(factor - 1), factor)});
     }
     for (const Lane& lane : layout.lanes) {
         int64_t& left = lanes[static_cast<size_t>(lane.axis)];
         left /= lane.factor;
-        axes.push_back({lane.axis, left, false, Index(lane.factor)});
+        axes.push_back({lane.axis, left, false, movement::Index(lane.factor)});
     }
     return axes;
 }
 
 }  // namespace
 
-Index offset_of(const Layout& layout, const std::vector<Index>& extents,
-                const std::vector<Index>& coordinates) {
+movement::Index offset_of(const Layout& layout, const std::vector<movement::Index>& extents,
+                          const std::vector<movement::Index>& coordinates) {
     const std::vector<SymbolicAxis> axes = symbolic_axes(layout, extents);
-    Index offset, stride(1);
+    movement::Index offset, stride(1);
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-        const Index quotient = floor_div(coordinates[static_cast<size_t>(axis->axis)], axis->divisor);
-        offset = offset + (axis->is_outer ? quotient : mod(quotient, *axis->extent.as_constant())) * stride;
+        const movement::Index quotient =
+            movement::floor_div(coordinates[static_cast<size_t>(axis->axis)], axis->divisor);
+        offset = offset +
+                 (axis->is_outer ? quotient : movement::mod(quotient, *axis->extent.as_constant())) * stride;
         stride = stride * axis->extent;
     }
     return offset;
 }
 
-Index stored_elements(const Layout& layout, const std::vector<Index>& extents) {
-    Index count(1);
+movement::Index stored_elements(const Layout& layout, const std::vector<movement::Index>& extents) {
+    movement::Index count(1);
     for (const SymbolicAxis& axis : symbolic_axes(layout, extents)) count = count * axis.extent;
     return count;
 }
@@ -184,9 +194,11 @@ Index stored_elements(const Layout& layout, const std::vector<Index>& extents) {
 // ---------------------------------------------------------------------------------------------------------
 
 Storage::Storage(const LoweringInput& input, const Block& block)
-    : input_(input), block_(block), given_{.place = Place::kGiven, .of = {}, .offset = {}, .layout = {}} {}
+    : input_(input),
+      block_(block),
+      given_{.place = plan::Place::kGiven, .of = {}, .offset = {}, .layout = {}} {}
 
-const TensorPlan& Storage::plan_of(ValueId value) const {
+const plan::TensorPlan& Storage::plan_of(ValueId value) const {
     const auto at = input_.specialisation.tensors.find(input_.graph[value].name);
     return at == input_.specialisation.tensors.end() ? given_ : at->second;
 }
@@ -201,16 +213,16 @@ const Node* Storage::producer(ValueId value) const {
     return nullptr;
 }
 
-Resolved Storage::resolve(ValueId value, std::vector<Index> coordinates) const {
+Resolved Storage::resolve(ValueId value, std::vector<movement::Index> coordinates) const {
     while (true) {
-        const TensorPlan& plan = plan_of(value);
-        if (plan.place == Place::kInPlace) {
+        const plan::TensorPlan& plan = plan_of(value);
+        if (plan.place == plan::Place::kInPlace) {
             value = *input_.graph.find(plan.of);
-        } else if (plan.place == Place::kView) {
+        } else if (plan.place == plan::Place::kView) {
             const Node* node = producer(value);
             const auto& source = std::get<Read>(node->definition()->body.front()->node);
             Storage scratch(input_, block_);  // a view reads no index operand
-            std::vector<Index> at;
+            std::vector<movement::Index> at;
             for (const ExprPtr& c : source.coordinates)
                 at.push_back(to_index(c, *node, coordinates, scratch));
             value = value_of(*node, source.tensor);
@@ -223,36 +235,37 @@ Resolved Storage::resolve(ValueId value, std::vector<Index> coordinates) const {
 
 ValueId Storage::base(ValueId value) const {
     while (true) {
-        const TensorPlan& plan = plan_of(value);
-        if (plan.place != Place::kInPlace && plan.place != Place::kView) return value;
+        const plan::TensorPlan& plan = plan_of(value);
+        if (plan.place != plan::Place::kInPlace && plan.place != plan::Place::kView) return value;
         value = *input_.graph.find(plan.of);
     }
 }
 
 ValueId Storage::replaced(ValueId value) const {
-    while (plan_of(value).place == Place::kInPlace) value = *input_.graph.find(plan_of(value).of);
+    while (plan_of(value).place == plan::Place::kInPlace) value = *input_.graph.find(plan_of(value).of);
     return value;
 }
 
-std::vector<Index> Storage::extents(ValueId value) const {
-    std::vector<Index> result;
+std::vector<movement::Index> Storage::extents(ValueId value) const {
+    std::vector<movement::Index> result;
     for (const Dim& dim : input_.graph[value].type.shape) result.push_back(dim_index(dim, input_));
     return result;
 }
 
-Address Storage::locate(ValueId value, const std::vector<Index>& coordinates, bool is_written) {
+movement::Address Storage::locate(ValueId value, const std::vector<movement::Index>& coordinates,
+                                  bool is_written) {
     if (parted_.contains(value)) return locate_part(value, coordinates, std::nullopt);
     auto [target, at] = resolve(value, coordinates);
-    ProgramBuffer buffer = describe(target);
+    movement::ProgramBuffer buffer = describe(target);
     auto [entry, is_new] = buffers_.emplace(buffer.name, buffer);
     entry->second.is_written |= is_written;
 
     const Value& v = input_.graph[target];
     const bool is_stored = v.kind == ValueKind::kConstant || v.kind == ValueKind::kState;
-    const Layout& layout = is_stored ? stored_layout(input_.plan, v.name) : plan_of(target).layout;
+    const Layout& layout = is_stored ? plan::stored_layout(input_.plan, v.name) : plan_of(target).layout;
     const auto tile = tiles_.find(target);
     if (tile == tiles_.end()) return {buffer.name, offset_of(layout, extents(target), at), v.type.element};
-    std::vector<Index> tile_extents;
+    std::vector<movement::Index> tile_extents;
     for (size_t axis = 0; axis < at.size(); ++axis) {
         at[axis] = at[axis] - tile->second[axis].begin;
         tile_extents.emplace_back(tile->second[axis].largest);
@@ -260,27 +273,27 @@ Address Storage::locate(ValueId value, const std::vector<Index>& coordinates, bo
     return {buffer.name, offset_of(layout, tile_extents, at), v.type.element};
 }
 
-int64_t Storage::bytes_of(const Index& elements, int64_t bits, const std::string& value) const {
+int64_t Storage::bytes_of(const movement::Index& elements, int64_t bits, const std::string& value) const {
     const int64_t count = elements.bounds().high;
-    if (count > kMostBytes * 8 / bits)
-        throw Error(value, print(elements),
-                    fmt::format("may be more elements than {} bytes hold", kMostBytes),
+    if (count > plan::kMostBytes * 8 / bits)
+        throw Error(value, movement::print(elements),
+                    fmt::format("may be more elements than {} bytes hold", plan::kMostBytes),
                     "choose smaller tiles and lanes");
     return (count * bits + 7) / 8;
 }
 
-void Storage::copy_for_workers(ProgramBuffer& buffer) const {
+void Storage::copy_for_workers(movement::ProgramBuffer& buffer) const {
     if (input_.plan.workers == 1) return;
     buffer.worker_stride = (buffer.bytes + 63) / 64 * 64;
     buffer.bytes = buffer.worker_stride * input_.plan.workers;
 }
 
-ProgramBuffer Storage::describe(ValueId id) const {
+movement::ProgramBuffer Storage::describe(ValueId id) const {
     const Value& value = input_.graph[id];
-    ProgramBuffer buffer{.name = identifier(value.name),
-                         .value = value.name,
-                         .element = value.type.element,
-                         .repetition_stride = {}};
+    movement::ProgramBuffer buffer{.name = movement::identifier(value.name),
+                                   .value = value.name,
+                                   .element = value.type.element,
+                                   .repetition_stride = {}};
     for (const auto& [symbol, variable] : input_.symbols) {
         if (buffer.name == variable.name) buffer.name += "_value";
     }
@@ -292,47 +305,49 @@ ProgramBuffer Storage::describe(ValueId id) const {
         }
         return position;
     };
-    const auto bytes_in = [&](const Layout& layout, const std::vector<Index>& shape) {
+    const auto bytes_in = [&](const Layout& layout, const std::vector<movement::Index>& shape) {
         return bytes_of(stored_elements(layout, shape), bits(value.type.element), value.name);
     };
     switch (value.kind) {
         case ValueKind::kInput:
             buffer.bytes = bytes_in({}, extents(id));
-            buffer.memory = MemoryKind::kInput;
+            buffer.memory = movement::MemoryKind::kInput;
             buffer.position = position_among(ValueKind::kInput);
             break;
         case ValueKind::kState:
-            buffer.memory = MemoryKind::kState;
-            buffer.bytes = bytes_in(stored_layout(input_.plan, value.name), extents(id));
+            buffer.memory = movement::MemoryKind::kState;
+            buffer.bytes = bytes_in(plan::stored_layout(input_.plan, value.name), extents(id));
             buffer.position = position_among(ValueKind::kState);
-            buffer.repetition_stride = stored_elements(stored_layout(input_.plan, value.name), extents(id)) *
-                                       Index(bits(value.type.element) / 8);
+            buffer.repetition_stride =
+                stored_elements(plan::stored_layout(input_.plan, value.name), extents(id)) *
+                movement::Index(bits(value.type.element) / 8);
             break;
         case ValueKind::kConstant: {
-            const StoredConstant& stored = input_.constants.constants.at(value.name);
-            buffer.memory = MemoryKind::kConstant;
+            const plan::StoredConstant& stored = input_.constants.constants.at(value.name);
+            buffer.memory = movement::MemoryKind::kConstant;
             buffer.position = stored.offset;
             buffer.bytes = stored.bytes;
-            buffer.repetition_stride = Index(stored.stride);
+            buffer.repetition_stride = movement::Index(stored.stride);
             break;
         }
         case ValueKind::kIntermediate: {
             const auto& outputs = input_.graph.outputs;
             const auto output = std::find(outputs.begin(), outputs.end(), id);
             if (output != outputs.end()) {
-                buffer.memory = MemoryKind::kOutput;
+                buffer.memory = movement::MemoryKind::kOutput;
                 buffer.position = output - outputs.begin();
                 buffer.bytes = bytes_in({}, extents(id));
             } else {
-                buffer.memory = MemoryKind::kArena;
+                buffer.memory = movement::MemoryKind::kArena;
                 buffer.position = plan_of(id).offset.value_or(0);  // buffers are placed after lowering
-                std::vector<Index> shape = extents(id);
+                std::vector<movement::Index> shape = extents(id);
                 if (const auto tile = tiles_.find(id); tile != tiles_.end()) {
                     for (size_t axis = 0; axis < shape.size(); ++axis)
-                        shape[axis] = Index(tile->second[axis].largest);
+                        shape[axis] = movement::Index(tile->second[axis].largest);
                 }
                 buffer.bytes = bytes_in(plan_of(id).layout, shape);
-                if (plan_of(id).place == Place::kTile || plan_of(id).each_worker) copy_for_workers(buffer);
+                if (plan_of(id).place == plan::Place::kTile || plan_of(id).each_worker)
+                    copy_for_workers(buffer);
             }
             break;
         }
@@ -340,10 +355,10 @@ ProgramBuffer Storage::describe(ValueId id) const {
     return buffer;
 }
 
-std::vector<ProgramBuffer> Storage::buffers() const {
-    std::vector<ProgramBuffer> result;
+std::vector<movement::ProgramBuffer> Storage::buffers() const {
+    std::vector<movement::ProgramBuffer> result;
     for (const auto& [name, buffer] : buffers_) result.push_back(buffer);
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lowering

@@ -13,37 +13,40 @@
 
 /// Where the elements of the graph's values lie under a plan: layouts, views, in-place results and tiles
 /// resolved to offsets into buffers.
-namespace tessera {
+namespace tessera::lowering {
 
 /// Values begin <= x < end of one iterator or axis; `largest` bounds end - begin at compile time. All trips
 /// of the loops around it together run over 0 <= x < `covered`; nothing where a predicate may end them
 /// earlier.
 struct Range {
-    Index begin, end;
+    movement::Index begin, end;
     int64_t largest = 1;
-    std::optional<Index> covered = std::nullopt;
+    std::optional<movement::Index> covered = std::nullopt;
     bool is_single() const { return largest == 1; }
 };
 
 /// What lowering reads, and nothing else.
 struct LoweringInput {
     const Graph& graph;
-    const Plan& plan;
-    const SpecialisationPlan& specialisation;
-    const ConstantSection& constants;
-    std::map<std::string, Variable> symbols;  ///< bounds of the specialisation
+    const plan::Plan& plan;
+    const plan::SpecialisationPlan& specialisation;
+    const plan::ConstantSection& constants;
+    std::map<std::string, movement::Variable> symbols;  ///< bounds of the specialisation
 
     /// The number of the worker that runs the code.
-    Index worker() const { return Index::variable({kWorker, {0, plan.workers - 1}}); }
+    movement::Index worker() const {
+        return movement::Index::variable({movement::kWorker, {0, plan.workers - 1}});
+    }
 };
 
-LoweringInput lowering_input(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
-                             const ConstantSection& constants);
+LoweringInput lowering_input(const Graph& graph, const plan::Plan& plan,
+                             const plan::SpecialisationPlan& specialisation,
+                             const plan::ConstantSection& constants);
 
 /// The storage behind a value, views and in-place results followed, and the coordinates there.
 struct Resolved {
     ValueId value;
-    std::vector<Index> coordinates;
+    std::vector<movement::Index> coordinates;
 };
 
 class Storage {
@@ -51,56 +54,57 @@ public:
     Storage(const LoweringInput& input, const Block& block);
 
     /// Follows views (their access maps are composed) and in-place results.
-    Resolved resolve(ValueId value, std::vector<Index> coordinates) const;
+    Resolved resolve(ValueId value, std::vector<movement::Index> coordinates) const;
     ValueId base(ValueId value) const;
     /// The value whose storage this one takes over, view or not; itself if it takes over none.
     ValueId replaced(ValueId value) const;
     /// The element at these coordinates. The buffer becomes one of the kernel's.
-    Address locate(ValueId value, const std::vector<Index>& coordinates, bool is_written);
+    movement::Address locate(ValueId value, const std::vector<movement::Index>& coordinates, bool is_written);
     /// The element in what a worker has folded of the value; in the worker's own that runs the kernel if none
     /// is given.
-    Address locate_part(ValueId value, const std::vector<Index>& coordinates,
-                        const std::optional<Index>& worker);
+    movement::Address locate_part(ValueId value, const std::vector<movement::Index>& coordinates,
+                                  const std::optional<movement::Index>& worker);
     /// Extents of a value as Index.
-    std::vector<Index> extents(ValueId value) const;
+    std::vector<movement::Index> extents(ValueId value) const;
 
     /// From now on `locate` finds the value in what the worker that runs the kernel has folded of it.
     void set_parted(ValueId value) { parted_.insert(value); }
     void set_tile(ValueId value, std::vector<Range> region) { tiles_[base(value)] = std::move(region); }
-    const TensorPlan& plan_of(ValueId value) const;
+    const plan::TensorPlan& plan_of(ValueId value) const;
     const Node* producer(ValueId value) const;
-    std::vector<ProgramBuffer> buffers() const;
+    std::vector<movement::ProgramBuffer> buffers() const;
     const LoweringInput& input() const { return input_; }
     const Block& block() const { return block_; }
 
 private:
-    ProgramBuffer describe(ValueId value) const;
+    movement::ProgramBuffer describe(ValueId value) const;
     /// Of so many elements at the upper bounds of the symbols. @throws Error for more than a memory holds.
-    int64_t bytes_of(const Index& elements, int64_t bits, const std::string& value) const;
+    int64_t bytes_of(const movement::Index& elements, int64_t bits, const std::string& value) const;
     /// Gives each worker its own copy, none of which shares a line with another.
-    void copy_for_workers(ProgramBuffer& buffer) const;
+    void copy_for_workers(movement::ProgramBuffer& buffer) const;
     // parts.cpp
-    ProgramBuffer describe_parts(ValueId value) const;
-    const TensorPlan& plan_of_parts(ValueId value) const;
+    movement::ProgramBuffer describe_parts(ValueId value) const;
+    const plan::TensorPlan& plan_of_parts(ValueId value) const;
 
     const LoweringInput& input_;
     const Block& block_;
     std::map<ValueId, std::vector<Range>> tiles_;
     std::set<ValueId> parted_;
-    std::map<std::string, ProgramBuffer> buffers_;  ///< by name
-    TensorPlan given_;
+    std::map<std::string, movement::ProgramBuffer> buffers_;  ///< by name
+    plan::TensorPlan given_;
 };
 
 /// Offset of an element under a layout, and the number of elements of the whole (padding included).
-Index offset_of(const Layout& layout, const std::vector<Index>& extents,
-                const std::vector<Index>& coordinates);
-Index stored_elements(const Layout& layout, const std::vector<Index>& extents);
+movement::Index offset_of(const Layout& layout, const std::vector<movement::Index>& extents,
+                          const std::vector<movement::Index>& coordinates);
+movement::Index stored_elements(const Layout& layout, const std::vector<movement::Index>& extents);
 
 /// An expression in iterators, dims and index operands at these values of the iterators.
-Index to_index(const ExprPtr& expr, const Node& node, const std::vector<Index>& iterators, Storage& storage);
+movement::Index to_index(const ExprPtr& expr, const Node& node, const std::vector<movement::Index>& iterators,
+                         Storage& storage);
 /// Extents of a node's iterators.
-std::vector<Index> iterator_extents(const Node& node, const LoweringInput& input);
+std::vector<movement::Index> iterator_extents(const Node& node, const LoweringInput& input);
 /// The value bound to a tensor of the node's definition.
 ValueId value_of(const Node& node, int tensor);
 
-}  // namespace tessera
+}  // namespace tessera::lowering

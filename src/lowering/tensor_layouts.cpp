@@ -3,18 +3,18 @@
 #include "lowering/storage.h"
 #include "plan/constants.h"
 
-namespace tessera {
+namespace tessera::lowering {
 
-std::vector<Layout> layouts_of(const Graph& graph, const Plan& plan, const Node& node,
-                               const SpecialisationPlan& specialisation) {
+std::vector<Layout> layouts_of(const Graph& graph, const plan::Plan& plan, const Node& node,
+                               const plan::SpecialisationPlan& specialisation) {
     std::vector<Layout> layouts;
     for (int t = 0; t < static_cast<int>(node.definition()->tensors.size()); ++t) {
         const Value& value = graph[value_of(node, t)];
         const auto planned = specialisation.tensors.find(value.name);
         layouts.push_back(planned != specialisation.tensors.end() ? planned->second.layout
-                                                                  : stored_layout(plan, value.name));
+                                                                  : plan::stored_layout(plan, value.name));
     }
     return layouts;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lowering

@@ -5,10 +5,10 @@
 #include "ir/graph.h"
 #include "plan/plan.h"
 
-namespace tessera {
+namespace tessera::lowering {
 
 /// How the tensors of a node lie, as Definition::tensors.
-std::vector<Layout> layouts_of(const Graph& graph, const Plan& plan, const Node& node,
-                               const SpecialisationPlan& specialisation);
+std::vector<Layout> layouts_of(const Graph& graph, const plan::Plan& plan, const Node& node,
+                               const plan::SpecialisationPlan& specialisation);
 
-}  // namespace tessera
+}  // namespace tessera::lowering

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::lowering {
 namespace {
 
 /// Integers of iterators, dims and index operands: computed as Index, exactly.
@@ -40,50 +40,53 @@ bool is_index_expression(const ExprPtr& expr, const Definition& definition) {
 }
 
 /// Whether the coordinate stays inside the axis for every iteration of the box, whatever the symbols are.
-bool is_inside(const ExprPtr& component, const Index& extent, const ValueScope& scope) {
-    const std::vector<Index> extents = iterator_extents(scope.node, scope.storage.input());
-    std::vector<Index> variables;
+bool is_inside(const ExprPtr& component, const movement::Index& extent, const ValueScope& scope) {
+    const std::vector<movement::Index> extents = iterator_extents(scope.node, scope.storage.input());
+    std::vector<movement::Index> variables;
     for (size_t x = 0; x < extents.size(); ++x) {
-        variables.push_back(Index::variable({fmt::format("#{}", x), {0, extents[x].bounds().high - 1}}));
+        variables.push_back(
+            movement::Index::variable({fmt::format("#{}", x), {0, extents[x].bounds().high - 1}}));
     }
-    const Index at = to_index(component, scope.node, variables, scope.storage);
+    const movement::Index at = to_index(component, scope.node, variables, scope.storage);
     if (at.bounds().low < 0) return false;
-    Index room = extent - Index(1) - at;
+    movement::Index room = extent - movement::Index(1) - at;
     for (size_t x = 0; x < extents.size(); ++x) {
         const std::string name = fmt::format("#{}", x);
         if (const auto coefficient = room.coefficient(name); coefficient && *coefficient != 0) {
-            room = room.substitute(name, *coefficient > 0 ? Index(0) : extents[x] - Index(1));
+            room = room.substitute(name,
+                                   *coefficient > 0 ? movement::Index(0) : extents[x] - movement::Index(1));
         }
     }
     return room.bounds().low >= 0;
 }
 
-ValuePtr integer_value(const Index& value, const Node& node) {
+movement::ValuePtr integer_value(const movement::Index& value, const Node& node) {
     const auto stride = value.coefficient(kLane);
     if (!stride) {
         throw Error(node.name, value.text(), "is an integer that does not grow by one step a lane",
                     "choose another iterator for the lanes, or fewer lanes");
     }
-    return std::make_shared<const ValueExpr>(ValueExpr{Integer{value.substitute(kLane, Index(0)), *stride}});
+    return std::make_shared<const movement::ValueExpr>(
+        movement::ValueExpr{movement::Integer{value.substitute(kLane, movement::Index(0)), *stride}});
 }
 
 }  // namespace
 
-LaneAddress split_lanes(const Address& address, const Node& node, const std::string& what) {
+LaneAddress split_lanes(const movement::Address& address, const Node& node, const std::string& what) {
     const auto stride = address.offset.coefficient(kLane);
     if (!stride) {
         throw Error(node.name, what, fmt::format("its lanes lie irregularly, at {}", address.offset.text()),
                     "choose another iterator for the lanes, fewer lanes, or another layout");
     }
-    return {{address.buffer, address.offset.substitute(kLane, Index(0)), address.element}, *stride};
+    return {{address.buffer, address.offset.substitute(kLane, movement::Index(0)), address.element}, *stride};
 }
 
-ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
+movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     const Definition& definition = *scope.node.definition();
     if (const auto* n = std::get_if<Number>(&expr->node))
-        return std::make_shared<const ValueExpr>(ValueExpr{*n});
+        return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{*n});
     if (std::holds_alternative<Infinity>(expr->node))
-        return std::make_shared<const ValueExpr>(ValueExpr{Infinity{}});
+        return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{Infinity{}});
     if (std::holds_alternative<Folded>(expr->node)) return scope.folded;
     if (is_index_expression(expr, definition)) {
         return integer_value(to_index(expr, scope.node, scope.iterators, scope.storage), scope.node);
@@ -91,9 +94,9 @@ ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     if (const auto* read = std::get_if<Read>(&expr->node)) {
         const TensorDecl& tensor = definition.tensors[static_cast<size_t>(read->tensor)];
         const ValueId value = value_of(scope.node, read->tensor);
-        const std::vector<Index> extents = scope.storage.extents(value);
-        std::vector<Index> at;
-        Load load;
+        const std::vector<movement::Index> extents = scope.storage.extents(value);
+        std::vector<movement::Index> at;
+        movement::Load load;
         load.outside = scope.outside;
         for (size_t axis = 0; axis < read->coordinates.size(); ++axis) {
             const ExprPtr& component = read->coordinates[axis];
@@ -111,26 +114,26 @@ ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
             split_lanes(scope.storage.locate(value, at, false), scope.node, tensor.name);
         load.from = split.address;
         load.lane_stride = split.stride;
-        return std::make_shared<const ValueExpr>(ValueExpr{std::move(load)});
+        return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(load)});
     }
     if (const auto* to = std::get_if<Cast>(&expr->node)) {
         if (is_integer(to->to)) {
             throw Error(scope.node.name, std::string(name(to->to)),
                         "is not a type that compiled code casts to in this version");
         }
-        return rounded_value(to->to, to_value(to->argument, scope));
+        return movement::rounded_value(to->to, to_value(to->argument, scope));
     }
     const auto& call = std::get<Apply>(expr->node);
-    std::vector<ValuePtr> arguments;
+    std::vector<movement::ValuePtr> arguments;
     for (const ExprPtr& a : call.arguments) arguments.push_back(to_value(a, scope));
-    return apply_value(call.function, std::move(arguments));
+    return movement::apply_value(call.function, std::move(arguments));
 }
 
 namespace {
 
 LaneAddress result_address(int tensor, bool is_written, const ValueScope& scope) {
     const TensorDecl& result = scope.node.definition()->tensors[static_cast<size_t>(tensor)];
-    std::vector<Index> at;
+    std::vector<movement::Index> at;
     for (const ExprPtr& c : result.map) at.push_back(to_index(c, scope.node, scope.iterators, scope.storage));
     return split_lanes(scope.storage.locate(value_of(scope.node, tensor), at, is_written), scope.node,
                        result.name);
@@ -138,10 +141,10 @@ LaneAddress result_address(int tensor, bool is_written, const ValueScope& scope)
 
 }  // namespace
 
-Store store_to(int tensor, ValuePtr value, const ValueScope& scope) {
+movement::Store store_to(int tensor, movement::ValuePtr value, const ValueScope& scope) {
     const LaneAddress at = result_address(tensor, true, scope);
     const bool is_group = std::any_of(scope.iterators.begin(), scope.iterators.end(),
-                                      [](const Index& x) { return x.uses(kLane); });
+                                      [](const movement::Index& x) { return x.uses(kLane); });
     if (is_group && at.stride == 0 &&
         has_lanes(*value)) {  // an axis of one element, read by an expression of its iterator
         throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
@@ -150,7 +153,7 @@ Store store_to(int tensor, ValuePtr value, const ValueScope& scope) {
     return {at.address, at.stride, std::move(value)};
 }
 
-ValuePtr load_result(int tensor, const ValueScope& scope) {
+movement::ValuePtr load_result(int tensor, const ValueScope& scope) {
     const LaneAddress at = result_address(tensor, true, scope);
     if (at.address.element != ElementType::kF32) {
         throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
@@ -158,22 +161,23 @@ ValuePtr load_result(int tensor, const ValueScope& scope) {
                                 name(at.address.element)),
                     "leave its reduction whole, with the micro-kernel loops");
     }
-    Load load;
+    movement::Load load;
     load.from = at.address;
     load.lane_stride = at.stride;
-    return std::make_shared<const ValueExpr>(ValueExpr{std::move(load)});
+    return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(load)});
 }
 
-bool has_lanes(const ValueExpr& value) {
-    if (const auto* rounded = std::get_if<RoundValue>(&value.node)) return has_lanes(*rounded->argument);
-    if (const auto* load = std::get_if<Load>(&value.node)) return load->lane_stride != 0;
-    if (const auto* integer = std::get_if<Integer>(&value.node)) return integer->lane_stride != 0;
-    if (const auto* acc = std::get_if<AccumulatorRef>(&value.node)) return !acc->fold_lanes;
-    if (const auto* call = std::get_if<ApplyValue>(&value.node)) {
+bool has_lanes(const movement::ValueExpr& value) {
+    if (const auto* rounded = std::get_if<movement::RoundValue>(&value.node))
+        return has_lanes(*rounded->argument);
+    if (const auto* load = std::get_if<movement::Load>(&value.node)) return load->lane_stride != 0;
+    if (const auto* integer = std::get_if<movement::Integer>(&value.node)) return integer->lane_stride != 0;
+    if (const auto* acc = std::get_if<movement::AccumulatorRef>(&value.node)) return !acc->fold_lanes;
+    if (const auto* call = std::get_if<movement::ApplyValue>(&value.node)) {
         return std::any_of(call->arguments.begin(), call->arguments.end(),
-                           [](const ValuePtr& a) { return has_lanes(*a); });
+                           [](const movement::ValuePtr& a) { return has_lanes(*a); });
     }
     return false;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lowering

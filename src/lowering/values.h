@@ -8,7 +8,7 @@
 #include "movement/value_expr.h"
 
 /// Bodies and predicates as values of the lowered program.
-namespace tessera {
+namespace tessera::lowering {
 
 /// The name of the variable that counts lanes inside a VectorFor; it never reaches the program.
 inline constexpr const char* kLane = "lane";
@@ -17,27 +17,27 @@ inline constexpr const char* kLane = "lane";
 struct ValueScope {
     const Node& node;
     Storage& storage;
-    std::vector<Index> iterators;  ///< values; the vectorised one is `start + lane`
-    double outside = 0;            ///< what an out-of-range read gives
-    ValuePtr folded;               ///< what a post-expression surrounds
+    std::vector<movement::Index> iterators;  ///< values; the vectorised one is `start + lane`
+    double outside = 0;                      ///< what an out-of-range read gives
+    movement::ValuePtr folded;               ///< what a post-expression surrounds
 };
 
 /// @throws Error if a tensor's lanes do not lie at one stride: the message says how the operator reads them.
-ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope);
+movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope);
 /// Where result `tensor` is stored at these iterators; `lane_stride` is that of its lanes.
-Store store_to(int tensor, ValuePtr value, const ValueScope& scope);
+movement::Store store_to(int tensor, movement::ValuePtr value, const ValueScope& scope);
 /// The element that a result has so far.
-ValuePtr load_result(int tensor, const ValueScope& scope);
+movement::ValuePtr load_result(int tensor, const ValueScope& scope);
 
 /// An address at lane 0, and how far apart the lanes lie. @throws Error naming `what` if they lie
 /// irregularly.
 struct LaneAddress {
-    Address address;
+    movement::Address address;
     int64_t stride;
 };
-LaneAddress split_lanes(const Address& address, const Node& node, const std::string& what);
+LaneAddress split_lanes(const movement::Address& address, const Node& node, const std::string& what);
 
 /// Whether the value has lanes.
-bool has_lanes(const ValueExpr& value);
+bool has_lanes(const movement::ValueExpr& value);
 
-}  // namespace tessera
+}  // namespace tessera::lowering

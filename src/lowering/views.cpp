@@ -8,7 +8,7 @@
 #include "movement/index.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::lowering {
 namespace {
 
 bool is_one_iterator_an_axis(const std::vector<ExprPtr>& map) {
@@ -82,13 +82,14 @@ bool is_inside(const Definition& definition, const ExprPtr& component, const Exp
     return values && limit && values->low >= 0 && values->high < *limit;
 }
 
-Index quasi_affine(const ExprPtr& expr, const Definition& definition, const std::vector<Index>& iterators) {
+movement::Index quasi_affine(const ExprPtr& expr, const Definition& definition,
+                             const std::vector<movement::Index>& iterators) {
     if (const auto* n = std::get_if<Number>(&expr->node)) return {static_cast<int64_t>(n->value)};
     if (const auto* x = std::get_if<IteratorRef>(&expr->node))
         return iterators.at(static_cast<size_t>(x->index));
     if (const auto* d = std::get_if<DimRef>(&expr->node)) {
         const DimSymbol& dim = definition.dims[static_cast<size_t>(d->index)];
-        return Index::variable({dim.name, {dim.low, dim.high}, dim.multiple_of});
+        return movement::Index::variable({dim.name, {dim.low, dim.high}, dim.multiple_of});
     }
     const auto* call = std::get_if<Apply>(&expr->node);
     TESSERA_CHECK(call != nullptr, "a coordinate of {}", definition.name);
@@ -99,19 +100,19 @@ Index quasi_affine(const ExprPtr& expr, const Definition& definition, const std:
         case Function::kSub:
             return argument(0) - argument(1);
         case Function::kNegate:
-            return Index(0) - argument(0);
+            return movement::Index(0) - argument(0);
         case Function::kMul:
             return argument(0) * argument(1);
         case Function::kMin:
-            return min(argument(0), argument(1));
+            return movement::min(argument(0), argument(1));
         case Function::kMax:
-            return max(argument(0), argument(1));
+            return movement::max(argument(0), argument(1));
         case Function::kFloorDiv:
         case Function::kMod: {
             const auto divisor = argument(1).as_constant();
             if (!divisor) return argument(0) * argument(1);  // an atom that determines nothing
-            return call->function == Function::kMod ? mod(argument(0), *divisor)
-                                                    : floor_div(argument(0), *divisor);
+            return call->function == Function::kMod ? movement::mod(argument(0), *divisor)
+                                                    : movement::floor_div(argument(0), *divisor);
         }
         default:
             TESSERA_CHECK(false, "a coordinate of {}", definition.name);
@@ -121,7 +122,7 @@ Index quasi_affine(const ExprPtr& expr, const Definition& definition, const std:
 
 /// The atoms of a sum that its value determines: all, if they are digits of a mixed radix (8 h + e with 0 <=
 /// e < 8), else none.
-std::vector<std::string> digits_of(const Index& sum) {
+std::vector<std::string> digits_of(const movement::Index& sum) {
     std::vector<std::pair<int64_t, std::string>> digits;
     for (const auto& [text, term] : sum.terms()) digits.emplace_back(std::abs(term.coefficient), text);
     std::sort(digits.begin(), digits.end());
@@ -129,7 +130,7 @@ std::vector<std::string> digits_of(const Index& sum) {
     int64_t below = 0;  // the most that the smaller digits make together
     for (const auto& [weight, text] : digits) {
         if (weight <= below) return {};
-        const Bounds bounds = atom_index(*sum.terms().at(text).atom).bounds();
+        const movement::Bounds bounds = atom_index(*sum.terms().at(text).atom).bounds();
         below += weight * (bounds.high - bounds.low);
         atoms.push_back(text);
     }
@@ -159,18 +160,18 @@ bool is_view(const Definition& definition) {
 bool is_one_to_one(const Definition& view) {
     const auto* source = std::get_if<Read>(&view.body.front()->node);
     if (!source) return false;
-    std::vector<Index> iterators;
+    std::vector<movement::Index> iterators;
     for (size_t x = 0; x < view.iterators.size(); ++x) {
         const int64_t last =
             std::max<int64_t>(quasi_affine(view.iterators[x].extent, view, {}).bounds().high - 1, 0);
-        iterators.push_back(Index::variable({fmt::format("#{}", x), {0, last}}));
+        iterators.push_back(movement::Index::variable({fmt::format("#{}", x), {0, last}}));
     }
     std::set<std::string> known;
     for (const ExprPtr& component : source->coordinates) {
         for (const std::string& atom : digits_of(quasi_affine(component, view, iterators)))
             known.insert(atom);
     }
-    return std::all_of(iterators.begin(), iterators.end(), [&](const Index& x) {
+    return std::all_of(iterators.begin(), iterators.end(), [&](const movement::Index& x) {
         if (x.as_constant() || known.contains(x.text())) return true;
         return std::any_of(known.begin(), known.end(), [&](const std::string& atom) {  // x div c and x mod c
             const std::string quotient = fmt::format("({}) / ", x.text());
@@ -217,4 +218,4 @@ bool may_replace(const Node& node, ValueId taken, const std::function<ValueId(Va
     return true;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lowering

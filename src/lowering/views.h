@@ -5,7 +5,7 @@
 #include "ir/graph.h"
 
 /// Alias analysis on definitions (paper 000, 3.3.1): which results need no storage of their own.
-namespace tessera {
+namespace tessera::lowering {
 
 /// Whether the operator only renames elements: a map whose body is one bare read, stored at one iterator an
 /// axis, every element of the result within the operand (reshape, slice, transpose, and whatever else is
@@ -24,4 +24,4 @@ bool may_be_in_place(const Definition& definition, int tensor);
 /// iteration writes: then its result may lie there. `base`: the value whose storage a value uses.
 bool may_replace(const Node& node, ValueId taken, const std::function<ValueId(ValueId)>& base);
 
-}  // namespace tessera
+}  // namespace tessera::lowering

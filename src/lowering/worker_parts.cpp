@@ -17,7 +17,7 @@
 
 #include "support/checked.h"
 
-namespace tessera {
+namespace tessera::lowering {
 namespace {
 
 std::string name_of(size_t iterator) {
@@ -25,22 +25,22 @@ std::string name_of(size_t iterator) {
 }
 
 /// The size of the groups in which the values of an index lie, by the size for each divided iterator.
-std::optional<int64_t> group_of(const Index& index, const std::map<std::string, int64_t>& groups) {
+std::optional<int64_t> group_of(const movement::Index& index, const std::map<std::string, int64_t>& groups) {
     for (const auto& [text, term] : index.terms()) {
         if (term.coefficient < 1) continue;
         std::optional<int64_t> group;
-        if (term.atom->kind == Index::AtomKind::kVariable) {
+        if (term.atom->kind == movement::Index::AtomKind::kVariable) {
             const auto at = groups.find(term.atom->variable.name);
             if (at != groups.end()) group = at->second;
-        } else if (term.atom->kind == Index::AtomKind::kFloorDiv) {
+        } else if (term.atom->kind == movement::Index::AtomKind::kFloorDiv) {
             group = group_of(term.atom->arguments.front(), groups);
             group = group && *group % term.atom->modulus == 0 ? std::optional(*group / term.atom->modulus)
                                                               : std::nullopt;
         }
         if (!group) continue;
         // k x + rest with 0 <= rest < k: x is the leading digit.
-        const Index rest = index - atom_index(*term.atom) * Index(term.coefficient);
-        const Bounds bounds = rest.bounds();
+        const movement::Index rest = index - atom_index(*term.atom) * movement::Index(term.coefficient);
+        const movement::Bounds bounds = rest.bounds();
         // A group that no number holds is one that says nothing.
         if (bounds.low >= 0 && bounds.high < term.coefficient) return checked_mul(*group, term.coefficient);
     }
@@ -56,15 +56,15 @@ class NodeAccesses {
 public:
     NodeAccesses(const Node& node, const Ranges& ranges, const Division* division, Storage& storage)
         : node_(node), storage_(storage), by_all_(division == nullptr) {
-        const std::vector<Index> extents = iterator_extents(node, storage.input());
+        const std::vector<movement::Index> extents = iterator_extents(node, storage.input());
         for (size_t x = 0; x < extents.size(); ++x) {
-            iterators_.push_back(
-                Index::variable({name_of(x), {0, std::max<int64_t>(extents[x].bounds().high - 1, 0)}}));
+            iterators_.push_back(movement::Index::variable(
+                {name_of(x), {0, std::max<int64_t>(extents[x].bounds().high - 1, 0)}}));
             if (division && is_divided(ranges[x], *division)) groups_[name_of(x)] = division->group;
         }
     }
 
-    void add(std::vector<WorkerAccess>& out) const {
+    void add(std::vector<movement::WorkerAccess>& out) const {
         const Definition& definition = *node_.definition();
         for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
             const TensorDecl& tensor = definition.tensors[static_cast<size_t>(t)];
@@ -80,12 +80,13 @@ public:
     }
 
 private:
-    WorkerAccess access(ValueId value, const std::vector<ExprPtr>& map, bool is_write) const {
-        std::vector<Index> at;
+    movement::WorkerAccess access(ValueId value, const std::vector<ExprPtr>& map, bool is_write) const {
+        std::vector<movement::Index> at;
         Storage scratch(storage_.input(), storage_.block());
         for (const ExprPtr& component : map) at.push_back(to_index(component, node_, iterators_, scratch));
         const Resolved resolved = storage_.resolve(value, std::move(at));
-        WorkerAccess result{storage_.input().graph[resolved.value].name, node_.name, is_write, by_all_, {}};
+        movement::WorkerAccess result{
+            storage_.input().graph[resolved.value].name, node_.name, is_write, by_all_, {}};
         for (size_t axis = 0; axis < resolved.coordinates.size(); ++axis) {
             if (const auto group = group_of(resolved.coordinates[axis], groups_))
                 result.parts.push_back({static_cast<int>(axis), *group});
@@ -96,7 +97,7 @@ private:
     const Node& node_;
     Storage& storage_;
     bool by_all_;
-    std::vector<Index> iterators_;
+    std::vector<movement::Index> iterators_;
     std::map<std::string, int64_t> groups_;  ///< of the iterators that the division runs over
 };
 
@@ -106,12 +107,12 @@ bool is_divided(const Range& range, const Division& division) {
     return range.begin.uses(division.variable);
 }
 
-std::vector<WorkerAccess> worker_accesses(const std::vector<const Node*>& nodes,
-                                          const std::map<const Node*, Ranges>& ranges,
-                                          const Division* division, Storage& storage) {
-    std::vector<WorkerAccess> result;
+std::vector<movement::WorkerAccess> worker_accesses(const std::vector<const Node*>& nodes,
+                                                    const std::map<const Node*, Ranges>& ranges,
+                                                    const Division* division, Storage& storage) {
+    std::vector<movement::WorkerAccess> result;
     for (const Node* node : nodes) NodeAccesses(*node, ranges.at(node), division, storage).add(result);
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::lowering

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -102,4 +102,4 @@ CgroupLimits read_cgroup_limits(const fs::path& root) {
     return limits;
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace tessera {
+namespace tessera::machine {
 
 /// What the control groups of this process allow it, each absent where nothing limits it.
 struct CgroupLimits {
@@ -19,4 +19,4 @@ struct CgroupLimits {
 /// @param root  "/" except in tests
 CgroupLimits read_cgroup_limits(const std::filesystem::path& root);
 
-}  // namespace tessera
+}  // namespace tessera::machine

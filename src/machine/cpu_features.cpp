@@ -4,7 +4,7 @@
 #include <array>
 #include <sstream>
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 struct Feature {
@@ -156,4 +156,4 @@ std::vector<ComputeUnit> feature_units(Isa isa, const std::set<std::string>& fea
     return {scalar_unit(16), vector_unit("sse2", 4, 16)};
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

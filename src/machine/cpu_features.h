@@ -7,7 +7,7 @@
 
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 /// Features in the spelling of Linux, "avx512_bf16": what /proc/cpuinfo lists in its line `flags` (x86) or
 /// `Features` (AArch64) of the first core. The kernel lists only what it also saves at a context switch.
@@ -26,4 +26,4 @@ std::vector<std::string> missing_features(Isa, const std::vector<std::string>& f
 /// The compute units that these features make, widest vector unit only.
 std::vector<ComputeUnit> feature_units(Isa, const std::set<std::string>& features);
 
-}  // namespace tessera
+}  // namespace tessera::machine

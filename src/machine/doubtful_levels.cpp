@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 /// A level is worth its name if the next one takes this much longer.
@@ -26,4 +26,4 @@ std::vector<std::string> doubtful_levels(const Machine& machine) {
     return found;
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

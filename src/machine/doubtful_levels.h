@@ -5,7 +5,7 @@
 
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 /// Caches that do not behave as what the system says of them, one sentence each: loads from half of such a
 /// level wait about as long as those of the next one, so that less of it is this machine's than is written.
@@ -13,4 +13,4 @@ namespace tessera {
 /// measured.
 std::vector<std::string> doubtful_levels(const Machine& machine);
 
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -6,7 +6,7 @@
 #include "support/atomic_file.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,4 +52,4 @@ void keep_host(const fs::path& folder, const Machine& probed, const Machine& mea
     write_file(file, print_machine(measured));
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -5,7 +5,7 @@
 
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 /// Where `tessera machine --measure` keeps what it has measured of the host: FOLDER/machines/KEY.toml. The
 /// key is a digest of what `probed`, the unmeasured host, says apart from the size of the main memory, which
@@ -19,4 +19,4 @@ std::optional<Machine> cached_host(const std::filesystem::path& folder, const Ma
 /// @throws Error where the folder cannot be written
 void keep_host(const std::filesystem::path& folder, const Machine& probed, const Machine& measured);
 
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -7,7 +7,7 @@
 #include "machine/cgroup.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 int64_t host_memory_bytes() {
     const int64_t bytes = int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
@@ -16,4 +16,4 @@ int64_t host_memory_bytes() {
     return limit ? std::min(bytes, *limit) : bytes;
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -3,7 +3,7 @@
 #include "machine/machine_text.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 constexpr int64_t kMaxFactor = 4096;
@@ -40,4 +40,4 @@ std::optional<std::vector<LaneAxis>> parse_lanes(std::string_view text) {
     return lanes;
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

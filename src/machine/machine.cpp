@@ -6,7 +6,7 @@
 #include "support/error.h"
 #include "support/hash.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 const ComputeUnit& f32_vector_unit(const Machine& machine) {
@@ -83,4 +83,4 @@ std::string content_hash(const Machine& machine) {
     return hash_hex(print_machine(machine));
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -8,7 +8,7 @@
 
 #include "machine/measurements.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 /// What a machine is to the compiler: data. The same value comes from a file of `machines/`, from a file that
 /// a person wrote, or from the probe of the host; nothing else asks the CPU anything.
@@ -116,4 +116,4 @@ int64_t vector_registers(const Machine&);
 /// Digest of the printed machine: two machines with one hash are the same to the compiler.
 std::string content_hash(const Machine&);
 
-}  // namespace tessera
+}  // namespace tessera::machine

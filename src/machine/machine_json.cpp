@@ -4,7 +4,7 @@
 
 #include "machine/machine_text.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 std::string machine_json(const Machine& machine) {
     const toml::table table = toml::parse(print_machine(machine));
@@ -13,4 +13,4 @@ std::string machine_json(const Machine& machine) {
     return text.str();
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -8,7 +8,7 @@
 
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 /// A machine as TOML 1.0; `machines/` holds examples and docs the fields. `print_machine` and `parse_machine`
 /// are inverse, and equal machines print equally.
@@ -32,4 +32,4 @@ std::string print_lanes(const std::vector<LaneAxis>&);
 /// Reads what print_lanes writes: letters with factors of 1 to 4096, separated by commas.
 std::optional<std::vector<LaneAxis>> parse_lanes(std::string_view text);
 
-}  // namespace tessera
+}  // namespace tessera::machine

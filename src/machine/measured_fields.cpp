@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 constexpr int64_t kMaxThreads = 1 << 20;
@@ -122,4 +122,4 @@ std::vector<MicroKernelTime> read_micro_kernels(TomlFields& machine, const std::
     return times;
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

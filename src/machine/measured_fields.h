@@ -5,7 +5,7 @@
 #include "machine/machine.h"
 #include "machine/toml_fields.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 /// The measured fields of one table, each empty where the table has none. Rates and times are finite and
 /// positive, entries distinct and in the order in which they are printed, levels those of the machine.
@@ -15,4 +15,4 @@ std::vector<UnitPeak> read_peaks(TomlFields& unit, const std::vector<MemoryLevel
 std::vector<BarrierCost> read_barriers(TomlFields& machine);
 std::vector<MicroKernelTime> read_micro_kernels(TomlFields& machine, const std::vector<MemoryLevel>& memory);
 
-}  // namespace tessera
+}  // namespace tessera::machine

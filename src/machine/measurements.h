@@ -7,7 +7,7 @@
 
 /// What is measured of a machine, never derived: all of it may be missing, and is of a machine that does not
 /// exist. Rates are kept with two significant digits.
-namespace tessera {
+namespace tessera::machine {
 
 /// Reads of one memory level, each thread of a part of its own.
 struct ReadBandwidth {
@@ -43,4 +43,4 @@ struct MicroKernelTime {
     bool operator==(const MicroKernelTime&) const = default;
 };
 
-}  // namespace tessera
+}  // namespace tessera::machine

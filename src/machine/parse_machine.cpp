@@ -9,7 +9,7 @@
 #include "machine/toml_fields.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 constexpr int64_t kMaxCores = 1 << 20;
@@ -186,4 +186,4 @@ Machine read_machine(const std::filesystem::path& path) {
     return parse_machine(text, path.string());
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -2,7 +2,7 @@
 
 #include "machine/machine_text.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 // The parser admits neither quotes nor backslashes nor control characters in any string, so nothing needs
@@ -102,4 +102,4 @@ std::string print_machine(const Machine& machine) {
     return text;
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

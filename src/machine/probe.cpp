@@ -12,7 +12,7 @@
 #include "machine/topology.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 int64_t cores_below(hwloc_topology_t topology, hwloc_obj_t object) {
@@ -74,4 +74,4 @@ Machine probe_host() {
     return machine;
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

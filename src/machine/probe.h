@@ -5,7 +5,7 @@
 
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 /// The machine that this process runs on, as far as it can be known without measuring: physical cores of the
 /// affinity mask within the cgroup's quota, caches, memory, features, units, flags. Quick (hwloc reads /sys).
@@ -17,4 +17,4 @@ Machine probe_host();
 /// Where there are AMX tiles, this asks the system for them (tile_permission.h), and without leaves them out.
 std::set<std::string> host_features();
 
-}  // namespace tessera
+}  // namespace tessera::machine

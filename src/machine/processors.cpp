@@ -6,7 +6,7 @@
 #include "machine/cgroup.h"
 #include "machine/topology.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 std::vector<int> worker_processors() {
     const Topology topology = load_topology();
@@ -29,4 +29,4 @@ std::vector<int> worker_processors() {
     return processors;
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

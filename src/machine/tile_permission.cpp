@@ -3,7 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace tessera {
+namespace tessera::machine {
 
 bool request_tiles() {
 #if defined(__x86_64__)
@@ -15,4 +15,4 @@ bool request_tiles() {
 #endif
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace tessera {
+namespace tessera::machine {
 
 /// Asks Linux for the tile registers of AMX (ARCH_REQ_XCOMP_PERM of XFEATURE_XTILEDATA), which a process may
 /// not touch before: its signal frames grow with them. Holds for all threads, those included that start
@@ -8,4 +8,4 @@ namespace tessera {
 /// Linux, Documentation/arch/x86/xstate.rst.
 bool request_tiles();
 
-}  // namespace tessera
+}  // namespace tessera::machine

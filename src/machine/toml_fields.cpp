@@ -7,7 +7,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 constexpr size_t kMaxText = 200;
@@ -154,4 +154,4 @@ void TomlFields::finish() const {
             throw Error(line(node), std::string(key.str()), "is not a known field");
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

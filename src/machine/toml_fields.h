@@ -11,7 +11,7 @@
 // The library is used compiled (TOML_HEADER_ONLY=0); only declarations come in here.
 #include <toml++/toml.h>
 
-namespace tessera {
+namespace tessera::machine {
 
 /// The fields of one TOML table, each asked for once with its type and range. Every refusal is an Error with
 /// "FILE:LINE" and the field's name, and `finish` refuses fields that nobody asked for.
@@ -51,4 +51,4 @@ private:
     std::set<std::string, std::less<>> asked_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::machine

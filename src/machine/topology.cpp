@@ -2,7 +2,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::machine {
 
 Topology load_topology() {
     hwloc_topology_t raw = nullptr;
@@ -15,4 +15,4 @@ Topology load_topology() {
     return topology;
 }
 
-}  // namespace tessera
+}  // namespace tessera::machine

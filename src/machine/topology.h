@@ -4,7 +4,7 @@
 
 #include <hwloc.h>
 
-namespace tessera {
+namespace tessera::machine {
 
 struct DestroyTopology {
     void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
@@ -14,4 +14,4 @@ using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
 /// What the affinity mask of this process leaves of the machine. @throws Error
 Topology load_topology();
 
-}  // namespace tessera
+}  // namespace tessera::machine

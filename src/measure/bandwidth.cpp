@@ -12,7 +12,7 @@
 #include "measure/samples.h"
 #include "runtime/shared_library.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 constexpr std::array<int64_t, 6> kDistances = {0, 256, 512, 1024, 2048, 4096};
@@ -27,7 +27,8 @@ struct ReadTrial {
     int64_t distance;
 };
 
-std::vector<ReadTrial> trials_of(const Machine& machine, int64_t threads, const MeasureOptions& options) {
+std::vector<ReadTrial> trials_of(const machine::Machine& machine, int64_t threads,
+                                 const MeasureOptions& options) {
     std::vector<ReadTrial> trials;
     for (size_t level = 0; level < machine.memory.size(); ++level) {
         const int64_t bytes = working_set(machine, level, threads, options);
@@ -73,10 +74,10 @@ std::vector<ReadTrial> fastest(const std::vector<ReadTrial>& trials, const std::
 }
 
 /// Seconds of one pass, by trial -> the best rate of each level.
-void keep_best(Machine& machine, int64_t threads, const std::vector<ReadTrial>& trials,
+void keep_best(machine::Machine& machine, int64_t threads, const std::vector<ReadTrial>& trials,
                const std::vector<double>& seconds) {
     for (size_t level = 0; level < machine.memory.size(); ++level) {
-        ReadBandwidth best{.threads = threads};
+        machine::ReadBandwidth best{.threads = threads};
         for (size_t i = 0; i < trials.size(); ++i) {  // by ascending distance
             if (trials[i].level != level) continue;
             const double rate = static_cast<double>(trials[i].bytes * threads) / seconds[i];
@@ -94,8 +95,9 @@ void keep_best(Machine& machine, int64_t threads, const std::vector<ReadTrial>& 
 
 }  // namespace
 
-int64_t working_set(const Machine& machine, size_t level, int64_t threads, const MeasureOptions& options) {
-    const MemoryLevel& wanted = machine.memory[level];
+int64_t working_set(const machine::Machine& machine, size_t level, int64_t threads,
+                    const MeasureOptions& options) {
+    const machine::MemoryLevel& wanted = machine.memory[level];
     const int64_t inside =
         level == 0 ? 0 : machine.memory[level - 1].capacity_bytes / machine.memory[level - 1].shared_by_cores;
     if (level + 1 == machine.memory.size()) {
@@ -109,9 +111,10 @@ int64_t working_set(const Machine& machine, size_t level, int64_t threads, const
     return share >= 2 * inside ? share / 2 : 0;
 }
 
-void measure_bandwidth(Machine& machine, const MeasureOptions& options) {
-    const SharedLibrary code(compile_probe(read_code(machine), machine, options), "the bandwidth probe");
-    for (MemoryLevel& level : machine.memory) level.read_bandwidth.clear();
+void measure_bandwidth(machine::Machine& machine, const MeasureOptions& options) {
+    const runtime::SharedLibrary code(compile_probe(read_code(machine), machine, options),
+                                      "the bandwidth probe");
+    for (machine::MemoryLevel& level : machine.memory) level.read_bandwidth.clear();
     for (const int64_t count : thread_counts(options.threads > 0 ? options.threads : machine.cores)) {
         PinnedThreads threads(count);
         const std::vector<ReadTrial> trials = trials_of(machine, count, options);
@@ -135,4 +138,4 @@ void measure_bandwidth(Machine& machine, const MeasureOptions& options) {
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

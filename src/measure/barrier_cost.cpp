@@ -3,9 +3,9 @@
 #include "measure/pinned_threads.h"
 #include "measure/samples.h"
 
-namespace tessera {
+namespace tessera::measure {
 
-void measure_barriers(Machine& machine, const MeasureOptions& options) {
+void measure_barriers(machine::Machine& machine, const MeasureOptions& options) {
     machine.barriers.clear();
     for (const int64_t count : thread_counts(options.threads > 0 ? options.threads : machine.cores)) {
         if (count < 2) continue;
@@ -22,4 +22,4 @@ void measure_barriers(Machine& machine, const MeasureOptions& options) {
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

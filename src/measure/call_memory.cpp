@@ -4,7 +4,7 @@
 
 #include "ir/element_bits.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 // 1.0 as F32 or near it, as BF16 and as F16.
@@ -59,4 +59,4 @@ TesseraStep CallMemory::step(const char* constants) {
             .team = nullptr};
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

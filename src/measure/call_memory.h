@@ -6,7 +6,7 @@
 #include "ir/graph.h"
 #include "tessera/step.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 /// Tensors of one call of a graph whose extents are constant, each on lines of its own: inputs that are near,
 /// results, and the arena. All numbers are ordinary ones (denormals would be slow), all indices 0.
@@ -32,4 +32,4 @@ private:
     std::vector<unsigned char*> state_addresses_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::measure

@@ -17,60 +17,63 @@
 #include "planner/verify_plan.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 constexpr int64_t kFewRows = 12;
 
 /// Of all calls of the operators inside the loops.
-std::map<std::string, int64_t> work_of(const Graph& graph, const Plan& plan, const Machine& machine) {
-    const SpecialisationPlan& specialisation = plan.specialisations.front();
-    const ConstantSection constants = constant_section(graph, plan);
-    const LoweringInput input = lowering_input(graph, plan, specialisation, constants);
-    VectorWork sum;
-    for (const LeafTile& tile :
-         leaf_tiles(input, graph.blocks.front(), specialisation.kernels.front()).leaves) {
+std::map<std::string, int64_t> work_of(const Graph& graph, const plan::Plan& plan,
+                                       const machine::Machine& machine) {
+    const plan::SpecialisationPlan& specialisation = plan.specialisations.front();
+    const plan::ConstantSection constants = plan::constant_section(graph, plan);
+    const lowering::LoweringInput input = lowering::lowering_input(graph, plan, specialisation, constants);
+    cost::VectorWork sum;
+    for (const cost::LeafTile& tile :
+         cost::leaf_tiles(input, graph.blocks.front(), specialisation.kernels.front()).leaves) {
         const Definition& definition = *tile.node->definition();
-        const VectorWork each = vector_work(definition, tile.extents, *tile.leaf, vector_lanes(machine),
-                                            layouts_of(graph, plan, *tile.node, specialisation));
-        const double calls = calls_of(tile, extents_at(definition, {}));
-        for (const auto& [name, member] : kVectorWorkCounts) sum.*member += calls * each.*member;
+        const cost::VectorWork each =
+            cost::vector_work(definition, tile.extents, *tile.leaf, machine::vector_lanes(machine),
+                              lowering::layouts_of(graph, plan, *tile.node, specialisation));
+        const double calls = cost::calls_of(tile, planner::extents_at(definition, {}));
+        for (const auto& [name, member] : cost::kVectorWorkCounts) sum.*member += calls * each.*member;
     }
-    return named(sum);
+    return cost::named(sum);
 }
 
 /// Of a product, candidates of narrower vectors are for edges, and those that take A for the weight for other
 /// operators.
-bool is_wanted(const Leaf& leaf, const KernelSubject& subject, const Machine& machine) {
+bool is_wanted(const plan::Leaf& leaf, const KernelSubject& subject, const machine::Machine& machine) {
     if (subject.streamed.empty()) return leaf.kernel->is_plain;
-    if (leaf.number(parameter::kLanes) != vector_lanes(machine)) return false;
+    if (leaf.number(kernels::parameter::kLanes) != machine::vector_lanes(machine)) return false;
     if (leaf.kernel->is_plain && subject.sizes.at("m") > 1) return false;
     // By panels nothing is fetched ahead.
-    if (leaf.is_given(parameter::kPanelBlocks) && leaf.is_given(parameter::kPrefetch)) return false;
+    if (leaf.is_given(kernels::parameter::kPanelBlocks) && leaf.is_given(kernels::parameter::kPrefetch))
+        return false;
     // A cache lies in pages.
-    if (subject.is_cached && leaf.is_given(parameter::kStreams)) return false;
-    if (subject.has_whole_tiles && leaf.kernel->unit != UnitKind::kMatrix) return false;
-    const Parameter* rows_of_b = leaf.kernel->product.n;
+    if (subject.is_cached && leaf.is_given(kernels::parameter::kStreams)) return false;
+    if (subject.has_whole_tiles && leaf.kernel->unit != machine::UnitKind::kMatrix) return false;
+    const plan::Parameter* rows_of_b = leaf.kernel->product.n;
     return !rows_of_b || !leaf.is_given(*rows_of_b) || leaf.iterator(*rows_of_b) == subject.streamed;
 }
 
 /// The plan of one kernel, or nothing where its lanes do not fit how the weight is stored.
-std::optional<KernelCase> lowered(const KernelSubject& subject, Plan plan, const Nest& nest,
-                                  const Machine& machine) {
+std::optional<KernelCase> lowered(const KernelSubject& subject, plan::Plan plan, const plan::Nest& nest,
+                                  const machine::Machine& machine) {
     const Graph& graph = subject.graph;
-    SpecialisationPlan& specialisation = plan.specialisations.front();
+    plan::SpecialisationPlan& specialisation = plan.specialisations.front();
     specialisation.kernels.front().nest = nest;
-    const Leaf& leaf = root(nest);
+    const plan::Leaf& leaf = plan::root(nest);
     try {
-        plan = place_buffers(graph, std::move(plan));
-        verify_plan(graph, plan, "measuring");
-        const ConstantSection constants = constant_section(graph, plan);
+        plan = planner::place_buffers(graph, std::move(plan));
+        planner::verify_plan(graph, plan, "measuring");
+        const plan::ConstantSection constants = plan::constant_section(graph, plan);
         const bool is_product = !subject.streamed.empty();
         return KernelCase{
             .micro_kernel = std::string(leaf.kernel->name),
             .parameters = leaf.numbers(),
             .work = is_product ? std::map<std::string, int64_t>{} : work_of(graph, plan, machine),
-            .program = lower(graph, plan, plan.specialisations.front(), constants),
+            .program = lowering::lower(graph, plan, plan.specialisations.front(), constants),
             .constants_bytes = constants.bytes,
             .arena_bytes = plan.specialisations.front().arena_bytes};
     } catch (const Error&) {
@@ -80,8 +83,9 @@ std::optional<KernelCase> lowered(const KernelSubject& subject, Plan plan, const
 
 }  // namespace
 
-std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects, const Machine& machine) {
-    PlannerOptions of_machine = planner_options(machine, 1);
+std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
+                                     const machine::Machine& machine) {
+    planner::PlannerOptions of_machine = compiler::planner_options(machine, 1);
     of_machine.costs = nullptr;  // what is measured must not follow from what was
     std::vector<KernelCase> cases;
     const auto add = [&](size_t subject, std::optional<KernelCase> found) {
@@ -94,23 +98,23 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
     for (size_t i = 0; i < subjects.size(); ++i) {
         const Graph& graph = subjects[i].graph;
         verify(graph, graph.name);
-        PlannerOptions options = of_machine;
+        planner::PlannerOptions options = of_machine;
         options.has_all_blocks = subjects[i].is_typical;
         const Node& node = graph.blocks[0].nodes[0];
-        Plan plan = default_plan(graph, options);
+        plan::Plan plan = planner::default_plan(graph, options);
         if (subjects[i].is_cached) {
             for (auto& [name, layout] : plan.stored) layout.lanes.resize(1);
         }
         if (graph.blocks[0].nodes.size() > 1) {
-            const Nest chain = plan.specialisations.front().kernels.front().nest;
+            const plan::Nest chain = plan.specialisations.front().kernels.front().nest;
             add(i, lowered(subjects[i], std::move(plan), chain, machine));
             continue;
         }
-        Plan row_major = plan;
+        plan::Plan row_major = plan;
         row_major.stored.clear();
         std::set<std::pair<std::string, std::map<std::string, int64_t>>> seen;
-        std::map<UnitKind, std::string> preferred;
-        for (const Leaf& leaf : leaf_candidates(node, plan.specialisations.front(), options)) {
+        std::map<machine::UnitKind, std::string> preferred;
+        for (const plan::Leaf& leaf : planner::leaf_candidates(node, plan.specialisations.front(), options)) {
             if (!is_wanted(leaf, subjects[i], machine) ||
                 seen.contains({std::string(leaf.kernel->name), leaf.numbers()}))
                 continue;
@@ -121,9 +125,9 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
             // Of what is no product, the first way that lowers is the one that the planner takes, or the same
             // with more lanes.
             if (subjects[i].streamed.empty() && !seen.empty() &&
-                leaf.number(parameter::kLanes) <= vector_lanes(machine))
+                leaf.number(kernels::parameter::kLanes) <= machine::vector_lanes(machine))
                 break;
-            for (const Plan* stored : {&plan, &row_major}) {
+            for (const plan::Plan* stored : {&plan, &row_major}) {
                 if (!add(i, lowered(subjects[i], *stored, {{}, {leaf}}, machine))) continue;
                 seen.insert({std::string(leaf.kernel->name), leaf.numbers()});
                 preferred.emplace(leaf.kernel->unit, std::string(leaf.kernel->name));
@@ -134,4 +138,4 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
     return cases;
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

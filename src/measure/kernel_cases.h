@@ -9,7 +9,7 @@
 #include "measure/kernel_subjects.h"
 #include "movement/program.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 /// One micro-kernel with its parameters on a subject, lowered.
 struct KernelCase {
@@ -17,7 +17,7 @@ struct KernelCase {
     std::string micro_kernel;
     std::map<std::string, int64_t> parameters;
     std::map<std::string, int64_t> work;  ///< of `loops` on an operator that is no product
-    Program program;
+    movement::Program program;
     int64_t constants_bytes;
     int64_t arena_bytes;
 };
@@ -27,6 +27,7 @@ struct KernelCase {
 /// only those of the micro-kernel that the planner prefers of each kind of unit, the others being slow: what
 /// a matrix unit does stands beside what the vectors do. Of folds also those with lanes of several registers.
 /// Chains of operators go by one row at a time.
-std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects, const Machine& machine);
+std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
+                                     const machine::Machine& machine);
 
-}  // namespace tessera
+}  // namespace tessera::measure

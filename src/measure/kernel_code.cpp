@@ -8,7 +8,7 @@
 #include "machine/processors.h"
 #include "measure/probe_code.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{100};
@@ -16,34 +16,34 @@ constexpr std::chrono::milliseconds kTick{100};
 constexpr size_t kFewCases = 32;
 
 /// One after the other to each part: neighbours take about as long.
-std::vector<std::vector<Program>> in_parts(std::span<const KernelCase> cases) {
-    const size_t most = worker_processors().size();
-    std::vector<std::vector<Program>> parts(std::clamp<size_t>(cases.size() / kFewCases, 1, most));
+std::vector<std::vector<movement::Program>> in_parts(std::span<const KernelCase> cases) {
+    const size_t most = machine::worker_processors().size();
+    std::vector<std::vector<movement::Program>> parts(std::clamp<size_t>(cases.size() / kFewCases, 1, most));
     for (size_t i = 0; i < cases.size(); ++i) parts[i % parts.size()].push_back(cases[i].program);
     return parts;
 }
 
 }  // namespace
 
-KernelCode::KernelCode(std::span<const KernelCase> cases, const Machine& machine,
+KernelCode::KernelCode(std::span<const KernelCase> cases, const machine::Machine& machine,
                        const MeasureOptions& options) {
     MeasureOptions silent = options;
     silent.on_sample = {};  // is not for several threads
     std::vector<std::future<std::string>> compiled;
-    for (const std::vector<Program>& part : in_parts(cases))
-        compiled.push_back(
-            std::async(std::launch::async, [&machine, &silent, code = cpp::emit("micro-kernels", part)] {
-                return compile_probe(code, machine, silent);
-            }));
+    for (const std::vector<movement::Program>& part : in_parts(cases))
+        compiled.push_back(std::async(std::launch::async,
+                                      [&machine, &silent, code = codegen::cpp::emit("micro-kernels", part)] {
+                                          return compile_probe(code, machine, silent);
+                                      }));
     for (std::future<std::string>& each : compiled) {
         while (each.wait_for(kTick) != std::future_status::ready)
             if (options.on_sample) options.on_sample();
-        libraries_.push_back(std::make_unique<SharedLibrary>(each.get(), "the micro-kernels"));
+        libraries_.push_back(std::make_unique<runtime::SharedLibrary>(each.get(), "the micro-kernels"));
     }
     for (size_t i = 0; i < cases.size(); ++i) {
-        const SharedLibrary& library = *libraries_[i % libraries_.size()];
-        entries_.push_back(library.function<TesseraStepFunction>(cpp::entry_name(cases[i].program)));
+        const runtime::SharedLibrary& library = *libraries_[i % libraries_.size()];
+        entries_.push_back(library.function<TesseraStepFunction>(codegen::cpp::entry_name(cases[i].program)));
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

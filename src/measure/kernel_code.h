@@ -9,20 +9,21 @@
 #include "runtime/shared_library.h"
 #include "tessera/step.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 /// The machine code of all cases. A compiler takes minutes for them, so that several run beside each other:
 /// one for each processor, as long as there are enough cases.
 class KernelCode {
 public:
     /// @throws Error as compile_shared_object
-    KernelCode(std::span<const KernelCase> cases, const Machine& machine, const MeasureOptions& options);
+    KernelCode(std::span<const KernelCase> cases, const machine::Machine& machine,
+               const MeasureOptions& options);
 
     TesseraStepFunction entry(size_t of_case) const { return entries_[of_case]; }
 
 private:
-    std::vector<std::unique_ptr<SharedLibrary>> libraries_;
+    std::vector<std::unique_ptr<runtime::SharedLibrary>> libraries_;
     std::vector<TesseraStepFunction> entries_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::measure

@@ -19,7 +19,7 @@
 #include "ops/rope.h"
 #include "ops/rows.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 constexpr int64_t kDepth = 1024;    ///< of a product: a multiple of every format's block
@@ -59,18 +59,18 @@ std::vector<WeightCase> weights() {
     return cases;
 }
 
-int64_t resident_bytes(const Machine& machine) {
-    const MemoryLevel& near = machine.memory[near_level(machine)];
+int64_t resident_bytes(const machine::Machine& machine) {
+    const machine::MemoryLevel& near = machine.memory[machine::near_level(machine)];
     return near.capacity_bytes / near.shared_by_cores / 2;
 }
 
 /// Rows of one tile and of a block of tiles, for each matrix unit that multiplies these types.
-std::set<int64_t> rows_of_tiles(const WeightCase& weight, const Machine& machine) {
+std::set<int64_t> rows_of_tiles(const WeightCase& weight, const machine::Machine& machine) {
     std::set<int64_t> rows;
-    for (const ComputeUnit& unit : machine.units) {
-        const std::optional<TileBlock> block = tile_block(unit, kManyRows);
+    for (const machine::ComputeUnit& unit : machine.units) {
+        const std::optional<kernels::TileBlock> block = kernels::tile_block(unit, kManyRows);
         if (!block || unit.operands[0].type != weight.input_name ||
-            unit.operands[1].type != type_name(weight.format))
+            unit.operands[1].type != kernels::type_name(weight.format))
             continue;
         rows.insert({block->tile_rows, block->rows * block->tile_rows});
     }
@@ -125,12 +125,13 @@ KernelSubject product(const WeightCase& weight, int64_t rows, int64_t columns, i
     const ops::WeightFormatInfo& format = ops::info(weight.format);
     // One row waits for the memory, whose prefetchers keep up with some formats and not with others.
     const bool is_decoded = rows == 1 && weight.input.radix > 1;
-    KernelSubject subject{
-        .graph = {},
-        .types = {{"A", std::string(weight.input_name)}, {"B", type_name(weight.format)}, {"C", "f32"}},
-        .sizes = {{"m", rows}, {"n", columns}, {"k", depth}},
-        .streamed = "n",
-        .is_typical = weight.is_typical || is_decoded};
+    KernelSubject subject{.graph = {},
+                          .types = {{"A", std::string(weight.input_name)},
+                                    {"B", kernels::type_name(weight.format)},
+                                    {"C", "f32"}},
+                          .sizes = {{"m", rows}, {"n", columns}, {"k", depth}},
+                          .streamed = "n",
+                          .is_typical = weight.is_typical || is_decoded};
     GraphBuilder graph(subject, "product");
     graph.input("x", {rows, depth}, weight.input.element);
     if (weight.input.radix > 1) graph.input("x_low", {rows, depth}, weight.input.element);
@@ -268,11 +269,12 @@ std::vector<KernelSubject> maps_and_folds() {
 
 }  // namespace
 
-std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
+std::vector<KernelSubject> kernel_subjects(const machine::Machine& machine) {
     std::vector<KernelSubject> subjects;
-    const int64_t panel = 8 * vector_lanes(machine);
+    const int64_t panel = 8 * machine::vector_lanes(machine);
     const auto columns_of = [&](ops::WeightFormat format) {
-        const auto row_bytes = static_cast<int64_t>(bits_of_type(type_name(format)) * kDepth / 8);
+        const auto row_bytes =
+            static_cast<int64_t>(cost::bits_of_type(kernels::type_name(format)) * kDepth / 8);
         return std::max<int64_t>(1, resident_bytes(machine) / row_bytes / panel) * panel;
     };
     for (const WeightCase& weight : weights()) {
@@ -302,4 +304,4 @@ std::vector<KernelSubject> kernel_subjects(const Machine& machine) {
     return subjects;
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

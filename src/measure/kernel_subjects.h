@@ -8,7 +8,7 @@
 #include "ir/graph.h"
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 /// One operator alone in a graph, or a fold and what reads it, at a size.
 struct KernelSubject {
@@ -29,6 +29,6 @@ struct KernelSubject {
 /// and without special functions, at a stride and at indices, reductions of rows and of blocks, norms whose
 /// products wait for their sum). B takes half
 /// of the core's own second level at most.
-std::vector<KernelSubject> kernel_subjects(const Machine& machine);
+std::vector<KernelSubject> kernel_subjects(const machine::Machine& machine);
 
-}  // namespace tessera
+}  // namespace tessera::measure

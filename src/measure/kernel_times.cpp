@@ -13,7 +13,7 @@
 #include "measure/near_memory.h"
 #include "measure/samples.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 constexpr int64_t kLine = 64;
@@ -25,7 +25,7 @@ struct Level {
     int64_t bytes;  ///< that the copies of the constants take together, at least one copy
 };
 
-std::vector<Level> levels_of(const Machine& machine, const MeasureOptions& options) {
+std::vector<Level> levels_of(const machine::Machine& machine, const MeasureOptions& options) {
     std::vector<Level> levels;
     if (machine.memory.size() > 1) levels.push_back({machine.memory[1].name, 0});
     const size_t last = machine.memory.size() - 1;
@@ -35,14 +35,14 @@ std::vector<Level> levels_of(const Machine& machine, const MeasureOptions& optio
 
 /// What a kernel reads the memory gives, though it gave less while it alone was measured: others on the host
 /// read, too, now more and now less.
-void expect_bandwidth(MemoryLevel& memory, double bytes_per_second) {
-    for (ReadBandwidth& entry : memory.read_bandwidth)
+void expect_bandwidth(machine::MemoryLevel& memory, double bytes_per_second) {
+    for (machine::ReadBandwidth& entry : memory.read_bandwidth)
         entry.bytes_per_second = std::max(entry.bytes_per_second, two_digits(bytes_per_second));
 }
 
 }  // namespace
 
-void measure_micro_kernels(Machine& machine, const MeasureOptions& options) {
+void measure_micro_kernels(machine::Machine& machine, const MeasureOptions& options) {
     std::vector<KernelSubject> subjects = kernel_subjects(machine);
     if (!options.every_type)
         std::erase_if(subjects, [](const KernelSubject& subject) {
@@ -100,4 +100,4 @@ void measure_micro_kernels(Machine& machine, const MeasureOptions& options) {
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

@@ -3,11 +3,11 @@
 #include "machine/machine.h"
 #include "measure/options.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 /// Seconds of one call of every declared micro-kernel on one core (kernel_cases.h), with B in the core's own
 /// second level and in the main memory.
 /// @throws Error where the kernels cannot be compiled
-void measure_micro_kernels(Machine& machine, const MeasureOptions& options);
+void measure_micro_kernels(machine::Machine& machine, const MeasureOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::measure

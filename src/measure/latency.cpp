@@ -7,7 +7,7 @@
 #include "measure/near_memory.h"
 #include "measure/samples.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 /// SplitMix64 (Steele, Lea and Flood, 2014): the same order everywhere, which std::shuffle does not promise.
@@ -38,7 +38,7 @@ const char* follow(const char* at, int64_t steps) {
 
 }  // namespace
 
-void measure_latency(Machine& machine, const MeasureOptions& options) {
+void measure_latency(machine::Machine& machine, const MeasureOptions& options) {
     PinnedThreads one(1);
     std::vector<NearMemory> memory;
     std::vector<size_t> levels;
@@ -60,4 +60,4 @@ void measure_latency(Machine& machine, const MeasureOptions& options) {
         machine.memory[levels[i]].latency_seconds = two_digits(seconds[i]);
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

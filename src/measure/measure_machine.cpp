@@ -12,11 +12,11 @@
 #include "support/error.h"
 #include "support/hash.h"
 
-namespace tessera {
+namespace tessera::measure {
 
-Machine measure_machine(Machine machine, const MeasureOptions& options) {
+machine::Machine measure_machine(machine::Machine machine, const MeasureOptions& options) {
     TESSERA_CHECK(options.samples >= 1 && options.seconds > 0);
-    const auto stage = [&](const char* name, void (*measure)(Machine&, const MeasureOptions&)) {
+    const auto stage = [&](const char* name, void (*measure)(machine::Machine&, const MeasureOptions&)) {
         if (options.on_stage) options.on_stage(name);
         measure(machine, options);
     };
@@ -29,12 +29,12 @@ Machine measure_machine(Machine machine, const MeasureOptions& options) {
     return machine;
 }
 
-std::string kernels_digest(const Machine& machine, const MeasureOptions& options) {
+std::string kernels_digest(const machine::Machine& machine, const MeasureOptions& options) {
     Hasher hasher;
-    hasher.field(toolchain_digest({.compiler = machine.compiler,
-                                   .isa = machine.isa,
-                                   .include_directory = options.include_directory,
-                                   .search_path = options.search_path}));
+    hasher.field(codegen::toolchain_digest({.compiler = machine.compiler,
+                                            .isa = machine.isa,
+                                            .include_directory = options.include_directory,
+                                            .search_path = options.search_path}));
     const std::vector<KernelSubject> subjects = kernel_subjects(machine);
     for (const KernelCase& each : kernel_cases(subjects, machine)) {
         const KernelSubject& subject = subjects[each.subject];
@@ -44,4 +44,4 @@ std::string kernels_digest(const Machine& machine, const MeasureOptions& options
     return hasher.hex();
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

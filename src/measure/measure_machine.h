@@ -5,16 +5,16 @@
 #include "machine/machine.h"
 #include "measure/options.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 /// The machine with everything measured that docs/machine.md lists. It must be the one that this process runs
 /// on: code for it is compiled and run.
 /// @throws Error where there is no C++ compiler or not enough memory
-Machine measure_machine(Machine machine, const MeasureOptions& options);
+machine::Machine measure_machine(machine::Machine machine, const MeasureOptions& options);
 
 /// What `measure_machine` would write as `measured_with`: rates of another digest are of other kernels or
 /// sizes, or of what another compiler made of them.
 /// @throws Error where there is no C++ compiler
-std::string kernels_digest(const Machine& machine, const MeasureOptions& options);
+std::string kernels_digest(const machine::Machine& machine, const MeasureOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::measure

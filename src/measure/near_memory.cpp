@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 // 1.0 as BF16, 1.875 as F16, 1.002 as F32.
@@ -17,4 +17,4 @@ NearMemory::NearMemory(PinnedThreads& threads, int64_t bytes_each) : bytes_each_
     threads.seconds([&](int64_t t) { std::fill_n(reinterpret_cast<uint32_t*>(of(t)), size / 4, kElements); });
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

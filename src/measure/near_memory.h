@@ -5,7 +5,7 @@
 #include "measure/pinned_threads.h"
 #include "runtime/memory.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 /// A buffer for each thread, in huge pages where the system gives them (as weights are mapped), on the memory
 /// that is nearest to the thread. All 16-bit and 32-bit elements are ordinary numbers: denormals would be
@@ -21,8 +21,8 @@ public:
     int64_t bytes_each() const { return bytes_each_; }
 
 private:
-    std::vector<AnonymousMemory> buffers_;
+    std::vector<runtime::AnonymousMemory> buffers_;
     int64_t bytes_each_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::measure

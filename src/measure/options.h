@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace tessera {
+namespace tessera::measure {
 
 /// What measuring may cost, and what it needs of the system.
 struct MeasureOptions {
@@ -22,4 +22,4 @@ struct MeasureOptions {
     std::function<void()> on_sample = {};                   ///< called between samples; may be empty
 };
 
-}  // namespace tessera
+}  // namespace tessera::measure

@@ -14,7 +14,7 @@
 #include "measure/unit_code.h"
 #include "runtime/shared_library.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 struct UnitTrial {
@@ -25,7 +25,7 @@ struct UnitTrial {
 };
 
 /// The longest k, a power of two, with which A and one panel of B take three quarters of the innermost level.
-int64_t depth_of_panel(const UnitProbe& probe, const MemoryLevel& innermost) {
+int64_t depth_of_panel(const UnitProbe& probe, const machine::MemoryLevel& innermost) {
     const int64_t bytes = (probe.rows + probe.groups * probe.lanes) * probe.element_bytes;
     int64_t k = 64;
     while (k < 4096 && 2 * k * bytes <= innermost.capacity_bytes / 4 * 3) k *= 2;
@@ -34,7 +34,8 @@ int64_t depth_of_panel(const UnitProbe& probe, const MemoryLevel& innermost) {
 
 class UnitTrials {
 public:
-    UnitTrials(const Machine& machine, const SharedLibrary& code, const MeasureOptions& options)
+    UnitTrials(const machine::Machine& machine, const runtime::SharedLibrary& code,
+               const MeasureOptions& options)
         : machine_(machine), code_(code), options_(options), memory_(one_, buffer_bytes()) {}
 
     void add_registers(size_t unit, const UnitProbe& probe) {
@@ -61,7 +62,7 @@ public:
         });
     }
 
-    void write_peaks(Machine& machine) const {
+    void write_peaks(machine::Machine& machine) const {
         const std::vector<double> seconds = quartiles_in_turns(samples_, options_);
         for (size_t i = 0; i < trials_.size(); ++i)
             machine.units[trials_[i].unit].peaks.push_back(
@@ -91,8 +92,8 @@ private:
             options_.seconds));
     }
 
-    const Machine& machine_;
-    const SharedLibrary& code_;
+    const machine::Machine& machine_;
+    const runtime::SharedLibrary& code_;
     const MeasureOptions& options_;
     PinnedThreads one_{1};
     NearMemory memory_;
@@ -103,12 +104,12 @@ private:
 
 }  // namespace
 
-void measure_peaks(Machine& machine, const MeasureOptions& options) {
+void measure_peaks(machine::Machine& machine, const MeasureOptions& options) {
     std::vector<UnitProbe> probes;
-    for (const ComputeUnit& unit : machine.units)
+    for (const machine::ComputeUnit& unit : machine.units)
         if (const auto probe = probe_of(unit)) probes.push_back(*probe);
-    const SharedLibrary code(compile_probe(unit_code(probes, machine.isa), machine, options),
-                             "the unit probe");
+    const runtime::SharedLibrary code(compile_probe(unit_code(probes, machine.isa), machine, options),
+                                      "the unit probe");
     UnitTrials trials(machine, code, options);
     for (size_t unit = 0; unit < machine.units.size(); ++unit) {
         machine.units[unit].peaks.clear();
@@ -120,4 +121,4 @@ void measure_peaks(Machine& machine, const MeasureOptions& options) {
     trials.write_peaks(machine);
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

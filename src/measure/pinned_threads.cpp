@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <chrono>
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-PinnedThreads::PinnedThreads(int64_t threads) : team_(threads, one_processor_each(threads)) {}
+PinnedThreads::PinnedThreads(int64_t threads) : team_(threads, runtime::one_processor_each(threads)) {}
 
 double PinnedThreads::seconds(const std::function<void(int64_t thread)>& work) {
     struct Run {
         const std::function<void(int64_t)>& work;
-        WorkerTeam& team;
+        runtime::WorkerTeam& team;
         std::vector<Clock::time_point> start, end;
     };
     const auto threads = static_cast<size_t>(size());
@@ -41,4 +41,4 @@ std::vector<int64_t> thread_counts(int64_t most) {
     return counts;
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

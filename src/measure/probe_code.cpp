@@ -4,7 +4,7 @@
 
 #include "codegen/toolchain.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 // A load whose value nobody uses is not a load; the empty statement uses it and costs nothing.
@@ -44,10 +44,10 @@ std::string read_function(int64_t streams, bool prefetches) {
     return fmt::format("read_{}{}", streams, prefetches ? "_ahead" : "");
 }
 
-std::string read_code(const Machine& machine) {
-    std::string text = fmt::format(kRead, fmt::arg("lanes", vector_lanes(machine)),
+std::string read_code(const machine::Machine& machine) {
+    std::string text = fmt::format(kRead, fmt::arg("lanes", machine::vector_lanes(machine)),
                                    fmt::arg("step", kReadStep), fmt::arg("line", machine.cache_line_bytes),
-                                   fmt::arg("register", machine.isa == Isa::kX86_64 ? "v" : "w"));
+                                   fmt::arg("register", machine.isa == machine::Isa::kX86_64 ? "v" : "w"));
     for (const int64_t streams : kStreams)
         for (const bool prefetches : {false, true})
             text += fmt::format(
@@ -57,14 +57,15 @@ std::string read_code(const Machine& machine) {
     return text;
 }
 
-std::string compile_probe(const std::string& code, const Machine& machine, const MeasureOptions& options) {
-    return compile_shared_object(code, {.compiler = machine.compiler,
-                                        .isa = machine.isa,
-                                        .include_directory = options.include_directory,
-                                        .cache_directory = options.cache_directory,
-                                        .search_path = options.search_path,
-                                        .while_waiting = options.on_sample})
+std::string compile_probe(const std::string& code, const machine::Machine& machine,
+                          const MeasureOptions& options) {
+    return codegen::compile_shared_object(code, {.compiler = machine.compiler,
+                                                 .isa = machine.isa,
+                                                 .include_directory = options.include_directory,
+                                                 .cache_directory = options.cache_directory,
+                                                 .search_path = options.search_path,
+                                                 .while_waiting = options.on_sample})
         .bytes;
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

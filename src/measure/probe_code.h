@@ -6,7 +6,7 @@
 #include "machine/machine.h"
 #include "measure/options.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 /// Code over NTT that is compiled for the machine, since the tool itself is not.
 
@@ -19,9 +19,10 @@ inline constexpr int64_t kReadStep = 256;
 std::string read_function(int64_t streams, bool prefetches);
 /// Definitions of the read functions for one of kStreams each.
 inline constexpr int64_t kStreams[] = {1, 2, 4};
-std::string read_code(const Machine& machine);
+std::string read_code(const machine::Machine& machine);
 
 /// The shared object of the text. @throws Error as compile_shared_object
-std::string compile_probe(const std::string& code, const Machine& machine, const MeasureOptions& options);
+std::string compile_probe(const std::string& code, const machine::Machine& machine,
+                          const MeasureOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::measure

@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 std::vector<std::vector<double>> samples_in_turns(const std::vector<Sample>& cases,
                                                   const MeasureOptions& options) {
@@ -54,4 +54,4 @@ double three_digits(double value) {
     return std::strtod(fmt::format("{:.2e}", value).c_str(), nullptr);
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

@@ -5,7 +5,7 @@
 
 #include "measure/options.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 /// One measurement: seconds for one unit of its work.
 using Sample = std::function<double()>;
@@ -29,4 +29,4 @@ double two_digits(double value);
 /// With three. @pre value > 0
 double three_digits(double value);
 
-}  // namespace tessera
+}  // namespace tessera::measure

@@ -9,7 +9,7 @@
 #include "kernels/block_contraction.h"
 #include "kernels/tile_block.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 // In the empty statements values may have changed and are used. So the compiler cannot know that all sums are
@@ -133,8 +133,8 @@ extern "C" void {fed}(const void* a, const void* b, void* c, int64_t n, int64_t 
 }}
 )";
 
-bool has_types(const ComputeUnit& unit, std::array<std::string_view, 3> types) {
-    return std::ranges::equal(unit.operands, types, {}, &OperandLanes::type);
+bool has_types(const machine::ComputeUnit& unit, std::array<std::string_view, 3> types) {
+    return std::ranges::equal(unit.operands, types, {}, &machine::OperandLanes::type);
 }
 
 bool is_of_bytes(const UnitProbe& probe) {
@@ -194,8 +194,8 @@ std::string name_in_code(std::string name) {
 }
 
 /// The block that the planner chooses for many rows, of bf16.
-std::optional<UnitProbe> tile_probe_of(const ComputeUnit& unit) {
-    const auto block = tile_block(unit, std::numeric_limits<int64_t>::max() / 2);
+std::optional<UnitProbe> tile_probe_of(const machine::ComputeUnit& unit) {
+    const auto block = kernels::tile_block(unit, std::numeric_limits<int64_t>::max() / 2);
     const bool is_of_bytes = has_types(unit, {"i8", "i8", "i32"});
     if (!block || !(is_of_bytes || has_types(unit, {"bf16", "bf16", "f32"}))) return std::nullopt;
     return UnitProbe{.name = name_in_code(unit.name),
@@ -209,14 +209,14 @@ std::optional<UnitProbe> tile_probe_of(const ComputeUnit& unit) {
 
 }  // namespace
 
-std::optional<UnitProbe> probe_of(const ComputeUnit& unit) {
-    if (unit.kind == UnitKind::kMatrix) return tile_probe_of(unit);
-    if (unit.kind != UnitKind::kVector) return std::nullopt;
-    const std::vector<LaneAxis>& lanes = unit.operands[1].lanes;
+std::optional<UnitProbe> probe_of(const machine::ComputeUnit& unit) {
+    if (unit.kind == machine::UnitKind::kMatrix) return tile_probe_of(unit);
+    if (unit.kind != machine::UnitKind::kVector) return std::nullopt;
+    const std::vector<machine::LaneAxis>& lanes = unit.operands[1].lanes;
     const int64_t depth = lanes.size() == 2 ? lanes[1].factor : 1;
     const bool is_f32 = has_types(unit, {"f32", "f32", "f32"}) && depth == 1;
     const bool is_bf16_pairs = has_types(unit, {"bf16", "bf16", "f32"}) && depth == 2;
-    const bool is_quads = has_types(unit, {"u8", "i8", "i32"}) && depth == kQuad;
+    const bool is_quads = has_types(unit, {"u8", "i8", "i32"}) && depth == kernels::kQuad;
     if (!is_f32 && !is_bf16_pairs && !is_quads) return std::nullopt;
     return UnitProbe{.name = name_in_code(unit.name),
                      .lanes = lanes[0].factor,
@@ -236,10 +236,10 @@ std::string fed_function(const UnitProbe& probe) {
     return fmt::format("{}_fed", probe.name);
 }
 
-std::string unit_code(std::span<const UnitProbe> probes, Isa isa) {
-    std::string text = fmt::format(kCommon, fmt::arg("register", isa == Isa::kX86_64 ? "v" : "w"));
+std::string unit_code(std::span<const UnitProbe> probes, machine::Isa isa) {
+    std::string text = fmt::format(kCommon, fmt::arg("register", isa == machine::Isa::kX86_64 ? "v" : "w"));
     for (const UnitProbe& probe : probes) text += probe_code(probe);
     return text;
 }
 
-}  // namespace tessera
+}  // namespace tessera::measure

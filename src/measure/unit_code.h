@@ -7,7 +7,7 @@
 
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::measure {
 
 /// How a compute unit is kept busy: a register block of `rows` x `groups` sums of `lanes` lanes.
 struct UnitProbe {
@@ -26,7 +26,7 @@ struct UnitProbe {
 };
 
 /// None for a unit that NTT has no products for.
-std::optional<UnitProbe> probe_of(const ComputeUnit& unit);
+std::optional<UnitProbe> probe_of(const machine::ComputeUnit& unit);
 
 /// `steps` products into every sum of the block.
 using RegisterFunction = void (*)(int64_t steps);
@@ -35,6 +35,6 @@ using RegisterFunction = void (*)(int64_t steps);
 using FedFunction = void (*)(const void* a, const void* b, void* c, int64_t n, int64_t k);
 std::string register_function(const UnitProbe& probe);
 std::string fed_function(const UnitProbe& probe);
-std::string unit_code(std::span<const UnitProbe> probes, Isa isa);
+std::string unit_code(std::span<const UnitProbe> probes, machine::Isa isa);
 
-}  // namespace tessera
+}  // namespace tessera::measure

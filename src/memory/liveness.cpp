@@ -6,9 +6,9 @@
 #include "movement/phases.h"
 #include "plan/parts.h"
 
-namespace tessera {
+namespace tessera::memory {
 
-std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
+std::vector<LiveBuffer> liveness(const Graph& graph, const movement::Program& program) {
     struct Use {
         size_t block;
         int64_t kernel;
@@ -19,9 +19,9 @@ std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
     int64_t kernel = 0;
     for (size_t b = 0; b < program.blocks.size(); ++b) {
         span[b].first = kernel;
-        for (const Kernel& k : program.blocks[b].kernels) {
-            for (const ProgramBuffer& buffer : k.buffers) {
-                if (buffer.memory != MemoryKind::kArena) continue;
+        for (const movement::Kernel& k : program.blocks[b].kernels) {
+            for (const movement::ProgramBuffer& buffer : k.buffers) {
+                if (buffer.memory != movement::MemoryKind::kArena) continue;
                 uses[buffer.value].push_back({b, kernel});
                 bytes[buffer.value] = std::max(bytes[buffer.value], buffer.bytes);
             }
@@ -33,7 +33,7 @@ std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
         int64_t first, last;
     };
     std::map<int64_t, Span> kernels_of;  // the first and one behind the last of each phase
-    const std::vector<int64_t> phase = phases(program);
+    const std::vector<int64_t> phase = movement::phases(program);
     for (int64_t k = 0; k < kernel; ++k) {
         const auto [at, is_new] = kernels_of.emplace(phase[static_cast<size_t>(k)], Span{k, k + 1});
         at->second.last = k + 1;
@@ -42,7 +42,7 @@ std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
     std::vector<std::string> names;
     for (const Value& value : graph.values) {
         names.push_back(value.name);
-        names.push_back(parts_of(value.name));
+        names.push_back(plan::parts_of(value.name));
     }
     for (const std::string& name : names) {
         const auto at = uses.find(name);
@@ -63,4 +63,4 @@ std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program) {
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::memory

@@ -7,7 +7,7 @@
 #include "ir/graph.h"
 #include "movement/program.h"
 
-namespace tessera {
+namespace tessera::memory {
 
 /// A buffer of the arena. Bytes; alive in kernels [first, last) in the order of execution.
 struct LiveBuffer {
@@ -21,6 +21,6 @@ struct LiveBuffer {
 /// Which kernels each arena buffer of a lowered program is alive in. A buffer that crosses the border of a
 /// repeated block is alive in all of it; one that lies inside is made anew by every repetition. With several
 /// workers a buffer is alive in whole phases: while one worker still reads it, another may be kernels ahead.
-std::vector<LiveBuffer> liveness(const Graph& graph, const Program& program);
+std::vector<LiveBuffer> liveness(const Graph& graph, const movement::Program& program);
 
-}  // namespace tessera
+}  // namespace tessera::memory

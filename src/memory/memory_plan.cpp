@@ -14,7 +14,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::memory {
 namespace {
 
 constexpr int64_t kLine = 64;
@@ -127,4 +127,4 @@ std::vector<std::string> check(const std::vector<LiveBuffer>& buffers,
     return violations;
 }
 
-}  // namespace tessera
+}  // namespace tessera::memory

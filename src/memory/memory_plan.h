@@ -7,7 +7,7 @@
 
 #include "memory/liveness.h"
 
-namespace tessera {
+namespace tessera::memory {
 
 /// Offsets in one arena. Bytes.
 struct MemoryPlan {
@@ -25,4 +25,4 @@ MemoryPlan plan_memory(const std::vector<LiveBuffer>& buffers);
 std::vector<std::string> check(const std::vector<LiveBuffer>& buffers,
                                const std::map<std::string, int64_t>& offsets, int64_t arena_bytes);
 
-}  // namespace tessera
+}  // namespace tessera::memory

@@ -3,7 +3,7 @@
 #include "movement/call_fields.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 Body Call::meaning() const {
     return kind_->meaning(fields_.get());
@@ -28,4 +28,4 @@ void refuse_field(const std::string& where, const std::string& name, const std::
 }
 
 }  // namespace detail
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -11,7 +11,7 @@
 /// Calls of micro-kernels. Each kind of call is a plain struct with a list of its fields (call_fields.h);
 /// programs hold any of them as one immutable value, so that printing, parsing, verifying, interpreting and
 /// emitting a program name no call.
-namespace tessera {
+namespace tessera::movement {
 
 struct Statement;
 using Body = std::vector<Statement>;
@@ -51,17 +51,13 @@ struct CallKind {
     void (*spell)(const void* fields, CallText& out);
 };
 
-/// Specialised beside each struct.
-template <class Fields>
-const CallKind& call_kind();
-
 /// One call of a micro-kernel.
 class Call {
 public:
     template <class Fields>
     requires requires { Fields::kFields; }
     Call(Fields fields)  // NOLINT: every struct of fields is a call
-        : kind_(&call_kind<Fields>()), fields_(std::make_shared<const Fields>(std::move(fields))) {}
+        : kind_(&Fields::kind()), fields_(std::make_shared<const Fields>(std::move(fields))) {}
     /// @throws Error as CallKind::made_of
     Call(const CallKind& kind, const FieldRecord& record, const std::string& where)
         : kind_(&kind), fields_(kind.made_of(record, where)) {}
@@ -75,7 +71,7 @@ public:
     /// Null if it is of another kind.
     template <class Fields>
     const Fields* as() const {
-        return kind_ == &call_kind<Fields>() ? static_cast<const Fields*>(fields_.get()) : nullptr;
+        return kind_ == &Fields::kind() ? static_cast<const Fields*>(fields_.get()) : nullptr;
     }
 
 private:
@@ -84,4 +80,4 @@ private:
 };
 bool operator==(const Call& a, const Call& b);
 
-}  // namespace tessera
+}  // namespace tessera::movement

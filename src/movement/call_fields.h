@@ -16,13 +16,12 @@
 ///         Address to;
 ///         static constexpr auto kFields = std::tuple{field("lanes", &FillCall::lanes),
 ///                                                    field("to", &FillCall::to)};
+///         static const CallKind& kind();  // by make_call_kind
 ///     };
-///     template <>
-///     const CallKind& call_kind<FillCall>();
 ///
 /// A field is a number, a flag, an element type, an index, an address, a factor, a struct with fields of its
 /// own, or an optional or a list of these.
-namespace tessera {
+namespace tessera::movement {
 
 template <class Fields, class Value>
 struct CallField {
@@ -159,4 +158,4 @@ constexpr CallKind make_call_kind(const char* name) {
             [](const void* fields, CallText& out) { Spell(*static_cast<const Fields*>(fields), out); }};
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -2,7 +2,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 std::string fixed(const Index& value) {
     const auto constant = value.as_constant();
@@ -17,4 +17,4 @@ std::string tile_member(const char* name, int64_t value, int64_t otherwise) {
     return value == otherwise ? "" : fmt::format(", .{} = {}", name, value);
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

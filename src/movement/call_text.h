@@ -6,7 +6,7 @@
 #include "movement/factor.h"
 
 /// What calls are spelled with.
-namespace tessera {
+namespace tessera::movement {
 
 /// How NTT calls a factor B that is strided, that a function finds, and that a function computes.
 struct FactorForms {
@@ -40,4 +40,4 @@ std::string shared_extent(const Index& value);
 /// A member of a tile, with the comma in front; none where it is what it is otherwise.
 std::string tile_member(const char* name, int64_t value, int64_t otherwise = 0);
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -4,7 +4,7 @@
 
 #include "movement/value_expr.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 /// The factor B of a product as elements at fixed strides along two positions; the lanes lie side by side.
 struct StridedFactor {
@@ -23,4 +23,4 @@ struct ComputedFactor {
 };
 using Factor = std::variant<StridedFactor, ComputedFactor>;
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <sstream>
 
-namespace tessera {
+namespace tessera::movement {
 
 const std::set<std::string>& reserved_identifiers() {
     constexpr const char* kWords = R"(
@@ -58,4 +58,4 @@ bool is_part_of_identifier(const std::string& name) {
     });
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

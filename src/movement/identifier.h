@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-namespace tessera {
+namespace tessera::movement {
 
 /// The graph's name as an identifier of the emitted code; different names stay different.
 std::string identifier(const std::string& name);
@@ -12,4 +12,4 @@ bool is_part_of_identifier(const std::string& name);
 /// Words that mean something else in the emitted code.
 const std::set<std::string>& reserved_identifiers();
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -8,7 +8,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 __extension__ typedef __int128 Wide;  // products of two 64-bit bounds
@@ -350,4 +350,4 @@ Index max(const Index& a, const Index& b) {
     return atom_index({.kind = Index::AtomKind::kMax, .variable = {}, .buffer = {}, .arguments = {a, b}});
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -20,7 +20,7 @@
 /// so that the composition of access maps, layouts and views ends as the strides that the kernels want.
 ///
 /// Constants and coefficients have 64 bits: what makes a larger one throws IndexOverflow.
-namespace tessera {
+namespace tessera::movement {
 
 struct IndexOverflow : Error {
     IndexOverflow();
@@ -105,4 +105,4 @@ Index mod(const Index& a, int64_t divisor);
 Index min(const Index& a, const Index& b);
 Index max(const Index& a, const Index& b);
 
-}  // namespace tessera
+}  // namespace tessera::movement

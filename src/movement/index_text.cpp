@@ -4,7 +4,7 @@
 
 #include "movement/index.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 std::string Index::Atom::text() const {
     const auto argument = [&](size_t i) { return arguments[i].text(); };
@@ -99,4 +99,4 @@ std::string Index::text() const {
     return out;
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

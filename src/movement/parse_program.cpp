@@ -7,7 +7,7 @@
 #include "movement/verify_program.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 60;
@@ -321,4 +321,4 @@ Program parse_program(std::string_view text, const std::string& where,
     return std::move(programs.front());
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -7,7 +7,7 @@
 
 #include "movement/program.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 /// Reads what `print` of a program writes: parse(print(p)) equals p. `kinds`: the calls that a program may
 /// have.
@@ -19,4 +19,4 @@ Program parse_program(std::string_view text, const std::string& where,
 std::vector<Program> parse_programs(std::string_view text, const std::string& where,
                                     std::span<const CallKind* const> kinds);
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 // Far beyond any program; they keep hostile text from costing stack or time.
@@ -301,4 +301,4 @@ FieldRecord ValueParser::record() {
     return record;
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -7,7 +7,7 @@
 #include "movement/program_names.h"
 #include "movement/program_scanner.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 /// The parts of a program's text below statements.
 class ValueParser {
@@ -50,4 +50,4 @@ private:
     int index_tokens_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tessera {
+namespace tessera::movement {
 
 std::vector<int64_t> phases(const Program& program) {
     std::vector<int64_t> phase;
@@ -22,4 +22,4 @@ std::vector<int64_t> phases(const Program& program) {
     return phase;
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -5,7 +5,7 @@
 
 #include "movement/program.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 /// The phase of every kernel, in the order of execution: kernels with no barrier between them are in one, as
 /// some worker may run one while another worker runs the other. The end of a repeated block and its beginning
@@ -13,4 +13,4 @@ namespace tessera {
 /// phase.
 std::vector<int64_t> phases(const Program& program);
 
-}  // namespace tessera
+}  // namespace tessera::movement

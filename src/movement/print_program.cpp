@@ -22,7 +22,7 @@
 #include "movement/program.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 const char* name(MemoryKind kind) {
     switch (kind) {
@@ -189,4 +189,4 @@ std::string print(const Program& program) {
     return out.take();
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

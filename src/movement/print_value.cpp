@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 bool is_infix(Function function) {
@@ -60,7 +60,7 @@ std::string printed_value(const ValueExpr& value) {
             return "int(" + with_stride(print(i.value), i.lane_stride) + ")";
         }
         std::string operator()(const Load& load) const {
-            const std::string element = printed_element(load.from, load.lane_stride);
+            std::string element = printed_element(load.from, load.lane_stride);
             if (load.guards.empty()) return element;
             std::string guards;
             for (const Load::Guard& g : load.guards)
@@ -127,4 +127,4 @@ std::string printed_field(const FieldValue& field) {
     return std::visit(Visit{}, field.value);
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -6,7 +6,7 @@
 #include "movement/program.h"
 
 /// The pieces of a program's text (print_program.cpp, parse_program.h).
-namespace tessera {
+namespace tessera::movement {
 
 /// "3", "-0.5", "2.0", "-inf": numbers with a fraction or an exponent are none of integers.
 std::string printed_number(const Number& number);
@@ -22,4 +22,4 @@ std::string printed_head(const Statement& statement);
 /// "&x[0] by (64, 1)"
 std::string printed_field(const FieldValue& field);
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -11,7 +11,7 @@
 
 /// The lowered program: every loop, load, store and micro-kernel call of one specialisation is explicit, all
 /// addresses are offsets into named buffers. Emission prints it and decides nothing.
-namespace tessera {
+namespace tessera::movement {
 
 // ---- statements
 // ------------------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ struct VectorFor {
 struct If {
     ValuePtr condition;
     Body body;
-    bool operator==(const If& other) const { return same(condition, other.condition) && body == other.body; }
+    bool operator==(const If& other) const;
 };
 /// The value is rounded to the element type of the address.
 struct Store {
@@ -93,6 +93,10 @@ struct Statement {
     std::variant<For, Let, VectorFor, If, Store, Declare, Accumulate, Call, LocalTile, Fill> node;
     bool operator==(const Statement&) const = default;
 };
+
+inline bool If::operator==(const If& other) const {
+    return same(condition, other.condition) && body == other.body;
+}
 
 // ---- program
 // ---------------------------------------------------------------------------------------------------------
@@ -167,4 +171,4 @@ struct Program {
 /// The whole program as readable text; parse_program.h reads it.
 std::string print(const Program& program);
 
-}  // namespace tessera
+}  // namespace tessera::movement

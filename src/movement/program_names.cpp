@@ -2,7 +2,7 @@
 
 #include "support/checked.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 void ProgramNames::leave(size_t mark) {
     for (; declared_.size() > mark; declared_.pop_back()) meanings_.erase(declared_.back());
@@ -24,4 +24,4 @@ bool ProgramNames::add(const ProgramBuffer& buffer) {
     return add(buffer.name, Meaning(Storage{buffer.element, buffer.is_written, bytes}));
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -7,7 +7,7 @@
 
 #include "movement/program.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 /// What names mean at one place of a program: a name has one meaning as long as it is in scope.
 class ProgramNames {
@@ -46,4 +46,4 @@ private:
     std::vector<std::string> declared_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 constexpr size_t kLongestText = size_t{1} << 28;
@@ -154,4 +154,4 @@ int64_t ProgramScanner::integer(std::string_view what, int64_t low, int64_t high
     return value;
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -7,7 +7,7 @@
 #include <string_view>
 
 /// Tokens of a program's text. Lines mean nothing but a place for errors.
-namespace tessera {
+namespace tessera::movement {
 
 inline constexpr int64_t kLargestNumber = std::numeric_limits<int64_t>::max();
 
@@ -53,4 +53,4 @@ private:
     std::array<ProgramToken, 3> ahead_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::movement

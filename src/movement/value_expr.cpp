@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tessera {
+namespace tessera::movement {
 
 bool same(const ValuePtr& a, const ValuePtr& b) {
     return a == b || (a && b && a->node == b->node);
@@ -65,4 +65,4 @@ ValuePtr substitute(const ValuePtr& value, const std::string& variable, const In
     return std::visit(Visit{value, variable, by}, value->node);
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -11,7 +11,7 @@
 #include "movement/index.h"
 
 /// What a lowered program computes: elements of buffers, integers of its variables, and functions of them.
-namespace tessera {
+namespace tessera::movement {
 
 /// Element `offset` of a buffer; how elements of less than a byte lie says ir/element_type.h.
 struct Address {
@@ -78,4 +78,4 @@ ValuePtr rounded_value(ElementType type, ValuePtr value);
 /// The value with an index in the place of a variable.
 ValuePtr substitute(const ValuePtr& value, const std::string& variable, const Index& by);
 
-}  // namespace tessera
+}  // namespace tessera::movement

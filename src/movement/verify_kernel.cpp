@@ -6,7 +6,7 @@
 #include "movement/print_value.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 class KernelVerifier {
@@ -298,4 +298,4 @@ void verify_kernel(const Kernel& kernel, ProgramNames& names, std::vector<Progra
     KernelVerifier(kernel, names, faults).run();
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -8,7 +8,7 @@
 #include "support/checked.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 class ProgramVerifier {
@@ -90,4 +90,4 @@ void expect_sound(const Program& program, const std::string& where) {
     if (!faults.empty()) throw Error(where, program.specialisation, print(faults.front()));
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -5,7 +5,7 @@
 
 #include "movement/program.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 /// A rule of the language that a program breaks.
 struct ProgramFault {
@@ -34,4 +34,4 @@ std::vector<ProgramFault> verify(const Program& program);
 /// @throws Error naming the first fault.
 void expect_sound(const Program& program, const std::string& where);
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -6,7 +6,7 @@
 #include "ops/composite.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::ops {
 namespace {
 
 const ops::CompositeKind& find_kind(const Node& node) {
@@ -39,4 +39,4 @@ Graph decompose(const Graph& graph) {
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::ops

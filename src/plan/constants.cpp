@@ -1,6 +1,6 @@
 #include "plan/constants.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 constexpr int64_t kLine = 64;  // bytes of a cache line, and of the widest vector
@@ -34,4 +34,4 @@ ConstantSection constant_section(const Graph& graph, const Plan& plan) {
     return section;
 }
 
-}  // namespace tessera
+}  // namespace tessera::plan

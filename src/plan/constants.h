@@ -8,7 +8,7 @@
 #include "ir/graph.h"
 #include "plan/plan.h"
 
-namespace tessera {
+namespace tessera::plan {
 
 /// Where a packed constant lies in the artefact's section of constants. Bytes.
 struct StoredConstant {
@@ -30,4 +30,4 @@ ConstantSection constant_section(const Graph& graph, const Plan& plan);
 /// The layout in which a constant or state is stored.
 const Layout& stored_layout(const Plan& plan, const std::string& value);
 
-}  // namespace tessera
+}  // namespace tessera::plan

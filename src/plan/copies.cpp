@@ -5,7 +5,7 @@
 #include "ops/copy.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 class Copying {
@@ -104,4 +104,4 @@ Graph with_copies(const Graph& graph, const Plan& plan, const std::string& where
     return copying.take();
 }
 
-}  // namespace tessera
+}  // namespace tessera::plan

@@ -3,7 +3,7 @@
 #include "ir/text_scanner.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::plan {
 
 Layout parse_layout(std::string_view text, const std::string& where) {
     TextScanner scanner(text, where);
@@ -15,4 +15,4 @@ Layout parse_layout(std::string_view text, const std::string& where) {
     return layout;
 }
 
-}  // namespace tessera
+}  // namespace tessera::plan

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 constexpr size_t kAbsent = SIZE_MAX;
@@ -121,4 +121,4 @@ void check_parameters(const Definition& definition, const Leaf& leaf) {
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::plan

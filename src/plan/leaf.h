@@ -10,7 +10,7 @@
 #include "ir/definition.h"
 #include "plan/micro_kernel.h"
 
-namespace tessera {
+namespace tessera::plan {
 
 /// An operator of a nest, with the micro-kernel that computes it and what the plan says about its parameters.
 ///
@@ -60,4 +60,4 @@ int iterator_of(const Definition& definition, const Leaf& leaf, const Parameter&
 /// @throws Error for an iterator that the operator does not have, and a number that is out of range.
 void check_parameters(const Definition& definition, const Leaf& leaf);
 
-}  // namespace tessera
+}  // namespace tessera::plan

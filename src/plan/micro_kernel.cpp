@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace tessera {
+namespace tessera::plan {
 
 std::string why_out_of_range(const Parameter& parameter, int64_t value) {
     if (value < parameter.least || value > parameter.most)
@@ -22,4 +22,4 @@ const MicroKernel* find_micro_kernel(MicroKernels kernels, std::string_view name
     return at == kernels.end() ? nullptr : *at;
 }
 
-}  // namespace tessera
+}  // namespace tessera::plan

@@ -13,7 +13,19 @@
 
 /// What a micro-kernel is. Those that exist are declared in kernels/, one file each; whoever needs the list
 /// of them gets it passed.
-namespace tessera {
+namespace tessera::kernels {
+struct Candidate;
+struct CandidateScope;
+}  // namespace tessera::kernels
+namespace tessera::lowering {
+struct LeafScope;
+}
+namespace tessera::movement {
+struct CallKind;
+struct Statement;
+}  // namespace tessera::movement
+
+namespace tessera::plan {
 
 enum class ParameterKind : uint8_t {
     kNumber,
@@ -45,11 +57,6 @@ struct Parameter {
 std::string why_out_of_range(const Parameter& parameter, int64_t value);
 
 class Leaf;
-struct CallKind;
-struct Candidate;
-struct CandidateScope;
-struct LeafScope;
-struct Statement;
 
 /// Which of its parameters name the iterators of a product C[m, n] = sum_k A[m, k] B[n, k], or of a streaming
 /// softmax with rows m, values n and all of its reductions for k.
@@ -87,10 +94,10 @@ struct MicroKernel {
     std::string_view implements;  ///< which operators
     std::span<const Parameter> parameters;
     std::span<const ElementType> results;  ///< types in which it stores; it reads every type, computes in f32
-    UnitKind unit = UnitKind::kVector;     ///< that it is for; others emulate it
-    bool tiles_reductions = false;         ///< folds into what earlier tiles left, so a reduction loop may
-                                           ///< stand outside
-    bool combines_parts = false;           ///< reads what the workers have folded, not the operands
+    machine::UnitKind unit = machine::UnitKind::kVector;  ///< that it is for; others emulate it
+    bool tiles_reductions = false;  ///< folds into what earlier tiles left, so a reduction loop may
+                                    ///< stand outside
+    bool combines_parts = false;    ///< reads what the workers have folded, not the operands
     bool is_plain = false;  ///< implements every operator, and products slower than any other; there is one
     WeightTile weight_tile = WeightTile::kNone;
     ProductParameters product = {};
@@ -99,15 +106,15 @@ struct MicroKernel {
     /// Why it does not implement the definition; empty if it does.
     std::string (*why_not)(const Definition& definition) = nullptr;
     /// Ways to call it for an operator (kernels/candidates.h).
-    void (*candidates)(const CandidateScope& scope, std::vector<Candidate>& out) = nullptr;
+    void (*candidates)(const kernels::CandidateScope& scope, std::vector<kernels::Candidate>& out) = nullptr;
     /// Leaves that may be faster than this one, by other numbers of lanes; null: the candidates that differ
     /// in their register block alone.
     std::vector<Leaf> (*alternatives)(const Definition& definition, const Leaf& leaf,
                                       int64_t lanes_of_a_register) = nullptr;
     /// Loops and calls that compute the operator in a tile (lowering/leaf.h). @throws Error where it cannot
-    std::vector<Statement> (*lower)(const LeafScope& scope) = nullptr;
+    std::vector<movement::Statement> (*lower)(const lowering::LeafScope& scope) = nullptr;
     /// The call that it lowers to; null if it has none.
-    const CallKind& (*call)() = nullptr;
+    const movement::CallKind& (*call)() = nullptr;
     /// Empty if the leaf finds no product in the definition; null of one that computes none.
     KernelTypes (*types)(const Definition& definition, const Leaf& leaf) = nullptr;
     /// What its unit multiplies, if the operands are of these types; null: f32 on the vector unit.
@@ -122,4 +129,4 @@ using MicroKernels = std::span<const MicroKernel* const>;
 /// Null if there is none of this name.
 const MicroKernel* find_micro_kernel(MicroKernels kernels, std::string_view name);
 
-}  // namespace tessera
+}  // namespace tessera::plan

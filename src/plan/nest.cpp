@@ -7,7 +7,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 constexpr int kDeepest = 32;  // nests in nests; a real one has at most a loop for each iterator
@@ -207,4 +207,4 @@ Nest parse_nest(std::string_view text, const std::string& where, MicroKernels ke
     return NestParser(text, where, kernels).whole();
 }
 
-}  // namespace tessera
+}  // namespace tessera::plan

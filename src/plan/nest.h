@@ -27,7 +27,7 @@
 ///
 /// Over a reduction of the kernel's last operator, at any place, it divides what is folded: each worker
 /// leaves parts, which `attend[combine ..]` in a later kernel folds.
-namespace tessera {
+namespace tessera::plan {
 
 struct LoopTile {
     std::string iterator;
@@ -56,4 +56,4 @@ std::string print(const Nest& nest);
 /// micro-kernel of these, no parameter of one, or out of its range.
 Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels);
 
-}  // namespace tessera
+}  // namespace tessera::plan

@@ -1,6 +1,6 @@
 #include "plan/parts.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 constexpr std::string_view kPrefix = "parts of ";  // no name of a value holds a space
@@ -16,4 +16,4 @@ std::optional<std::string> whole_of(std::string_view key) {
     return std::string(key.substr(kPrefix.size()));
 }
 
-}  // namespace tessera
+}  // namespace tessera::plan

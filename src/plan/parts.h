@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::plan {
 
 /// The key in `tensors` for the parts of a value: what each worker has folded of it, where a reduction is
 /// divided between them. In F32, a copy for each worker.
@@ -12,4 +12,4 @@ std::string parts_of(std::string_view value);
 /// The value whose parts the key stands for; nothing for a key of another kind.
 std::optional<std::string> whole_of(std::string_view key);
 
-}  // namespace tessera
+}  // namespace tessera::plan

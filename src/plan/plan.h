@@ -12,7 +12,7 @@
 
 /// The plan: every decision that lowering and emission read, as a document (docs/design.md and
 /// docs/plan.md).
-namespace tessera {
+namespace tessera::plan {
 
 /// Where a tensor lies.
 enum class Place : uint8_t {
@@ -86,8 +86,8 @@ struct Plan {
 
 /// Workers of one step at most: what a plan may ask for.
 inline constexpr int64_t kMostWorkers = 1024;
-/// Of a buffer and of the arena: beyond any machine, and far enough from 64 bits that no number of buffers and
-/// copies reaches them.
+/// Of a buffer and of the arena: beyond any machine, and far enough from 64 bits that no number of buffers
+/// and copies reaches them.
 inline constexpr int64_t kMostBytes = int64_t{1} << 46;
 
 /// Lines of comments in a printed plan: on all of it, on each specialisation, on each of its kernels. Lists
@@ -106,4 +106,4 @@ std::string print(const Plan& plan, const PlanComments& comments = {});
 /// @throws Error for what is not a plan, with the line. That it fits a graph is `verify`'s to say.
 Plan parse_plan(std::string_view text, const std::string& where, MicroKernels kernels);
 
-}  // namespace tessera
+}  // namespace tessera::plan

@@ -13,7 +13,7 @@
 #include "plan/plan.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 constexpr int64_t kVersion = 1;
@@ -328,4 +328,4 @@ Plan parse_plan(std::string_view text, const std::string& where, MicroKernels ke
     return plan;
 }
 
-}  // namespace tessera
+}  // namespace tessera::plan

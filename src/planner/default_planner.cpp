@@ -23,7 +23,7 @@
 #include "planner/stored_layout.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 /// Rows of queries that share a tile of the cache: enough for the register blocks of its products, few enough
@@ -39,13 +39,13 @@ constexpr double kAlike = 0.99;
 
 class SpecialisationPlanner {
 public:
-    SpecialisationPlanner(const Graph& graph, const Plan& plan, SpecialisationPlan& specialisation,
-                          const PlannerOptions& options)
+    SpecialisationPlanner(const Graph& graph, const plan::Plan& plan,
+                          plan::SpecialisationPlan& specialisation, const PlannerOptions& options)
         : graph_(graph),
-          constants_(constant_section(graph, plan)),
+          constants_(plan::constant_section(graph, plan)),
           out_(specialisation),
           options_(options),
-          input_(lowering_input(graph, plan, specialisation, constants_)),
+          input_(lowering::lowering_input(graph, plan, specialisation, constants_)),
           places_(input_, specialisation) {}
 
     void run() {
@@ -72,10 +72,10 @@ private:
                 in_order_of_execution(groups, block);
                 continue;
             }
-            std::vector<KernelPlan> kernels;
+            std::vector<plan::KernelPlan> kernels;
             is_done = true;
             for (auto group = groups.begin(); group != groups.end() && is_done; ++group) {
-                if (std::optional<Nest> nest = choose_nest(view, *group)) {
+                if (std::optional<plan::Nest> nest = choose_nest(view, *group)) {
                     kernels.push_back({block.name, std::move(*nest)});
                 } else {
                     groups = taken_apart(groups, group - groups.begin(), block);
@@ -100,9 +100,9 @@ private:
         return result;
     }
 
-    bool lowers(const Block& block, const Nest& nest) const {
+    bool lowers(const Block& block, const plan::Nest& nest) const {
         try {
-            (void)lower_kernel(input_, block, {block.name, nest});
+            (void)lowering::lower_kernel(input_, block, {block.name, nest});
             return true;
         } catch (const Error&) {
             return false;
@@ -110,18 +110,18 @@ private:
     }
 
     /// Tries the candidates of one leaf after the other, the others staying as they are.
-    bool improve(const Block& block, Nest& whole, Nest& part) {
+    bool improve(const Block& block, plan::Nest& whole, plan::Nest& part) {
         bool all = true;
         for (auto& child : part.children) {
-            if (auto* inner = std::get_if<Nest>(&child)) {
+            if (auto* inner = std::get_if<plan::Nest>(&child)) {
                 all = improve(block, whole, *inner) && all;
                 continue;
             }
-            Leaf& leaf = std::get<Leaf>(child);
+            plan::Leaf& leaf = std::get<plan::Leaf>(child);
             const Node& node = block.node(leaf.node);
-            const Leaf before = leaf;
+            const plan::Leaf before = leaf;
             bool found = false;
-            for (Leaf& candidate : leaf_candidates(node, out_, options_)) {
+            for (plan::Leaf& candidate : leaf_candidates(node, out_, options_)) {
                 leaf = std::move(candidate);
                 if ((found = lowers(block, whole))) break;
             }
@@ -131,10 +131,10 @@ private:
         return all;
     }
 
-    static Leaf plain(const Node& node) { return {node.name, plain_micro_kernel()}; }
+    static plan::Leaf plain(const Node& node) { return {node.name, kernels::plain_micro_kernel()}; }
 
     /// Nothing if the group has several operators and no nest of them lowers.
-    std::optional<Nest> choose_nest(const BlockView& view, const Group& group) {
+    std::optional<plan::Nest> choose_nest(const BlockView& view, const Group& group) {
         if (group.softmax && group.scores) {
             if (auto nest = softmax_nest(view, group)) {
                 if (auto cost = cost_of(view.block(), *nest))
@@ -144,9 +144,9 @@ private:
         }
         if (group.nodes.size() > 1) return row_nest(view, group);
         const Node& node = *group.nodes.front();
-        Nest nest{{}, {plain(node)}};
-        auto& leaf = std::get<Leaf>(nest.children.front());
-        for (Leaf& candidate : ranked_leaves(graph_, input_.plan, node, out_, options_)) {
+        plan::Nest nest{{}, {plain(node)}};
+        auto& leaf = std::get<plan::Leaf>(nest.children.front());
+        for (plan::Leaf& candidate : ranked_leaves(graph_, input_.plan, node, out_, options_)) {
             leaf = std::move(candidate);
             if (lowers(view.block(), nest)) break;
         }
@@ -154,12 +154,12 @@ private:
             choose_registers(view.block(), nest, nest, *cost);
         block_weights(node, nest);
         if (!lowers(view.block(), nest))
-            (void)lower_kernel(input_, view.block(), {view.block().name, nest});  // says why
+            (void)lowering::lower_kernel(input_, view.block(), {view.block().name, nest});  // says why
         return nest;
     }
 
     /// Of a nest that lowers; nothing without a machine that says what its operators cost.
-    std::optional<NestCost> cost_of(const Block& block, const Nest& nest) const {
+    std::optional<NestCost> cost_of(const Block& block, const plan::Nest& nest) const {
         if (!options_.costs) return std::nullopt;
         return nest_cost(input_, block, nest, options_);
     }
@@ -168,14 +168,14 @@ private:
     /// and the one that touches least inside its loops. What one operator leaves in the innermost cache the
     /// next one finds there. Two loops over one iterator need so many addresses that compilers keep vectors
     /// of the inner loops in memory (GCC 12: a third slower).
-    std::optional<Nest> row_nest(const BlockView& view, const Group& group) {
+    std::optional<plan::Nest> row_nest(const BlockView& view, const Group& group) {
         struct Candidate {
-            Nest nest;
+            plan::Nest nest;
             NestCost cost;
         };
         std::vector<Candidate> found;
         double least = std::numeric_limits<double>::infinity();
-        for (Nest& nest : row_nests(group.nodes, shared_iterators(group, view), out_)) {
+        for (plan::Nest& nest : row_nests(group.nodes, shared_iterators(group, view), out_)) {
             if (!improve(view.block(), nest, nest)) {
                 if (found.empty()) return std::nullopt;
                 continue;
@@ -199,25 +199,26 @@ private:
         return std::move(best->nest);
     }
 
-    bool has_split_loop(const Group& group, const Nest& nest) const {
+    bool has_split_loop(const Group& group, const plan::Nest& nest) const {
         const Definition& root = *group.nodes.back()->definition();
-        return std::any_of(nest.loops.begin(), nest.loops.end(), [&](const LoopTile& loop) {
-            return loop.tile > 1 && loop.tile < largest_extent(root, root.iterator(loop.iterator), out_);
+        return std::any_of(nest.loops.begin(), nest.loops.end(), [&](const plan::LoopTile& loop) {
+            return loop.tile > 1 &&
+                   loop.tile < kernels::largest_extent(root, root.iterator(loop.iterator), out_);
         });
     }
 
     /// Folds and products with the registers that take least time, one leaf after the other.
-    void choose_registers(const Block& block, Nest& whole, Nest& part, NestCost& cost) const {
+    void choose_registers(const Block& block, plan::Nest& whole, plan::Nest& part, NestCost& cost) const {
         for (auto& child : part.children) {
-            if (auto* inner = std::get_if<Nest>(&child)) {
+            if (auto* inner = std::get_if<plan::Nest>(&child)) {
                 choose_registers(block, whole, *inner, cost);
                 continue;
             }
-            Leaf& leaf = std::get<Leaf>(child);
+            plan::Leaf& leaf = std::get<plan::Leaf>(child);
             const Node& node = block.node(leaf.node);
-            Leaf best = leaf;
+            plan::Leaf best = leaf;
             const bool is_product = !leaf.kernel->is_plain;
-            for (Leaf& other : leaf_alternatives(node, best, out_, options_)) {
+            for (plan::Leaf& other : leaf_alternatives(node, best, out_, options_)) {
                 leaf = std::move(other);
                 if (!lowers(block, whole)) continue;
                 const std::optional<NestCost> of_other = cost_of(block, whole);
@@ -232,33 +233,36 @@ private:
     /// A product whose rows are widened in parts reads its weights a tile at a time that stays in a cache, as
     /// large as possible: for each tile all rows are widened again. A matrix unit is faster than what is
     /// further out gives it weights and rows: it takes both in tiles that stay in the core's own cache.
-    void block_weights(const Node& node, Nest& nest) const {
-        Leaf& leaf = std::get<Leaf>(nest.children.front());
-        const bool has_tiles = leaf.kernel->weight_tile == WeightTile::kInOwnCache;
-        if (leaf.kernel->weight_tile == WeightTile::kNone || !leaf.is_given(parameter::kRowsOfA) ||
-            (leaf.number(parameter::kRows) == 1 && !has_tiles))
+    void block_weights(const Node& node, plan::Nest& nest) const {
+        plan::Leaf& leaf = std::get<plan::Leaf>(nest.children.front());
+        const bool has_tiles = leaf.kernel->weight_tile == plan::WeightTile::kInOwnCache;
+        if (leaf.kernel->weight_tile == plan::WeightTile::kNone ||
+            !leaf.is_given(kernels::parameter::kRowsOfA) ||
+            (leaf.number(kernels::parameter::kRows) == 1 && !has_tiles))
             return;
         const Definition& d = *node.definition();
-        const int m = iterator_of(d, leaf, parameter::kRowsOfA),
-                  n = iterator_of(d, leaf, parameter::kColumns),
-                  k = iterator_of(d, leaf, parameter::kReduction);
-        const auto extent = [&](int x) { return largest_extent(d, x, out_); };
+        const int m = plan::iterator_of(d, leaf, kernels::parameter::kRowsOfA),
+                  n = plan::iterator_of(d, leaf, kernels::parameter::kColumns),
+                  k = plan::iterator_of(d, leaf, kernels::parameter::kReduction);
+        const auto extent = [&](int x) { return kernels::largest_extent(d, x, out_); };
         const auto loop = [&](int x, int64_t tile) {
             nest.loops.push_back({d.iterators[static_cast<size_t>(x)].name, tile});
         };
-        const int64_t step = leaf.number(parameter::kLanes) * leaf.number(parameter::kGroups);
-        const int64_t row_bits = extent(k) * bits_per_step(d, k);
+        const int64_t step =
+            leaf.number(kernels::parameter::kLanes) * leaf.number(kernels::parameter::kGroups);
+        const int64_t row_bits = extent(k) * kernels::bits_per_step(d, k);
         const int64_t tile_bytes = has_tiles ? options_.resident_bytes : options_.cached_bytes;
         const int64_t fits = tile_bytes * 8 / row_bits / step * step;
         if (fits >= step && fits < extent(n)) loop(n, fits);
         if (!has_tiles) return;
-        const int64_t rows = leaf.number(parameter::kRowsOfTile) * leaf.number(parameter::kTilesOfA);
+        const int64_t rows =
+            leaf.number(kernels::parameter::kRowsOfTile) * leaf.number(kernels::parameter::kTilesOfA);
         const int64_t rows_that_fit = options_.resident_bytes * 8 / 2 / row_bits / rows * rows;
         if (rows_that_fit >= rows && rows_that_fit < extent(m)) loop(m, rows_that_fit);
     }
 
     /// b:1 g:1 r:2 i:4 { gather; s:16 { scores; attend }; normalise }
-    std::optional<Nest> softmax_nest(const BlockView& view, const Group& group) {
+    std::optional<plan::Nest> softmax_nest(const BlockView& view, const Group& group) {
         const Node& root = *group.nodes.back();
         const Definition& attend = *group.softmax->definition();
         const std::vector<int> shared = shared_iterators(group, view);
@@ -267,7 +271,7 @@ private:
         // not depend.
         const auto& weighted = attend.tensors[static_cast<size_t>(attend.results()[2])].map;
         const auto* value = std::get_if<Read>(&attend.body[1]->node);
-        std::vector<LoopTile> loops;
+        std::vector<plan::LoopTile> loops;
         int64_t rows = 1;
         for (const int x : shared) {
             if (loops.size() == once) break;
@@ -278,7 +282,7 @@ private:
                 is_row = !uses(value->coordinates, mine->index);
             }
             const int64_t tile =
-                is_row ? std::min(largest_extent(*root.definition(), x, out_), kTileRows / rows) : 1;
+                is_row ? std::min(kernels::largest_extent(*root.definition(), x, out_), kTileRows / rows) : 1;
             rows *= tile;
             loops.push_back({root.definition()->iterators[static_cast<size_t>(x)].name, tile});
         }
@@ -287,8 +291,8 @@ private:
             if (attend.iterators[static_cast<size_t>(x)].is_reduction) s = x;
         }
         for (int64_t tile = 64; tile >= 1; tile /= 2) {
-            Nest inner{{{attend.iterators[static_cast<size_t>(s)].name, tile}}, {}};
-            Nest nest{loops, {}};
+            plan::Nest inner{{{attend.iterators[static_cast<size_t>(s)].name, tile}}, {}};
+            plan::Nest nest{loops, {}};
             for (const Node* node : group.nodes) {
                 if (node == group.scores || node == group.softmax) {
                     inner.children.emplace_back(node == group.softmax
@@ -306,19 +310,20 @@ private:
 
     /// The first stream kernel under which everything else finds a kernel too; a contraction for the scores
     /// if the tile is larger than one position.
-    bool choose_softmax_leaves(const BlockView& view, const Group& group, Nest& nest) {
+    bool choose_softmax_leaves(const BlockView& view, const Group& group, plan::Nest& nest) {
         const auto inner = std::find_if(nest.children.begin(), nest.children.end(),
-                                        [](const auto& c) { return std::holds_alternative<Nest>(c); });
-        auto& children = std::get<Nest>(*inner).children;
-        for (Leaf& candidate : leaf_candidates(*group.softmax, out_, options_)) {
+                                        [](const auto& c) { return std::holds_alternative<plan::Nest>(c); });
+        auto& children = std::get<plan::Nest>(*inner).children;
+        for (plan::Leaf& candidate : leaf_candidates(*group.softmax, out_, options_)) {
             if (candidate.kernel->is_plain) break;
             children.back() = std::move(candidate);
-            Nest attempt = nest;
+            plan::Nest attempt = nest;
             if (!lowers(view.block(), attempt)) continue;
             improve(view.block(), attempt, attempt);
             const auto at = static_cast<size_t>(inner - nest.children.begin());
-            const Leaf& scores = std::get<Leaf>(std::get<Nest>(attempt.children[at]).children.front());
-            const bool is_last = std::get<Nest>(attempt.children[at]).loops.front().tile == 1;
+            const plan::Leaf& scores =
+                std::get<plan::Leaf>(std::get<plan::Nest>(attempt.children[at]).children.front());
+            const bool is_last = std::get<plan::Nest>(attempt.children[at]).loops.front().tile == 1;
             if (scores.kernel->is_plain && !is_last) return false;
             nest = std::move(attempt);
             return true;
@@ -338,7 +343,7 @@ private:
         const Definition& d = *root.definition();
         for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
             if (d.tensors[static_cast<size_t>(t)].role != Role::kIn ||
-                !(value_of(root, t) == group.softmax->results.back()))
+                !(lowering::value_of(root, t) == group.softmax->results.back()))
                 continue;
             const auto* i = std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(t)].map[axis]->node);
             return i && i->index == x;
@@ -347,17 +352,17 @@ private:
     }
 
     const Graph& graph_;
-    const ConstantSection constants_;
-    SpecialisationPlan& out_;
+    const plan::ConstantSection constants_;
+    plan::SpecialisationPlan& out_;
     const PlannerOptions& options_;
-    LoweringInput input_;
+    lowering::LoweringInput input_;
     Places places_;
 };
 
 }  // namespace
 
-Plan initial_plan(const Graph& graph, const PlannerOptions& options) {
-    Plan plan;
+plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options) {
+    plan::Plan plan;
     plan.graph = graph.name;
     plan.machine = options.machine;
     plan.workers = options.workers;
@@ -368,14 +373,14 @@ Plan initial_plan(const Graph& graph, const PlannerOptions& options) {
     return plan;
 }
 
-Plan complete_plan(const Graph& graph, Plan plan, const PlannerOptions& options) {
-    for (SpecialisationPlan& specialisation : plan.specialisations)
+plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options) {
+    for (plan::SpecialisationPlan& specialisation : plan.specialisations)
         SpecialisationPlanner(graph, plan, specialisation, options).run();
     return place_buffers(graph, std::move(plan));
 }
 
-Plan default_plan(const Graph& graph, const PlannerOptions& options) {
+plan::Plan default_plan(const Graph& graph, const PlannerOptions& options) {
     return complete_plan(graph, initial_plan(graph, options), options);
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -11,7 +11,7 @@
 #include "machine/machine.h"
 #include "plan/plan.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// What the default planner needs to know of the machine.
 struct PlannerOptions {
@@ -19,7 +19,7 @@ struct PlannerOptions {
     int64_t lanes = 16;   ///< f32 lanes of the vector unit
     int64_t vector_registers = 32;
     int64_t line_bytes = 64;                       ///< of a line of the caches
-    std::vector<ComputeUnit> units;                ///< of the machine
+    std::vector<machine::ComputeUnit> units;       ///< of the machine
     int64_t resident_bytes = int64_t{512} * 1024;  ///< of a weight tile that stays in the core's own cache
     int64_t cached_bytes = int64_t{512} * 1024;    ///< of a weight tile that stays in the last cache
     int64_t workers = 1;
@@ -31,25 +31,27 @@ struct PlannerOptions {
     int64_t barriers_of_a_layer = 5;
     /// What leaves cost on the machine; null, or of one that was not measured: then the first that lowers is
     /// taken.
-    std::shared_ptr<const CostModel> costs;
+    std::shared_ptr<const cost::CostModel> costs;
     /// Of all constants, every repetition: they lie in the innermost level that holds them from one step to
     /// the next, where costs are asked for.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
     bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone
 
-    KernelTarget target() const { return {lanes, vector_registers, line_bytes, units, has_all_blocks}; }
+    kernels::KernelTarget target() const {
+        return {lanes, vector_registers, line_bytes, units, has_all_blocks};
+    }
 };
 
 /// A plain plan by fixed preferences, no search: weights packed by lanes, softmax chains and row chains
 /// fused, everything else a kernel of its own; the first micro-kernel (in the order of preference) under
 /// which a kernel lowers, shared between the workers (divide_work.h). Buffers are placed.
 /// @pre the graph is decomposed and verified.
-Plan default_plan(const Graph& graph, const PlannerOptions& options);
+plan::Plan default_plan(const Graph& graph, const PlannerOptions& options);
 
 /// What default_plan begins with: stored layouts, and the specialisations without kernels.
-Plan initial_plan(const Graph& graph, const PlannerOptions& options);
+plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options);
 /// Kernels and places for a plan that has stored layouts, the specialisations' bounds, and perhaps layouts of
 /// intermediate values: these are kept, but for values that exist in tiles only.
-Plan complete_plan(const Graph& graph, Plan plan, const PlannerOptions& options);
+plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -28,7 +28,7 @@
 #include "planner/weighted_sizes.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 constexpr size_t kBeam = 64;  // states with the same number of barriers in this block
@@ -45,7 +45,8 @@ struct State {
 
 class WorkDivision {
 public:
-    WorkDivision(const LoweringInput& input, SpecialisationPlan& out, const PlannerOptions& options)
+    WorkDivision(const lowering::LoweringInput& input, plan::SpecialisationPlan& out,
+                 const PlannerOptions& options)
         : input_(input), out_(out), options_(options), runs_most_(runs_most(input)) {
         for (size_t b = 0; b < input.graph.blocks.size(); ++b) {
             for (size_t k = 0; k < out.kernels.size(); ++k) {
@@ -59,7 +60,7 @@ public:
         }
         for (size_t s = steps_.size(); s-- > 0;) {
             if (s + 1 < steps_.size()) steps_[s].used = steps_[s + 1].used;
-            for (const WorkerAccess& access : steps_[s].options.front().kernels.front().accesses)
+            for (const movement::WorkerAccess& access : steps_[s].options.front().kernels.front().accesses)
                 steps_[s].used.insert(access.value);
         }
     }
@@ -79,7 +80,7 @@ private:
     };
 
     /// Whether no other specialisation runs as often: where one token is computed, barriers are bounded.
-    static bool runs_most(const LoweringInput& input) {
+    static bool runs_most(const lowering::LoweringInput& input) {
         const Point* heaviest = heaviest_point(input.graph, input.specialisation);
         if (!heaviest) return true;
         const auto runs = specialisation_at(input.plan, *heaviest);
@@ -122,7 +123,8 @@ private:
         }
         std::vector<State> states;
         for (auto& [key, state] : best) states.push_back(std::move(state));
-        TESSERA_CHECK(!states.empty(), "no worker can compute {}", root(out_.kernels[step.kernel].nest).node);
+        TESSERA_CHECK(!states.empty(), "no worker can compute {}",
+                      plan::root(out_.kernels[step.kernel].nest).node);
         std::sort(states.begin(), states.end(),
                   [](const State& a, const State& b) { return order(a) < order(b); });
         // Who has used many barriers is ahead for now: the others must not lose their place to it.
@@ -164,8 +166,8 @@ private:
     }
 
     /// False if a worker may meet another worker's write, or a storage would have copies and not.
-    bool add(const std::vector<WorkerAccess>& accesses, State& state) const {
-        for (const WorkerAccess& access : accesses) {
+    bool add(const std::vector<movement::WorkerAccess>& accesses, State& state) const {
+        for (const movement::WorkerAccess& access : accesses) {
             if (!access.is_write) continue;
             const bool wants_own = access.by_all;
             if (wants_own && !may_be_own(access.value)) return false;
@@ -175,15 +177,15 @@ private:
         return state.pending.add(accesses, own(state));
     }
 
-    const TensorPlan* tensor(const std::string& value) const {
+    const plan::TensorPlan* tensor(const std::string& value) const {
         const auto at = out_.tensors.find(value);
         return at == out_.tensors.end() ? nullptr : &at->second;
     }
     bool is_tile(const std::string& value) const {
-        return tensor(value) && tensor(value)->place == Place::kTile;
+        return tensor(value) && tensor(value)->place == plan::Place::kTile;
     }
     bool may_be_own(const std::string& value) const {
-        return tensor(value) && tensor(value)->place == Place::kArena;
+        return tensor(value) && tensor(value)->place == plan::Place::kArena;
     }
     void apply(const State& state) {
         std::vector<SequencedKernel> sequence;
@@ -195,16 +197,16 @@ private:
                 const bool is_first = &kernel == &chosen(state, s).kernels.front();
                 sequence.push_back(
                     {steps_[s].block, !is_first || state.choices[s] % 2 == 1, kernel.accesses});
-                for (const WorkerAccess& access : sequence.back().accesses)
+                for (const movement::WorkerAccess& access : sequence.back().accesses)
                     if (access.is_write && access.by_all) own.insert(access.value);
             }
         }
         remove_needless_barriers(sequence, repeats, own);
-        std::map<size_t, std::vector<KernelPlan>> replaced;  // by their place in the plan's list
+        std::map<size_t, std::vector<plan::KernelPlan>> replaced;  // by their place in the plan's list
         auto sequenced = sequence.begin();
         for (size_t s = 0; s < steps_.size(); ++s) {
             for (const DividedKernel& kernel : chosen(state, s).kernels) {
-                KernelPlan& plan = replaced[steps_[s].kernel].emplace_back(kernel.kernel);
+                plan::KernelPlan& plan = replaced[steps_[s].kernel].emplace_back(kernel.kernel);
                 plan.barrier = (sequenced++)->barrier;
                 place_parts(steps_[s].block, plan);
             }
@@ -219,14 +221,14 @@ private:
         return steps_[s].options[static_cast<size_t>(state.choices[s] / 2)];
     }
 
-    void place_parts(size_t block, const KernelPlan& kernel) {
-        const Node* parted = parted_operator(kernel.nest, input_.graph.blocks[block]);
+    void place_parts(size_t block, const plan::KernelPlan& kernel) {
+        const Node* parted = lowering::parted_operator(kernel.nest, input_.graph.blocks[block]);
         for (const ValueId result : parted ? parted->results : std::vector<ValueId>{})
-            out_.tensors[parts_of(input_.graph[result].name)].each_worker = true;
+            out_.tensors[plan::parts_of(input_.graph[result].name)].each_worker = true;
     }
 
-    const LoweringInput& input_;
-    SpecialisationPlan& out_;
+    const lowering::LoweringInput& input_;
+    plan::SpecialisationPlan& out_;
     const PlannerOptions& options_;
     const bool runs_most_;
     std::vector<Step> steps_;
@@ -234,8 +236,9 @@ private:
 
 }  // namespace
 
-void divide_work(const LoweringInput& input, SpecialisationPlan& out, const PlannerOptions& options) {
+void divide_work(const lowering::LoweringInput& input, plan::SpecialisationPlan& out,
+                 const PlannerOptions& options) {
     if (input.plan.workers > 1) WorkDivision(input, out, options).run();
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -18,27 +18,27 @@
 #include "lowering/ranges.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 constexpr const char* kTile = "tile";
 
 class KernelCut {
 public:
-    KernelCut(const LoweringInput& input, const Block& block, const KernelPlan& kernel,
+    KernelCut(const lowering::LoweringInput& input, const Block& block, const plan::KernelPlan& kernel,
               const PlannerOptions& options, const Node& fold)
         : input_(input), block_(block), kernel_(kernel), options_(options), fold_(fold) {}
 
     std::optional<DividedFold> cut() {
         if (needs_tiles_behind()) return std::nullopt;
         try {
-            KernelPlan front = kernel_;
+            plan::KernelPlan front = kernel_;
             front.nest = front_of(kernel_.nest);
             if (!divide(front.nest)) return std::nullopt;
             front.nest = as_written(front.nest);
-            (void)lower_kernel(input_, block_, front);
-            for (const Leaf& leaf : combinations()) {
-                KernelPlan behind = kernel_;
+            (void)lowering::lower_kernel(input_, block_, front);
+            for (const plan::Leaf& leaf : combinations()) {
+                plan::KernelPlan behind = kernel_;
                 behind.nest = as_written(back_of(kernel_.nest, leaf));
                 if (lowers(behind)) return DividedFold{front, behind};
             }
@@ -49,36 +49,37 @@ public:
 
 private:
     /// Nests that a cut leaves with one child, or without loops, have no braces of their own in a plan.
-    static Nest as_written(const Nest& nest) {
-        return parse_nest(print(nest), "divided fold", micro_kernels());
+    static plan::Nest as_written(const plan::Nest& nest) {
+        return plan::parse_nest(plan::print(nest), "divided fold", kernels::micro_kernels());
     }
 
-    bool lowers(const KernelPlan& kernel) const {
+    bool lowers(const plan::KernelPlan& kernel) const {
         try {
-            (void)lower_kernel(input_, block_, kernel);
+            (void)lowering::lower_kernel(input_, block_, kernel);
             return true;
         } catch (const Error&) {
             return false;
         }
     }
 
-    bool holds_fold(const std::variant<Leaf, Nest>& child) const {
-        if (const auto* leaf = std::get_if<Leaf>(&child)) return leaf->node == fold_.name;
-        const auto all = leaves(std::get<Nest>(child));
-        return std::any_of(all.begin(), all.end(), [&](const Leaf* l) { return l->node == fold_.name; });
+    bool holds_fold(const std::variant<plan::Leaf, plan::Nest>& child) const {
+        if (const auto* leaf = std::get_if<plan::Leaf>(&child)) return leaf->node == fold_.name;
+        const auto all = plan::leaves(std::get<plan::Nest>(child));
+        return std::any_of(all.begin(), all.end(),
+                           [&](const plan::Leaf* l) { return l->node == fold_.name; });
     }
 
     /// Whether an operator behind the fold reads tiles that are made in front of it, and would be gone.
     bool needs_tiles_behind() const {
-        const Storage storage(input_, block_);
-        const std::vector<const Leaf*> all = leaves(kernel_.nest);
-        const auto at =
-            std::find_if(all.begin(), all.end(), [&](const Leaf* leaf) { return leaf->node == fold_.name; });
+        const lowering::Storage storage(input_, block_);
+        const std::vector<const plan::Leaf*> all = plan::leaves(kernel_.nest);
+        const auto at = std::find_if(all.begin(), all.end(),
+                                     [&](const plan::Leaf* leaf) { return leaf->node == fold_.name; });
         // The post-expression reads its operands with those behind.
         for (auto reader = at; reader != all.end(); ++reader) {
             for (const ValueId operand : block_.node((*reader)->node).operands) {
                 const ValueId read = storage.base(operand);
-                if (storage.plan_of(read).place != Place::kTile) continue;
+                if (storage.plan_of(read).place != plan::Place::kTile) continue;
                 for (auto maker = all.begin(); maker != at; ++maker) {
                     const auto& made = block_.node((*maker)->node).results;
                     const bool is_made = std::find(made.begin(), made.end(), read) != made.end();
@@ -93,30 +94,32 @@ private:
         const Definition& definition = *fold_.definition();
         if (!definition.post) return false;
         const auto reads = reads_in({definition.post});
-        return std::any_of(reads.begin(), reads.end(),
-                           [&](const Read& read) { return value_of(fold_, read.tensor) == operand; });
+        return std::any_of(reads.begin(), reads.end(), [&](const Read& read) {
+            return lowering::value_of(fold_, read.tensor) == operand;
+        });
     }
 
     /// The iterator of the fold that is iterator x of the last operator of the nest; -1 if there is none.
-    int iterator_of_fold(const Nest& nest, int x) const {
+    int iterator_of_fold(const plan::Nest& nest, int x) const {
         std::vector<const Node*> nodes;
-        for (const Leaf* leaf : leaves(nest)) nodes.push_back(&block_.node(leaf->node));
-        Ranges ranges = whole_ranges(*nodes.back(), input_);
-        Range& range = ranges[static_cast<size_t>(x)];
-        const Index begin = Index::variable({kTile, {0, std::max<int64_t>(range.largest - 1, 1)}});
-        range = {begin, begin + Index(1), 1};
-        Storage storage(input_, block_);
-        const Ranges needed = required_ranges(nodes, ranges, storage).at(&fold_);
+        for (const plan::Leaf* leaf : plan::leaves(nest)) nodes.push_back(&block_.node(leaf->node));
+        lowering::Ranges ranges = lowering::whole_ranges(*nodes.back(), input_);
+        lowering::Range& range = ranges[static_cast<size_t>(x)];
+        const movement::Index begin =
+            movement::Index::variable({kTile, {0, std::max<int64_t>(range.largest - 1, 1)}});
+        range = {begin, begin + movement::Index(1), 1};
+        lowering::Storage storage(input_, block_);
+        const lowering::Ranges needed = lowering::required_ranges(nodes, ranges, storage).at(&fold_);
         for (size_t y = 0; y < needed.size(); ++y) {
             if (needed[y].begin.uses(kTile)) return static_cast<int>(y);
         }
         return -1;
     }
 
-    Nest front_of(const Nest& nest) const {
-        Nest front;
-        const Node& last = block_.node(root(nest).node);
-        for (const LoopTile& loop : nest.loops) {
+    plan::Nest front_of(const plan::Nest& nest) const {
+        plan::Nest front;
+        const Node& last = block_.node(plan::root(nest).node);
+        for (const plan::LoopTile& loop : nest.loops) {
             const int x = last.definition()->iterator(loop.iterator);
             const int y = &last == &fold_ ? x : iterator_of_fold(nest, x);
             if (y < 0) continue;
@@ -128,40 +131,40 @@ private:
                 front.children.push_back(child);
                 continue;
             }
-            const auto* inner = std::get_if<Nest>(&child);
-            front.children.push_back(inner ? std::variant<Leaf, Nest>(front_of(*inner)) : child);
+            const auto* inner = std::get_if<plan::Nest>(&child);
+            front.children.push_back(inner ? std::variant<plan::Leaf, plan::Nest>(front_of(*inner)) : child);
             break;
         }
         return front;
     }
 
-    Nest back_of(const Nest& nest, const Leaf& combine) const {
-        Nest back;
+    plan::Nest back_of(const plan::Nest& nest, const plan::Leaf& combine) const {
+        plan::Nest back;
         const auto at = std::find_if(nest.children.begin(), nest.children.end(),
                                      [&](const auto& child) { return holds_fold(child); });
-        const auto* inner = std::get_if<Nest>(&*at);
-        if (inner && root(*inner).node != fold_.name) {
+        const auto* inner = std::get_if<plan::Nest>(&*at);
+        if (inner && plan::root(*inner).node != fold_.name) {
             back.children.emplace_back(back_of(*inner, combine));
         } else {
             back.children.emplace_back(combine);
         }
         back.children.insert(back.children.end(), at + 1, nest.children.end());
-        if (root(nest).node != fold_.name) back.loops = nest.loops;
+        if (plan::root(nest).node != fold_.name) back.loops = nest.loops;
         return back;
     }
 
     /// A loop over a reduction that is there, else one that gives every worker an equal part.
-    bool divide(Nest& nest) const {
-        for (LoopTile& loop : nest.loops) {
+    bool divide(plan::Nest& nest) const {
+        for (plan::LoopTile& loop : nest.loops) {
             const int x = fold_.definition()->iterator(loop.iterator);
             loop.is_divided = fold_.definition()->iterators[static_cast<size_t>(x)].is_reduction;
             if (loop.is_divided) return true;
         }
-        if (auto* inner = std::get_if<Nest>(&nest.children.back())) return divide(*inner);
+        if (auto* inner = std::get_if<plan::Nest>(&nest.children.back())) return divide(*inner);
         const auto& iterators = fold_.definition()->iterators;
         int64_t longest = 1;
         for (size_t x = 0; x < iterators.size(); ++x) {
-            const int64_t extent = whole_ranges(fold_, input_)[x].largest;
+            const int64_t extent = lowering::whole_ranges(fold_, input_)[x].largest;
             if (!iterators[x].is_reduction || extent <= longest) continue;
             if (longest > 1) nest.loops.pop_back();
             const int64_t part = (extent + input_.plan.workers - 1) / input_.plan.workers;
@@ -172,33 +175,33 @@ private:
         return longest > 1;
     }
 
-    std::vector<Leaf> combinations() const {
-        const MicroKernel& combine = combining_micro_kernel();
-        std::vector<Candidate> offered;
+    std::vector<plan::Leaf> combinations() const {
+        const plan::MicroKernel& combine = kernels::combining_micro_kernel();
+        std::vector<kernels::Candidate> offered;
         combine.candidates({fold_, input_.specialisation, options_.target(), combine}, offered);
-        std::vector<Leaf> found;
-        for (Candidate& candidate : offered) found.push_back(std::move(candidate.leaf));
+        std::vector<plan::Leaf> found;
+        for (kernels::Candidate& candidate : offered) found.push_back(std::move(candidate.leaf));
         return found;
     }
 
-    const LoweringInput& input_;
+    const lowering::LoweringInput& input_;
     const Block& block_;
-    const KernelPlan& kernel_;
+    const plan::KernelPlan& kernel_;
     const PlannerOptions& options_;
     const Node& fold_;
 };
 
 }  // namespace
 
-std::vector<DividedFold> divided_folds(const LoweringInput& input, const Block& block,
-                                       const KernelPlan& kernel, const PlannerOptions& options) {
+std::vector<DividedFold> divided_folds(const lowering::LoweringInput& input, const Block& block,
+                                       const plan::KernelPlan& kernel, const PlannerOptions& options) {
     std::vector<DividedFold> found;
-    const Storage storage(input, block);
-    for (const Leaf* leaf : leaves(kernel.nest)) {
+    const lowering::Storage storage(input, block);
+    for (const plan::Leaf* leaf : plan::leaves(kernel.nest)) {
         const Node& fold = block.node(leaf->node);
-        const bool has_parts = why_not_parted(*fold.definition()).empty() &&
+        const bool has_parts = facts::why_not_parted(*fold.definition()).empty() &&
                                std::none_of(fold.results.begin(), fold.results.end(), [&](ValueId result) {
-                                   return storage.plan_of(result).place == Place::kInPlace;
+                                   return storage.plan_of(result).place == plan::Place::kInPlace;
                                });
         if (!has_parts) continue;
         if (auto cut = KernelCut(input, block, kernel, options, fold).cut()) found.push_back(std::move(*cut));
@@ -206,4 +209,4 @@ std::vector<DividedFold> divided_folds(const LoweringInput& input, const Block& 
     return found;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

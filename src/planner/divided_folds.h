@@ -5,18 +5,18 @@
 #include "lowering/storage.h"
 #include "planner/default_planner.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// A kernel in two: one in which the workers divide a reduction, and one that combines what they leave, with
 /// everything behind the fold. The second is not divided yet.
 struct DividedFold {
-    KernelPlan fold;
-    KernelPlan combine;
+    plan::KernelPlan fold;
+    plan::KernelPlan combine;
 };
 
 /// One way for each fold in the kernel of which there can be parts. What does not lower is left out.
 /// @pre the kernel lowers
-std::vector<DividedFold> divided_folds(const LoweringInput& input, const Block& block,
-                                       const KernelPlan& kernel, const PlannerOptions& options);
+std::vector<DividedFold> divided_folds(const lowering::LoweringInput& input, const Block& block,
+                                       const plan::KernelPlan& kernel, const PlannerOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -9,14 +9,14 @@
 #include "planner/weighted_sizes.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 /// Sizes for which work is estimated, with weights whose sum is 1: where the specialisation runs; and, though
 /// it need not run there, at the point of greatest weight within its bounds, which then counts as much as the
 /// first of the others. What divides the work of one token divides that of a few as well, which rows of many
 /// would not.
-std::vector<WeightedSizes> sizes_of_work(const LoweringInput& input) {
+std::vector<WeightedSizes> sizes_of_work(const lowering::LoweringInput& input) {
     std::vector<WeightedSizes> found = sizes_of(input.graph, input.plan, input.specialisation);
     if (const Point* heaviest = heaviest_point(input.graph, input.specialisation)) {
         WeightedSizes sizes = found.front();
@@ -40,7 +40,7 @@ int64_t rounded_up(int64_t value, int64_t step) {
 
 class KernelOptions {
 public:
-    KernelOptions(const LoweringInput& input, const Block& block, const KernelPlan& kernel,
+    KernelOptions(const lowering::LoweringInput& input, const Block& block, const plan::KernelPlan& kernel,
                   const PlannerOptions& options)
         : input_(input), block_(block), kernel_(kernel), options_(options), sizes_(sizes_of_work(input)) {}
 
@@ -49,10 +49,10 @@ public:
         if (!wants_parts()) return std::move(found_);
         std::vector<DivisionOption> found = std::move(found_);
         for (const DividedFold& divided : divided_folds(input_, block_, kernel_, options_)) {
-            const KernelPlan& fold = divided.fold;
+            const plan::KernelPlan& fold = divided.fold;
             found_.clear();
-            const LoopTile& loop = *divided_loop(fold.nest);
-            const Definition& definition = *block_.node(root(fold.nest).node).definition();
+            const plan::LoopTile& loop = *plan::divided_loop(fold.nest);
+            const Definition& definition = *block_.node(plan::root(fold.nest).node).definition();
             const int x = definition.iterator(loop.iterator);
             add(fold, [&](const Sizes& sizes) {
                 return Share{share_of(extent_of(definition, x, sizes), loop.tile).divided, 1};
@@ -84,10 +84,10 @@ private:
     void divide_result() {
         const auto everything = [](const Sizes&) { return Share{}; };
         add(kernel_, everything);
-        KernelPlan alone = kernel_;
+        plan::KernelPlan alone = kernel_;
         alone.alone = true;
         add(alone, everything);
-        const Definition& definition = *block_.node(root(kernel_.nest).node).definition();
+        const Definition& definition = *block_.node(plan::root(kernel_.nest).node).definition();
         for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
             if (definition.iterators[static_cast<size_t>(x)].is_reduction) continue;
             if (largest_extent_of(definition, x) <= 1) continue;
@@ -126,16 +126,16 @@ private:
     }
 
     void divide(const Definition& definition, int x, int64_t group) {
-        KernelPlan divided = kernel_;
+        plan::KernelPlan divided = kernel_;
         auto& loops = divided.nest.loops;
         loops.insert(loops.begin(), {definition.iterators[static_cast<size_t>(x)].name, group, true});
         add(divided, [&](const Sizes& sizes) { return share_of(extent_of(definition, x, sizes), group); });
     }
 
-    void add(const KernelPlan& kernel, const std::function<Share(const Sizes&)>& share_at) {
+    void add(const plan::KernelPlan& kernel, const std::function<Share(const Sizes&)>& share_at) {
         DividedKernel divided{kernel, {}};
         try {
-            divided.accesses = lower_kernel(input_, block_, kernel).accesses;
+            divided.accesses = lowering::lower_kernel(input_, block_, kernel).accesses;
         } catch (const Error&) {
             return;
         }
@@ -147,17 +147,18 @@ private:
 
     double work_of(const DividedKernel& divided, const Sizes& sizes, const Share& share) const {
         double work = 0;
-        for (const Leaf* leaf : leaves(divided.kernel.nest)) {
+        for (const plan::Leaf* leaf : plan::leaves(divided.kernel.nest)) {
             const Definition& definition = *block_.node(leaf->node).definition();
             double iterations = 1;
             for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
-                if (combines_parts(*leaf) && definition.iterators[static_cast<size_t>(x)].is_reduction)
+                if (lowering::combines_parts(*leaf) &&
+                    definition.iterators[static_cast<size_t>(x)].is_reduction)
                     continue;
                 iterations *= static_cast<double>(extent_of(definition, x, sizes));
             }
-            if (combines_parts(*leaf)) iterations *= static_cast<double>(input_.plan.workers);
-            const bool is_divided =
-                std::any_of(divided.accesses.begin(), divided.accesses.end(), [&](const WorkerAccess& a) {
+            if (lowering::combines_parts(*leaf)) iterations *= static_cast<double>(input_.plan.workers);
+            const bool is_divided = std::any_of(
+                divided.accesses.begin(), divided.accesses.end(), [&](const movement::WorkerAccess& a) {
                     return a.node == leaf->node && a.is_write && !a.parts.empty();
                 });
             work += iterations * (is_divided ? share.divided : share.trips);
@@ -195,9 +196,9 @@ private:
         return result;
     }
 
-    const LoweringInput& input_;
+    const lowering::LoweringInput& input_;
     const Block& block_;
-    const KernelPlan& kernel_;
+    const plan::KernelPlan& kernel_;
     const PlannerOptions& options_;
     std::vector<WeightedSizes> sizes_;
     std::vector<DivisionOption> found_;
@@ -205,9 +206,9 @@ private:
 
 }  // namespace
 
-std::vector<DivisionOption> division_options(const LoweringInput& input, const Block& block,
-                                             const KernelPlan& kernel, const PlannerOptions& options) {
+std::vector<DivisionOption> division_options(const lowering::LoweringInput& input, const Block& block,
+                                             const plan::KernelPlan& kernel, const PlannerOptions& options) {
     return KernelOptions(input, block, kernel, options).all();
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

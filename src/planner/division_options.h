@@ -6,11 +6,11 @@
 #include "lowering/storage.h"
 #include "planner/default_planner.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 struct DividedKernel {
-    KernelPlan kernel;
-    std::vector<WorkerAccess> accesses;
+    plan::KernelPlan kernel;
+    std::vector<movement::WorkerAccess> accesses;
 };
 
 /// One way of sharing a kernel between the workers.
@@ -23,7 +23,7 @@ struct DivisionOption {
 /// sizes: equal parts of whole registers, and the parts that whole heads of other tensors in the block make.
 /// Where none of these gives every worker its part, and the work is worth a barrier, also divided along a
 /// reduction, and combined in each of those ways. What does not lower is left out. @pre the kernel lowers
-std::vector<DivisionOption> division_options(const LoweringInput& input, const Block& block,
-                                             const KernelPlan& kernel, const PlannerOptions& options);
+std::vector<DivisionOption> division_options(const lowering::LoweringInput& input, const Block& block,
+                                             const plan::KernelPlan& kernel, const PlannerOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -5,7 +5,7 @@
 #include "kernels/contraction.h"
 #include "lowering/views.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 bool contains(const std::vector<const Node*>& nodes, const Node* node) {
@@ -18,7 +18,7 @@ const Node* producer_of_scores(const Node& softmax, const BlockView& view) {
     const Node* found = nullptr;
     for (const Read& read : reads_in({definition.body[0]})) {
         if (definition.tensors[static_cast<size_t>(read.tensor)].role != Role::kIn) continue;
-        const Node* producer = view.producer(value_of(softmax, read.tensor));
+        const Node* producer = view.producer(lowering::value_of(softmax, read.tensor));
         if (!producer || (found && found != producer)) return nullptr;
         found = producer;
     }
@@ -53,7 +53,7 @@ Group softmax_chain(const Node& softmax, const BlockView& view) {
 /// Reductions and maps that a row at a time passes through; sums of products have micro-kernels of their own.
 bool is_row_operator(const Node& node) {
     const Definition& d = *node.definition();
-    return d.monoid != Monoid::kSoftmaxSum && contractions_of(d).empty() && !node.previous;
+    return d.monoid != Monoid::kSoftmaxSum && kernels::contractions_of(d).empty() && !node.previous;
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ BlockView::BlockView(const Graph& graph, const Block& block, std::set<const Node
 }
 
 bool BlockView::is_view(const Node& node) const {
-    return tessera::is_view(*node.definition()) && !copies_.contains(&node);
+    return tessera::lowering::is_view(*node.definition()) && !copies_.contains(&node);
 }
 
 const Node* BlockView::producer(ValueId value) const {
@@ -182,7 +182,7 @@ std::vector<int> shared_iterators(const Group& group, const BlockView& view) {
             if (!iterator_of.contains(*reader)) continue;
             for (int t = 0; t < static_cast<int>(d.tensors.size()) && is_shared; ++t) {
                 if (d.tensors[static_cast<size_t>(t)].role != Role::kIn) continue;
-                const ValueId value = value_of(**reader, t);
+                const ValueId value = lowering::value_of(**reader, t);
                 const Node* producer = view.producer(value);
                 if (!producer || !contains(group.nodes, producer)) continue;
                 const auto& results = producer->results;
@@ -211,4 +211,4 @@ std::vector<int> shared_iterators(const Group& group, const BlockView& view) {
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

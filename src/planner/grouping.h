@@ -9,7 +9,7 @@
 
 /// What the default planner sees of a block: who makes and reads what, and which operators go into one
 /// kernel.
-namespace tessera {
+namespace tessera::planner {
 
 /// Nodes of one kernel, in order; the last one is the root.
 struct Group {
@@ -62,4 +62,4 @@ void in_order_of_execution(std::vector<Group>& groups, const Block& block);
 /// one, so that loops over them can stand around all of them.
 std::vector<int> shared_iterators(const Group& group, const BlockView& view);
 
-}  // namespace tessera
+}  // namespace tessera::planner

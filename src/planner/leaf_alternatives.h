@@ -6,11 +6,12 @@
 #include "plan/nest.h"
 #include "planner/default_planner.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// The same operator by the same micro-kernel with other registers: loops that fold lanes of several,
 /// products by other register blocks. Iterators stay.
-std::vector<Leaf> leaf_alternatives(const Node& node, const Leaf& leaf,
-                                    const SpecialisationPlan& specialisation, const PlannerOptions& options);
+std::vector<plan::Leaf> leaf_alternatives(const Node& node, const plan::Leaf& leaf,
+                                          const plan::SpecialisationPlan& specialisation,
+                                          const PlannerOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -2,11 +2,11 @@
 
 #include "kernels/micro_kernels.h"
 
-namespace tessera {
+namespace tessera::planner {
 
-std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,
-                                  const PlannerOptions& options) {
-    return candidates(micro_kernels(), node, specialisation, options.target());
+std::vector<plan::Leaf> leaf_candidates(const Node& node, const plan::SpecialisationPlan& specialisation,
+                                        const PlannerOptions& options) {
+    return kernels::candidates(kernels::micro_kernels(), node, specialisation, options.target());
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

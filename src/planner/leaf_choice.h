@@ -7,11 +7,11 @@
 #include "plan/nest.h"
 #include "planner/default_planner.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// Micro-kernels with parameters that may implement an operator at the specialisation's extents, preferred
 /// ones first (kernels/candidates.h); the last one always does where the operator stands alone.
-std::vector<Leaf> leaf_candidates(const Node& node, const SpecialisationPlan& specialisation,
-                                  const PlannerOptions& options);
+std::vector<plan::Leaf> leaf_candidates(const Node& node, const plan::SpecialisationPlan& specialisation,
+                                        const PlannerOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::planner

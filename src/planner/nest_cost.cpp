@@ -9,15 +9,16 @@
 #include "planner/timed_leaves.h"
 #include "planner/weighted_sizes.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 /// Bytes of each storage that one call of an operator touches.
-void add_touched(std::map<ValueId, int64_t>& touched, const LeafTile& tile, const Storage& storage) {
+void add_touched(std::map<ValueId, int64_t>& touched, const cost::LeafTile& tile,
+                 const lowering::Storage& storage) {
     const Definition& definition = *tile.node->definition();
     for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
         const TensorDecl& tensor = definition.tensors[static_cast<size_t>(t)];
-        int64_t& most = touched[storage.base(value_of(*tile.node, t))];
+        int64_t& most = touched[storage.base(lowering::value_of(*tile.node, t))];
         for (const auto& access : accesses(definition, t)) {
             int64_t elements = 1;
             for (const int x : iterators_in(access)) elements *= tile.extents[static_cast<size_t>(x)];
@@ -28,29 +29,30 @@ void add_touched(std::map<ValueId, int64_t>& touched, const LeafTile& tile, cons
 
 }  // namespace
 
-std::optional<NestCost> nest_cost(const LoweringInput& input, const Block& block, const Nest& nest,
-                                  const PlannerOptions& options) {
-    const KernelPlan kernel{block.name, nest};
+std::optional<NestCost> nest_cost(const lowering::LoweringInput& input, const Block& block,
+                                  const plan::Nest& nest, const PlannerOptions& options) {
+    const plan::KernelPlan kernel{block.name, nest};
     const size_t constants = level_of_constants(options);
     NestCost cost;
     for (const WeightedSizes& point : sizes_of(input.graph, input.plan, input.specialisation)) {
-        SpecialisationPlan pinned = input.specialisation;
+        plan::SpecialisationPlan pinned = input.specialisation;
         for (auto& [symbol, bounds] : pinned.bounds) {
             const int64_t size = point.symbols.at(symbol);
             bounds = {size, size};
         }
-        const LoweringInput at_point = lowering_input(input.graph, input.plan, pinned, input.constants);
-        const Storage storage(at_point, block);
+        const lowering::LoweringInput at_point =
+            lowering::lowering_input(input.graph, input.plan, pinned, input.constants);
+        const lowering::Storage storage(at_point, block);
         std::map<ValueId, int64_t> touched;
-        for (const LeafTile& tile : leaf_tiles(at_point, block, kernel).leaves) {
+        for (const cost::LeafTile& tile : cost::leaf_tiles(at_point, block, kernel).leaves) {
             const Definition& definition = *tile.node->definition();
-            const LeafCost leaf =
+            const cost::LeafCost leaf =
                 options.costs->leaf(definition, *tile.leaf, tile.extents,
-                                    layouts_of(input.graph, input.plan, *tile.node, pinned));
+                                    lowering::layouts_of(input.graph, input.plan, *tile.node, pinned));
             if (!leaf.why_infinite.empty()) return std::nullopt;
             const double stall =
                 options.costs->stall_per_byte(leaf.stall_per_byte, constants, options.workers);
-            cost.seconds += point.weight * calls_of(tile, extents_at(definition, point.symbols)) *
+            cost.seconds += point.weight * cost::calls_of(tile, extents_at(definition, point.symbols)) *
                             (leaf.near_seconds + leaf.streamed_bytes * stall);
             add_touched(touched, tile, storage);
         }
@@ -61,4 +63,4 @@ std::optional<NestCost> nest_cost(const LoweringInput& input, const Block& block
     return cost;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

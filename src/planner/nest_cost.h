@@ -6,7 +6,7 @@
 #include "lowering/storage.h"
 #include "planner/default_planner.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// Of one kernel by one worker, what depends on its loops and leaves.
 struct NestCost {
@@ -18,7 +18,7 @@ struct NestCost {
 /// touch in near caches, but for what products stream: that comes from where constants and states are.
 /// Nothing where the machine has no rate for one of them.
 /// @pre options.costs, the kernel lowers
-std::optional<NestCost> nest_cost(const LoweringInput& input, const Block& block, const Nest& nest,
-                                  const PlannerOptions& options);
+std::optional<NestCost> nest_cost(const lowering::LoweringInput& input, const Block& block,
+                                  const plan::Nest& nest, const PlannerOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::planner

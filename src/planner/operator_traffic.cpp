@@ -4,7 +4,7 @@
 
 #include "lowering/storage.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 /// Of the elements of a tensor those that are touched, at most.
@@ -28,7 +28,7 @@ OperatorTraffic operator_traffic(const Graph& graph, const Node& node, const std
     const Definition& definition = *node.definition();
     OperatorTraffic sum;
     for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
-        const Value& value = graph[value_of(node, t)];
+        const Value& value = graph[lowering::value_of(node, t)];
         const std::vector<int64_t> shape = evaluate(value.type.shape, symbols);
         double elements = 1;
         for (const int64_t extent : shape) elements *= static_cast<double>(extent);
@@ -55,4 +55,4 @@ std::vector<int64_t> extents_at(const Definition& definition, const std::map<std
     return extents;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -9,7 +9,7 @@
 #include "ir/graph.h"
 #include "machine/machine.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// What an operator that is a kernel of its own reads and writes, each element once.
 struct OperatorTraffic {
@@ -32,4 +32,4 @@ OperatorTraffic operator_traffic(const Graph& graph, const Node& node, const std
 /// Extents of a definition's iterators.
 std::vector<int64_t> extents_at(const Definition& definition, const std::map<std::string, int64_t>& symbols);
 
-}  // namespace tessera
+}  // namespace tessera::planner

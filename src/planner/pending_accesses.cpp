@@ -4,15 +4,16 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::planner {
 
-bool PendingAccesses::add(const std::vector<WorkerAccess>& accesses, const std::set<std::string>& own) {
-    for (const WorkerAccess& access : accesses) {
+bool PendingAccesses::add(const std::vector<movement::WorkerAccess>& accesses,
+                          const std::set<std::string>& own) {
+    for (const movement::WorkerAccess& access : accesses) {
         if (own.contains(access.value)) continue;
         const auto [at, is_first] = storages_.emplace(access.value, Storage{false, access.parts});
         Storage& storage = at->second;
         if (!is_first) {
-            std::erase_if(storage.parts, [&](const WorkerPart& part) {
+            std::erase_if(storage.parts, [&](const movement::WorkerPart& part) {
                 return std::find(access.parts.begin(), access.parts.end(), part) == access.parts.end();
             });
         }
@@ -30,7 +31,8 @@ std::string PendingAccesses::text() const {
     std::string text;
     for (const auto& [value, storage] : storages_) {
         text += value + (storage.is_written ? "!" : "?");
-        for (const WorkerPart& part : storage.parts) text += fmt::format("{}:{} ", part.axis, part.group);
+        for (const movement::WorkerPart& part : storage.parts)
+            text += fmt::format("{}:{} ", part.axis, part.group);
     }
     return text;
 }
@@ -66,4 +68,4 @@ void remove_needless_barriers(std::vector<SequencedKernel>& kernels, const std::
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -7,7 +7,7 @@
 
 #include "movement/program.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// What the workers may have done since they met last, as far as a kernel without a barrier before it must
 /// know: for each storage, whether something was written, and the divisions that all accesses keep to.
@@ -15,7 +15,7 @@ class PendingAccesses {
 public:
     /// Adds a kernel's accesses to storage that all workers share. False, and undefined from then on, if a
     /// worker may meet another worker's write.
-    bool add(const std::vector<WorkerAccess>& accesses, const std::set<std::string>& own);
+    bool add(const std::vector<movement::WorkerAccess>& accesses, const std::set<std::string>& own);
     void clear() { storages_.clear(); }
     /// Forgets all storages but these.
     void keep(const std::set<std::string>& used);
@@ -25,7 +25,7 @@ public:
 private:
     struct Storage {
         bool is_written = false;
-        std::vector<WorkerPart> parts;
+        std::vector<movement::WorkerPart> parts;
     };
     std::map<std::string, Storage> storages_;
 };
@@ -34,7 +34,7 @@ private:
 struct SequencedKernel {
     size_t block = 0;
     bool barrier = false;
-    std::vector<WorkerAccess> accesses;
+    std::vector<movement::WorkerAccess> accesses;
 };
 
 /// Removes every barrier that is not needed, from the front. `repeats`: of each block; `own`: storage that
@@ -42,4 +42,4 @@ struct SequencedKernel {
 void remove_needless_barriers(std::vector<SequencedKernel>& kernels, const std::vector<int64_t>& repeats,
                               const std::set<std::string>& own);
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -5,22 +5,22 @@
 #include "lowering/lower.h"
 #include "memory/memory_plan.h"
 
-namespace tessera {
+namespace tessera::planner {
 
-Plan place_buffers(const Graph& graph, Plan plan) {
-    const ConstantSection constants = constant_section(graph, plan);
-    for (SpecialisationPlan& specialisation : plan.specialisations) {
-        const std::vector<LiveBuffer> buffers =
-            liveness(graph, lower(graph, plan, specialisation, constants));
-        const bool is_placed = std::all_of(buffers.begin(), buffers.end(), [&](const LiveBuffer& b) {
-            const TensorPlan& tensor = specialisation.tensors.at(b.value);
+plan::Plan place_buffers(const Graph& graph, plan::Plan plan) {
+    const plan::ConstantSection constants = plan::constant_section(graph, plan);
+    for (plan::SpecialisationPlan& specialisation : plan.specialisations) {
+        const std::vector<memory::LiveBuffer> buffers =
+            memory::liveness(graph, lowering::lower(graph, plan, specialisation, constants));
+        const bool is_placed = std::all_of(buffers.begin(), buffers.end(), [&](const memory::LiveBuffer& b) {
+            const plan::TensorPlan& tensor = specialisation.tensors.at(b.value);
             return tensor.offset.has_value() && tensor.bytes == b.bytes;
         });
         if (is_placed) continue;
-        const MemoryPlan memory = plan_memory(buffers);
+        const memory::MemoryPlan memory = memory::plan_memory(buffers);
         for (auto& [name, tensor] : specialisation.tensors) tensor.offset.reset();
-        for (const LiveBuffer& b : buffers) {
-            TensorPlan& tensor = specialisation.tensors.at(b.value);
+        for (const memory::LiveBuffer& b : buffers) {
+            plan::TensorPlan& tensor = specialisation.tensors.at(b.value);
             tensor.offset = memory.offsets.at(b.value);
             tensor.bytes = b.bytes;
         }
@@ -30,4 +30,4 @@ Plan place_buffers(const Graph& graph, Plan plan) {
     return plan;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

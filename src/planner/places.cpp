@@ -4,7 +4,7 @@
 
 #include "lowering/views.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
     const Block& block = view.block();
@@ -19,15 +19,15 @@ void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
     for (const Node& node : block.nodes) {
         for (const ValueId result : node.results) {
             if (is_output(result)) continue;
-            TensorPlan& tensor = out_.tensors[graph_[result].name];
+            plan::TensorPlan& tensor = out_.tensors[graph_[result].name];
             tensor = {};
             if (node.previous) {
-                tensor = {Place::kInPlace, graph_[*node.previous].name, {}, 0, {}};
-            } else if (is_view(*node.definition()) && !copied_views_.contains(&node)) {
-                tensor = {Place::kView, graph_[node.operands.front()].name, {}, 0, {}};
+                tensor = {plan::Place::kInPlace, graph_[*node.previous].name, {}, 0, {}};
+            } else if (lowering::is_view(*node.definition()) && !copied_views_.contains(&node)) {
+                tensor = {plan::Place::kView, graph_[node.operands.front()].name, {}, 0, {}};
             } else if (const Group& group = groups[kernel_of.at(&node)];
                        &node != group.nodes.back() && view.is_private(node, group.nodes)) {
-                tensor = {Place::kTile, {}, {}, 0, {}};
+                tensor = {plan::Place::kTile, {}, {}, 0, {}};
             } else {
                 tensor.layout = layout_of(result);
             }
@@ -36,10 +36,10 @@ void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
     for (const Node& node : block.nodes) {
         for (const ValueId result : node.results) {
             if (is_output(result)) continue;
-            TensorPlan& tensor = out_.tensors[graph_[result].name];
-            if (tensor.place != Place::kArena || !tensor.layout.is_row_major()) continue;
+            plan::TensorPlan& tensor = out_.tensors[graph_[result].name];
+            if (tensor.place != plan::Place::kArena || !tensor.layout.is_row_major()) continue;
             if (const auto operand = replaced_operand(view, node, kernel_of)) {
-                tensor = {Place::kInPlace, graph_[*operand].name, {}, 0, {}};
+                tensor = {plan::Place::kInPlace, graph_[*operand].name, {}, 0, {}};
             }
         }
     }
@@ -50,17 +50,17 @@ void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
 std::optional<ValueId> Places::replaced_operand(const BlockView& view, const Node& node,
                                                 const std::map<const Node*, size_t>& kernel_of) const {
     const Block& block = view.block();
-    const Storage storage(input_, block);
+    const lowering::Storage storage(input_, block);
     const Definition& d = *node.definition();
     std::optional<ValueId> best;
     for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
-        if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !may_be_in_place(d, t)) continue;
-        const ValueId operand = value_of(node, t);
+        if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !lowering::may_be_in_place(d, t)) continue;
+        const ValueId operand = lowering::value_of(node, t);
         const ValueId base = storage.base(operand);
         if (shows_elements_twice(operand)) continue;
-        if (!may_replace(node, operand, [&](ValueId v) { return storage.base(v); })) continue;
-        if (graph_[base].kind != ValueKind::kIntermediate || storage.plan_of(base).place != Place::kArena ||
-            !layout_of(base).is_row_major())
+        if (!lowering::may_replace(node, operand, [&](ValueId v) { return storage.base(v); })) continue;
+        if (graph_[base].kind != ValueKind::kIntermediate ||
+            storage.plan_of(base).place != plan::Place::kArena || !layout_of(base).is_row_major())
             continue;
         if (!(graph_[operand].type.shape == graph_[node.results.front()].type.shape)) continue;
         const bool is_carried = block.carried_in && base == storage.base(*block.carried_in);
@@ -75,11 +75,11 @@ std::optional<ValueId> Places::replaced_operand(const BlockView& view, const Nod
 std::set<const Node*> Places::copies(const Block& block) const {
     std::set<const Node*> copies;
     for (const Node& node : block.nodes) {
-        if (!is_view(*node.definition())) continue;
+        if (!lowering::is_view(*node.definition())) continue;
         const ValueId result = node.results.front();
         const auto decided = decided_.find(graph_[result].name);
         const bool is_output = std::ranges::find(graph_.outputs, result) != graph_.outputs.end();
-        if (is_output || (decided != decided_.end() && decided->second.place == Place::kArena))
+        if (is_output || (decided != decided_.end() && decided->second.place == plan::Place::kArena))
             copies.insert(&node);
     }
     return copies;
@@ -100,12 +100,12 @@ const Layout& Places::layout_of(ValueId value) const {
 
 bool Places::shows_elements_twice(ValueId value) const {
     for (ValueId at = value; out_.tensors.contains(graph_[at].name);) {
-        const TensorPlan& tensor = out_.tensors.at(graph_[at].name);
-        if (tensor.place != Place::kView && tensor.place != Place::kInPlace) break;
+        const plan::TensorPlan& tensor = out_.tensors.at(graph_[at].name);
+        if (tensor.place != plan::Place::kView && tensor.place != plan::Place::kInPlace) break;
         for (const Block& block : graph_.blocks) {
             for (const Node& node : block.nodes) {
-                if (tensor.place == Place::kView && node.results.front() == at &&
-                    !is_one_to_one(*node.definition()))
+                if (tensor.place == plan::Place::kView && node.results.front() == at &&
+                    !lowering::is_one_to_one(*node.definition()))
                     return true;
             }
         }
@@ -115,7 +115,8 @@ bool Places::shows_elements_twice(ValueId value) const {
 }
 
 bool Places::is_used_later(const BlockView& view, const Node& node, ValueId base,
-                           const std::map<const Node*, size_t>& kernel_of, const Storage& storage) const {
+                           const std::map<const Node*, size_t>& kernel_of,
+                           const lowering::Storage& storage) const {
     for (const Node& other : view.block().nodes) {
         if (&other == &node || !kernel_of.contains(&other) || kernel_of.at(&other) < kernel_of.at(&node))
             continue;
@@ -135,7 +136,7 @@ std::optional<ptrdiff_t> Places::group_in_the_way(const BlockView& view,
                                                   const std::vector<Group>& groups) const {
     const Block& block = view.block();
     if (block.repeat == 1 || !block.carried_in || !block.carried_out) return std::nullopt;
-    const Storage storage(input_, block);
+    const lowering::Storage storage(input_, block);
     if (storage.base(*block.carried_in) == storage.base(*block.carried_out)) return std::nullopt;
     std::set<const Node*> visited;
     return group_in_the_way(view, groups, view.producer(*block.carried_out), visited);
@@ -151,8 +152,9 @@ std::optional<ptrdiff_t> Places::group_in_the_way(const BlockView& view, const s
     if (group != groups.end() && group->nodes.size() > 1) return group - groups.begin();
     const Definition& d = *node->definition();
     for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
-        if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !may_be_in_place(d, t)) continue;
-        if (const auto found = group_in_the_way(view, groups, view.producer(value_of(*node, t)), visited))
+        if (d.tensors[static_cast<size_t>(t)].role != Role::kIn || !lowering::may_be_in_place(d, t)) continue;
+        if (const auto found =
+                group_in_the_way(view, groups, view.producer(lowering::value_of(*node, t)), visited))
             return found;
     }
     return std::nullopt;
@@ -161,15 +163,15 @@ std::optional<ptrdiff_t> Places::group_in_the_way(const BlockView& view, const s
 const Node* Places::view_in_the_way(const BlockView& view) const {
     const Block& block = view.block();
     if (block.repeat == 1 || !block.carried_in || !block.carried_out) return nullptr;
-    const Storage storage(input_, block);
+    const lowering::Storage storage(input_, block);
     const ValueId carried = storage.base(*block.carried_in);
     if (carried == storage.base(*block.carried_out)) return nullptr;
     const Node* replacement = storage.producer(*block.carried_out);
     for (const ValueId operand : replacement->operands) {
-        const bool is_a_view = storage.plan_of(operand).place == Place::kView;
+        const bool is_a_view = storage.plan_of(operand).place == plan::Place::kView;
         if (is_a_view && storage.base(operand) == carried) return storage.producer(operand);
     }
     return nullptr;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -7,7 +7,7 @@
 #include "lowering/storage.h"
 #include "planner/grouping.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// Chooses where every intermediate value of a block lies: tiles inside a group, views and updates where the
 /// definitions allow it, results in the place of operands that nothing reads later, the arena else. What a
@@ -16,7 +16,7 @@ class Places {
 public:
     /// Writes into `out`, which `input` reads. What `out` says of values already is kept: their layouts, and
     /// for what could be a view that it is in the arena.
-    Places(const LoweringInput& input, SpecialisationPlan& out)
+    Places(const lowering::LoweringInput& input, plan::SpecialisationPlan& out)
         : graph_(input.graph), out_(out), input_(input), decided_(out.tensors) {}
 
     void choose(const BlockView& view, const std::vector<Group>& groups);
@@ -40,13 +40,14 @@ private:
     const Layout& layout_of(ValueId value) const;
     bool shows_elements_twice(ValueId value) const;
     bool is_used_later(const BlockView& view, const Node& node, ValueId base,
-                       const std::map<const Node*, size_t>& kernel_of, const Storage& storage) const;
+                       const std::map<const Node*, size_t>& kernel_of,
+                       const lowering::Storage& storage) const;
 
     const Graph& graph_;
-    SpecialisationPlan& out_;
-    const LoweringInput& input_;
-    const std::map<std::string, TensorPlan> decided_;
+    plan::SpecialisationPlan& out_;
+    const lowering::LoweringInput& input_;
+    const std::map<std::string, plan::TensorPlan> decided_;
     std::set<const Node*> copied_views_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -5,14 +5,14 @@
 
 #include "planner/timed_leaves.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 // By so much a time may differ when it is measured again.
 constexpr double kNoise = 1.03;
 
 /// Whether the plan gives an intermediate value a layout.
-bool has_packed_values(const Graph& graph, const Node& node, const SpecialisationPlan& specialisation) {
+bool has_packed_values(const Graph& graph, const Node& node, const plan::SpecialisationPlan& specialisation) {
     const auto is_packed = [&](ValueId value) {
         const auto planned = specialisation.tensors.find(graph[value].name);
         return planned != specialisation.tensors.end() && !planned->second.layout.is_row_major();
@@ -49,7 +49,7 @@ bool dominates(const TimedLeaf& a, const TimedLeaf& b) {
 }
 
 /// Candidates of about the same time in all: one after the other the first that none of the others dominates.
-void append_by_preference(std::vector<TimedLeaf> alike, std::vector<Leaf>& out) {
+void append_by_preference(std::vector<TimedLeaf> alike, std::vector<plan::Leaf>& out) {
     while (!alike.empty()) {
         auto next = std::find_if(alike.begin(), alike.end(), [&](const TimedLeaf& timed) {
             return std::none_of(alike.begin(), alike.end(),
@@ -63,8 +63,9 @@ void append_by_preference(std::vector<TimedLeaf> alike, std::vector<Leaf>& out) 
 
 }  // namespace
 
-std::vector<Leaf> ranked_leaves(const Graph& graph, const Plan& plan, const Node& node,
-                                const SpecialisationPlan& specialisation, const PlannerOptions& options) {
+std::vector<plan::Leaf> ranked_leaves(const Graph& graph, const plan::Plan& plan, const Node& node,
+                                      const plan::SpecialisationPlan& specialisation,
+                                      const PlannerOptions& options) {
     const bool is_packed = has_packed_values(graph, node, specialisation);
     if (!options.costs || (!options.costs->is_measured() && !is_packed))
         return leaf_candidates(node, specialisation, options);
@@ -81,7 +82,7 @@ std::vector<Leaf> ranked_leaves(const Graph& graph, const Plan& plan, const Node
         return candidates[i].why_infinite.empty() ? candidates[i].seconds
                                                   : std::numeric_limits<double>::infinity();
     };
-    std::vector<Leaf> ranked;
+    std::vector<plan::Leaf> ranked;
     std::vector<bool> is_taken(count);
     while (ranked.size() < count) {
         double least = std::numeric_limits<double>::infinity();
@@ -99,4 +100,4 @@ std::vector<Leaf> ranked_leaves(const Graph& graph, const Plan& plan, const Node
     return ranked;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -5,7 +5,7 @@
 #include "kernels/micro_kernels.h"
 #include "planner/leaf_choice.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 /// The wait is then shared by so many rows that it is little beside what each of them takes.
@@ -13,8 +13,8 @@ constexpr int64_t kMostRows = 32;
 
 /// Tiles of several of these rows, ascending: powers of two, and all of a constant number.
 std::vector<int64_t> tiles_of(const Definition& root, int x, int64_t most,
-                              const SpecialisationPlan& specialisation) {
-    const int64_t extent = largest_extent(root, x, specialisation);
+                              const plan::SpecialisationPlan& specialisation) {
+    const int64_t extent = kernels::largest_extent(root, x, specialisation);
     const bool is_constant =
         std::holds_alternative<Number>(root.iterators[static_cast<size_t>(x)].extent->node);
     std::vector<int64_t> tiles;
@@ -25,17 +25,17 @@ std::vector<int64_t> tiles_of(const Definition& root, int x, int64_t most,
     return tiles;
 }
 
-std::vector<LoopTile> row_loops(const Definition& root, const std::vector<int>& shared) {
-    std::vector<LoopTile> loops;
+std::vector<plan::LoopTile> row_loops(const Definition& root, const std::vector<int>& shared) {
+    std::vector<plan::LoopTile> loops;
     for (const int x : shared) loops.push_back({root.iterators[static_cast<size_t>(x)].name, 1});
     return loops;
 }
 
 /// Loops in tiles of ever more neighbouring rows: a loop has larger tiles where those inside are whole.
-std::vector<std::vector<LoopTile>> row_tiles(const Definition& root, const std::vector<int>& shared,
-                                             const SpecialisationPlan& specialisation) {
-    std::vector<LoopTile> loops = row_loops(root, shared);
-    std::vector<std::vector<LoopTile>> tiles = {loops};
+std::vector<std::vector<plan::LoopTile>> row_tiles(const Definition& root, const std::vector<int>& shared,
+                                                   const plan::SpecialisationPlan& specialisation) {
+    std::vector<plan::LoopTile> loops = row_loops(root, shared);
+    std::vector<std::vector<plan::LoopTile>> tiles = {loops};
     int64_t inside = 1;  // rows of the loops inside
     for (size_t at = shared.size(); at-- > 0;) {
         int64_t& tile = loops[at].tile;
@@ -43,7 +43,7 @@ std::vector<std::vector<LoopTile>> row_tiles(const Definition& root, const std::
             tile = rows;
             tiles.push_back(loops);
         }
-        if (tile < largest_extent(root, shared[at], specialisation)) break;
+        if (tile < kernels::largest_extent(root, shared[at], specialisation)) break;
         inside *= tile;
     }
     return tiles;
@@ -51,22 +51,22 @@ std::vector<std::vector<LoopTile>> row_tiles(const Definition& root, const std::
 
 }  // namespace
 
-std::vector<Nest> row_nests(const std::vector<const Node*>& chain, const std::vector<int>& shared,
-                            const SpecialisationPlan& specialisation) {
+std::vector<plan::Nest> row_nests(const std::vector<const Node*>& chain, const std::vector<int>& shared,
+                                  const plan::SpecialisationPlan& specialisation) {
     const Definition& root = *chain.back()->definition();
     const auto last_fold = std::find_if(chain.rbegin(), chain.rend(), [](const Node* node) {
         return node->definition()->monoid != Monoid::kNone;
     });
     const auto behind = static_cast<size_t>(last_fold - chain.rbegin());
     const bool has_rest = last_fold != chain.rend() && behind > 1;
-    std::vector<Nest> nests;
-    for (std::vector<LoopTile>& loops : row_tiles(root, shared, specialisation)) {
-        Nest flat{std::move(loops), {}}, rest{{}, {}};
-        for (const LoopTile& loop : flat.loops)
+    std::vector<plan::Nest> nests;
+    for (std::vector<plan::LoopTile>& loops : row_tiles(root, shared, specialisation)) {
+        plan::Nest flat{std::move(loops), {}}, rest{{}, {}};
+        for (const plan::LoopTile& loop : flat.loops)
             if (loop.tile > 1) rest.loops.push_back({loop.iterator, 1});
-        Nest nested{flat.loops, {}};
+        plan::Nest nested{flat.loops, {}};
         for (const Node* node : chain) {
-            const Leaf leaf(node->name, plain_micro_kernel());
+            const plan::Leaf leaf(node->name, kernels::plain_micro_kernel());
             flat.children.emplace_back(leaf);
             (nested.children.size() + behind < chain.size() ? nested : rest).children.emplace_back(leaf);
         }
@@ -78,4 +78,4 @@ std::vector<Nest> row_nests(const std::vector<const Node*>& chain, const std::ve
     return nests;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -6,7 +6,7 @@
 #include "plan/nest.h"
 #include "plan/plan.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// Nests of a chain of operators over the rows that all of them share, `shared` iterators of the last one: a
 /// row at a time first, then in tiles of ever more rows. Leaves are loops without lanes.
@@ -21,7 +21,7 @@ namespace tessera {
 /// taken; of several rows, the processor folds the next one meanwhile. What comes behind the last fold waits
 /// for nothing: a row at a time, it finds what it reads where it was just written. Tiles divide constant
 /// extents, so that the code of whole tiles is all.
-std::vector<Nest> row_nests(const std::vector<const Node*>& chain, const std::vector<int>& shared,
-                            const SpecialisationPlan& specialisation);
+std::vector<plan::Nest> row_nests(const std::vector<const Node*>& chain, const std::vector<int>& shared,
+                                  const plan::SpecialisationPlan& specialisation);
 
-}  // namespace tessera
+}  // namespace tessera::planner

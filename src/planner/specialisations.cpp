@@ -5,13 +5,13 @@
 
 #include "kernels/register_blocks.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 /// For the symbols that are at most `few` at all points whose names start with `name`: at most what they are
 /// there.
-SpecialisationPlan narrowed(const Graph& graph, const std::string& name, int64_t few,
-                            SpecialisationPlan whole) {
+plan::SpecialisationPlan narrowed(const Graph& graph, const std::string& name, int64_t few,
+                                  plan::SpecialisationPlan whole) {
     whole.name = name;
     for (auto& [symbol, bounds] : whole.bounds) {
         int64_t most = 0;
@@ -26,13 +26,13 @@ SpecialisationPlan narrowed(const Graph& graph, const std::string& name, int64_t
 
 }  // namespace
 
-std::vector<SpecialisationPlan> specialisations(const Graph& graph) {
-    SpecialisationPlan whole;
+std::vector<plan::SpecialisationPlan> specialisations(const Graph& graph) {
+    plan::SpecialisationPlan whole;
     whole.name = "prefill";
     for (const DimSymbol& symbol : graph.symbols) whole.bounds[symbol.name] = {symbol.low, symbol.high};
-    std::vector<SpecialisationPlan> result;
-    for (const auto& [name, few] : {std::pair{"decode", int64_t{1}}, {"batch", kFewRows}}) {
-        SpecialisationPlan narrow = narrowed(graph, name, few, whole);
+    std::vector<plan::SpecialisationPlan> result;
+    for (const auto& [name, few] : {std::pair{"decode", int64_t{1}}, {"batch", kernels::kFewRows}}) {
+        plan::SpecialisationPlan narrow = narrowed(graph, name, few, whole);
         if (narrow.bounds != whole.bounds && (result.empty() || narrow.bounds != result.back().bounds))
             result.push_back(std::move(narrow));
     }
@@ -40,4 +40,4 @@ std::vector<SpecialisationPlan> specialisations(const Graph& graph) {
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

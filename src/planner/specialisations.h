@@ -5,11 +5,11 @@
 #include "ir/graph.h"
 #include "plan/plan.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// For what a graph is compiled apart, without kernels, the narrowest first, as the first whose bounds hold
 /// is called: `decode` for the symbols that are 1 at all points whose names start so, `batch` for those that
 /// are a few (kFewRows) at its points, `prefill` for all bounds.
-std::vector<SpecialisationPlan> specialisations(const Graph& graph);
+std::vector<plan::SpecialisationPlan> specialisations(const Graph& graph);
 
-}  // namespace tessera
+}  // namespace tessera::planner

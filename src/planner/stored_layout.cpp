@@ -6,7 +6,7 @@
 #include "kernels/unit_lanes.h"
 #include "lowering/storage.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 bool is_iterator(const std::vector<ExprPtr>& access, int axis) {
@@ -25,10 +25,11 @@ ValueId state_behind(const Graph& graph, ValueId value) {
 
 }  // namespace
 
-void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOptions& options, Plan& plan) {
+void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOptions& options,
+                          plan::Plan& plan) {
     const Definition& d = *node.definition();
     const auto choose = [&](int operand, int n, int k, int64_t neighbours) {
-        const Value& value = graph[state_behind(graph, value_of(node, operand))];
+        const Value& value = graph[state_behind(graph, lowering::value_of(node, operand))];
         if (plan.stored.contains(value.name)) return;
         const auto all = accesses(d, operand);
         if (all.size() != 1) return;
@@ -76,17 +77,18 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
         if (s >= 0 && last >= 0) choose(value->tensor, last, s, 1);
         return;
     }
-    for (const BlockContraction& roles : block_contractions_of(d)) {
-        choose(roles.b.tensor, roles.n.front(), roles.k, kQuad);
+    for (const kernels::BlockContraction& roles : kernels::block_contractions_of(d)) {
+        choose(roles.b.tensor, roles.n.front(), roles.k, kernels::kQuad);
         for (const Read& operand : roles.b_reads) choose(operand.tensor, roles.n.front(), roles.k, 1);
     }
-    for (const Contraction& roles : contractions_of(d)) {
+    for (const kernels::Contraction& roles : kernels::contractions_of(d)) {
         const Read* alone = roles.b_operand();
         const int64_t neighbours =
-            alone ? k_lanes(options.target(), d.tensors[static_cast<size_t>(alone->tensor)].type) : 1;
+            alone ? kernels::k_lanes(options.target(), d.tensors[static_cast<size_t>(alone->tensor)].type)
+                  : 1;
         for (const Read& operand : roles.b_reads)
             choose(operand.tensor, roles.n.front(), roles.k.front(), neighbours);
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -6,7 +6,7 @@
 #include "planner/operator_traffic.h"
 #include "planner/weighted_sizes.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 size_t level_of_constants(const PlannerOptions& options) {
     size_t level = options.costs->near_level();
@@ -20,13 +20,13 @@ namespace {
 
 class Timing {
 public:
-    Timing(const Graph& graph, const Plan& plan, const Node& node, const SpecialisationPlan& specialisation,
-           const PlannerOptions& options)
+    Timing(const Graph& graph, const plan::Plan& plan, const Node& node,
+           const plan::SpecialisationPlan& specialisation, const PlannerOptions& options)
         : definition_(*node.definition()),
           model_(*options.costs),
           workers_(options.workers),
           constants_(level_of_constants(options)),
-          layouts_(layouts_of(graph, plan, node, specialisation)) {
+          layouts_(lowering::layouts_of(graph, plan, node, specialisation)) {
         const TrafficRates rates{[this](size_t level) { return model_.seconds_per_byte(level, workers_); },
                                  [this](size_t level) { return model_.capacity(level, workers_); },
                                  constants_, model_.machine().memory.size() - 1};
@@ -37,10 +37,10 @@ public:
         }
     }
 
-    TimedLeaf operator()(Leaf leaf) const {
+    TimedLeaf operator()(plan::Leaf leaf) const {
         TimedLeaf timed{.leaf = std::move(leaf)};
         for (const At& at : points_) {
-            const LeafCost cost = model_.leaf(definition_, timed.leaf, at.extents, layouts_);
+            const cost::LeafCost cost = model_.leaf(definition_, timed.leaf, at.extents, layouts_);
             if (!cost.why_infinite.empty())
                 return {.leaf = std::move(timed.leaf), .why_infinite = cost.why_infinite};
             const double stall =
@@ -64,7 +64,7 @@ private:
     };
 
     const Definition& definition_;
-    const CostModel& model_;
+    const cost::CostModel& model_;
     const int64_t workers_;
     const size_t constants_;  ///< the level in which constants are found
     const std::vector<Layout> layouts_;
@@ -73,13 +73,14 @@ private:
 
 }  // namespace
 
-std::vector<TimedLeaf> timed_leaves(const Graph& graph, const Plan& plan, const Node& node,
-                                    const SpecialisationPlan& specialisation, const PlannerOptions& options) {
+std::vector<TimedLeaf> timed_leaves(const Graph& graph, const plan::Plan& plan, const Node& node,
+                                    const plan::SpecialisationPlan& specialisation,
+                                    const PlannerOptions& options) {
     const Timing timing(graph, plan, node, specialisation, options);
     std::vector<TimedLeaf> timed;
-    for (Leaf& leaf : leaf_candidates(node, specialisation, options))
+    for (plan::Leaf& leaf : leaf_candidates(node, specialisation, options))
         timed.push_back(timing(std::move(leaf)));
     return timed;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -5,10 +5,10 @@
 
 #include "planner/leaf_choice.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 struct TimedLeaf {
-    Leaf leaf;
+    plan::Leaf leaf;
     double seconds = 0;             ///< the sum over the points, by their weights
     std::vector<double> at_points;  ///< the seconds at each
     std::vector<double> near;       ///< with everything near, without waiting for the memory
@@ -26,7 +26,8 @@ size_t level_of_constants(const PlannerOptions& options);
 /// innermost level that holds all constants, everything else from the innermost that holds it. Tensors lie as
 /// the plan says.
 /// @pre options.costs
-std::vector<TimedLeaf> timed_leaves(const Graph& graph, const Plan& plan, const Node& node,
-                                    const SpecialisationPlan& specialisation, const PlannerOptions& options);
+std::vector<TimedLeaf> timed_leaves(const Graph& graph, const plan::Plan& plan, const Node& node,
+                                    const plan::SpecialisationPlan& specialisation,
+                                    const PlannerOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -5,10 +5,10 @@
 #include "ir/graph.h"
 #include "plan/nest.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// Refuses a leaf that names no operator of the block, or a micro-kernel that does not implement it, or one
 /// that lacks a parameter.
-void verify_leaf(const Block& block, const Leaf& leaf, const std::string& where);
+void verify_leaf(const Block& block, const plan::Leaf& leaf, const std::string& where);
 
-}  // namespace tessera
+}  // namespace tessera::planner

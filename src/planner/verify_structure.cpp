@@ -12,7 +12,7 @@
 #include "planner/verify_parts.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 /// When an operator has its turn in a block.
@@ -26,14 +26,14 @@ using Turns = std::map<std::string, Turn>;
 /// One specialisation of a plan, checked against its graph.
 class Verifier {
 public:
-    Verifier(const Graph& graph, const SpecialisationPlan& plan, std::string where)
+    Verifier(const Graph& graph, const plan::SpecialisationPlan& plan, std::string where)
         : graph_(graph), plan_(plan), where_(std::move(where)) {}
 
     void run() {
         check_bounds();
         check_tensors();
         for (const Block& block : graph_.blocks) check_block(block);
-        for (const KernelPlan& kernel : plan_.kernels) {
+        for (const plan::KernelPlan& kernel : plan_.kernels) {
             const bool exists = std::any_of(graph_.blocks.begin(), graph_.blocks.end(),
                                             [&](const Block& b) { return b.name == kernel.block; });
             if (!exists) fail(kernel.block, "is no block of the graph");
@@ -47,7 +47,7 @@ private:
         throw Error(where_, entity, problem, advice);
     }
 
-    const TensorPlan* tensor(ValueId id) const {
+    const plan::TensorPlan* tensor(ValueId id) const {
         const auto at = plan_.tensors.find(graph_[id].name);
         return at == plan_.tensors.end() ? nullptr : &at->second;
     }
@@ -56,8 +56,8 @@ private:
     ValueId base(ValueId id) const {
         const ValueId start = id;
         for (size_t steps = 0; steps <= graph_.values.size(); ++steps) {
-            const TensorPlan* t = tensor(id);
-            if (!t || (t->place != Place::kView && t->place != Place::kInPlace)) return id;
+            const plan::TensorPlan* t = tensor(id);
+            if (!t || (t->place != plan::Place::kView && t->place != plan::Place::kInPlace)) return id;
             id = *graph_.find(t->of);
         }
         fail(graph_[start].name, "stands for itself, by way of others");
@@ -80,7 +80,7 @@ private:
 
     void check_tensors() const {
         for (const auto& [name, tensor] : plan_.tensors) {
-            const auto whole = whole_of(name);
+            const auto whole = plan::whole_of(name);
             const auto id = graph_.find(whole.value_or(name));
             if (!id || graph_[*id].kind != ValueKind::kIntermediate)
                 fail(name, "is no intermediate value of the graph");
@@ -90,10 +90,10 @@ private:
             if (const std::string why = why_illegal(tensor.layout, graph_[*id].type.shape.size());
                 !why.empty())
                 fail(name, why);
-            const bool is_alias = tensor.place == Place::kView || tensor.place == Place::kInPlace;
+            const bool is_alias = tensor.place == plan::Place::kView || tensor.place == plan::Place::kInPlace;
             if (is_alias && !graph_.find(tensor.of))
                 fail(name, fmt::format("takes {}, which is no value of the graph", tensor.of));
-            if (tensor.each_worker && tensor.place != Place::kArena)
+            if (tensor.each_worker && tensor.place != plan::Place::kArena)
                 fail(name, "is of each worker, but has no place in the arena");
             if (is_alias && !tensor.layout.is_row_major())
                 fail(name, "has a layout of its own, but no storage");
@@ -112,12 +112,12 @@ private:
     void check_block(const Block& block) {
         Turns reads, combines;  // when an operator reads its operands, and when it combines parts
         Turn turn;
-        for (const KernelPlan& kernel : plan_.kernels) {
+        for (const plan::KernelPlan& kernel : plan_.kernels) {
             if (kernel.block != block.name) continue;
             turn.leaf = 0;
-            for (const Leaf* leaf : leaves(kernel.nest)) {
+            for (const plan::Leaf* leaf : plan::leaves(kernel.nest)) {
                 verify_leaf(block, *leaf, where_);
-                Turns& turns = combines_parts(*leaf) ? combines : reads;
+                Turns& turns = lowering::combines_parts(*leaf) ? combines : reads;
                 if (!turns.emplace(leaf->node, turn).second) fail(leaf->node, "is computed twice");
                 ++turn.leaf;
             }
@@ -126,8 +126,8 @@ private:
         Turns made = combines;
         made.insert(reads.begin(), reads.end());
         for (const Node& node : block.nodes) {
-            const TensorPlan* first = tensor(node.results.front());
-            const bool is_a_view = first && first->place == Place::kView;
+            const plan::TensorPlan* first = tensor(node.results.front());
+            const bool is_a_view = first && first->place == plan::Place::kView;
             if (is_a_view) {
                 check_view(node, *first);
                 if (made.contains(node.name)) fail(node.name, "is a view, and a kernel computes it too");
@@ -141,8 +141,9 @@ private:
         check_carried(block);
     }
 
-    void check_view(const Node& node, const TensorPlan& view) const {
-        if (!is_view(*node.definition())) fail(node.name, "computes something, so its result is no view");
+    void check_view(const Node& node, const plan::TensorPlan& view) const {
+        if (!lowering::is_view(*node.definition()))
+            fail(node.name, "computes something, so its result is no view");
         if (graph_[node.operands.front()].name != view.of) {
             fail(graph_[node.results.front()].name,
                  fmt::format("is a view of {}, not of {}", graph_[node.operands.front()].name, view.of));
@@ -154,11 +155,11 @@ private:
         std::map<ValueId, const Node*> maker;
         for (const Node& node : block.nodes) {
             for (const ValueId result : node.results) {
-                const TensorPlan* t = tensor(result);
-                maker[result] = t && t->place == Place::kView && maker.contains(node.operands.front())
+                const plan::TensorPlan* t = tensor(result);
+                maker[result] = t && t->place == plan::Place::kView && maker.contains(node.operands.front())
                                     ? maker.at(node.operands.front())
-                                : t && t->place == Place::kView ? nullptr
-                                                                : &node;
+                                : t && t->place == plan::Place::kView ? nullptr
+                                                                      : &node;
             }
         }
         for (const Node& node : block.nodes) {
@@ -182,8 +183,8 @@ private:
     void check_tiles(const Block& block, const Turns& reads, const Turns& made) const {
         for (const Node& node : block.nodes) {
             for (const ValueId result : node.results) {
-                const TensorPlan* t = tensor(result);
-                if (!t || t->place != Place::kTile) continue;
+                const plan::TensorPlan* t = tensor(result);
+                if (!t || t->place != plan::Place::kTile) continue;
                 bool is_read = false;
                 for (const Block& other : graph_.blocks) {
                     for (const Node& reader : other.nodes) {
@@ -212,8 +213,8 @@ private:
     void check_replacements(const Block& block, const Turns& reads, const Turns& made) const {
         for (const Node& node : block.nodes) {
             for (const ValueId result : node.results) {
-                const TensorPlan* t = tensor(result);
-                if (!t || t->place != Place::kInPlace) {
+                const plan::TensorPlan* t = tensor(result);
+                if (!t || t->place != plan::Place::kInPlace) {
                     if (node.previous)
                         fail(graph_[result].name, fmt::format("updates {} and must be in place of it",
                                                               graph_[*node.previous].name));
@@ -227,7 +228,7 @@ private:
                 } else {
                     check_elementwise(node, result, taken);
                 }
-                if (!may_replace(node, taken, [&](ValueId v) { return base(v); })) {
+                if (!lowering::may_replace(node, taken, [&](ValueId v) { return base(v); })) {
                     fail(graph_[result].name,
                          fmt::format("takes over {}, where {} reads other elements than it writes", t->of,
                                      node.name));
@@ -284,13 +285,13 @@ private:
     /// Views between a value and its storage must not show one element twice, or writing one would change
     /// another.
     void check_written_views(ValueId result, ValueId taken) const {
-        for (ValueId at = taken;
-             tensor(at) && (tensor(at)->place == Place::kView || tensor(at)->place == Place::kInPlace);
+        for (ValueId at = taken; tensor(at) && (tensor(at)->place == plan::Place::kView ||
+                                                tensor(at)->place == plan::Place::kInPlace);
              at = *graph_.find(tensor(at)->of)) {
-            if (tensor(at)->place != Place::kView) continue;
+            if (tensor(at)->place != plan::Place::kView) continue;
             for (const Block& block : graph_.blocks) {
                 for (const Node& node : block.nodes) {
-                    if (node.results.front() == at && !is_one_to_one(*node.definition())) {
+                    if (node.results.front() == at && !lowering::is_one_to_one(*node.definition())) {
                         fail(graph_[result].name,
                              fmt::format("takes over {}, which shows some elements more than once",
                                          graph_[at].name));
@@ -311,9 +312,10 @@ private:
         check_written_views(result, taken);
         const Definition& d = *node.definition();
         for (int i = 0; i < static_cast<int>(d.tensors.size()); ++i) {
-            if (d.tensors[static_cast<size_t>(i)].role != Role::kIn || !(value_of(node, i) == taken))
+            if (d.tensors[static_cast<size_t>(i)].role != Role::kIn ||
+                !(lowering::value_of(node, i) == taken))
                 continue;
-            if (!may_be_in_place(d, i)) {
+            if (!lowering::may_be_in_place(d, i)) {
                 fail(node.name,
                      fmt::format("reads {} at other elements than it writes, so it cannot be in place",
                                  graph_[taken].name));
@@ -329,8 +331,8 @@ private:
     bool comes_from(const Block&, ValueId value, ValueId ancestor) const {
         for (size_t steps = 0; steps <= graph_.values.size(); ++steps) {
             if (value == ancestor) return true;
-            const TensorPlan* t = tensor(value);
-            if (!t || (t->place != Place::kView && t->place != Place::kInPlace)) return false;
+            const plan::TensorPlan* t = tensor(value);
+            if (!t || (t->place != plan::Place::kView && t->place != plan::Place::kInPlace)) return false;
             value = *graph_.find(t->of);
         }
         return false;
@@ -358,13 +360,13 @@ private:
     }
 
     const Graph& graph_;
-    const SpecialisationPlan& plan_;
+    const plan::SpecialisationPlan& plan_;
     std::string where_;
 };
 
 }  // namespace
 
-void verify_structure(const Graph& graph, const Plan& plan, const std::string& where) {
+void verify_structure(const Graph& graph, const plan::Plan& plan, const std::string& where) {
     if (plan.graph != graph.name) {
         throw Error(where, plan.graph,
                     fmt::format("is the graph of this plan, the model's is {}", graph.name),
@@ -379,18 +381,18 @@ void verify_structure(const Graph& graph, const Plan& plan, const std::string& w
             throw Error(where, name, why);
     }
     std::set<std::string> names;
-    for (const SpecialisationPlan& s : plan.specialisations) {
-        if (!is_part_of_identifier(s.name) || !names.insert(s.name).second)
+    for (const plan::SpecialisationPlan& s : plan.specialisations) {
+        if (!movement::is_part_of_identifier(s.name) || !names.insert(s.name).second)
             throw Error(where, s.name, "is no name of a specialisation, or is given twice");
         Verifier(graph, s, fmt::format("{}: specialisation {}", where, s.name)).run();
     }
     const bool covers_all = std::any_of(
-        plan.specialisations.begin(), plan.specialisations.end(), [&](const SpecialisationPlan& s) {
+        plan.specialisations.begin(), plan.specialisations.end(), [&](const plan::SpecialisationPlan& s) {
             return std::all_of(graph.symbols.begin(), graph.symbols.end(), [&](const DimSymbol& symbol) {
-                return s.bounds.at(symbol.name) == SymbolBounds{symbol.low, symbol.high};
+                return s.bounds.at(symbol.name) == plan::SymbolBounds{symbol.low, symbol.high};
             });
         });
     if (!covers_all) throw Error(where, "specialisation", "none covers the bounds of all symbols");
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -5,9 +5,9 @@
 #include "ir/graph.h"
 #include "plan/plan.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// The part of the check that needs no lowering: names, order of execution, storage that is taken over.
-void verify_structure(const Graph& graph, const Plan& plan, const std::string& where);
+void verify_structure(const Graph& graph, const plan::Plan& plan, const std::string& where);
 
-}  // namespace tessera
+}  // namespace tessera::planner

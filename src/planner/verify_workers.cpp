@@ -12,27 +12,28 @@
 #include "plan/parts.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
-using Accesses = std::vector<const WorkerAccess*>;
+using Accesses = std::vector<const movement::WorkerAccess*>;
 
 /// Two accesses with no part in common, of which one writes; nothing if there are none.
 struct Conflict {
-    const WorkerAccess* first = nullptr;
-    const WorkerAccess* second = nullptr;
+    const movement::WorkerAccess* first = nullptr;
+    const movement::WorkerAccess* second = nullptr;
 };
 
 Conflict conflict_between(const Accesses& accesses) {
     const auto writer = std::find_if(accesses.begin(), accesses.end(),
-                                     [](const WorkerAccess* access) { return access->is_write; });
+                                     [](const movement::WorkerAccess* access) { return access->is_write; });
     if (writer == accesses.end()) return {};
     // A division that suits the writer must suit everybody.
-    const WorkerAccess* misfit = *writer;
-    for (const WorkerPart& part : (*writer)->parts) {
-        const auto other = std::find_if(accesses.begin(), accesses.end(), [&](const WorkerAccess* access) {
-            return std::find(access->parts.begin(), access->parts.end(), part) == access->parts.end();
-        });
+    const movement::WorkerAccess* misfit = *writer;
+    for (const movement::WorkerPart& part : (*writer)->parts) {
+        const auto other =
+            std::find_if(accesses.begin(), accesses.end(), [&](const movement::WorkerAccess* access) {
+                return std::find(access->parts.begin(), access->parts.end(), part) == access->parts.end();
+            });
         if (other == accesses.end()) return {};
         misfit = *other;
     }
@@ -41,13 +42,14 @@ Conflict conflict_between(const Accesses& accesses) {
 
 class WorkersVerifier {
 public:
-    WorkersVerifier(const SpecialisationPlan& plan, const Program& program, const std::string& where)
+    WorkersVerifier(const plan::SpecialisationPlan& plan, const movement::Program& program,
+                    const std::string& where)
         : plan_(plan), where_(where) {
         // A block that repeats is walked through twice: then its end has met its beginning.
         int64_t phase = 0;
-        for (const ProgramBlock& block : program.blocks) {
+        for (const movement::ProgramBlock& block : program.blocks) {
             for (int64_t repetition = 0; repetition < std::min<int64_t>(block.repeat, 2); ++repetition) {
-                for (const Kernel& kernel : block.kernels) {
+                for (const movement::Kernel& kernel : block.kernels) {
                     phase += kernel.barrier;
                     add(kernel, phase, repetition == 0);
                 }
@@ -78,9 +80,9 @@ public:
     }
 
 private:
-    void add(const Kernel& kernel, int64_t phase, bool is_first) {
-        for (const WorkerAccess& access : kernel.accesses) {
-            if (place_of(access.value) == Place::kTile) continue;  // tiles are a worker's own
+    void add(const movement::Kernel& kernel, int64_t phase, bool is_first) {
+        for (const movement::WorkerAccess& access : kernel.accesses) {
+            if (place_of(access.value) == plan::Place::kTile) continue;  // tiles are a worker's own
             if (!is_own(access.value)) {
                 shared_[phase][access.value].push_back(&access);
             } else if (is_first) {
@@ -89,22 +91,22 @@ private:
         }
     }
 
-    Place place_of(const std::string& value) const {
+    plan::Place place_of(const std::string& value) const {
         const auto at = plan_.tensors.find(value);
-        return at == plan_.tensors.end() ? Place::kGiven : at->second.place;
+        return at == plan_.tensors.end() ? plan::Place::kGiven : at->second.place;
     }
 
     /// Parts are not, though each worker has some: whoever combines reads all.
     bool is_own(const std::string& value) const {
         const auto at = plan_.tensors.find(value);
-        return at != plan_.tensors.end() && at->second.each_worker && !whole_of(value);
+        return at != plan_.tensors.end() && at->second.each_worker && !plan::whole_of(value);
     }
 
     /// Copies: every worker has computed what it reads if it computes all of it, or if it stays in its part.
     void check_own(const std::string& value, const Accesses& accesses) const {
-        const bool are_whole = std::all_of(accesses.begin(), accesses.end(), [](const WorkerAccess* access) {
-            return !access->is_write || access->by_all;
-        });
+        const bool are_whole = std::all_of(
+            accesses.begin(), accesses.end(),
+            [](const movement::WorkerAccess* access) { return !access->is_write || access->by_all; });
         if (are_whole) return;
         const Conflict conflict = conflict_between(accesses);
         if (!conflict.first) return;
@@ -120,7 +122,7 @@ private:
         throw Error(where_, value, problem, advice);
     }
 
-    const SpecialisationPlan& plan_;
+    const plan::SpecialisationPlan& plan_;
     const std::string& where_;
     std::map<int64_t, std::map<std::string, Accesses>> shared_;  ///< by phase and storage
     std::map<std::string, Accesses> own_;
@@ -128,8 +130,9 @@ private:
 
 }  // namespace
 
-void verify_workers(const SpecialisationPlan& plan, const Program& program, const std::string& where) {
+void verify_workers(const plan::SpecialisationPlan& plan, const movement::Program& program,
+                    const std::string& where) {
     if (program.workers > 1) WorkersVerifier(plan, program, where).run();
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

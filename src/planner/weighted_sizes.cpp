@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-namespace tessera {
+namespace tessera::planner {
 
-bool holds(const SpecialisationPlan& specialisation, const Point& point) {
+bool holds(const plan::SpecialisationPlan& specialisation, const Point& point) {
     return std::all_of(point.values.begin(), point.values.end(), [&](const auto& value) {
         const auto bounds = specialisation.bounds.find(value.first);
         return bounds != specialisation.bounds.end() && bounds->second.low <= value.second &&
@@ -12,20 +12,21 @@ bool holds(const SpecialisationPlan& specialisation, const Point& point) {
     });
 }
 
-const Point* heaviest_point(const Graph& graph, const SpecialisationPlan& specialisation) {
+const Point* heaviest_point(const Graph& graph, const plan::SpecialisationPlan& specialisation) {
     const Point* heaviest = nullptr;
     for (const Point& point : graph.points)
         if (holds(specialisation, point) && (!heaviest || point.weight > heaviest->weight)) heaviest = &point;
     return heaviest;
 }
 
-std::optional<size_t> specialisation_at(const Plan& plan, const Point& point) {
+std::optional<size_t> specialisation_at(const plan::Plan& plan, const Point& point) {
     for (size_t s = 0; s < plan.specialisations.size(); ++s)
         if (holds(plan.specialisations[s], point)) return s;
     return std::nullopt;
 }
 
-std::vector<Point> points_of(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation) {
+std::vector<Point> points_of(const Graph& graph, const plan::Plan& plan,
+                             const plan::SpecialisationPlan& specialisation) {
     std::vector<Point> found;
     for (const Point& point : graph.points) {
         const auto runs = specialisation_at(plan, point);
@@ -34,8 +35,8 @@ std::vector<Point> points_of(const Graph& graph, const Plan& plan, const Special
     return found;
 }
 
-std::vector<WeightedSizes> sizes_of(const Graph& graph, const Plan& plan,
-                                    const SpecialisationPlan& specialisation) {
+std::vector<WeightedSizes> sizes_of(const Graph& graph, const plan::Plan& plan,
+                                    const plan::SpecialisationPlan& specialisation) {
     std::map<std::string, int64_t> largest;
     for (const auto& [symbol, bounds] : specialisation.bounds) largest[symbol] = bounds.high;
     std::vector<WeightedSizes> found;
@@ -48,4 +49,4 @@ std::vector<WeightedSizes> sizes_of(const Graph& graph, const Plan& plan,
     return found;
 }
 
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -9,7 +9,7 @@
 #include "ir/graph.h"
 #include "plan/plan.h"
 
-namespace tessera {
+namespace tessera::planner {
 
 /// Sizes at which costs are evaluated.
 struct WeightedSizes {
@@ -18,21 +18,22 @@ struct WeightedSizes {
 };
 
 /// Whether the point lies within the specialisation's bounds.
-bool holds(const SpecialisationPlan& specialisation, const Point& point);
+bool holds(const plan::SpecialisationPlan& specialisation, const Point& point);
 
 /// The one of greatest weight within the specialisation's bounds, though another one may run there; null if
 /// there is none.
-const Point* heaviest_point(const Graph& graph, const SpecialisationPlan& specialisation);
+const Point* heaviest_point(const Graph& graph, const plan::SpecialisationPlan& specialisation);
 
 /// Index of the specialisation that runs at the point, which is the first one that holds it
 /// (`LoadedProgram::specialisation_for`); nothing if none does.
-std::optional<size_t> specialisation_at(const Plan& plan, const Point& point);
+std::optional<size_t> specialisation_at(const plan::Plan& plan, const Point& point);
 
 /// The graph's points at which the specialisation of the plan runs.
-std::vector<Point> points_of(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation);
+std::vector<Point> points_of(const Graph& graph, const plan::Plan& plan,
+                             const plan::SpecialisationPlan& specialisation);
 
 /// Those points, symbols that a point does not name at their largest; the largest sizes where there is none.
-std::vector<WeightedSizes> sizes_of(const Graph& graph, const Plan& plan,
-                                    const SpecialisationPlan& specialisation);
+std::vector<WeightedSizes> sizes_of(const Graph& graph, const plan::Plan& plan,
+                                    const plan::SpecialisationPlan& specialisation);
 
-}  // namespace tessera
+}  // namespace tessera::planner

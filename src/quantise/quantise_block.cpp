@@ -11,7 +11,7 @@
 // A scale is searched in F32 and stored in fewer bits. The integers are rounded last, with the scale as it is
 // stored.
 
-namespace tessera {
+namespace tessera::quantise {
 namespace {
 
 using ops::WeightFormat;
@@ -179,4 +179,4 @@ void quantise_block(WeightFormat format, std::span<const float> x, QuantisedBloc
     TESSERA_CHECK(false, "{} is no quantised format", ops::info(format).name);
 }
 
-}  // namespace tessera
+}  // namespace tessera::quantise

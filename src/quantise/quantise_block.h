@@ -6,7 +6,7 @@
 
 #include "ops/weight_format.h"
 
-namespace tessera {
+namespace tessera::quantise {
 
 /// The operands of one block of a weight, in the order of its format: each element as its pattern of bits in
 /// a byte (`q` of Q6_K is u6), or as the two bytes of an F16.
@@ -22,4 +22,4 @@ struct QuantisedBlock {
 /// @pre the format is quantised, x has the elements of one block and all are finite.
 void quantise_block(ops::WeightFormat format, std::span<const float> x, QuantisedBlock& block);
 
-}  // namespace tessera
+}  // namespace tessera::quantise

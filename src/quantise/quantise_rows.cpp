@@ -9,7 +9,7 @@
 #include "quantise/quantise_block.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::quantise {
 namespace {
 
 /// Bytes of one block's elements of an operand: always whole ones.
@@ -66,4 +66,4 @@ OperandBytes quantise_rows(ops::WeightFormat format, size_t elements, const Read
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::quantise

@@ -7,7 +7,7 @@
 
 #include "ops/weight_format.h"
 
-namespace tessera {
+namespace tessera::quantise {
 
 /// The operands of a quantised weight, in the order of its format, each as the bytes of a tensor (elements of
 /// less than a byte as ElementType says).
@@ -20,4 +20,4 @@ using ReadElements = std::function<void(size_t first, std::span<float> to)>;
 /// What `read` throws is thrown again.
 OperandBytes quantise_rows(ops::WeightFormat format, size_t elements, const ReadElements& read, int workers);
 
-}  // namespace tessera
+}  // namespace tessera::quantise

@@ -19,7 +19,7 @@
 // Source: S. P. Lloyd, "Least squares quantization in PCM", 1982; the candidates, and the minimum that is
 // never negative, are those of ggml's k-quants. Dropped: ggml's coordinate descent over single integers.
 
-namespace tessera {
+namespace tessera::quantise {
 namespace {
 
 constexpr size_t kMost = 32;  // elements of a group
@@ -161,4 +161,4 @@ ScaleAndMinimum search_scale_and_minimum(std::span<const float> x, std::span<con
     return best.at;
 }
 
-}  // namespace tessera
+}  // namespace tessera::quantise

@@ -5,7 +5,7 @@
 
 /// Scales of small groups of weights, chosen by weighted least squares. The weight of an element's error is
 /// its importance: without activations to ask, an element of a larger magnitude counts more.
-namespace tessera {
+namespace tessera::quantise {
 
 /// Integers low .. high, and how finely scales around the one that just reaches the largest element are
 /// tried: `steps` on each side, `step` apart in units of an integer.
@@ -28,4 +28,4 @@ struct ScaleAndMinimum {
 ScaleAndMinimum search_scale_and_minimum(std::span<const float> x, std::span<const float> importance,
                                          const SearchLevels& levels);
 
-}  // namespace tessera
+}  // namespace tessera::quantise

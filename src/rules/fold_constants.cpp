@@ -8,7 +8,7 @@
 #include "egraph/block_terms.h"
 #include "rules/algebra/families.h"
 
-namespace tessera {
+namespace tessera::rules {
 namespace {
 
 using egraph::ClassId;
@@ -119,4 +119,4 @@ std::optional<Graph> ConstantFolding::fold(Graph graph) const {
     return graph;
 }
 
-}  // namespace tessera
+}  // namespace tessera::rules

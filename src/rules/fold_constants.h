@@ -8,7 +8,7 @@
 #include "egraph/family.h"
 #include "ir/graph.h"
 
-namespace tessera {
+namespace tessera::rules {
 
 /// Concatenations of constants are constants themselves, whose parts are put together before run time: when
 /// the weights are packed. What is joined must not be stored once more by itself.
@@ -32,4 +32,4 @@ private:
     std::set<std::string> joinable_;  ///< names of constants
 };
 
-}  // namespace tessera
+}  // namespace tessera::rules

@@ -20,7 +20,7 @@
 #include "rules/fold_constants.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::rules {
 namespace {
 
 using egraph::BlockTerms;
@@ -240,4 +240,4 @@ std::string print(const std::vector<BlockRewrite>& blocks) {
     return text;
 }
 
-}  // namespace tessera
+}  // namespace tessera::rules

@@ -9,7 +9,7 @@
 #include "extraction/extract.h"
 #include "ir/graph.h"
 
-namespace tessera {
+namespace tessera::rules {
 
 /// What an operator over operands of these types costs, in seconds or any other unit: at least 0; infinite
 /// for what cannot be computed. A pure function. Leaves and projections are not asked for: they are free.
@@ -50,4 +50,4 @@ std::string summary(const std::vector<BlockRewrite>& blocks);
 /// A line for each block, and one below it for each rule that said something new.
 std::string print(const std::vector<BlockRewrite>& blocks);
 
-}  // namespace tessera
+}  // namespace tessera::rules

@@ -26,7 +26,7 @@
 /// Little-endian, in this order, zeros between; checksums are XXH3 of 64 bits, the header's spans the header
 /// and the table. The same contents give the same bytes. An artefact holds native code: it is as trusted as a
 /// program, and the checks find damage, not malice.
-namespace tessera {
+namespace tessera::runtime {
 
 /// A file of the model's tokenizer, as it lay beside the checkpoint.
 struct NamedFile {
@@ -98,4 +98,4 @@ private:
 /// Whether the file begins as an artefact does. @throws Error if it cannot be read.
 bool is_artefact(const std::filesystem::path& path);
 
-}  // namespace tessera
+}  // namespace tessera::runtime

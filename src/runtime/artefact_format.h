@@ -5,7 +5,7 @@
 #include <cstdint>
 
 /// The bytes that writer and reader of artefacts agree on.
-namespace tessera::artefact_format {
+namespace tessera::runtime::artefact_format {
 
 // Structures are written as they lie in memory.
 static_assert(std::endian::native == std::endian::little, "artefacts are little-endian");
@@ -41,4 +41,4 @@ struct Section {
 };
 static_assert(sizeof(Section) == 96);
 
-}  // namespace tessera::artefact_format
+}  // namespace tessera::runtime::artefact_format

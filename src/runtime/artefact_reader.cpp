@@ -9,7 +9,7 @@
 #include "runtime/artefact_format.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 using namespace artefact_format;
@@ -178,8 +178,8 @@ void Artefact::check_host(std::string_view architecture, const std::set<std::str
             advice);
     std::vector<std::string> flags;
     for (const std::string& set : manifest_.instruction_sets) flags.push_back("-m" + set);
-    const Isa isa = architecture == "aarch64" ? Isa::kAArch64 : Isa::kX86_64;
-    std::vector<std::string> missing = missing_features(isa, flags, features);
+    const machine::Isa isa = architecture == "aarch64" ? machine::Isa::kAArch64 : machine::Isa::kX86_64;
+    std::vector<std::string> missing = machine::missing_features(isa, flags, features);
     for (std::string& flag : missing) flag.erase(0, 2);
     if (std::any_of(missing.begin(), missing.end(), [](const auto& set) { return set.starts_with("amx"); }))
         advice += "; a CPU with AMX needs a system that gives its tiles to processes (Linux 5.16 or newer)";
@@ -195,4 +195,4 @@ bool is_artefact(const std::filesystem::path& path) {
     return file.size() >= kMagic.size() && std::memcmp(file.text().data(), kMagic.data(), kMagic.size()) == 0;
 }
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -9,7 +9,7 @@
 #include "support/atomic_file.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 using namespace artefact_format;
@@ -144,4 +144,4 @@ int64_t write_artefact(const std::filesystem::path& path, const ArtefactParts& p
     return writer.commit();
 }
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -1,6 +1,6 @@
 #include "runtime/barrier.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 /// Tells the core that this is a waiting loop: less power, and the other thread of the core gets more of it.
@@ -34,4 +34,4 @@ void Barrier::arrive_and_wait() {
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::runtime {
 
 /// A number that threads wait for: they look at it `spins` times, then sleep until it changes.
 class SpinThenSleep {
@@ -42,4 +42,4 @@ private:
     alignas(64) SpinThenSleep round_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -6,7 +6,7 @@
 #include "support/checked.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 // Far above anything that exists and small enough that sums of two never overflow.
@@ -171,4 +171,4 @@ std::optional<int64_t> byte_size(const Manifest& manifest, const Manifest::State
     return one ? checked_mul(*one, state.repeat) : std::nullopt;
 }
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -13,7 +13,7 @@
 
 /// What an artefact says about itself: everything that the run time needs to call the code in it, and no more
 /// (docs/artefact.md). It is stored as JSON.
-namespace tessera {
+namespace tessera::runtime {
 
 struct Manifest {
     /// An input or output of the step, row-major.
@@ -107,4 +107,4 @@ std::optional<int64_t> byte_size(const Manifest& manifest, ElementType element, 
 std::optional<int64_t> byte_size(const Manifest& manifest, const Manifest::State& state,
                                  std::span<const int64_t> symbols);
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -6,7 +6,7 @@
 #include "support/error.h"
 #include "support/json.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -204,4 +204,4 @@ Manifest parse_manifest(std::string_view json, const std::string& where) {
     return manifest;
 }
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -9,7 +9,7 @@
 #include "support/error.h"
 #include "support/huge_pages.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 /// A cache is read once a token, and a miss of the TLB for every 4 KiB of it costs as much as the memory
@@ -53,4 +53,4 @@ void AnonymousMemory::clear() {
     TESSERA_CHECK(failed == 0, "errno {}", errno);
 }
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-namespace tessera {
+namespace tessera::runtime {
 
 /// Zeroed memory from the operating system, aligned to a page (so to 64 bytes). A page costs nothing before
 /// it is touched: a cache that is mostly empty is mostly not there.
@@ -28,4 +28,4 @@ private:
     std::span<std::byte> bytes_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -7,7 +7,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 std::string list_of(const std::vector<DimSymbol>& symbols, std::span<const int64_t> values) {
@@ -158,4 +158,4 @@ int64_t LoadedProgram::state_bytes() const {
     return sum;
 }
 
-}  // namespace tessera
+}  // namespace tessera::runtime

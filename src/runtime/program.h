@@ -15,7 +15,7 @@
 #include "runtime/workers.h"
 #include "tessera/step.h"
 
-namespace tessera {
+namespace tessera::runtime {
 
 struct ProgramOptions {
     bool pin = true;  ///< every worker to a processor of its own, if there are enough
@@ -75,4 +75,4 @@ private:
     std::unique_ptr<WorkerTeam> team_;  ///< null if the caller is the only worker; ends before what it uses
 };
 
-}  // namespace tessera
+}  // namespace tessera::runtime

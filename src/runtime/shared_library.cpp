@@ -9,7 +9,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 [[noreturn]] void fail(const std::string& where, int reason) {
@@ -59,4 +59,4 @@ void* SharedLibrary::address(const std::string& name) const {
     return found;
 }
 
-}  // namespace tessera
+}  // namespace tessera::runtime

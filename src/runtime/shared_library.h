@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::runtime {
 
 /// Native code, loaded from the bytes of a shared object.
 class SharedLibrary {
@@ -29,4 +29,4 @@ private:
     void* handle_ = nullptr;
 };
 
-}  // namespace tessera
+}  // namespace tessera::runtime

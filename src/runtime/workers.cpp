@@ -9,7 +9,7 @@
 #include "machine/processors.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 /// Where this fails (the mask has become smaller since), the thread runs anywhere, which is only slower.
@@ -41,7 +41,7 @@ private:
 }  // namespace
 
 WorkerOptions one_processor_each(int64_t workers) {
-    WorkerOptions options{.processors = worker_processors()};
+    WorkerOptions options{.processors = machine::worker_processors()};
     if (static_cast<int64_t>(options.processors.size()) < workers) options = {.processors = {}, .spins = 0};
     return options;
 }
@@ -93,4 +93,4 @@ void WorkerTeam::serve(int64_t worker) {
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -7,7 +7,7 @@
 
 #include "runtime/barrier.h"
 
-namespace tessera {
+namespace tessera::runtime {
 
 struct WorkerOptions {
     std::vector<int> processors;  ///< worker i runs on the i-th; empty: where the operating system likes
@@ -56,4 +56,4 @@ private:
     std::vector<std::thread> threads_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::runtime

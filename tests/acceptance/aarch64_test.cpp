@@ -37,7 +37,7 @@ void write(const fs::path& path, std::span<const std::byte> bytes) {
 /// The steps of a session in the form that run_steps reads.
 class StepRecorder {
 public:
-    StepRecorder(const Manifest& manifest, const std::map<std::string, int64_t>& state_symbols)
+    StepRecorder(const runtime::Manifest& manifest, const std::map<std::string, int64_t>& state_symbols)
         : manifest_(manifest) {
         std::vector<int64_t> symbols;
         for (const DimSymbol& symbol : manifest.symbols) {
@@ -52,7 +52,7 @@ public:
         number(manifest.outputs.size());
         number(arena);
         number(manifest.states.size());
-        for (const auto& state : manifest.states) number(*byte_size(manifest, state, symbols));
+        for (const auto& state : manifest.states) number(*runtime::byte_size(manifest, state, symbols));
     }
 
     void step(std::span<const int64_t> symbols, std::span<const std::span<const std::byte>> inputs,
@@ -89,7 +89,7 @@ private:
         throw Error("recording", "", "no specialisation fits");
     }
 
-    const Manifest& manifest_;
+    const runtime::Manifest& manifest_;
     std::string recording_;
     std::set<size_t> entries_;
 };
@@ -104,14 +104,14 @@ protected:
     }
 
     fs::path compile() const {
-        CompileOptions options{
-            .machine = read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / "neon.toml"),
+        compiler::CompileOptions options{
+            .machine = machine::read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / "neon.toml"),
             .ntt_include = fs::path(TESSERA_SOURCE_DIR) / "include",
             .search_path = kSearchPath,
             .cache = folder_.path() / "cache"};
         options.machine.cores = 1;  // run_steps has no other threads
         const fs::path artefact = folder_.path() / "neon.tsr";
-        (void)compile_model(shipped_model(), artefact, options);
+        (void)compiler::compile_model(shipped_model(), artefact, options);
         return artefact;
     }
 
@@ -122,7 +122,7 @@ protected:
     std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
 
     /// The outputs of all recorded steps.
-    std::string emulate(const Artefact& artefact, const std::string& recording) {
+    std::string emulate(const runtime::Artefact& artefact, const std::string& recording) {
         write(file("code.so"), std::as_bytes(std::span(artefact.code())));
         write(file("constants"), artefact.constants());
         write(file("recording"), std::as_bytes(std::span(recording)));
@@ -147,39 +147,39 @@ protected:
 };
 
 TEST_F(AArch64, TheShippedModelGivesItsReference) {
-    const Artefact artefact = Artefact::open(compile());
+    const runtime::Artefact artefact = runtime::Artefact::open(compile());
     EXPECT_EQ(artefact.manifest().architecture, "aarch64");
     EXPECT_THROW(artefact.check_host("x86_64", {}), Error);
 
     constexpr std::array<std::string_view, 1> kKeys = {"ids"};
-    std::vector<TokenId> ids = read_token_ids(shipped_model() / "reference" / "ids.json", kKeys);
+    std::vector<TokenId> ids = llm::read_token_ids(shipped_model() / "reference" / "ids.json", kKeys);
     const std::string expected = bytes_of(shipped_model() / "reference" / "logits.bin");
     const size_t row_bytes = static_cast<size_t>(artefact.manifest().text->vocabulary) * sizeof(float);
     ids.resize(std::min(ids.size(), expected.size() / row_bytes));
     ASSERT_GT(ids.size(), 8U);
 
     // A chunk of several tokens, then one by one: both specialisations.
-    const SessionOptions options{.context = static_cast<int64_t>(ids.size())};
-    const auto run_session = [&](const StepFunction& step, const LogitsSink& sink) {
-        Session session(artefact.manifest(), options, step);
-        const SequenceId sequence = session.open();
+    const llm::SessionOptions options{.context = static_cast<int64_t>(ids.size())};
+    const auto run_session = [&](const llm::StepFunction& step, const llm::LogitsSink& sink) {
+        llm::Session session(artefact.manifest(), options, step);
+        const llm::SequenceId sequence = session.open();
         const std::span<const TokenId> all(ids);
         const size_t first = ids.size() - 4;
         for (size_t begin = 0; begin < ids.size();) {
             const auto part = all.subspan(begin, begin == 0 ? first : 1);
-            const Addition addition{sequence, part, every_row(part)};
+            const llm::Addition addition{sequence, part, llm::every_row(part)};
             session.add({&addition, 1}, sink);
             begin += part.size();
         }
     };
-    StepRecorder recorder(artefact.manifest(), Session::state_symbols(artefact.manifest(), options));
+    StepRecorder recorder(artefact.manifest(), llm::Session::state_symbols(artefact.manifest(), options));
     run_session([&](auto symbols, auto inputs, auto outputs) { recorder.step(symbols, inputs, outputs); },
                 [](size_t, int32_t, std::span<const float>) {});
     EXPECT_EQ(recorder.entries_used(), artefact.manifest().specialisations.size());
 
     const std::string outputs = emulate(artefact, recorder.recording());
     size_t at = 0;
-    LogitsComparison comparison(artefact.manifest().text->vocabulary);
+    llm::LogitsComparison comparison(artefact.manifest().text->vocabulary);
     run_session(
         [&](auto, auto, std::span<const std::span<std::byte>> into) {
             for (const auto& output : into) {

@@ -42,33 +42,33 @@ protected:
         write_file(folder_.path() / "config.json", config.dump());
     }
 
-    CompileOptions options(int64_t workers) const {
-        CompileOptions options = common_options(folder_.path());
+    compiler::CompileOptions options(int64_t workers) const {
+        compiler::CompileOptions options = common_options(folder_.path());
         options.workers = workers;
-        options.policy = Policy::kExact;
+        options.policy = import::Policy::kExact;
         return options;
     }
 
     /// Of the step for one token.
-    SpecialisationPlan decode_plan(int64_t workers) const {
+    plan::SpecialisationPlan decode_plan(int64_t workers) const {
         CompileReport report;
-        const Graph graph = import_model(folder_.path()).graph;
-        return compile_graph(graph, options(workers), report).plan.specialisations.front();
+        const Graph graph = import::import_model(folder_.path()).graph;
+        return compiler::compile_graph(graph, options(workers), report).plan.specialisations.front();
     }
 
     std::vector<float> logits(int64_t workers, int64_t chunk) const {
         const auto artefact = folder_.path() / (std::to_string(workers) + ".tsr");
-        if (!exists(artefact)) (void)compile_model(folder_.path(), artefact, options(workers));
-        LanguageModel model(std::make_shared<const Artefact>(Artefact::open(artefact)), host_features(),
-                            {.chunk = chunk});
+        if (!exists(artefact)) (void)compiler::compile_model(folder_.path(), artefact, options(workers));
+        llm::LanguageModel model(std::make_shared<const runtime::Artefact>(runtime::Artefact::open(artefact)),
+                                 machine::host_features(), {.chunk = chunk});
         std::vector<int32_t> tokens;
         for (int32_t i = 0; i < 150; ++i) tokens.push_back(i * 5 % 23);
-        const Addition addition{model.session().open(), tokens, every_row(tokens)};
+        const llm::Addition addition{model.session().open(), tokens, llm::every_row(tokens)};
         std::vector<float> all;
         model.session().add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) {
             all.insert(all.end(), row.begin(), row.end());
         });
-        const LoadedProgram& program = model.program();
+        const runtime::LoadedProgram& program = model.program();
         EXPECT_LE(program.barriers(),
                   static_cast<int64_t>(tokens.size()) * (kLayersOfFewHeads * kBarriersOfABlock + 2));
         return all;
@@ -77,9 +77,9 @@ protected:
     TemporaryFolder folder_;
 };
 
-bool combines(const SpecialisationPlan& plan) {
-    for (const KernelPlan& kernel : plan.kernels) {
-        for (const Leaf* leaf : leaves(kernel.nest)) {
+bool combines(const plan::SpecialisationPlan& plan) {
+    for (const plan::KernelPlan& kernel : plan.kernels) {
+        for (const plan::Leaf* leaf : plan::leaves(kernel.nest)) {
             if (leaf->kernel->combines_parts) return true;
         }
     }

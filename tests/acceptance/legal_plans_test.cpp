@@ -326,7 +326,7 @@ TEST_P(LegalPlanTest, GivesTheReferenceLogits) {
     ASSERT_NE(plan.text(), before);
     const std::filesystem::path artefact = compile_with(plan.text(), folder.path());
     for (const int64_t chunk : {0, 7, 3, 1}) {
-        const LogitsComparison comparison = compared_with_reference(artefact, chunk);
+        const llm::LogitsComparison comparison = compared_with_reference(artefact, chunk);
         EXPECT_EQ(comparison.rows(), 55);
         EXPECT_LE(comparison.worst_error(), kTolerance)
             << "chunks of " << chunk << ": " << comparison.worst_element();

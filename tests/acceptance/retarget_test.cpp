@@ -20,25 +20,27 @@ namespace fs = std::filesystem;
 
 class Retarget : public ::testing::Test {
 protected:
-    CompileOptions options(const std::string& machine) const {
-        return {.machine = read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / (machine + ".toml")),
-                .ntt_include = fs::path(TESSERA_SOURCE_DIR) / "include",
-                .search_path = "/usr/local/bin:/usr/bin:/bin",
-                .cache = folder_.path() / "cache"};
+    compiler::CompileOptions options(const std::string& machine) const {
+        return {
+            .machine = machine::read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / (machine + ".toml")),
+            .ntt_include = fs::path(TESSERA_SOURCE_DIR) / "include",
+            .search_path = "/usr/local/bin:/usr/bin:/bin",
+            .cache = folder_.path() / "cache"};
     }
     bool can_run(const std::string& machine) const {
-        const CompileOptions o = options(machine);
-        return o.machine.isa == kHostIsa &&
-               missing_features(o.machine.isa, o.machine.compiler.flags, host_features()).empty();
+        const compiler::CompileOptions o = options(machine);
+        return o.machine.isa == machine::kHostIsa &&
+               machine::missing_features(o.machine.isa, o.machine.compiler.flags, machine::host_features())
+                   .empty();
     }
     fs::path compiled(const std::string& machine) const {
         const fs::path path = folder_.path() / (machine + ".compiled.tsr");
-        if (!fs::exists(path)) (void)compile_model(shipped_model(), path, options(machine));
+        if (!fs::exists(path)) (void)compiler::compile_model(shipped_model(), path, options(machine));
         return path;
     }
     fs::path retargeted(const fs::path& from, const std::string& machine) const {
         const fs::path path = folder_.path() / (machine + ".retargeted.tsr");
-        (void)retarget_artefact(from, path, options(machine));
+        (void)compiler::retarget_artefact(from, path, options(machine));
         return path;
     }
 
@@ -46,7 +48,7 @@ protected:
 };
 
 TEST_F(Retarget, GivesWhatADirectCompilationGives) {
-    if (kHostIsa != Isa::kX86_64) GTEST_SKIP() << "the machines are x86-64";
+    if (machine::kHostIsa != machine::Isa::kX86_64) GTEST_SKIP() << "the machines are x86-64";
     fs::path artefact = compiled("avx512");
     for (const std::string machine : {"avx2", "generic-x86-64", "avx512", "generic-x86-64", "avx2"}) {
         artefact = retargeted(artefact, machine);
@@ -63,7 +65,9 @@ TEST_F(Retarget, GivesWhatADirectCompilationGives) {
 TEST_F(Retarget, RefusesWhatIsNoArtefact) {
     const fs::path path = folder_.path() / "text.tsr";
     std::ofstream(path) << "not an artefact";
-    EXPECT_THROW((void)retarget_artefact(path, folder_.path() / "out.tsr", options("generic-x86-64")), Error);
+    EXPECT_THROW(
+        (void)compiler::retarget_artefact(path, folder_.path() / "out.tsr", options("generic-x86-64")),
+        Error);
     EXPECT_FALSE(fs::exists(folder_.path() / "out.tsr"));
 }
 

@@ -14,13 +14,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Compiled compiled(int64_t effort, const std::filesystem::path& folder, CompileReport& report,
-                  const ImportOptions& import = {}) {
-    CompileOptions options = common_options(folder);
+compiler::Compiled compiled(int64_t effort, const std::filesystem::path& folder, CompileReport& report,
+                            const import::ImportOptions& import = {}) {
+    compiler::CompileOptions options = common_options(folder);
     options.search_effort = effort;
     options.dump = folder / "passes";
-    const ImportedModel model = import_model(shipped_model(), import);
-    return compile_graph(model.graph, options, report);
+    const import::ImportedModel model = import::import_model(shipped_model(), import);
+    return compiler::compile_graph(model.graph, options, report);
 }
 
 bool has_pass(const CompileReport& report, const std::string& name) {
@@ -31,7 +31,8 @@ bool has_pass(const CompileReport& report, const std::string& name) {
 TEST(SearchEffort, NoneIsTheDefaultPlannerAlone) {
     const TemporaryFolder folder;
     CompileReport none, one;
-    const Compiled without = compiled(0, folder.path(), none), with = compiled(1, folder.path(), one);
+    const compiler::Compiled without = compiled(0, folder.path(), none),
+                             with = compiled(1, folder.path(), one);
     EXPECT_FALSE(has_pass(none, "rewrite"));
     ASSERT_TRUE(has_pass(one, "rewrite"));
     // The shipped model has nothing to gain.
@@ -45,8 +46,10 @@ TEST(SearchEffort, WhatIsSplitAsItWasMergedIsTakenAsItWas) {
     const TemporaryFolder folder;
     CompileReport none, one, ten;
     // Under `fast` activations are blocks of 32 numbers, as heads are.
-    const ImportOptions q8{.policy = Policy::kFast, .quantisation = mixture_of("q8_0").value()};
-    const Compiled without = compiled(0, folder.path(), none, q8), with = compiled(1, folder.path(), one, q8);
+    const import::ImportOptions q8{.policy = import::Policy::kFast,
+                                   .quantisation = import::mixture_of("q8_0").value()};
+    const compiler::Compiled without = compiled(0, folder.path(), none, q8),
+                             with = compiled(1, folder.path(), one, q8);
     EXPECT_THAT(print(without.graph), HasSubstr("_attended_blocks"));
     EXPECT_EQ(print(with.graph).find("_attended_blocks"), std::string::npos);
     // Ten times the work finds the same.

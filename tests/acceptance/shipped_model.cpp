@@ -29,17 +29,17 @@ std::string bytes_of(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Machine common_machine() {
+machine::Machine common_machine() {
 #if defined(__aarch64__)
     const char* name = "neon.toml";
 #else
     const char* name = "generic-x86-64.toml";
 #endif
-    return read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / name);
+    return machine::read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / name);
 }
 
-CompileOptions common_options(const fs::path& folder) {
-    CompileOptions options;
+compiler::CompileOptions common_options(const fs::path& folder) {
+    compiler::CompileOptions options;
     options.machine = common_machine();
     options.ntt_include = fs::path(TESSERA_SOURCE_DIR) / "include";
     options.search_path = "/usr/local/bin:/usr/bin:/bin";
@@ -49,7 +49,7 @@ CompileOptions common_options(const fs::path& folder) {
 }
 
 fs::path compile_with(const std::string& plan, const fs::path& folder, int64_t workers) {
-    CompileOptions options = common_options(folder);
+    compiler::CompileOptions options = common_options(folder);
     options.workers = workers;
     if (!plan.empty()) {
         options.machine.compiler.flags.push_back("-Og");  // takes 0.6 of the time of -O2
@@ -57,34 +57,36 @@ fs::path compile_with(const std::string& plan, const fs::path& folder, int64_t w
         std::ofstream(*options.plan) << plan;
     }
     const fs::path artefact = folder / "model.tsr";
-    (void)compile_model(shipped_model(), artefact, options);
+    (void)compiler::compile_model(shipped_model(), artefact, options);
     return artefact;
 }
 
 std::string default_plan_text(const fs::path& folder) {
     CompileReport report;
-    return print(compile_graph(import_model(shipped_model()).graph, common_options(folder), report).plan);
+    return plan::print(
+        compiler::compile_graph(import::import_model(shipped_model()).graph, common_options(folder), report)
+            .plan);
 }
 
-LogitsComparison compared_with_reference(const fs::path& artefact, int64_t chunk) {
+llm::LogitsComparison compared_with_reference(const fs::path& artefact, int64_t chunk) {
     constexpr std::array<std::string_view, 1> kKeys = {"ids"};
     const fs::path reference = shipped_model() / "reference";
-    std::vector<TokenId> ids = read_token_ids(reference / "ids.json", kKeys);
-    const std::vector<TokenId> greedy = read_token_ids(reference / "greedy.json", kKeys);
+    std::vector<TokenId> ids = llm::read_token_ids(reference / "ids.json", kKeys);
+    const std::vector<TokenId> greedy = llm::read_token_ids(reference / "greedy.json", kKeys);
     ids.insert(ids.end(), greedy.begin(), greedy.end());
     const std::string expected = bytes_of(reference / "logits.bin");
 
-    LanguageModel model(std::make_shared<const Artefact>(Artefact::open(artefact)), host_features(),
-                        {.chunk = chunk});
-    Session& session = model.session();
+    llm::LanguageModel model(std::make_shared<const runtime::Artefact>(runtime::Artefact::open(artefact)),
+                             machine::host_features(), {.chunk = chunk});
+    llm::Session& session = model.session();
     const size_t row_bytes = static_cast<size_t>(session.vocabulary()) * sizeof(float);
     TESSERA_CHECK(expected.size() % row_bytes == 0 && expected.size() / row_bytes <= ids.size(), "{} bytes",
                   expected.size());
     ids.resize(expected.size() / row_bytes);
 
-    LogitsComparison comparison(session.vocabulary());
+    llm::LogitsComparison comparison(session.vocabulary());
     const std::vector<int32_t> tokens(ids.begin(), ids.end());
-    const Addition addition{session.open(), tokens, every_row(tokens)};
+    const llm::Addition addition{session.open(), tokens, llm::every_row(tokens)};
     session.add({&addition, 1}, [&](size_t, int32_t row, std::span<const float> logits) {
         std::vector<float> wanted(logits.size());
         std::memcpy(wanted.data(), expected.data() + static_cast<size_t>(row) * row_bytes, row_bytes);

@@ -22,10 +22,10 @@ std::filesystem::path shipped_model();
 std::string bytes_of(const std::filesystem::path& file);
 /// The described machine of the smallest instruction set that this architecture has everywhere, so that plans
 /// are the same on every host.
-Machine common_machine();
+machine::Machine common_machine();
 
 /// For it, with what is kept from one compilation to the next in this folder; one worker.
-CompileOptions common_options(const std::filesystem::path& folder);
+compiler::CompileOptions common_options(const std::filesystem::path& folder);
 
 /// Compiles it through `--plan`'s way: the text goes to a file, the file to the compiler. Empty: the default
 /// plan.
@@ -36,6 +36,6 @@ std::filesystem::path compile_with(const std::string& plan, const std::filesyste
 std::string default_plan_text(const std::filesystem::path& folder);
 
 /// Logits of the shipped ids against the shipped reference, in steps of at most `chunk` tokens.
-LogitsComparison compared_with_reference(const std::filesystem::path& artefact, int64_t chunk);
+llm::LogitsComparison compared_with_reference(const std::filesystem::path& artefact, int64_t chunk);
 
 }  // namespace tessera::testing

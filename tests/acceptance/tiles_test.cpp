@@ -52,9 +52,9 @@ void write_in_bf16(const fs::path& folder) {
 
 /// 16 x 16 sums, or as many columns as the vectors have lanes, from rows of 64 bytes each, in which
 /// `neighbours` numbers take four.
-ComputeUnit tile_unit(const char* factors, const char* sums, int64_t neighbours, int64_t lanes) {
+machine::ComputeUnit tile_unit(const char* factors, const char* sums, int64_t neighbours, int64_t lanes) {
     return {.name = std::string("tiles-") + factors,
-            .kind = UnitKind::kMatrix,
+            .kind = machine::UnitKind::kMatrix,
             .operands = {{"A", factors, {{'m', 16}, {'k', 16 * neighbours}}},
                          {"B", factors, {{'k', 16}, {'n', lanes}, {'k', neighbours}}},
                          {"C", sums, {{'m', 16}, {'n', lanes}}}},
@@ -66,30 +66,30 @@ class Tiles : public ::testing::Test {
 protected:
     Tiles() { write_in_bf16(folder_.path() / "bf16"); }
 
-    Machine with_tiles(Machine machine) const {
-        machine.units.push_back(tile_unit("bf16", "f32", 2, vector_lanes(machine)));
-        machine.units.push_back(tile_unit("i8", "i32", 4, vector_lanes(machine)));
+    machine::Machine with_tiles(machine::Machine machine) const {
+        machine.units.push_back(tile_unit("bf16", "f32", 2, machine::vector_lanes(machine)));
+        machine.units.push_back(tile_unit("i8", "i32", 4, machine::vector_lanes(machine)));
         return machine;
     }
-    fs::path compiled(const fs::path& model, const Machine& machine, const std::string& name,
-                      int64_t workers = 1, std::optional<Mixture> quantisation = std::nullopt) {
-        CompileOptions options = common_options(folder_.path());
+    fs::path compiled(const fs::path& model, const machine::Machine& machine, const std::string& name,
+                      int64_t workers = 1, std::optional<import::Mixture> quantisation = std::nullopt) {
+        compiler::CompileOptions options = common_options(folder_.path());
         options.machine = machine;
         options.quantisation = quantisation;
         options.workers = workers;
         const fs::path artefact = folder_.path() / (name + ".tsr");
-        (void)compile_model(model, artefact, options);
+        (void)compiler::compile_model(model, artefact, options);
         return artefact;
     }
-    static Plan plan_of(const fs::path& artefact) {
-        return parse_plan(Artefact::open(artefact).plan(), "plan", micro_kernels());
+    static plan::Plan plan_of(const fs::path& artefact) {
+        return plan::parse_plan(runtime::Artefact::open(artefact).plan(), "plan", kernels::micro_kernels());
     }
     /// Nests with tiles.
-    static std::string in_tiles(const SpecialisationPlan& specialisation) {
+    static std::string in_tiles(const plan::SpecialisationPlan& specialisation) {
         std::string nests;
-        for (const KernelPlan& kernel : specialisation.kernels)
-            if (print(kernel.nest).find("contract_tiles") != std::string::npos)
-                nests += print(kernel.nest) + "\n";
+        for (const plan::KernelPlan& kernel : specialisation.kernels)
+            if (plan::print(kernel.nest).find("contract_tiles") != std::string::npos)
+                nests += plan::print(kernel.nest) + "\n";
         return nests;
     }
     fs::path bf16() const { return folder_.path() / "bf16"; }
@@ -98,7 +98,7 @@ protected:
 };
 
 TEST_F(Tiles, ALongPromptIsComputedInTilesAndATokenIsNot) {
-    const Plan plan = plan_of(compiled(bf16(), with_tiles(common_machine()), "tiles"));
+    const plan::Plan plan = plan_of(compiled(bf16(), with_tiles(common_machine()), "tiles"));
     ASSERT_EQ(plan.specialisations.size(), 3U);
     EXPECT_EQ(plan.specialisations.front().name, "decode");
     EXPECT_EQ(in_tiles(plan.specialisations.front()), "");
@@ -114,7 +114,7 @@ TEST_F(Tiles, ALongPromptIsComputedInTilesAndATokenIsNot) {
 }
 
 /// As for BF16 in tests/import/policy_test.cpp, and the divergence that a default may have.
-void expect_near(const LogitsComparison& comparison) {
+void expect_near(const llm::LogitsComparison& comparison) {
     EXPECT_LE(comparison.worst_error(), 1e-2) << comparison.worst_element();
     EXPECT_LE(comparison.mean_divergence(), 1e-3);
 }
@@ -127,28 +127,28 @@ TEST_F(Tiles, LogitsAreNearTheReference) {
 }
 
 TEST_F(Tiles, QuantisedWeightsAreMultipliedInBytesByALongPrompt) {
-    const auto mixture = mixture_of("q8_0");
+    const auto mixture = import::mixture_of("q8_0");
     constexpr int64_t kWorkers = 3;
     const fs::path tiles = compiled(shipped_model(), with_tiles(common_machine()), "q8_0", kWorkers, mixture);
-    for (const SpecialisationPlan& specialisation : plan_of(tiles).specialisations) {
-        const auto has_tiles = [](const KernelPlan& kernel) {
-            return print(kernel.nest).find("[contract_block_tiles") != std::string::npos;
+    for (const plan::SpecialisationPlan& specialisation : plan_of(tiles).specialisations) {
+        const auto has_tiles = [](const plan::KernelPlan& kernel) {
+            return plan::print(kernel.nest).find("[contract_block_tiles") != std::string::npos;
         };
         EXPECT_EQ(std::ranges::any_of(specialisation.kernels, has_tiles), specialisation.name == "prefill");
     }
     const fs::path vectors = compiled(shipped_model(), common_machine(), "vectors", kWorkers, mixture);
-    const LogitsComparison of_tiles = compared_with_reference(tiles, 0),
-                           of_vectors = compared_with_reference(vectors, 0);
+    const llm::LogitsComparison of_tiles = compared_with_reference(tiles, 0),
+                                of_vectors = compared_with_reference(vectors, 0);
     EXPECT_LE(of_tiles.mean_divergence(), 1e-3);
     EXPECT_NEAR(of_tiles.worst_error(), of_vectors.worst_error(), 1e-4) << of_tiles.worst_element();
 }
 
 /// What the AMX machine's code computes, where the host has the rest of its features.
 TEST_F(Tiles, TheAmxMachineWithoutItsFlags) {
-    if (kHostIsa != Isa::kX86_64) GTEST_SKIP() << "AMX is of x86-64";
-    Machine machine = read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / "amx.toml");
+    if (machine::kHostIsa != machine::Isa::kX86_64) GTEST_SKIP() << "AMX is of x86-64";
+    machine::Machine machine = machine::read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / "amx.toml");
     std::erase_if(machine.compiler.flags, [](const std::string& flag) { return flag.starts_with("-mamx"); });
-    if (!missing_features(machine.isa, machine.compiler.flags, host_features()).empty())
+    if (!machine::missing_features(machine.isa, machine.compiler.flags, machine::host_features()).empty())
         GTEST_SKIP() << "this host lacks AVX-512";
     const fs::path artefact = compiled(bf16(), machine, "amx");
     EXPECT_NE(in_tiles(plan_of(artefact).specialisations.back()), "");
@@ -157,17 +157,19 @@ TEST_F(Tiles, TheAmxMachineWithoutItsFlags) {
 
 /// F32 weights are multiplied as ever, and so are BF16 weights with activations that stay in F32.
 TEST_F(Tiles, WhatIsNotRoundedIsNotForTiles) {
-    const auto plan = [&](const fs::path& model, const Machine& machine, Policy policy) {
-        CompileOptions options = common_options(folder_.path());
+    const auto plan = [&](const fs::path& model, const machine::Machine& machine, import::Policy policy) {
+        compiler::CompileOptions options = common_options(folder_.path());
         options.machine = machine;
         CompileReport report;
-        return print(compile_graph(import_model(model, {.policy = policy}).graph, options, report).plan);
+        return plan::print(
+            compiler::compile_graph(import::import_model(model, {.policy = policy}).graph, options, report)
+                .plan);
     };
-    const Machine vectors = common_machine(), tiles = with_tiles(vectors);
-    EXPECT_EQ(plan(shipped_model(), tiles, Policy::kDefault),
-              plan(shipped_model(), vectors, Policy::kDefault));
-    EXPECT_EQ(plan(bf16(), tiles, Policy::kExact).find("contract_tiles"), std::string::npos);
-    EXPECT_NE(plan(bf16(), tiles, Policy::kDefault).find("contract_tiles"), std::string::npos);
+    const machine::Machine vectors = common_machine(), tiles = with_tiles(vectors);
+    EXPECT_EQ(plan(shipped_model(), tiles, import::Policy::kDefault),
+              plan(shipped_model(), vectors, import::Policy::kDefault));
+    EXPECT_EQ(plan(bf16(), tiles, import::Policy::kExact).find("contract_tiles"), std::string::npos);
+    EXPECT_NE(plan(bf16(), tiles, import::Policy::kDefault).find("contract_tiles"), std::string::npos);
 }
 
 }  // namespace

@@ -14,16 +14,16 @@ namespace {
 constexpr int64_t kLayers = 4;
 
 std::vector<float> logits_of(const std::filesystem::path& artefact, int64_t chunk) {
-    LanguageModel model(std::make_shared<const Artefact>(Artefact::open(artefact)), host_features(),
-                        {.chunk = chunk});
+    llm::LanguageModel model(std::make_shared<const runtime::Artefact>(runtime::Artefact::open(artefact)),
+                             machine::host_features(), {.chunk = chunk});
     std::vector<int32_t> tokens;
     for (int32_t i = 0; i < 60; ++i) tokens.push_back(1 + i * 37 % 300);
-    const Addition addition{model.session().open(), tokens, every_row(tokens)};
+    const llm::Addition addition{model.session().open(), tokens, llm::every_row(tokens)};
     std::vector<float> all;
     model.session().add({&addition, 1}, [&](size_t, int32_t, std::span<const float> logits) {
         all.insert(all.end(), logits.begin(), logits.end());
     });
-    const LoadedProgram& program = model.program();
+    const runtime::LoadedProgram& program = model.program();
     // For each token; a step of many may have more, as it saves more. Outside the layers only the head needs
     // one, or two: the token's embedding, and the rows' norm.
     EXPECT_LE(program.barriers(), static_cast<int64_t>(tokens.size()) * (kLayers * kBarriersOfABlock + 2));
@@ -36,9 +36,9 @@ class ShippedModelBy : public ::testing::TestWithParam<int64_t> {};
 TEST_P(ShippedModelBy, SeveralWorkersAgreesWithTheReference) {
     const TemporaryFolder folder;
     const std::filesystem::path artefact = compile_with("", folder.path(), GetParam());
-    EXPECT_EQ(Artefact::open(artefact).manifest().workers, GetParam());
+    EXPECT_EQ(runtime::Artefact::open(artefact).manifest().workers, GetParam());
     for (const int64_t chunk : {0, 7, 3, 1}) {
-        const LogitsComparison comparison = compared_with_reference(artefact, chunk);
+        const llm::LogitsComparison comparison = compared_with_reference(artefact, chunk);
         EXPECT_LE(comparison.worst_error(), kTolerance)
             << "chunk " << chunk << ": " << comparison.worst_element();
         EXPECT_EQ(logits_of(artefact, chunk), logits_of(artefact, chunk)) << "to the bit, chunk " << chunk;

@@ -33,7 +33,7 @@ protected:
         return {tokens.begin() + prompt, tokens.end()};
     }
 
-    ToyModel toy_;
+    runtime::ToyModel toy_;
     TemporaryFolder folder_;
     const std::vector<TokenId> prompt_ = {2, 0, 1};
 };

@@ -6,7 +6,7 @@
 
 #include "bench/peak_loop.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 namespace {
 
 TEST(PeakLoop, SumsTendToOne) {
@@ -32,4 +32,4 @@ TEST(HostProbe, MeasuresAgainAndAgain) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::benchmark

@@ -2,7 +2,7 @@
 
 #include "tessera/bench.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 namespace {
 
 void expect(const Quartiles& found, double low, double median, double high) {
@@ -20,4 +20,4 @@ TEST(Quartiles, AsNumpyHasThem) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::benchmark

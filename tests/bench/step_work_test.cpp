@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::benchmark {
 namespace {
 
 // Three layers over rows of an embedding that is the head too, and a cache that each layer appends to and
@@ -136,4 +136,4 @@ TEST(StepWork, Adds) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::benchmark

@@ -127,7 +127,7 @@ TEST_F(BenchVerb, PrintsATableOfEveryModelAndWritesTheFile) {
 }
 
 TEST_F(BenchVerb, AMeasuredMachinePredictsTheTimes) {
-    std::ofstream(path("round.toml")) << print_machine(testing::round_machine());
+    std::ofstream(path("round.toml")) << machine::print_machine(testing::round_machine());
     const auto cases = [](const std::string& prefill) {
         const ProcessResult result = bench({"--prefill", prefill, "--decode", "2", "--repeat", "1", "--chunk",
                                             "10", "--costs", "--machine", path("round.toml"), "--json", "-"});

@@ -25,7 +25,7 @@ class Explaining : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
         folder_ = new TemporaryFolder();
-        std::ofstream(path("round.toml")) << print_machine(testing::round_machine());
+        std::ofstream(path("round.toml")) << machine::print_machine(testing::round_machine());
         const ProcessResult compiled =
             tessera({"compile", std::string(TESSERA_SOURCE_DIR) + "/models/tessera-tiny", "-o", path("a.tsr"),
                      "--machine", path("round.toml"), "--quiet"});
@@ -127,9 +127,9 @@ TEST_F(Explaining, NeedsTheMachineAndATensor) {
     const ProcessResult other = tessera({"explain", path("a.tsr"), "--tensor", "layer_gate"});
     EXPECT_EQ(other.exit_code, 1);
     EXPECT_THAT(other.errors, HasSubstr("`--tensor`: is for machine round ("));
-    Machine described = testing::round_machine();
+    machine::Machine described = testing::round_machine();
     described.micro_kernels.clear();
-    std::ofstream(path("no-rates.toml")) << print_machine(described);
+    std::ofstream(path("no-rates.toml")) << machine::print_machine(described);
     const ProcessResult unmeasured =
         tessera({"explain", path("a.tsr"), "--tensor", "layer_gate", "--machine", path("no-rates.toml")});
     EXPECT_EQ(unmeasured.exit_code, 0) << unmeasured.errors;

@@ -28,7 +28,7 @@ class Inspecting : public ::testing::Test {
 protected:
     static void SetUpTestSuite() {
         folder_ = new TemporaryFolder();
-        std::ofstream(path("round.toml")) << print_machine(testing::round_machine());
+        std::ofstream(path("round.toml")) << machine::print_machine(testing::round_machine());
         const ProcessResult compiled = compile("a.tsr", {"--dump", path("dump")});
         ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
     }
@@ -119,9 +119,9 @@ TEST_F(Inspecting, CostsNeedTheMachineAndAreRoofsIfItWasNotMeasured) {
     EXPECT_EQ(other.exit_code, 1);
     EXPECT_THAT(other.errors, HasSubstr("`--costs`: is for machine round ("));
     EXPECT_THAT(other.errors, HasSubstr("give the measured description of a machine with --machine"));
-    Machine described = testing::round_machine();
+    machine::Machine described = testing::round_machine();
     described.micro_kernels.clear();
-    std::ofstream(path("described.toml")) << print_machine(described);
+    std::ofstream(path("described.toml")) << machine::print_machine(described);
     const ProcessResult unmeasured =
         tessera({"inspect", path("a.tsr"), "--plan", "--costs", "--machine", path("described.toml")});
     EXPECT_EQ(unmeasured.exit_code, 0) << unmeasured.errors;
@@ -166,9 +166,9 @@ TEST_F(Inspecting, TheEGraphNeedsTheMachineAndAKnownFormat) {
     const ProcessResult other = tessera({"inspect", path("a.tsr"), "--egraph", path("none.html")});
     EXPECT_EQ(other.exit_code, 1);
     EXPECT_THAT(other.errors, HasSubstr("`--egraph`: is for machine round ("));
-    Machine without_loops = testing::round_machine();
+    machine::Machine without_loops = testing::round_machine();
     without_loops.micro_kernels = {{.name = "contract", .level = "L2", .seconds = 1e-6}};
-    std::ofstream(path("no-loops.toml")) << print_machine(without_loops);
+    std::ofstream(path("no-loops.toml")) << machine::print_machine(without_loops);
     const ProcessResult unknown = tessera(
         {"inspect", path("a.tsr"), "--egraph", path("none.html"), "--machine", path("no-loops.toml")});
     EXPECT_EQ(unknown.exit_code, 1);

@@ -60,16 +60,16 @@ TEST_F(MachineMeasuring, AQuickMeasurementIsPrintedAndNotKept) {
 TEST_F(MachineMeasuring, RatesAreKeptForAsLongAsTheKernelsAreTheSame) {
     const std::string file = folder() / "host.toml";
     ASSERT_EQ(tessera({"--measure", "--quick", "-o", file}).exit_code, 0);
-    Machine measured = read_machine(file);
-    keep_host(folder() / "tessera", probe_host(), measured);
-    EXPECT_THAT(tessera({"--measure"}).output, HasSubstr(print_machine(measured)));
+    machine::Machine measured = machine::read_machine(file);
+    machine::keep_host(folder() / "tessera", machine::probe_host(), measured);
+    EXPECT_THAT(tessera({"--measure"}).output, HasSubstr(machine::print_machine(measured)));
     const auto advice = [&] { return tessera({"no-model", "-o", "no.tsr"}, "compile").errors; };
     EXPECT_THAT(advice(), Not(HasSubstr("measured")));
 
     measured.measured_with = "00ff";
-    keep_host(folder() / "tessera", probe_host(), measured);
+    machine::keep_host(folder() / "tessera", machine::probe_host(), measured);
     EXPECT_THAT(advice(), HasSubstr("was measured with other kernels or another compiler"));
-    EXPECT_THAT(tessera({}).output, HasSubstr(print_machine(measured)));
+    EXPECT_THAT(tessera({}).output, HasSubstr(machine::print_machine(measured)));
 }
 
 TEST_F(MachineMeasuring, WrongUsageIsExitCodeTwo) {

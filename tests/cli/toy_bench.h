@@ -69,7 +69,7 @@ protected:
         return text;
     }
 
-    ToyModel toy_;
+    runtime::ToyModel toy_;
     TemporaryFolder folder_;
 };
 

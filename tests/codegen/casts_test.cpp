@@ -27,12 +27,12 @@ class Casts : public ::testing::TestWithParam<int64_t> {};
 TEST_P(Casts, RoundToTheNearest) {
     const Graph graph = parse_graph(kGraph, "casts");
     verify(graph, "casts");
-    SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = {}, .kernels = {}};
+    plan::SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = {}, .kernels = {}};
     CompiledPlans compiled(GetParam());
     for (const std::string& leaf :
          {fmt::format("y[loops x=d lanes={}]", GetParam()), std::string("y[loops]")}) {
-        s.kernels = {{"main", parse_nest(leaf, "nest", micro_kernels()), false}};
-        const Plan plan{.graph = graph.name, .machine = "test", .stored = {}, .specialisations = {s}};
+        s.kernels = {{"main", plan::parse_nest(leaf, "nest", kernels::micro_kernels()), false}};
+        const plan::Plan plan{.graph = graph.name, .machine = "test", .stored = {}, .specialisations = {s}};
         compiled.add(graph, placed_and_verified(graph, plan));
     }
     compiled.compile();

@@ -24,16 +24,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Both round alike, but for the order of sums and the last bits of functions.
-constexpr double kTolerance = 3e-6;
 constexpr double kSmallest = 1e-2;
 
 }  // namespace
 
 struct CompiledPlans::Entry {
     Graph graph;
-    Plan plan;
-    std::vector<Program> programs;  ///< with names that are unique in the unit
+    plan::Plan plan;
+    std::vector<movement::Program> programs;  ///< with names that are unique in the unit
     InterpretedPlan interpreted;
 };
 
@@ -67,24 +65,24 @@ CompiledPlans::CompiledPlans(int64_t lanes) : lanes_(lanes), library_(std::make_
 CompiledPlans::CompiledPlans(CompiledPlans&&) noexcept = default;
 CompiledPlans::~CompiledPlans() = default;
 
-size_t CompiledPlans::add(const Graph& graph, const Plan& plan) {
+size_t CompiledPlans::add(const Graph& graph, const plan::Plan& plan) {
     const size_t index = entries_.size();
     InterpretedPlan interpreted(graph, plan);
     Entry entry{graph, plan, interpreted.programs(), std::move(interpreted)};
-    for (Program& program : entry.programs) program.specialisation += fmt::format("_{}", index);
+    for (movement::Program& program : entry.programs) program.specialisation += fmt::format("_{}", index);
     entries_.push_back(std::move(entry));
     return index;
 }
 
-const std::vector<Program>& CompiledPlans::programs(size_t index) const {
+const std::vector<movement::Program>& CompiledPlans::programs(size_t index) const {
     return entries_.at(index).programs;
 }
 
 void CompiledPlans::compile() {
-    std::vector<Program> programs;
+    std::vector<movement::Program> programs;
     for (const Entry& entry : entries_)
         programs.insert(programs.end(), entry.programs.begin(), entry.programs.end());
-    const std::string code = cpp::emit("test", programs);
+    const std::string code = codegen::cpp::emit("test", programs);
     const fs::path folder = fs::temp_directory_path() / fmt::format("tessera-tests-{}", getuid());
     fs::create_directories(folder);
     const std::string stem = fmt::format("{}-{}", hash_hex(code + std::to_string(lanes_)), getpid());
@@ -115,7 +113,8 @@ std::vector<To*> addresses(const std::vector<std::span<std::byte>>& memory) {
 }
 
 /// By as many workers as the plan has, in turns.
-void run_step(TesseraStepFunction entry, const ProgramMemory& memory, int64_t workers, Turns turns) {
+void run_step(TesseraStepFunction entry, const movement::ProgramMemory& memory, int64_t workers,
+              Turns turns) {
     const auto inputs = addresses<const void>(memory.inputs);
     const auto outputs = addresses<void>(memory.outputs);
     const auto states = addresses<unsigned char>(memory.states);
@@ -137,7 +136,7 @@ void run_step(TesseraStepFunction entry, const ProgramMemory& memory, int64_t wo
 GraphResult CompiledPlans::run(size_t index, const GraphCall& call, Turns turns) const {
     const Entry& entry = entries_.at(index);
     const size_t s = specialisation_for(entry.plan, call);
-    const std::string name = cpp::entry_name(entry.programs[s]);
+    const std::string name = codegen::cpp::entry_name(entry.programs[s]);
     const auto function = reinterpret_cast<TesseraStepFunction>(dlsym(library_->handle, name.c_str()));
     TESSERA_CHECK(function != nullptr, "{}", name);
     const StepMemory memory(entry.graph, entry.plan, entry.plan.specialisations[s], call);
@@ -145,12 +144,12 @@ GraphResult CompiledPlans::run(size_t index, const GraphCall& call, Turns turns)
     GraphResult result = memory.results();
     const InterpretedPlan::Run interpreted = entry.interpreted.run(call);
     const Difference worst = difference(result, interpreted.result, kSmallest);
-    EXPECT_EQ(interpreted.faults_text(), "") << print(entry.plan);
+    EXPECT_EQ(interpreted.faults_text(), "") << plan::print(entry.plan);
     EXPECT_LE(worst.relative, kTolerance) << "emitted code against the interpreter: " << worst.where << "\n"
-                                          << print(entry.plan);
+                                          << plan::print(entry.plan);
     EXPECT_LE(worst.of_row, kTolerance)
         << "emitted code against the interpreter: " << worst.where_in_row << "\n"
-        << print(entry.plan);
+        << plan::print(entry.plan);
     return result;
 }
 
@@ -167,7 +166,7 @@ void expect_compiled_plans_compute(int64_t lanes, const std::vector<PlannedGraph
                 ASSERT_LE(worst.relative, kToleranceOfPlans)
                     << plans[p].what << ", T = " << tokens << ", turns " << static_cast<int>(turns) << ": "
                     << worst.where << "\n"
-                    << print(plans[p].lowered()) << print(plans[p].plan);
+                    << print(plans[p].lowered()) << plan::print(plans[p].plan);
                 if (plans[p].plan.workers == 1) break;
             }
         }

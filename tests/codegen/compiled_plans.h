@@ -30,9 +30,9 @@ public:
     ~CompiledPlans();
 
     /// Lowers the plan; its place in the unit is returned. @throws Error where the plan does not lower.
-    size_t add(const Graph& graph, const Plan& plan);
+    size_t add(const Graph& graph, const plan::Plan& plan);
     /// What `add` lowered, a program for each specialisation.
-    const std::vector<Program>& programs(size_t index) const;
+    const std::vector<movement::Program>& programs(size_t index) const;
     /// Emits and compiles all plans. @throws Error with the compiler's first complaints; the source is kept
     /// then.
     void compile();

@@ -11,7 +11,6 @@
 namespace tessera::testing {
 namespace {
 
-constexpr double kTolerance = 3e-6;
 const std::vector<int64_t> kWorkers = {2, 3};  // tests/movement interprets others, too
 
 void expect_same(const CompiledPlans& compiled, size_t plan, const GraphCall& call,
@@ -39,7 +38,7 @@ TEST_P(DividedFolds, OfAttentionAreAttention) {
             const GraphResult expected = interpret_graph(folds[0].graph, call);
             for (size_t p = 0; p < folds.size(); ++p)
                 expect_same(compiled, p, call, expected,
-                            fmt::format("start {}\n{}", start, print(folds[p].plan)));
+                            fmt::format("start {}\n{}", start, plan::print(folds[p].plan)));
         }
     }
 }
@@ -51,7 +50,7 @@ TEST_P(DividedFolds, OfEveryMonoidAreTheFold) {
     compiled.compile();
     const GraphCall call = divided_fold_call();
     for (size_t p = 0; p < folds.size(); ++p)
-        expect_same(compiled, p, call, interpret_graph(folds[p].graph, call), print(folds[p].plan));
+        expect_same(compiled, p, call, interpret_graph(folds[p].graph, call), plan::print(folds[p].plan));
 }
 
 INSTANTIATE_TEST_SUITE_P(Lanes, DividedFolds, ::testing::ValuesIn(host_lanes()),

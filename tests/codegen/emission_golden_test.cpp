@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 
 std::string emitted(const Example& example) {
     const Graph graph = example.parsed();
-    const Plan plan = example.planned();
-    return cpp::emit(graph.name,
-                     {lower(graph, plan, plan.specialisations[0], constant_section(graph, plan))});
+    const plan::Plan plan = example.planned();
+    return codegen::cpp::emit(graph.name, {lowering::lower(graph, plan, plan.specialisations[0],
+                                                           plan::constant_section(graph, plan))});
 }
 
 fs::path golden_file(const std::string& name) {
@@ -70,7 +70,7 @@ TEST_P(Emission, CompilesWithoutWarningsUnderEveryCompiler) {
 
 std::vector<std::string> names() {
     std::vector<std::string> result;
-    for (const MicroKernel* kernel : micro_kernels()) result.emplace_back(kernel->name);
+    for (const plan::MicroKernel* kernel : kernels::micro_kernels()) result.emplace_back(kernel->name);
     return result;
 }
 

@@ -17,10 +17,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr double kTolerance = 3e-5;  // as in differential_test.cpp
-
 /// A product of weights in blocks of bits, a product of floats, and maps, in a block that repeats.
-constexpr const char* kGraph = R"(graph "names"
+constexpr const char* kNamedGraph = R"(graph "names"
 symbol T in 1..23
 point decode weight 1: T = 1
 input x: f32[T, 24]
@@ -102,7 +100,7 @@ std::map<std::string, std::string> names_from(size_t first) {
 }
 
 std::string renamed(const std::map<std::string, std::string>& names) {
-    const std::string_view text = kGraph;
+    const std::string_view text = kNamedGraph;
     const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
     std::string result;
     bool is_quoted = false;
@@ -148,9 +146,9 @@ TEST(HostileNames, OfGraphsComputeTheSame) {
         graphs.push_back(parse_graph(renamed(names_from(first)), "renamed"));
         const Graph& graph = graphs.back();
         verify(graph, "renamed");
-        PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32};
+        planner::PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32};
         options.workers = first % 2 == 0 ? 1 : 2;
-        compiled.add(graph, complete_plan(graph, initial_plan(graph, options), options));
+        compiled.add(graph, planner::complete_plan(graph, planner::initial_plan(graph, options), options));
     }
     compiled.compile();
     for (size_t g = 0; g < graphs.size(); ++g) {
@@ -161,10 +159,11 @@ TEST(HostileNames, OfGraphsComputeTheSame) {
 }
 
 TEST(HostileNames, OfAModelStayInOneComment) {
-    const std::string rest = cpp::emit("model", {}).substr(cpp::emit("model", {}).find('\n'));
+    const std::string rest =
+        codegen::cpp::emit("model", {}).substr(codegen::cpp::emit("model", {}).find('\n'));
     for (const std::string name : {"a\n#error", "a\r#error", "a\\", "a?\?/", "*/ #error", "a\v\f#error",
                                    "\xe2\x80\xa8#error", "\xff\xfe", "\x1b[2J", "", "a\\\n#error"}) {
-        const std::string code = cpp::emit(name, {});
+        const std::string code = codegen::cpp::emit(name, {});
         const std::string line = code.substr(0, code.find('\n'));
         EXPECT_EQ(code.substr(line.size()), rest) << line;
         EXPECT_THAT(line, ::testing::StartsWith("// "));
@@ -175,10 +174,10 @@ TEST(HostileNames, OfAModelStayInOneComment) {
 
 /// Two pairs of names that join to one: `one_a` `b_c`, `one` `a_b_c`.
 TEST(HostileNames, ThatJoinToOneAreTwoFunctions) {
-    const Kernel first{.name = "c"}, second{.name = "b_c"};
-    const Program program{.specialisation = "one",
-                          .blocks = {{"a_b", 1, {first}}, {"a", 1, {second}}, {"a_b", 1, {first}}}};
-    const std::string code = cpp::emit("model", {program});
+    const movement::Kernel first{.name = "c"}, second{.name = "b_c"};
+    const movement::Program program{.specialisation = "one",
+                                    .blocks = {{"a_b", 1, {first}}, {"a", 1, {second}}, {"a_b", 1, {first}}}};
+    const std::string code = codegen::cpp::emit("model", {program});
     for (const std::string name : {"one_a_b_c", "one_a_b_c_2", "one_a_b_c_3"})
         EXPECT_THAT(code, HasSubstr("void " + name + "(const TesseraStep& step")) << code;
 }

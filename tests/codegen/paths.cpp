@@ -15,34 +15,34 @@ std::string class_of(const Layout& layout) {
     return !layout.lanes.empty() ? "lanes" : layout.is_row_major() ? "row-major" : "order";
 }
 
-std::set<std::string> classes_of(const Graph& graph, const Plan& plan, const SpecialisationPlan& s,
-                                 ValueId value) {
+std::set<std::string> classes_of(const Graph& graph, const plan::Plan& plan,
+                                 const plan::SpecialisationPlan& s, ValueId value) {
     std::set<std::string> result;
     for (auto at = s.tensors.find(graph[value].name); at != s.tensors.end();
          at = s.tensors.find(graph[value].name)) {
-        const Place place = at->second.place;
-        if (place == Place::kTile) result.insert("tile");
-        if (place != Place::kView && place != Place::kInPlace) break;
-        result.insert(place == Place::kView ? "view" : "in place");
+        const plan::Place place = at->second.place;
+        if (place == plan::Place::kTile) result.insert("tile");
+        if (place != plan::Place::kView && place != plan::Place::kInPlace) break;
+        result.insert(place == plan::Place::kView ? "view" : "in place");
         value = *graph.find(at->second.of);
     }
     const auto at = s.tensors.find(graph[value].name);
     result.insert(
-        class_of(at == s.tensors.end() ? stored_layout(plan, graph[value].name) : at->second.layout));
+        class_of(at == s.tensors.end() ? plan::stored_layout(plan, graph[value].name) : at->second.layout));
     return result;
 }
 
 /// Whether the leaf folds into parts, or reads them.
-bool is_parted(const KernelPlan& kernel, const Block& block, const Leaf& leaf) {
-    const Node* parted = parted_operator(kernel.nest, block);
-    return combines_parts(leaf) || (parted && parted->name == leaf.node);
+bool is_parted(const plan::KernelPlan& kernel, const Block& block, const plan::Leaf& leaf) {
+    const Node* parted = lowering::parted_operator(kernel.nest, block);
+    return lowering::combines_parts(leaf) || (parted && parted->name == leaf.node);
 }
 
 bool implements(std::string_view micro_kernel, const std::string& text) {
     try {
         const Definition definition = parse_definition(text, "probe");
         verify(definition, "probe");
-        return find_micro_kernel(micro_kernel)->why_not(definition).empty();
+        return kernels::find_micro_kernel(micro_kernel)->why_not(definition).empty();
     } catch (const Error&) {
         return false;  // no such operator
     }
@@ -58,11 +58,11 @@ std::vector<std::string> narrow_types() {
     return {"f16", "bf16", "i8", "u8", "u6", "u5", "i4", "u4"};
 }
 
-std::set<Path> paths_of(const Graph& graph, const Plan& plan) {
+std::set<Path> paths_of(const Graph& graph, const plan::Plan& plan) {
     std::set<Path> result;
-    for (const SpecialisationPlan& s : plan.specialisations) {
-        for (const KernelPlan& kernel : s.kernels) {
-            for (const Leaf* leaf : leaves(kernel.nest)) {
+    for (const plan::SpecialisationPlan& s : plan.specialisations) {
+        for (const plan::KernelPlan& kernel : s.kernels) {
+            for (const plan::Leaf* leaf : plan::leaves(kernel.nest)) {
                 for (const Block& block : graph.blocks) {
                     const Node* node = block.find(leaf->node);
                     if (!node) continue;
@@ -70,16 +70,18 @@ std::set<Path> paths_of(const Graph& graph, const Plan& plan) {
                     for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
                         const Role role = d.tensors[static_cast<size_t>(t)].role;
                         if (role == Role::kIndex) continue;
-                        if (role == Role::kIn && combines_parts(*leaf)) continue;
+                        if (role == Role::kIn && lowering::combines_parts(*leaf)) continue;
                         if (role != Role::kIn && is_parted(kernel, block, *leaf)) {
-                            const auto parts = s.tensors.find(parts_of(graph[value_of(*node, t)].name));
+                            const auto parts =
+                                s.tensors.find(plan::parts_of(graph[lowering::value_of(*node, t)].name));
                             result.insert({std::string(leaf->kernel->name),
-                                           combines_parts(*leaf) ? "reads" : "writes",
+                                           lowering::combines_parts(*leaf) ? "reads" : "writes",
                                            class_of(parts->second.layout)});
-                            if (!combines_parts(*leaf)) continue;
+                            if (!lowering::combines_parts(*leaf)) continue;
                         }
                         const std::string access = role == Role::kIn ? "reads" : "writes";
-                        for (const std::string& storage : classes_of(graph, plan, s, value_of(*node, t)))
+                        for (const std::string& storage :
+                             classes_of(graph, plan, s, lowering::value_of(*node, t)))
                             result.insert({std::string(leaf->kernel->name), access, storage});
                         const ElementType type = d.tensors[static_cast<size_t>(t)].type;
                         if (type != ElementType::kF32)
@@ -94,8 +96,8 @@ std::set<Path> paths_of(const Graph& graph, const Plan& plan) {
 
 std::set<Path> all_paths() {
     std::set<Path> result;
-    for (const MicroKernel* each : micro_kernels()) {
-        const MicroKernel& kernel = *each;
+    for (const plan::MicroKernel* each : kernels::micro_kernels()) {
+        const plan::MicroKernel& kernel = *each;
         for (const char* access : {"reads", "writes"}) {
             for (const std::string& storage : storage_classes())
                 result.insert({std::string(kernel.name), access, storage});
@@ -109,11 +111,12 @@ std::set<Path> all_paths() {
 std::string why_impossible(const Path& path) {
     const bool is_of_parts =
         path.storage == "row-major" || path.storage == "order" || path.storage == "lanes";
-    if (path.access == "reads" && find_micro_kernel(path.micro_kernel)->combines_parts && !is_of_parts)
+    if (path.access == "reads" && kernels::find_micro_kernel(path.micro_kernel)->combines_parts &&
+        !is_of_parts)
         return "it reads parts, which are f32 and lie in the arena";
     if (path.access != "writes") return {};
     if (const auto type = element_type_of(path.storage)) {
-        const std::span<const ElementType> stored = find_micro_kernel(path.micro_kernel)->results;
+        const std::span<const ElementType> stored = kernels::find_micro_kernel(path.micro_kernel)->results;
         const bool is_stored = std::find(stored.begin(), stored.end(), *type) != stored.end();
         return is_stored ? "" : "its declaration does not list the type";
     }

@@ -24,7 +24,7 @@ std::vector<std::string> storage_classes();
 std::vector<std::string> narrow_types();
 
 /// The paths of all kernels of a plan. A tensor may lie in several ways: a tile in lanes is both.
-std::set<Path> paths_of(const Graph& graph, const Plan& plan);
+std::set<Path> paths_of(const Graph& graph, const plan::Plan& plan);
 
 /// All declared micro-kernels times both accesses times all ways to lie and all types.
 std::set<Path> all_paths();

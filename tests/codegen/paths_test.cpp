@@ -35,16 +35,15 @@ void PrintTo(const Path& path, std::ostream* out) {
 
 namespace {
 
-constexpr double kTolerance = 3e-5;  // as in differential_test.cpp
 constexpr uint64_t kMostGraphs = 2000;
 constexpr int64_t kLanes = 4;  // every host has them
 
 struct PlannedGraph {
     RandomGraph graph;
-    Plan plan;
+    plan::Plan plan;
 };
 
-const PlannerOptions kOptions = {
+const planner::PlannerOptions kOptions = {
     .machine = "test",
     .lanes = kLanes,
     .vector_registers = 16,
@@ -52,7 +51,7 @@ const PlannerOptions kOptions = {
     .resident_bytes = 2048,
     .cached_bytes = 2048};
 
-const Node& node_of(const Graph& graph, const Leaf& leaf) {
+const Node& node_of(const Graph& graph, const plan::Leaf& leaf) {
     for (const Block& block : graph.blocks)
         for (const Node& node : block.nodes)
             if (node.name == leaf.node) return node;
@@ -61,29 +60,29 @@ const Node& node_of(const Graph& graph, const Leaf& leaf) {
 }
 
 /// The value whose storage this one uses.
-ValueId base(const Graph& graph, const Plan& plan, ValueId value) {
+ValueId base(const Graph& graph, const plan::Plan& plan, ValueId value) {
     const auto& tensors = plan.specialisations[0].tensors;
     for (auto at = tensors.find(graph[value].name); at != tensors.end();
          at = tensors.find(graph[value].name)) {
-        if (at->second.place != Place::kView && at->second.place != Place::kInPlace) break;
+        if (at->second.place != plan::Place::kView && at->second.place != plan::Place::kInPlace) break;
         value = *graph.find(at->second.of);
     }
     return value;
 }
 
-void replace_leaf(Nest& nest, const Leaf& by) {
+void replace_leaf(plan::Nest& nest, const plan::Leaf& by) {
     for (auto& child : nest.children) {
-        if (auto* inner = std::get_if<Nest>(&child)) {
+        if (auto* inner = std::get_if<plan::Nest>(&child)) {
             replace_leaf(*inner, by);
-        } else if (std::get<Leaf>(child).node == by.node) {
+        } else if (std::get<plan::Leaf>(child).node == by.node) {
             child = by;
         }
     }
 }
 
 /// The first of these plans that is legal.
-std::optional<Plan> legal_one_of(const std::vector<Plan>& plans, const Graph& graph) {
-    for (const Plan& plan : plans) {
+std::optional<plan::Plan> legal_one_of(const std::vector<plan::Plan>& plans, const Graph& graph) {
+    for (const plan::Plan& plan : plans) {
         try {
             return placed_and_verified(graph, plan);
         } catch (const Error&) {  // the next one
@@ -94,16 +93,17 @@ std::optional<Plan> legal_one_of(const std::vector<Plan>& plans, const Graph& gr
 
 /// The plan with one micro-kernel in the place of others, wherever that is legal: the starting point of edits
 /// that would seldom come to it by chance. Weights are row-major where that is legal.
-Plan preferring(std::string_view micro_kernel, const Graph& graph, Plan plan) {
+plan::Plan preferring(std::string_view micro_kernel, const Graph& graph, plan::Plan plan) {
     for (const Block& block : graph.blocks) {
         for (const Node& node : block.nodes) {
-            if (!find_micro_kernel(micro_kernel)->why_not(*node.definition()).empty()) continue;
-            for (const Leaf& candidate : leaf_candidates(node, plan.specialisations[0], kOptions)) {
+            if (!kernels::find_micro_kernel(micro_kernel)->why_not(*node.definition()).empty()) continue;
+            for (const plan::Leaf& candidate :
+                 planner::leaf_candidates(node, plan.specialisations[0], kOptions)) {
                 if (candidate.kernel->name != micro_kernel) continue;
-                Plan edited = plan;
-                for (KernelPlan& kernel : edited.specialisations[0].kernels)
+                plan::Plan edited = plan;
+                for (plan::KernelPlan& kernel : edited.specialisations[0].kernels)
                     replace_leaf(kernel.nest, candidate);
-                Plan row_major = edited;
+                plan::Plan row_major = edited;
                 for (const ValueId operand : node.operands) {
                     row_major.stored.erase(graph[base(graph, plan, operand)].name);
                 }
@@ -119,7 +119,7 @@ Plan preferring(std::string_view micro_kernel, const Graph& graph, Plan plan) {
 
 /// The kind of edit that a path is most likely to come of; empty if none stands out.
 std::string_view kind_towards(const Path& path) {
-    if (find_micro_kernel(path.micro_kernel)->combines_parts)
+    if (kernels::find_micro_kernel(path.micro_kernel)->combines_parts)
         return "parts";  // who combines stands in no other
     if (path.storage == "tile") return "fuse";
     if (path.storage == "in place") return "alias";
@@ -127,12 +127,12 @@ std::string_view kind_towards(const Path& path) {
 }
 
 /// The plan with some edits of this kind.
-Plan edited(std::string_view kind_name, const Graph& graph, Plan plan, std::mt19937_64& random) {
+plan::Plan edited(std::string_view kind_name, const Graph& graph, plan::Plan plan, std::mt19937_64& random) {
     const auto& kinds = PlanEditor::kinds();
     const auto kind =
         std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == kind_name; });
     for (int attempt = 0; attempt < 24; ++attempt) {
-        Plan next = plan;
+        plan::Plan next = plan;
         PlanEditor(graph, next, random).apply(*kind);
         if (auto legal = legal_one_of({next}, graph)) plan = std::move(*legal);
     }
@@ -140,13 +140,13 @@ Plan edited(std::string_view kind_name, const Graph& graph, Plan plan, std::mt19
 }
 
 /// The plan with the micro-kernel's leaves without lanes, and row-major what they read.
-Plan by_scalars(std::string_view micro_kernel, const Graph& graph, Plan plan) {
-    for (KernelPlan& kernel : plan.specialisations[0].kernels) {
-        const Nest nest = kernel.nest;
-        for (const Leaf* leaf : leaves(nest)) {
+plan::Plan by_scalars(std::string_view micro_kernel, const Graph& graph, plan::Plan plan) {
+    for (plan::KernelPlan& kernel : plan.specialisations[0].kernels) {
+        const plan::Nest nest = kernel.nest;
+        for (const plan::Leaf* leaf : plan::leaves(nest)) {
             if (leaf->kernel->name != micro_kernel) continue;
-            Leaf scalar = *leaf;
-            scalar.reset(parameter::kLanes);
+            plan::Leaf scalar = *leaf;
+            scalar.reset(kernels::parameter::kLanes);
             replace_leaf(kernel.nest, scalar);
             for (const ValueId operand : node_of(graph, *leaf).operands)
                 plan.stored.erase(graph[base(graph, plan, operand)].name);
@@ -157,21 +157,22 @@ Plan by_scalars(std::string_view micro_kernel, const Graph& graph, Plan plan) {
 
 /// What the micro-kernel reads or writes, by its name in the plan: for `combine` the parts that it reads.
 std::vector<std::pair<std::string, ValueId>> accessed(const Path& path, const Graph& graph,
-                                                      const Plan& plan) {
-    const bool reads_parts = path.access == "reads" && find_micro_kernel(path.micro_kernel)->combines_parts;
+                                                      const plan::Plan& plan) {
+    const bool reads_parts =
+        path.access == "reads" && kernels::find_micro_kernel(path.micro_kernel)->combines_parts;
     const bool is_read = path.access == "reads" && !reads_parts;
     std::vector<std::pair<std::string, ValueId>> found;
-    for (const KernelPlan& kernel : plan.specialisations[0].kernels) {
-        for (const Leaf* leaf : leaves(kernel.nest)) {
+    for (const plan::KernelPlan& kernel : plan.specialisations[0].kernels) {
+        for (const plan::Leaf* leaf : plan::leaves(kernel.nest)) {
             if (leaf->kernel->name != path.micro_kernel) continue;
             const Node& node = node_of(graph, *leaf);
             const Definition& d = *node.definition();
             for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
                 const Role role = d.tensors[static_cast<size_t>(t)].role;
                 if (role == Role::kIndex || (role == Role::kIn) != is_read) continue;
-                const ValueId value = value_of(node, t), stored = base(graph, plan, value);
+                const ValueId value = lowering::value_of(node, t), stored = base(graph, plan, value);
                 if (reads_parts) {
-                    found.emplace_back(parts_of(graph[value].name), value);
+                    found.emplace_back(plan::parts_of(graph[value].name), value);
                 } else {
                     found.emplace_back(graph[stored].name, stored);
                 }
@@ -184,14 +185,14 @@ std::vector<std::pair<std::string, ValueId>> accessed(const Path& path, const Gr
 /// The plan with what a micro-kernel reads or writes in another order of its axes, where one is legal: lanes
 /// may have to lie beside each other, scalars need not, neither its own nor those of plain loops that read or
 /// write the same.
-Plan reordered(const Path& path, const Graph& graph, const Plan& plan) {
-    for (const Plan& from : {plan, by_scalars(path.micro_kernel, graph, plan),
-                             by_scalars(plain_micro_kernel().name, graph, plan)}) {
+plan::Plan reordered(const Path& path, const Graph& graph, const plan::Plan& plan) {
+    for (const plan::Plan& from : {plan, by_scalars(path.micro_kernel, graph, plan),
+                                   by_scalars(kernels::plain_micro_kernel().name, graph, plan)}) {
         for (const auto& [name, value] : accessed(path, graph, from)) {
             std::vector<int> order(graph[value].type.shape.size());
             std::iota(order.begin(), order.end(), 0);
             while (std::next_permutation(order.begin(), order.end())) {
-                Plan next = from;
+                plan::Plan next = from;
                 auto& tensors = next.specialisations[0].tensors;
                 const auto at = tensors.find(name);
                 (at == tensors.end() ? next.stored[name] : at->second.layout) = {order, {}};
@@ -208,12 +209,12 @@ std::vector<PlannedGraph> search(std::set<Path> wanted) {
     for (uint64_t seed = 1; seed <= kMostGraphs && !wanted.empty(); ++seed) {
         std::mt19937_64 random(seed);
         const RandomGraph graph = random_graph(seed, kLanes);
-        Plan plan = default_plan(graph.graph, kOptions);
+        plan::Plan plan = planner::default_plan(graph.graph, kOptions);
         plan.specialisations.erase(plan.specialisations.begin(), plan.specialisations.end() - 1);
         // One after the other, so that a path which seldom occurs does not keep the rest waiting.
         const auto turn = static_cast<ptrdiff_t>(seed % wanted.size());
         const Path goal = *std::next(wanted.begin(), turn);
-        if (!find_micro_kernel(goal.micro_kernel)->combines_parts)
+        if (!kernels::find_micro_kernel(goal.micro_kernel)->combines_parts)
             plan = preferring(goal.micro_kernel, graph.graph, std::move(plan));
         if (const auto kind = kind_towards(goal); !kind.empty())
             plan = edited(kind, graph.graph, std::move(plan), random);
@@ -266,7 +267,7 @@ TEST(Paths, EachIsTakenAndComputesWhatTheInterpreterDoes) {
             const Difference worst =
                 difference(compiled.run(r, call), interpret_graph(runs[r].graph.graph, call));
             ASSERT_LE(worst.relative, kTolerance) << "T = " << tokens << ": " << worst.where << "\n"
-                                                  << print(runs[r].graph.graph) << print(runs[r].plan);
+                                                  << print(runs[r].graph.graph) << plan::print(runs[r].plan);
         }
         for (const Path& path : paths_of(runs[r].graph.graph, runs[r].plan)) ++reached[path];
     }

@@ -9,11 +9,9 @@
 namespace tessera::testing {
 namespace {
 
-constexpr double kTolerance = 3e-6;
-
 /// Lanes along s want keys of one page side by side.
-Plan plan_of(const Graph& graph, const std::string& inside) {
-    Plan plan = divided_attention_plan(graph, {inside}, 1);
+plan::Plan plan_of(const Graph& graph, const std::string& inside) {
+    plan::Plan plan = divided_attention_plan(graph, {inside}, 1);
     std::erase_if(plan.specialisations[0].tensors,
                   [](const auto& tensor) { return tensor.second.each_worker; });
     plan.stored["k"].order = {2, 0, 3, 1};

@@ -13,8 +13,6 @@
 namespace tessera::testing {
 namespace {
 
-// The longest sum, of 192 squares, times the rounding unit of F32, for three operators.
-constexpr double kTolerance = 3e-5;
 constexpr int64_t kMostTokens = 40;
 
 /// The norm of heads, and what turns their halves.
@@ -60,9 +58,9 @@ output y
 }
 
 /// A description of a machine of so many lanes.
-Machine machine_of(int64_t lanes) {
+machine::Machine machine_of(int64_t lanes) {
     const char* name = lanes == 16 ? "avx512" : lanes == 8 ? "avx2" : "generic-x86-64";
-    return read_machine(fmt::format("{}/machines/{}.toml", TESSERA_SOURCE_DIR, name));
+    return machine::read_machine(fmt::format("{}/machines/{}.toml", TESSERA_SOURCE_DIR, name));
 }
 
 TensorData contents(const Value& value, int64_t tokens) {
@@ -89,7 +87,7 @@ class RowChains : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(RowChains, ComputeWhatTheInterpreterDoes) {
     const int64_t lanes = GetParam();
-    const auto costs = std::make_shared<const CostModel>(machine_of(lanes));
+    const auto costs = std::make_shared<const cost::CostModel>(machine_of(lanes));
     struct Case {
         int64_t heads, width, workers;
         int64_t registers;  ///< of a fold
@@ -103,15 +101,15 @@ TEST_P(RowChains, ComputeWhatTheInterpreterDoes) {
     std::vector<Graph> graphs;
     for (const Case& each : cases) {
         graphs.push_back(norm_and_rotation(each.heads, each.width));
-        const Plan plan = default_plan(
+        const plan::Plan plan = planner::default_plan(
             graphs.back(), {.machine = "test", .lanes = lanes, .workers = each.workers, .costs = costs});
-        verify_plan(graphs.back(), plan, "default plan");
-        const Nest& nest = plan.specialisations.back().kernels.back().nest;
-        EXPECT_EQ(leaves(nest).size(), 3U) << print(nest);
-        EXPECT_GT(nest.loops.back().tile * nest.loops[nest.loops.size() - 2].tile, 1) << print(nest);
-        EXPECT_NE(print(nest).find(fmt::format("r[loops lanes={} ", each.registers * lanes)),
+        planner::verify_plan(graphs.back(), plan, "default plan");
+        const plan::Nest& nest = plan.specialisations.back().kernels.back().nest;
+        EXPECT_EQ(plan::leaves(nest).size(), 3U) << plan::print(nest);
+        EXPECT_GT(nest.loops.back().tile * nest.loops[nest.loops.size() - 2].tile, 1) << plan::print(nest);
+        EXPECT_NE(plan::print(nest).find(fmt::format("r[loops lanes={} ", each.registers * lanes)),
                   std::string::npos)
-            << print(nest);
+            << plan::print(nest);
         compiled.add(graphs.back(), plan);
     }
     compiled.compile();

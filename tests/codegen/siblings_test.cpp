@@ -13,10 +13,8 @@
 namespace tessera::testing {
 namespace {
 
-constexpr double kTolerance = 3e-5;  // as in differential_test.cpp
-
 /// A gated layer with a residual, three times; no width is a multiple of the lanes.
-constexpr const char* kGraph = R"(graph "gated"
+constexpr const char* kSiblings = R"(graph "gated"
 symbol T in 1..23
 point decode weight 1: T = 1
 input x: f32[T, 24]
@@ -86,7 +84,7 @@ std::vector<double> random_values(std::string_view name, int64_t count, ElementT
 }
 
 /// Contents of constants follow from their sources, whatever is made of them. Parts lie along the first axis.
-GraphCall call_of(const Graph& graph, int64_t tokens) {
+GraphCall siblings_call(const Graph& graph, int64_t tokens) {
     GraphCall call;
     call.symbols = {{"T", tokens}};
     call.inputs["x"] = {{tokens, 24}, random_values("x", tokens * 24, ElementType::kF32)};
@@ -105,22 +103,22 @@ GraphCall call_of(const Graph& graph, int64_t tokens) {
 }
 
 TEST(Siblings, CompiledAsOneProductGiveTheSameNumbers) {
-    const Graph graph = parse_graph(kGraph, "gated");
+    const Graph graph = parse_graph(kSiblings, "gated");
     verify(graph, "gated");
     const auto dear_products = [product = rules::products(graph.symbols)](const egraph::Operator& op,
                                                                           std::span<const TensorType>) {
         return product->recognise(op) ? 10.0 : 1.0;
     };
-    const Graph joined = rewrite(graph, {.cost = dear_products}).graph;
+    const Graph joined = rules::rewrite(graph, {.cost = dear_products}).graph;
     verify(joined, "joined");
     ASSERT_THAT(print(joined), ::testing::HasSubstr("then \"up.*\" for 0..2 along 0 of 40, 37"));
     for (const int64_t lanes : host_lanes()) {
-        const PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32};
+        const planner::PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32};
         CompiledPlans compiled(lanes);
-        compiled.add(joined, complete_plan(joined, initial_plan(joined, options), options));
+        compiled.add(joined, planner::complete_plan(joined, planner::initial_plan(joined, options), options));
         compiled.compile();
         for (const int64_t tokens : {1, 7, 23}) {
-            const GraphCall call = call_of(graph, tokens);
+            const GraphCall call = siblings_call(graph, tokens);
             const Difference worst = difference(compiled.run(0, call), interpret_graph(graph, call));
             EXPECT_LE(worst.relative, kTolerance) << lanes << " lanes, T = " << tokens << ": " << worst.where;
         }

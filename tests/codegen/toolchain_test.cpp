@@ -18,7 +18,7 @@
 #include "support/subprocess.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::codegen {
 namespace {
 
 using ::testing::HasSubstr;
@@ -186,15 +186,15 @@ TEST_F(Toolchain, MissingCompilerNamesThePackage) {
 }
 
 TEST_F(Toolchain, AnotherInstructionSetNeedsACrossCompiler) {
-    const bool is_arm = kHostIsa != Isa::kAArch64;
-    options_.isa = is_arm ? Isa::kAArch64 : Isa::kX86_64;
+    const bool is_arm = machine::kHostIsa != machine::Isa::kAArch64;
+    options_.isa = is_arm ? machine::Isa::kAArch64 : machine::Isa::kX86_64;
     const std::string name = is_arm ? "aarch64-linux-gnu-g++" : "x86_64-linux-gnu-g++";
     write_text(folder_.path() / "bin/c++", "");  // of the host: does not count
     options_.search_path = (folder_.path() / "bin").string();
     EXPECT_EQ(
         error_of(kAnswer),
         fmt::format("there is no C++ compiler for {}: {} is not in PATH (install the Debian package {})",
-                    tessera::name(options_.isa), name,
+                    tessera::machine::name(options_.isa), name,
                     is_arm ? "g++-aarch64-linux-gnu" : "g++-x86-64-linux-gnu"));
     fs::create_symlink("/usr/bin/g++", folder_.path() / "bin" / name);
     EXPECT_EQ(error_of(kAnswer), "compiled");
@@ -226,4 +226,4 @@ TEST_F(Toolchain, CompilesOfOneTextDoNotDisturbEachOther) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::codegen

@@ -6,7 +6,7 @@
 
 #include "cost/measured_machine.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 constexpr const char* kGraph = R"(graph "costs"
@@ -44,7 +44,8 @@ block body
 output split, e, product, turned
 )";
 
-double cost_of(const Graph& graph, size_t node, const Machine& machine, std::optional<int64_t> workers) {
+double cost_of(const Graph& graph, size_t node, const machine::Machine& machine,
+               std::optional<int64_t> workers) {
     const Node& of = graph.blocks[0].nodes[node];
     return operator_cost(graph, machine, workers)(
         {.what = std::get<DefinitionPtr>(of.op), .results = {graph[of.results[0]].type}}, {});
@@ -52,7 +53,7 @@ double cost_of(const Graph& graph, size_t node, const Machine& machine, std::opt
 
 TEST(OperatorCost, OfANominalMachineFollowsFromBytesAndOperations) {
     const Graph graph = parse_graph(kGraph, "costs");
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     machine.micro_kernels.clear();
     constexpr double kTokens = 3 * 1 + 2 * 8;
     EXPECT_DOUBLE_EQ(cost_of(graph, 0, machine, 1), 5e-9);
@@ -64,7 +65,7 @@ TEST(OperatorCost, OfANominalMachineFollowsFromBytesAndOperations) {
 
 TEST(OperatorCost, OfATransposeThatItsReaderGathersIsThatOfACopy) {
     const Graph graph = parse_graph(kGraph, "costs");
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     const double rows_copied = 2 * 8 * 160 * 8;  // of one row nothing is torn apart
     EXPECT_GT(cost_of(graph, 3, machine, 1), rows_copied / 10e9);
     machine.micro_kernels.clear();
@@ -73,7 +74,7 @@ TEST(OperatorCost, OfATransposeThatItsReaderGathersIsThatOfACopy) {
 
 TEST(OperatorCost, OfAMeasuredMachineIsItsFastestKernelOrItsMemory) {
     const Graph graph = parse_graph(kGraph, "costs");
-    const Machine machine = testing::measured_machine();
+    const machine::Machine machine = testing::measured_machine();
     EXPECT_DOUBLE_EQ(cost_of(graph, 0, machine, 1), 5e-9);
     // 10 GB/s of the memory are slower than two loads or stores of 1 ns for 16 elements and what is computed.
     const double bytes = (3 + 2 * 8) * 160 * 8;
@@ -85,11 +86,11 @@ TEST(OperatorCost, OfAMeasuredMachineIsItsFastestKernelOrItsMemory) {
 
 TEST(OperatorCost, OfACompositeIsInfinite) {
     const Graph graph = parse_graph(kGraph, "costs");
-    const OperatorCost cost = operator_cost(graph, testing::measured_machine(), 1);
+    const rules::OperatorCost cost = operator_cost(graph, testing::measured_machine(), 1);
     EXPECT_TRUE(std::isinf(cost({.what = Composite{.kind = "rms_norm", .attributes = {}},
                                  .results = {graph[graph.blocks[0].nodes[1].results[0]].type}},
                                 {})));
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::compiler

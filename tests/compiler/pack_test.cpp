@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 std::vector<std::byte> packed(std::span<const std::byte> source, const std::vector<int64_t>& shape,
@@ -112,4 +112,4 @@ TEST(Pack, LargeTensorsPassInPieces) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -8,7 +8,7 @@
 #include "runtime/toy_model.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 constexpr const char* kStepOfWeights = R"(graph "parts"
@@ -33,26 +33,27 @@ TEST(PackedWeights, GiveBackEveryPartThatWasPacked) {
     add("d", {2, 3}, "pqrstu");
     add("e", {2, 1}, "vw");
     add("f", {3}, "xyz");
-    Plan plan;
+    plan::Plan plan;
     plan.stored["w"] = {.order = {}, .lanes = {{0, 4}}};
     plan.stored["v"] = {.order = {1, 0}, .lanes = {}};
 
     const TemporaryFolder folder;
-    ArtefactParts parts{.manifest = ToyModel().manifest(),
-                        .code = "none",
-                        .plan = "",
-                        .graph = print(graph),
-                        .tokenizer = {}};
+    runtime::ArtefactParts parts{.manifest = runtime::ToyModel().manifest(),
+                                 .code = "none",
+                                 .plan = "",
+                                 .graph = print(graph),
+                                 .tokenizer = {}};
     parts.manifest.constants.clear();
-    parts.manifest.constants_bytes = constant_section(graph, plan).bytes;
-    write_artefact(folder.path() / "a.tsr", parts, [&](ConstantSink& sink) {
+    parts.manifest.constants_bytes = plan::constant_section(graph, plan).bytes;
+    runtime::write_artefact(folder.path() / "a.tsr", parts, [&](runtime::ConstantSink& sink) {
         write_constants(weights, {.graph = graph, .plan = plan, .programs = {}, .code = {}}, "parts", sink);
     });
-    const PackedWeights packed(std::make_shared<const Artefact>(Artefact::open(folder.path() / "a.tsr")),
-                               graph, plan);
+    const PackedWeights packed(
+        std::make_shared<const runtime::Artefact>(runtime::Artefact::open(folder.path() / "a.tsr")), graph,
+        plan);
     EXPECT_EQ(packed.names(), weights.names());
     for (const std::string& name : weights.names()) {
-        const StoredTensor &expected = *weights.find(name), &found = *packed.find(name);
+        const import::StoredTensor &expected = *weights.find(name), &found = *packed.find(name);
         EXPECT_EQ(found.shape, expected.shape) << name;
         EXPECT_EQ(found.type, expected.type) << name;
         EXPECT_TRUE(
@@ -63,4 +64,4 @@ TEST(PackedWeights, GiveBackEveryPartThatWasPacked) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -6,20 +6,20 @@
 
 #include "runtime/toy_model.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 using Contents = std::map<std::string, std::vector<double>>;
 
-SizePoint at(int64_t tokens, int64_t rows, int64_t sequences, int64_t longest, int64_t cached) {
+cost::SizePoint at(int64_t tokens, int64_t rows, int64_t sequences, int64_t longest, int64_t cached) {
     return size_point(
-        ToyModel().manifest(),
+        runtime::ToyModel().manifest(),
         {.name = "point",
          .values = {{"T", tokens}, {"R", rows}, {"B", sequences}, {"I", longest}, {"S", cached}, {"P", 8}}});
 }
 
 TEST(SizePoint, ADecodedTokenStandsBehindThoseOfTheCache) {
-    const SizePoint point = at(1, 1, 1, 1, 48);
+    const cost::SizePoint point = at(1, 1, 1, 1, 48);
     EXPECT_EQ(point.symbols.at("S"), 48);
     EXPECT_EQ(point.contents.at("first"), std::vector<double>{0});
     EXPECT_EQ(point.contents.at("length"), std::vector<double>{1});
@@ -30,14 +30,14 @@ TEST(SizePoint, ADecodedTokenStandsBehindThoseOfTheCache) {
 }
 
 TEST(SizePoint, APromptBeginsWithItsFirstToken) {
-    const SizePoint point = at(7, 2, 1, 7, 16);
+    const cost::SizePoint point = at(7, 2, 1, 7, 16);
     EXPECT_EQ(point.contents.at("start"), std::vector<double>{0});
     EXPECT_EQ(point.contents.at("position"), (std::vector<double>{0, 1, 2, 3, 4, 5, 6}));
     EXPECT_EQ(point.contents.at("rows"), (std::vector<double>{5, 6}));
 }
 
 TEST(SizePoint, SequencesHaveTheirOwnPages) {
-    const SizePoint point = at(6, 3, 3, 2, 32);
+    const cost::SizePoint point = at(6, 3, 3, 2, 32);
     EXPECT_EQ(point.contents.at("first"), (std::vector<double>{0, 2, 4}));
     EXPECT_EQ(point.contents.at("start"), (std::vector<double>{30, 30, 30}));
     EXPECT_EQ(point.contents.at("rows").size(), 3U);
@@ -48,10 +48,10 @@ TEST(SizePoint, SequencesHaveTheirOwnPages) {
 TEST(SizePoint, WhereThereIsNoSuchStepIndicesAreOpen) {
     EXPECT_EQ(at(5, 1, 2, 4, 32).contents, Contents()) << "five tokens of two sequences";
     EXPECT_EQ(at(3, 1, 1, 3, 256).contents, Contents()) << "more than the context";
-    Manifest other = ToyModel().manifest();
+    runtime::Manifest other = runtime::ToyModel().manifest();
     other.text.reset();
     EXPECT_EQ(size_point(other, {.name = "point", .values = {{"T", 1}}}).contents, Contents());
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::compiler

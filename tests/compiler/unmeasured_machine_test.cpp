@@ -7,7 +7,7 @@
 #include "machine/machine_text.h"
 #include "plan/constants.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 /// Row-major, either X or the constant is read one lane after the other.
@@ -42,13 +42,14 @@ output Y
 
 class UnmeasuredMachine : public ::testing::TestWithParam<const char*> {
 protected:
-    Plan planned(const char* text, int64_t effort) const {
+    plan::Plan planned(const char* text, int64_t effort) const {
         CompileOptions options;
-        options.machine = read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + GetParam() + ".toml");
+        options.machine =
+            machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + GetParam() + ".toml");
         options.workers = 1;
         options.search_effort = effort;
         CompileReport report;
-        Plan plan = compile_graph(parse_graph(text, "test"), options, report).plan;
+        plan::Plan plan = compile_graph(parse_graph(text, "test"), options, report).plan;
         for (const auto& pass : report.passes) {
             if (pass.name != "layouts") continue;
             EXPECT_THAT(pass.note, ::testing::HasSubstr("by roofs: the machine was not measured"));
@@ -56,16 +57,16 @@ protected:
         return plan;
     }
     std::string lanes() const {
-        const Machine machine =
-            read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + GetParam() + ".toml");
-        return "lanes <0:" + std::to_string(vector_lanes(machine)) + ">";
+        const machine::Machine machine =
+            machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + GetParam() + ".toml");
+        return "lanes <0:" + std::to_string(machine::vector_lanes(machine)) + ">";
     }
 };
 
 TEST_P(UnmeasuredMachine, RoofsThatAreFarApartDecide) {
-    const Plan plan = planned(kTransposed, 1);
-    EXPECT_EQ(print(stored_layout(plan, "C")), lanes());
-    EXPECT_EQ(print(stored_layout(planned(kTransposed, 0), "C")), "row-major");
+    const plan::Plan plan = planned(kTransposed, 1);
+    EXPECT_EQ(print(plan::stored_layout(plan, "C")), lanes());
+    EXPECT_EQ(print(plan::stored_layout(planned(kTransposed, 0), "C")), "row-major");
     EXPECT_EQ(planned(kTransposed, 1), plan);
 }
 
@@ -83,4 +84,4 @@ INSTANTIATE_TEST_SUITE_P(All, UnmeasuredMachine,
                          });
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -7,7 +7,7 @@
 
 #include "compiler/pack.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 struct Case {
@@ -73,4 +73,4 @@ TEST_P(Unpack, ReadsWhereTheLayoutSays) {
 INSTANTIATE_TEST_SUITE_P(ElementBits, Unpack, ::testing::Values(4, 5, 6, 8, 16, 32, 64));
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::compiler

@@ -10,7 +10,7 @@
 #include "rules/rewrite.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::compiler {
 namespace {
 
 using ::testing::HasSubstr;
@@ -32,8 +32,8 @@ output y
 )";
 
 /// Twelve rows take 12 us where A is BF16, and this where it is F32.
-Machine machine_where_f32_takes(double seconds) {
-    Machine machine = testing::measured_machine();
+machine::Machine machine_where_f32_takes(double seconds) {
+    machine::Machine machine = testing::measured_machine();
     const std::map<std::string, int64_t> many = {{"rows", 12}, {"groups", 2}, {"lanes", 16}},
                                          size = {{"m", 12}, {"n", 16}, {"k", 1000}};
     machine.units[0].peaks[0].operations_per_second = 10e9;  // of what was not timed
@@ -46,13 +46,13 @@ Machine machine_where_f32_takes(double seconds) {
     return machine;
 }
 
-Rewritten rewritten_where_f32_takes(double seconds) {
+rules::Rewritten rewritten_where_f32_takes(double seconds) {
     const Graph graph = parse_graph(kWidening, "narrow_rows");
-    return rewrite(graph, {.cost = operator_cost(graph, machine_where_f32_takes(seconds), 1)});
+    return rules::rewrite(graph, {.cost = operator_cost(graph, machine_where_f32_takes(seconds), 1)});
 }
 
 TEST(WidenFactor, HappensWhereTheMachineMultipliesF32Faster) {
-    const Rewritten result = rewritten_where_f32_takes(8e-6);
+    const rules::Rewritten result = rewritten_where_f32_takes(8e-6);
     ASSERT_EQ(result.graph.blocks[0].nodes.size(), 2u);
     const Node& cast = result.graph.blocks[0].nodes[0];
     EXPECT_EQ(result.graph[cast.results[0]].type.element, ElementType::kF32);
@@ -79,11 +79,11 @@ TEST(WidenFactor, APlanIsCompiledWithTheGraphOfItsWorkers) {
         const Compiled planned = compile_graph(graph, options, report);
         EXPECT_EQ(planned.graph.blocks[0].nodes.size(), workers == 1 ? 2u : 1u);
         options.plan = folder.path() / "plan.toml";
-        std::ofstream(*options.plan) << print(planned.plan);
+        std::ofstream(*options.plan) << plan::print(planned.plan);
         options.workers.reset();
-        EXPECT_EQ(print(compile_graph(graph, options, report).plan), print(planned.plan));
+        EXPECT_EQ(plan::print(compile_graph(graph, options, report).plan), plan::print(planned.plan));
     }
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::compiler

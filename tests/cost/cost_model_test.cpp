@@ -9,17 +9,17 @@
 #include "kernels/leaf_of.h"
 #include "ops/matmul.h"
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
 const CostModel kModel(testing::measured_machine());
 
 /// With these parameters beside its iterators and lanes.
-Leaf product_by(const std::string& micro_kernel, const std::string& parameters) {
+plan::Leaf product_by(const std::string& micro_kernel, const std::string& parameters) {
     return testing::leaf_of("y[" + micro_kernel + " k=k lanes=16 m=t n=n " + parameters + "]");
 }
 
-Leaf contract() {
+plan::Leaf contract() {
     return product_by("contract", "rows=1 groups=1");
 }
 
@@ -33,16 +33,16 @@ TEST(CostModel, AProductCostsWhatTheTableSays) {
 
 TEST(CostModel, WithoutATimeThePeakOfTheUnitCounts) {
     const auto product = ops::matmul({}, {Dim(1), 32, 1000}, ops::WeightFormat::kF32);
-    const Leaf dot = product_by("dot", "rows=1");
+    const plan::Leaf dot = product_by("dot", "rows=1");
     EXPECT_NEAR(kModel.leaf(*product, dot, {1, 32, 1000}).near_seconds, 64e3 / 100e9, 1e-12);
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     machine.units[0].peaks.clear();
     EXPECT_NE(CostModel(machine).leaf(*product, dot, {1, 32, 1000}).why_infinite, "");
 }
 
 // A product that is not listed: the unit that the micro-kernel is for counts, not the first with such types.
 TEST(CostModel, ThePeakIsThatOfTheMicroKernelsOwnUnit) {
-    Machine machine = testing::machine_with_tiles();
+    machine::Machine machine = testing::machine_with_tiles();
     std::erase_if(machine.micro_kernels, [](const auto& time) { return time.name != "loops"; });
     const CostModel model(machine);
     const auto seconds = [&](const char* micro_kernel, const char* more, int64_t m) {
@@ -64,13 +64,13 @@ TEST(CostModel, ThePeakIsThatOfTheMicroKernelsOwnUnit) {
 
 /// Both bytes of an activation, two of a weight or half of a tile's depth: four products of bytes for one.
 TEST(CostModel, ThePeakOfBytesCountsProductsOfBytes) {
-    Machine machine = testing::machine_with_tiles();
+    machine::Machine machine = testing::machine_with_tiles();
     std::erase_if(machine.micro_kernels, [](const auto& time) { return time.name != "loops"; });
     const auto product =
         ops::matmul({}, {Dim(16), 32, 1024}, ops::WeightFormat::kQ8_0, std::nullopt, ops::kInt15Blocks);
-    const Leaf leaf = product_by("contract_block_tiles", "tile_rows=16 depth=32");
+    const plan::Leaf leaf = product_by("contract_block_tiles", "tile_rows=16 depth=32");
     EXPECT_NE(CostModel(machine).leaf(*product, leaf, {16, 32, 1024}).why_infinite, "");
-    for (OperandLanes& operand : machine.units.back().operands)
+    for (machine::OperandLanes& operand : machine.units.back().operands)
         operand.type = operand.name == "C" ? "i32" : "i8";
     EXPECT_NEAR(CostModel(machine).leaf(*product, leaf, {16, 32, 1024}).near_seconds,
                 4 * 2.0 * 16 * 32 * 1024 / 1e12, 1e-15);
@@ -121,8 +121,8 @@ TEST(VectorWork, IsCountedFromTheDefinition) {
 TEST(VectorWork, LanesOfSeveralRegistersFoldSideBySide) {
     const Definition d = parse_definition(
         "op norm(t: 2, d*: 128)\nin X f16[t, d]\nout R f32[t] = rsqrt(sum(X * X) / 64 + 1e-6)\n", "");
-    const Leaf one = testing::leaf_of("r[loops lanes=16 x=d]"),
-               four = testing::leaf_of("r[loops lanes=64 x=d]");
+    const plan::Leaf one = testing::leaf_of("r[loops lanes=16 x=d]"),
+                     four = testing::leaf_of("r[loops lanes=64 x=d]");
     VectorWork expected = vector_work(d, {2, 128}, one, 16);
     EXPECT_EQ(expected, vector_work(d, {2, 128}, 1, 16));
     EXPECT_EQ(expected.folds, 16);
@@ -152,4 +152,4 @@ TEST(CostModel, AnElementAloneTakesAGroupsLoad) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::cost

@@ -8,7 +8,7 @@
 
 #include "cost/measured_machine.h"
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
 ProductCall call(int64_t rows, int64_t groups, int64_t m, int64_t n, int64_t k) {
@@ -36,7 +36,7 @@ TEST(KernelTimes, GrowWithColumnsInWholeLanesAndWithDepth) {
 }
 
 TEST(KernelTimes, OneColumnTakesTheTimeOfABlockOfColumns) {
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     machine.micro_kernels = {testing::kernel_time("dot", "f32", "f32",
                                                   {{"rows", 4}, {"columns", 4}, {"lanes", 16}},
                                                   {{"m", 4}, {"n", 64}, {"k", 1024}}, "L2", 16e-6)};
@@ -65,7 +65,7 @@ TEST(KernelTimes, CutRowsIntoBlocksAsTheKernelDoes) {
 }
 
 TEST(KernelTimes, TheLargestBlockTakesWhatTheOthersLeave) {
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     const auto entry = [](int64_t rows, int64_t m, double seconds) {
         return testing::kernel_time("dot", "f32", "f32", {{"rows", rows}, {"columns", 4}, {"lanes", 16}},
                                     {{"m", m}, {"n", 64}, {"k", 1024}}, "L2", seconds);
@@ -93,7 +93,7 @@ TEST(KernelTimes, TheLargestBlockTakesWhatTheOthersLeave) {
 }
 
 TEST(KernelTimes, PanelsCountWhereThereAreBlocksEnoughForThem) {
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     const std::map<std::string, int64_t> panels = {
         {"rows", 12}, {"groups", 2}, {"lanes", 16}, {"panel_blocks", 4}};
     machine.micro_kernels.push_back(testing::kernel_time("contract", "f32", "f32", panels,
@@ -107,7 +107,7 @@ TEST(KernelTimes, PanelsCountWhereThereAreBlocksEnoughForThem) {
 }
 
 TEST(KernelTimes, CallsOfAboutAsManyRowsTellWhatABlockTakes) {
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     const std::map<std::string, int64_t> panels = {
         {"rows", 4}, {"groups", 2}, {"lanes", 16}, {"panel_blocks", 4}};
     for (const auto& [rows, seconds] : {std::pair{16, 12e-6}, {160, 80e-6}})
@@ -122,7 +122,7 @@ TEST(KernelTimes, CallsOfAboutAsManyRowsTellWhatABlockTakes) {
 }
 
 TEST(KernelTimes, FetchingAheadCountsWherePanelsDoNot) {
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     std::map<std::string, int64_t> parameters = {{"rows", 12}, {"groups", 2}, {"lanes", 16}};
     const auto add = [&](const char* mode, int64_t value, double seconds) {
         std::map<std::string, int64_t> with_mode = parameters;
@@ -142,7 +142,7 @@ TEST(KernelTimes, FetchingAheadCountsWherePanelsDoNot) {
 }
 
 TEST(KernelTimes, StallsAreThoseOfTheMostSimilarBlocks) {
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     machine.micro_kernels.clear();
     for (const auto& [rows, far] : {std::pair{2, 3e-6}, {1, 7e-6}})
         for (const auto& [level, seconds] : {std::pair{"L2", 1e-6}, {"memory", far}})
@@ -155,7 +155,7 @@ TEST(KernelTimes, StallsAreThoseOfTheMostSimilarBlocks) {
 }
 
 TEST(KernelTimes, AStallThatTheDigitsDoNotShowIsNotNothing) {
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     machine.micro_kernels.clear();
     for (const char* level : {"L2", "memory"})
         machine.micro_kernels.push_back(
@@ -199,8 +199,8 @@ protected:
                  .k = k})
             ->near_seconds;
     }
-    void keep(const std::function<bool(const MicroKernelTime&)>& is_kept) {
-        Machine machine = testing::machine_with_tiles();
+    void keep(const std::function<bool(const machine::MicroKernelTime&)>& is_kept) {
+        machine::Machine machine = testing::machine_with_tiles();
         std::erase_if(machine.micro_kernels, [&](const auto& time) { return !is_kept(time); });
         times_ = KernelTimes(machine);
     }
@@ -235,13 +235,14 @@ TEST_F(TileTimes, ColumnsAndDepthCountInWholeTiles) {
 }
 
 TEST_F(TileTimes, WhatALowerTileSavesIsNotGuessed) {
-    keep([](const MicroKernelTime& time) {
+    keep([](const machine::MicroKernelTime& time) {
         return time.name == "contract_tiles" && time.sizes.at("m") == 32;
     });
     EXPECT_NEAR(of(5), 4e-6, 1e-12);
     EXPECT_NEAR(of(20), 8e-6, 1e-12);
-    keep(
-        [](const MicroKernelTime& time) { return time.name == "contract_tiles" && time.sizes.at("m") == 4; });
+    keep([](const machine::MicroKernelTime& time) {
+        return time.name == "contract_tiles" && time.sizes.at("m") == 4;
+    });
     EXPECT_NEAR(of(32), 6e-6, 1e-12);
 }
 
@@ -252,4 +253,4 @@ TEST(KernelTimes, BitsOfFormats) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::cost

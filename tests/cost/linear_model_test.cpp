@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
 TEST(LinearModel, FindsTheWeightsThatMadeTheTimes) {
@@ -26,4 +26,4 @@ TEST(LinearModel, NothingTakesLessThanNoTime) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::cost

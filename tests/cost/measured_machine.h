@@ -5,9 +5,10 @@
 /// A machine whose rates are round numbers, so that costs are worked out by hand.
 namespace tessera::testing {
 
-inline MicroKernelTime kernel_time(const char* name, const char* a, const char* b,
-                                   std::map<std::string, int64_t> parameters,
-                                   std::map<std::string, int64_t> sizes, const char* level, double seconds) {
+inline machine::MicroKernelTime kernel_time(const char* name, const char* a, const char* b,
+                                            std::map<std::string, int64_t> parameters,
+                                            std::map<std::string, int64_t> sizes, const char* level,
+                                            double seconds) {
     return {.name = name,
             .types = {{"A", a}, {"B", b}, {"C", "f32"}},
             .parameters = std::move(parameters),
@@ -19,8 +20,8 @@ inline MicroKernelTime kernel_time(const char* name, const char* a, const char* 
 
 /// Read rates of 100, 50, 20 and 10 GB/s; one row of a product with 16 columns and k = 1000 takes 1 us with B
 /// in L2 and 11 us with B in memory, twelve rows take 6 us and 16 us.
-inline Machine measured_machine() {
-    Machine machine;
+inline machine::Machine measured_machine() {
+    machine::Machine machine;
     machine.name = "round";
     machine.cores = 2;
     machine.memory = {{.name = "L1", .capacity_bytes = 32 << 10},
@@ -32,7 +33,7 @@ inline Machine measured_machine() {
         machine.memory[level].read_bandwidth = {{.threads = 1, .bytes_per_second = rates[level]}};
     machine.units = {
         {.name = "vector",
-         .kind = UnitKind::kVector,
+         .kind = machine::UnitKind::kVector,
          .operands = {{"A", "f32", {{'i', 16}}}, {"B", "f32", {{'i', 16}}}, {"C", "f32", {{'i', 16}}}},
          .registers = 32,
          .peaks = {{.level = "L1", .operations_per_second = 100e9}}}};
@@ -47,7 +48,8 @@ inline Machine measured_machine() {
                              kernel_time("contract", "f32", "f32", many, many_size, "memory", 16e-6)};
     // A load takes 1 ns, an operation 2 ns.
     for (const int64_t flops : {0, 10}) {
-        MicroKernelTime loops{.name = "loops", .types = {{"C", "f32"}}, .parameters = {{"lanes", 16}}};
+        machine::MicroKernelTime loops{
+            .name = "loops", .types = {{"C", "f32"}}, .parameters = {{"lanes", 16}}};
         loops.sizes = {{"i", 160}};
         loops.work = {{"loads", 10}};
         if (flops > 0) loops.work["flops"] = flops;
@@ -61,17 +63,17 @@ inline Machine measured_machine() {
 /// The same with a matrix unit: its tiles of 16 rows take 3 us with 4 rows, 5 us whole, and 8 us for two of
 /// them in a block, for 16 columns and k = 1024. Its peak is 1 TFLOP/s, that of BF16 dot
 /// products 200 GFLOP/s.
-inline Machine machine_with_tiles() {
-    Machine machine = measured_machine();
+inline machine::Machine machine_with_tiles() {
+    machine::Machine machine = measured_machine();
     machine.units.push_back({.name = "dot",
-                             .kind = UnitKind::kVector,
+                             .kind = machine::UnitKind::kVector,
                              .operands = {{"A", "bf16", {{'i', 16}, {'k', 2}}},
                                           {"B", "bf16", {{'i', 16}, {'k', 2}}},
                                           {"C", "f32", {{'i', 16}}}},
                              .registers = 32,
                              .peaks = {{.level = "L1", .operations_per_second = 200e9}}});
     machine.units.push_back({.name = "tiles",
-                             .kind = UnitKind::kMatrix,
+                             .kind = machine::UnitKind::kMatrix,
                              .operands = {{"A", "bf16", {{'m', 16}, {'k', 32}}},
                                           {"B", "bf16", {{'k', 16}, {'n', 16}, {'k', 2}}},
                                           {"C", "f32", {{'m', 16}, {'n', 16}}}},

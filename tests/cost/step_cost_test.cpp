@@ -10,7 +10,7 @@
 #include "cost/measured_machine.h"
 #include "kernels/micro_kernels.h"
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
 /// A product with a weight of n columns that a block repeats, and what is added to it.
@@ -38,18 +38,19 @@ block layer repeat {2}
                        "g");
 }
 
-Plan plan_of(const Graph& graph, int64_t workers = 1, const char* loop = "") {
-    Plan plan;
+plan::Plan plan_of(const Graph& graph, int64_t workers = 1, const char* loop = "") {
+    plan::Plan plan;
     plan.graph = graph.name;
     plan.workers = workers;
     plan.stored["w"] = {.order = {}, .lanes = {{0, 16}}};
-    SpecialisationPlan s;
+    plan::SpecialisationPlan s;
     s.name = "whole";
     s.kernels = {
-        {"layer", parse_nest(std::string(loop) + (*loop ? "{ " : "") +
-                                 "y[contract m=t n=n k=k lanes=16 rows=1 groups=1]" + (*loop ? " }" : ""),
-                             "nest", micro_kernels())},
-        {"layer", parse_nest("z[loops x=n lanes=16]", "nest", micro_kernels()), workers > 1}};
+        {"layer",
+         plan::parse_nest(std::string(loop) + (*loop ? "{ " : "") +
+                              "y[contract m=t n=n k=k lanes=16 rows=1 groups=1]" + (*loop ? " }" : ""),
+                          "nest", kernels::micro_kernels())},
+        {"layer", plan::parse_nest("z[loops x=n lanes=16]", "nest", kernels::micro_kernels()), workers > 1}};
     s.tensors["y"] = {};
     s.tensors["z"] = {};
     plan.specialisations.push_back(s);
@@ -61,7 +62,7 @@ const CostModel kCosts(testing::measured_machine());
 std::vector<KernelCost> costs(int64_t n, int64_t repeat, int64_t workers = 1, const char* loop = "") {
     const Graph graph = product_and_sum(n, repeat);
     verify(graph, "g");
-    const Plan plan = plan_of(graph, workers, loop);
+    const plan::Plan plan = plan_of(graph, workers, loop);
     return step_costs(graph, plan, plan.specialisations[0], {}, kCosts);
 }
 
@@ -116,10 +117,11 @@ TEST(StepCosts, MoreBytesAreNeverCheaper) {
 }
 
 TEST(StepCosts, AKernelWithoutARateIsInfiniteAndSaysWhy) {
-    Machine machine = testing::measured_machine();
-    std::erase_if(machine.micro_kernels, [](const MicroKernelTime& time) { return time.name == "loops"; });
+    machine::Machine machine = testing::measured_machine();
+    std::erase_if(machine.micro_kernels,
+                  [](const machine::MicroKernelTime& time) { return time.name == "loops"; });
     const Graph graph = product_and_sum(16, 1);
-    const Plan plan = plan_of(graph);
+    const plan::Plan plan = plan_of(graph);
     const auto found = step_costs(graph, plan, plan.specialisations[0], {}, CostModel(machine));
     EXPECT_TRUE(std::isinf(found[1].seconds));
     EXPECT_EQ(found[1].why_infinite, "z: the machine has no times of loops, of which those of loops follow");
@@ -127,4 +129,4 @@ TEST(StepCosts, AKernelWithoutARateIsInfiniteAndSaysWhy) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::cost

@@ -11,29 +11,31 @@
 #include "ops/elementwise.h"
 #include "ops/matmul.h"
 
-namespace tessera {
+namespace tessera::cost {
 namespace {
 
-Machine described(const char* name) {
-    return read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + name + ".toml");
+machine::Machine described(const char* name) {
+    return machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + name + ".toml");
 }
 
-double peak_of(const Machine& machine, const char* unit) {
-    return peak(*std::ranges::find(machine.units, unit, &ComputeUnit::name));
+double peak_of(const machine::Machine& machine, const char* unit) {
+    return machine::peak(*std::ranges::find(machine.units, unit, &machine::ComputeUnit::name));
 }
 
 TEST(TypicalRates, FollowFromTheLanesOfUnits) {
-    const Machine machine = with_typical_rates(described("amx"));
-    EXPECT_EQ(peak(*find_unit(machine, UnitKind::kVector, "f32")), 3e9 * 2 * 2 * 16);
-    const auto tiles = std::ranges::find(machine.units, UnitKind::kMatrix, &ComputeUnit::kind);
+    const machine::Machine machine = with_typical_rates(described("amx"));
+    EXPECT_EQ(machine::peak(*machine::find_unit(machine, machine::UnitKind::kVector, "f32")),
+              3e9 * 2 * 2 * 16);
+    const auto tiles =
+        std::ranges::find(machine.units, machine::UnitKind::kMatrix, &machine::ComputeUnit::kind);
     ASSERT_NE(tiles, machine.units.end());
-    EXPECT_EQ(peak(*tiles), 3e9 * 2 * 16 * 16 * 32 / 16);
+    EXPECT_EQ(machine::peak(*tiles), 3e9 * 2 * 16 * 16 * 32 / 16);
 }
 
 TEST(TypicalRates, CachesAnswerFasterThanWhatIsBehindThem) {
-    const Machine machine = with_typical_rates(described("avx2"));
+    const machine::Machine machine = with_typical_rates(described("avx2"));
     double inside = 0;
-    for (const MemoryLevel& level : machine.memory) {
+    for (const machine::MemoryLevel& level : machine.memory) {
         const double each = 1 / level.read_bandwidth.front().bytes_per_second;
         EXPECT_GT(each, inside) << level.name;
         inside = each;
@@ -42,12 +44,12 @@ TEST(TypicalRates, CachesAnswerFasterThanWhatIsBehindThem) {
 }
 
 TEST(TypicalRates, WhatTheDescriptionGivesStays) {
-    const Machine machine = testing::measured_machine();
+    const machine::Machine machine = testing::measured_machine();
     EXPECT_EQ(with_typical_rates(machine), machine);
-    Machine some = described("avx2");
+    machine::Machine some = described("avx2");
     some.memory.front().read_bandwidth = {{1, 7, 0}};
     some.units.back().peaks = {{"L1", 11}};
-    const Machine filled = with_typical_rates(some);
+    const machine::Machine filled = with_typical_rates(some);
     EXPECT_EQ(filled.memory.front(), some.memory.front());
     EXPECT_EQ(peak_of(filled, "avx2"), 11);
 }
@@ -58,10 +60,10 @@ TEST(TypicalRates, ACostModelOfADescriptionAlonePricesEverything) {
     EXPECT_FALSE(model.is_measured());
     EXPECT_TRUE(model.knows_loops());
     const double operation = 1 / (3e9 * 2);
-    const Leaf loops = testing::leaf_of("y[loops lanes=8 x=d]");
+    const plan::Leaf loops = testing::leaf_of("y[loops lanes=8 x=d]");
     const DefinitionPtr add = ops::add({}, Dim(1), 64);
     EXPECT_NEAR(model.leaf(*add, loops, {1, 64}).near_seconds, 8 * (1 + 3) * operation, 1e-15);
-    const Leaf blocks = testing::leaf_of("y[contract_blocks groups=1 k=k lanes=8 m=t n=n rows=1]");
+    const plan::Leaf blocks = testing::leaf_of("y[contract_blocks groups=1 k=k lanes=8 m=t n=n rows=1]");
     const DefinitionPtr product =
         ops::matmul({}, {Dim(1), 8, 256}, ops::WeightFormat::kQ4_K, std::nullopt, ops::kInt15Blocks);
     const LeafCost cost = model.leaf(*product, blocks, {1, 8, 256});
@@ -71,4 +73,4 @@ TEST(TypicalRates, ACostModelOfADescriptionAlonePricesEverything) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::cost

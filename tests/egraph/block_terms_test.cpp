@@ -49,9 +49,9 @@ TEST(BlockTerms, TheSmallGraphComesBackEqual) {
 
 TEST(BlockTerms, TheShippedModelComesBackEqual) {
     const Graph graph =
-        import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny").graph;
+        import::import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny").graph;
     expect_round_trip(graph);
-    expect_round_trip(decompose(graph));  // attention has operators with several results
+    expect_round_trip(ops::decompose(graph));  // attention has operators with several results
 }
 
 TEST(BlockTerms, KnowsConstantsAndTypes) {
@@ -113,8 +113,8 @@ TEST(BlockTerms, WhatIsComputedTwiceIsComputedOnceAndWhatIsDeadGoes) {
 }
 
 TEST(BlockTerms, ResultsThatNobodyReadsKeepTheirNames) {
-    const Graph graph =
-        decompose(import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny").graph);
+    const Graph graph = ops::decompose(
+        import::import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny").graph);
     EGraph egraph;
     for (size_t i = 0; i < graph.blocks.size(); ++i) {
         const BlockTerms terms = add_block(egraph, graph, graph.blocks[i]);

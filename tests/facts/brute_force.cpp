@@ -6,7 +6,7 @@
 
 #include "facts/enumerated.h"
 
-namespace tessera {
+namespace tessera::facts {
 namespace {
 
 using nlohmann::json;
@@ -172,4 +172,4 @@ json brute_force_facts(const DefinitionFile& file, const std::string& where) {
     return facts;
 }
 
-}  // namespace tessera
+}  // namespace tessera::facts

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace tessera {
+namespace tessera::facts {
 namespace {
 
 using nlohmann::json;
@@ -199,4 +199,4 @@ json Enumerated::units(const std::vector<UnitOperand>& unit) const {
     return facts;
 }
 
-}  // namespace tessera
+}  // namespace tessera::facts

@@ -11,7 +11,7 @@
 #include "ir/definition.h"
 #include "ir/interpreter.h"
 
-namespace tessera {
+namespace tessera::facts {
 
 /// Values of the iterators, or coordinates of an element.
 using Point = std::vector<int64_t>;
@@ -56,4 +56,4 @@ private:
     std::vector<Point> executed_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::facts

@@ -9,7 +9,7 @@
 #include "facts/facts.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::facts {
 namespace {
 
 using nlohmann::json;
@@ -121,4 +121,4 @@ std::vector<std::string> differences(const json& got, const json& want) {
     return found;
 }
 
-}  // namespace tessera
+}  // namespace tessera::facts

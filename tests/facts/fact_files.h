@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace tessera {
+namespace tessera::facts {
 
 /// tests/facts/definitions: definitions of the project's own, each with the facts that the zoo's oracle (an
 /// enumeration of all iterations, which shares no code with the derivation) gave for it.
@@ -26,4 +26,4 @@ nlohmann::json facts_of(const std::string& text, const std::string& where, bool 
 /// that have none, tolerance of values). Facts that `want` does not hold are not compared.
 std::vector<std::string> differences(const nlohmann::json& got, const nlohmann::json& want);
 
-}  // namespace tessera
+}  // namespace tessera::facts

@@ -5,7 +5,7 @@
 
 // Every fact of every definition with known facts: the project's own, and those of the zoo where it is beside
 // the checkout.
-namespace tessera {
+namespace tessera::facts {
 namespace {
 
 void expect_all_agree(const std::filesystem::path& folder, size_t at_least) {
@@ -41,4 +41,4 @@ TEST(GoldenFacts, DifferencesAreSeen) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::facts

@@ -13,7 +13,7 @@
 // The zoo's own oracle on definitions that it has not seen, where it and Debian's Python are there. Its sbp
 // and linear come from a handful of contents and so may hold by chance where the derivation, which speaks for
 // all contents, has nothing: of these, what the derivation claims is compared.
-namespace tessera {
+namespace tessera::facts {
 namespace {
 
 constexpr uint64_t kFirst = 5000;
@@ -73,4 +73,4 @@ TEST_F(Oracle, AgreesOnRandomDefinitions) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::facts

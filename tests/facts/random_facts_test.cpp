@@ -7,7 +7,7 @@
 #include "ir/random_definition.h"
 
 // The derivation against the enumeration of every iteration, on definitions that nobody has seen.
-namespace tessera {
+namespace tessera::facts {
 namespace {
 
 constexpr uint64_t kRandomDefinitions = 300;
@@ -51,4 +51,4 @@ TEST(RandomFacts, SignaturesAreTrueWhenRun) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::facts

@@ -11,7 +11,7 @@
 #include "facts/sbp.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::facts {
 namespace {
 
 using facts::Range;
@@ -269,4 +269,4 @@ SignatureRun run_signatures(const DefinitionFile& file, const std::string& where
     return SignatureRunner(file, where).all();
 }
 
-}  // namespace tessera
+}  // namespace tessera::facts

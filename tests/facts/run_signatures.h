@@ -5,7 +5,7 @@
 
 #include "ir/definition.h"
 
-namespace tessera {
+namespace tessera::facts {
 
 struct SignatureRun {
     int checked = 0;                  ///< signatures
@@ -17,4 +17,4 @@ struct SignatureRun {
 /// to an operand (linear). The interpreter decides; an untrue signature is a bug of the derivation.
 SignatureRun run_signatures(const DefinitionFile& file, const std::string& where);
 
-}  // namespace tessera
+}  // namespace tessera::facts

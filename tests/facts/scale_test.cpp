@@ -4,7 +4,7 @@
 
 // The extents of a 32 B model: 1e11 to 1e15 iterations, so that only an analytic derivation answers at all.
 // The CTest time limit is the only clock.
-namespace tessera {
+namespace tessera::facts {
 namespace {
 
 nlohmann::json large(const std::string& text) {
@@ -112,4 +112,4 @@ TEST(FactsAtScale, Reshapes) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::facts

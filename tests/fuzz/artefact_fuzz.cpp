@@ -11,7 +11,7 @@
 namespace tessera::fuzz {
 namespace {
 
-using namespace artefact_format;
+using namespace runtime::artefact_format;
 
 /// The same file with checksums that fit, so that what lies behind them is reached.
 std::string signed_again(std::string bytes) {
@@ -37,7 +37,7 @@ std::string signed_again(std::string bytes) {
 
 void open(const std::string& bytes) {
     const InputFile input(bytes);
-    const Artefact artefact = Artefact::open(input.path());
+    const runtime::Artefact artefact = runtime::Artefact::open(input.path());
     artefact.verify_weights();
     artefact.check_host("x86_64", {});
 }

@@ -33,8 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const Folder folder;
     std::ofstream(folder.path / "generation_config.json", std::ios::binary) << fuzz::text_of(data, size);
     return fuzz::accepts_or_throws_error([&] {
-        Findings findings;
-        (void)read_hf_config((folder.path / "config.json").string(), findings);
+        import::Findings findings;
+        (void)import::read_hf_config((folder.path / "config.json").string(), findings);
     });
 }
 

@@ -28,13 +28,13 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::span<const std::byte> all = std::as_bytes(std::span(data, size)).subspan(sizeof length);
     const size_t first = std::min<size_t>(length, all.size());
     return fuzz::accepts_or_throws_error([&] {
-        std::vector<GgufFile> files;
-        files.push_back(GgufFile::parse(all.subspan(0, first), "first.gguf"));
-        if (first < all.size()) files.push_back(GgufFile::parse(all.subspan(first), "second.gguf"));
-        const GgufParts parts(std::move(files));
-        Findings findings;
-        (void)read_gguf_config(parts.first(), parts.find_tensor("token_embd.weight"), findings);
-        const GgufWeights weights(parts);
+        std::vector<import::GgufFile> files;
+        files.push_back(import::GgufFile::parse(all.subspan(0, first), "first.gguf"));
+        if (first < all.size()) files.push_back(import::GgufFile::parse(all.subspan(first), "second.gguf"));
+        const import::GgufParts parts(std::move(files));
+        import::Findings findings;
+        (void)import::read_gguf_config(parts.first(), parts.find_tensor("token_embd.weight"), findings);
+        const import::GgufWeights weights(parts);
         for (const std::string& name : weights.names()) fuzz::read_ends(weights.find(name)->bytes);
     });
 }

@@ -6,8 +6,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     return fuzz::accepts_or_throws_error([&] {
-        const std::vector<NamedFile> files = {{"tokenizer.gguf", std::string(fuzz::text_of(data, size))}};
-        const Tokenizer tokenizer = load_tokenizer(files, "fuzz");
+        const std::vector<runtime::NamedFile> files = {
+            {"tokenizer.gguf", std::string(fuzz::text_of(data, size))}};
+        const llm::Tokenizer tokenizer = llm::load_tokenizer(files, "fuzz");
         (void)tokenizer.decode(tokenizer.encode("a b\xc3\xa9 12 ab\n\xff<s>", {.add_special = true}));
     });
 }

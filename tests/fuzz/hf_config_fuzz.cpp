@@ -7,8 +7,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     return fuzz::accepts_or_throws_error([&] {
         const fuzz::InputFile input(fuzz::text_of(data, size));
-        Findings findings;
-        (void)read_hf_config(input.path(), findings);
+        import::Findings findings;
+        (void)import::read_hf_config(input.path(), findings);
     });
 }
 

@@ -5,8 +5,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     return fuzz::accepts_or_throws_error([&] {
-        const Machine machine = parse_machine(fuzz::text_of(data, size), "fuzz");
-        TESSERA_CHECK(parse_machine(print_machine(machine), "fuzz") == machine);
+        const machine::Machine machine = machine::parse_machine(fuzz::text_of(data, size), "fuzz");
+        TESSERA_CHECK(machine::parse_machine(machine::print_machine(machine), "fuzz") == machine);
     });
 }
 

@@ -5,8 +5,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     return fuzz::accepts_or_throws_error([&] {
-        const Manifest manifest = parse_manifest(fuzz::text_of(data, size), "fuzz");
-        TESSERA_CHECK(parse_manifest(print(manifest), "fuzz") == manifest);
+        const runtime::Manifest manifest = runtime::parse_manifest(fuzz::text_of(data, size), "fuzz");
+        TESSERA_CHECK(runtime::parse_manifest(runtime::print(manifest), "fuzz") == manifest);
     });
 }
 

@@ -34,12 +34,12 @@ GraphCall call_of(const Graph& graph, int64_t tokens) {
     return call;
 }
 
-void plan_one(const Graph& graph, const Plan& plan) {
-    verify_structure(graph, plan, "fuzz");
-    const Plan placed = place_buffers(graph, plan);
-    verify_plan(graph, placed, "fuzz");
+void plan_one(const Graph& graph, const plan::Plan& plan) {
+    planner::verify_structure(graph, plan, "fuzz");
+    const plan::Plan placed = planner::place_buffers(graph, plan);
+    planner::verify_plan(graph, placed, "fuzz");
     if (placed.specialisations.empty() || placed.workers > kMostWorkersToRun) return;
-    const SpecialisationPlan& first = placed.specialisations.front();
+    const plan::SpecialisationPlan& first = placed.specialisations.front();
     if (first.arena_bytes > kMostArena) return;
     const testing::InterpretedPlan lowered(graph, placed);
     const testing::InterpretedPlan::Run run = lowered.run(call_of(graph, first.bounds.at("T").low));
@@ -50,8 +50,8 @@ void plan_one(const Graph& graph, const Plan& plan) {
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return fuzz::accepts_or_throws_error([&] {
-        const Plan plan = parse_plan(fuzz::text_of(data, size), "fuzz", micro_kernels());
-        TESSERA_CHECK(parse_plan(print(plan), "fuzz", micro_kernels()) == plan);
+        const plan::Plan plan = plan::parse_plan(fuzz::text_of(data, size), "fuzz", kernels::micro_kernels());
+        TESSERA_CHECK(plan::parse_plan(plan::print(plan), "fuzz", kernels::micro_kernels()) == plan);
         for (const auto& [name, example] : testing::examples()) {
             const Graph graph = example.parsed();
             if (graph.name == plan.graph) plan_one(graph, plan);
@@ -61,6 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
 std::vector<std::string> tessera::fuzz::seeds() {
     std::vector<std::string> plans;
-    for (const auto& [name, example] : testing::examples()) plans.push_back(print(example.planned()));
+    for (const auto& [name, example] : testing::examples()) plans.push_back(plan::print(example.planned()));
     return plans;
 }

@@ -5,14 +5,15 @@
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     return fuzz::accepts_or_throws_error([&] {
-        const auto printed = [](const std::vector<Program>& programs) {
+        const auto printed = [](const std::vector<movement::Program>& programs) {
             std::string text;
-            for (const Program& program : programs) text += print(program);
+            for (const movement::Program& program : programs) text += movement::print(program);
             return text;
         };
-        const auto programs = parse_programs(fuzz::text_of(data, size), "fuzz", call_kinds());
+        const auto programs =
+            movement::parse_programs(fuzz::text_of(data, size), "fuzz", kernels::call_kinds());
         const std::string text = printed(programs);
-        const auto again = parse_programs(text, "printed", call_kinds());
+        const auto again = movement::parse_programs(text, "printed", kernels::call_kinds());
         TESSERA_CHECK(programs == again && printed(again) == text);
     });
 }

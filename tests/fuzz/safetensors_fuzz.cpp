@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     return fuzz::accepts_or_throws_error([&] {
         const fuzz::InputFile input(fuzz::text_of(data, size));
-        const SafetensorsFile file = SafetensorsFile::open(input.path());
+        const import::SafetensorsFile file = import::SafetensorsFile::open(input.path());
         for (const std::string& name : file.names()) {
             fuzz::read_ends(file.find(name)->bytes);
             file.release(name);

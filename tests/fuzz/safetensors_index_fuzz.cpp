@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const Folder folder;
     const fs::path index = folder.path / "model.safetensors.index.json";
     std::ofstream(index, std::ios::binary) << fuzz::text_of(data, size);
-    return fuzz::accepts_or_throws_error([&] { (void)ShardedSafetensors::open(index.string()); });
+    return fuzz::accepts_or_throws_error([&] { (void)import::ShardedSafetensors::open(index.string()); });
 }
 
 std::vector<std::string> tessera::fuzz::seeds() {

@@ -94,20 +94,20 @@ std::vector<std::string> config_seeds() {
 
 std::vector<std::string> artefact_seeds() {
     const std::string graph = repository_file("tests/fuzz/corpus/graph/tiny.ir");
-    const ArtefactParts parts{ToyModel().manifest(),
-                              "no code",
-                              "version = 1\n",
-                              graph,
-                              {{"tokenizer.json", tokenizer_json_seeds().front()}}};
+    const runtime::ArtefactParts parts{runtime::ToyModel().manifest(),
+                                       "no code",
+                                       "version = 1\n",
+                                       graph,
+                                       {{"tokenizer.json", tokenizer_json_seeds().front()}}};
     const fs::path path = fs::temp_directory_path() / fmt::format("tessera-fuzz-{}.tsr", ::getpid());
-    write_artefact(path, parts, [](ConstantSink& sink) { sink.advance_to(128); });
+    runtime::write_artefact(path, parts, [](runtime::ConstantSink& sink) { sink.advance_to(128); });
     const std::string bytes = read(path);
     fs::remove(path);
     return {bytes};
 }
 
 std::string manifest_seed() {
-    return print(ToyModel().manifest());
+    return runtime::print(runtime::ToyModel().manifest());
 }
 
 std::vector<std::string> tokenizer_json_seeds() {

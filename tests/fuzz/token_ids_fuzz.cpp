@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return fuzz::accepts_or_throws_error([&] {
         const fuzz::InputFile input(fuzz::text_of(data, size));
         constexpr std::array<std::string_view, 1> kKeys = {"ids"};
-        (void)read_token_ids(input.path(), kKeys);
+        (void)llm::read_token_ids(input.path(), kKeys);
     });
 }
 

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     constexpr std::array<std::string_view, 5> kNames = {"vocab.json", "merges.txt", "tokenizer_config.json",
                                                         "generation_config.json", "config.json"};
-    std::vector<NamedFile> files;
+    std::vector<runtime::NamedFile> files;
     std::string_view rest = fuzz::text_of(data, size);
     while (rest.starts_with("=== ")) {
         rest.remove_prefix(4);
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     return fuzz::accepts_or_throws_error([&] {
-        const Tokenizer tokenizer = load_tokenizer(files, "fuzz");
+        const llm::Tokenizer tokenizer = llm::load_tokenizer(files, "fuzz");
         (void)tokenizer.decode(tokenizer.encode("a b\xc3\xa9 12 ab\n\xff<s>", {.add_special = true}));
     });
 }

@@ -10,7 +10,7 @@
 
 // Every architecture and each of its variants, in both formats, against plain loops in float64.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using testing::RandomDecoder;
@@ -77,14 +77,14 @@ TEST_P(Architectures, GraphsVerifyAndPrintedFormsParseBack) {
     const Graph graph = import_model(folder_.path()).graph;
     verify(graph, "imported");
     EXPECT_EQ(print(parse_graph(print(graph), "printed")), print(graph));
-    const Graph structured = decompose(graph);
+    const Graph structured = ops::decompose(graph);
     verify(structured, "decomposed");
     EXPECT_EQ(print(parse_graph(print(structured), "printed")), print(structured));
-    EXPECT_EQ(print(decompose(structured)), print(structured)) << "decompose is idempotent";
+    EXPECT_EQ(print(ops::decompose(structured)), print(structured)) << "decompose is idempotent";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Architectures, ::testing::ValuesIn(kVariants),
                          [](const auto& variant) { return std::string(variant.param.name); });
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

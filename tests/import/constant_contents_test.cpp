@@ -7,7 +7,7 @@
 #include "import/quantised/memory_weights.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ::testing::HasSubstr;
@@ -72,4 +72,4 @@ TEST(ConstantContents, NamesAPartThatIsNotWhatTheGraphExpects) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

@@ -9,7 +9,7 @@
 
 // What the metadata of GGUF files mean, by the logits of files that have them.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using test::GgufBuilder;
@@ -141,4 +141,4 @@ INSTANTIATE_TEST_SUITE_P(All, GgufMeaning, ::testing::Values("llama", "qwen2", "
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

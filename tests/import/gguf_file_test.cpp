@@ -14,7 +14,7 @@
 #include "import/gguf_builder.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using test::GgufBuilder;
@@ -343,4 +343,4 @@ TEST(GgufData, ReadsTheSharedFiles) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

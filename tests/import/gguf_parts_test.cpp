@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ TEST_F(GgufPartsTest, AFileThatOnlyHasTheNameIsWhole) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

@@ -10,7 +10,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using nlohmann::json;
@@ -314,4 +314,4 @@ TEST(HfConfig, FilesThatAreNoObjectAreErrors) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

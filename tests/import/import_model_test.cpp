@@ -11,7 +11,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ::testing::Contains;
@@ -221,4 +221,4 @@ TEST_F(GgufSettings, WrongValuesNameTheKey) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

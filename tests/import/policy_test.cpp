@@ -16,7 +16,7 @@
 // Checkpoints of 16 bits: what is rounded under which policy, and how far the logits are from those of plain
 // loops in float64 on the weights as they are stored.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ops::WeightFormat;
@@ -73,7 +73,7 @@ protected:
 };
 
 TEST_P(Policies, ExactKeepsActivationsAndCacheInF32) {
-    const Graph graph = decompose(imported({.policy = Policy::kExact}).graph);
+    const Graph graph = ops::decompose(imported({.policy = Policy::kExact}).graph);
     verify(graph, "exact");
     for (const Value& value : graph.values) {
         const bool is_made = value.kind == ValueKind::kIntermediate || value.kind == ValueKind::kState;
@@ -86,7 +86,7 @@ TEST_P(Policies, ExactKeepsActivationsAndCacheInF32) {
 TEST_P(Policies, DefaultRoundsWhatOnlyProductsRead) {
     const Graph imported_graph = imported({}).graph;
     verify(imported_graph, "default");
-    const Graph graph = decompose(imported_graph);
+    const Graph graph = ops::decompose(imported_graph);
     verify(graph, "default, decomposed");
     EXPECT_EQ(print(parse_graph(print(graph), "printed")), print(graph));
     for (const char* rounded : {"layer_attention_normed", "layer_attention", "layer_attended",
@@ -104,14 +104,16 @@ TEST_P(Policies, DefaultRoundsWhatOnlyProductsRead) {
 }
 
 TEST_P(Policies, CacheIsAChoiceOfItsOwn) {
-    const Graph graph = decompose(imported({.cache = ElementType::kF32}).graph);
+    const Graph graph = ops::decompose(imported({.cache = ElementType::kF32}).graph);
     EXPECT_EQ(element(graph, "layer_v_cache"), ElementType::kF32);
     EXPECT_EQ(element(graph, "layer_swiglu"), own_type());
-    const Graph exact = decompose(imported({.policy = Policy::kExact, .cache = ElementType::kF16}).graph);
+    const Graph exact =
+        ops::decompose(imported({.policy = Policy::kExact, .cache = ElementType::kF16}).graph);
     verify(exact, "exact");
     EXPECT_EQ(element(exact, "layer_v_cache"), ElementType::kF16);
     EXPECT_EQ(element(exact, "layer_swiglu"), ElementType::kF32);
-    const Graph pairs = decompose(imported({.policy = Policy::kExact, .cache = ElementType::kBF16}).graph);
+    const Graph pairs =
+        ops::decompose(imported({.policy = Policy::kExact, .cache = ElementType::kBF16}).graph);
     verify(pairs, "exact");
     EXPECT_EQ(element(pairs, "layer_attention_gather"), ElementType::kF32);
 }
@@ -175,4 +177,4 @@ TEST(Policy, CacheHasTheTypeOfTheWeightsThatMakeIt) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

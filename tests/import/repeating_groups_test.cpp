@@ -13,7 +13,7 @@
 #include "import/run_model.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ::testing::ElementsAre;
@@ -100,4 +100,4 @@ TEST(RepeatingGroups, LayersOfDifferentStructureComputeWhatPlainLoopsDo) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

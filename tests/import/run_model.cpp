@@ -22,8 +22,8 @@ TensorData row(const std::vector<int64_t>& values) {
 
 }  // namespace
 
-InterpretedSession::InterpretedSession(const ImportedModel& model, int64_t capacity)
-    : model_(model), graph_(decompose(model.graph)), pages_(pages_for(capacity)) {
+InterpretedSession::InterpretedSession(const import::ImportedModel& model, int64_t capacity)
+    : model_(model), graph_(ops::decompose(model.graph)), pages_(pages_for(capacity)) {
     while (std::gcd(pages_, int64_t{5}) != 1) ++pages_;  // so that page_of is a permutation
     states_ = zero_states(graph_, {{"P", pages_}});
 }
@@ -47,7 +47,7 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
         {"tokens", row(tokens)}, {"position", row(position)}, {"slot", row(slot)},       {"rows", row(rows)},
         {"first", row({0})},     {"length", row({count})},    {"start", row({cached_})}, {"page", page}};
     call.constant = [&](const Value& constant, int64_t repetition) {
-        return constant_data(*model_.weights, constant, repetition);
+        return import::constant_data(*model_.weights, constant, repetition);
     };
     call.states = std::move(states_);
     GraphResult result = interpret_graph(graph_, call);
@@ -56,7 +56,7 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
     return std::move(result.outputs.at(0).values);
 }
 
-double distance_from_loops(const ImportedModel& model, const RandomDecoder& decoder) {
+double distance_from_loops(const import::ImportedModel& model, const RandomDecoder& decoder) {
     std::vector<int64_t> tokens;
     for (int64_t i = 0; i < 21; ++i) tokens.push_back((i * 5 + 3) % decoder.vocabulary);
     InterpretedSession session(model, 64);

@@ -14,7 +14,7 @@ namespace tessera::testing {
 class InterpretedSession {
 public:
     /// `capacity`: tokens that the cache holds.
-    InterpretedSession(const ImportedModel& model, int64_t capacity);
+    InterpretedSession(const import::ImportedModel& model, int64_t capacity);
 
     /// The logits after each of these tokens, [tokens, vocabulary].
     std::vector<double> step(const std::vector<int64_t>& tokens);
@@ -22,7 +22,7 @@ public:
 private:
     int64_t page_of(int64_t index) const { return (index * 5 + 2) % pages_; }
 
-    const ImportedModel& model_;
+    const import::ImportedModel& model_;
     Graph graph_;
     int64_t pages_;
     int64_t cached_ = 0;
@@ -31,7 +31,7 @@ private:
 
 /// The distance of an imported model from plain loops, over two chunks, of which the second reads what the
 /// first has cached.
-double distance_from_loops(const ImportedModel& model, const RandomDecoder& decoder);
+double distance_from_loops(const import::ImportedModel& model, const RandomDecoder& decoder);
 
 /// The largest |a - b| over (max - min) of the expected values.
 double distance_of_range(const std::vector<double>& found, const std::vector<double>& expected);

@@ -9,7 +9,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ::testing::ElementsAre;
@@ -134,4 +134,4 @@ TEST(Safetensors, DamageIsRefusedOrHarmless) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ::testing::ElementsAre;
@@ -71,4 +71,4 @@ TEST(SettingsAccount, ListsOneLineAndNoControlCharacters) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

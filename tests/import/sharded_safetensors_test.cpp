@@ -12,7 +12,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ::testing::AllOf;
@@ -122,4 +122,4 @@ TEST_F(ShardedFiles, TheIndexIsChecked) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

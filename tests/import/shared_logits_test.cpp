@@ -14,7 +14,7 @@
 // Checkpoints and logits of others (../shared/data): the prompt as one chunk, then greedy tokens in chunks of
 // 7 and 1.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,4 +96,4 @@ TEST_P(Stories, LogitsAndGreedyIdsAreThoseOfNumpy) {
 INSTANTIATE_TEST_SUITE_P(Both, Stories, ::testing::Values("hf", "stories260K.gguf"));
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

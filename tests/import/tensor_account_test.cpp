@@ -11,7 +11,7 @@
 
 // What becomes of tensors that the configuration does not announce, in both formats.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ::testing::AllOf;
@@ -148,4 +148,4 @@ TEST_F(LeftOverTensors, AMissingHeadIsNamedUnlessItIsTied) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

@@ -8,7 +8,7 @@
 
 #include "tessera/ntt/contract_blocks.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 static_assert(kLargestBlocksK == ntt::kContractBlocksK);
@@ -143,4 +143,4 @@ TEST(BlockContractions, OtherBodiesAreNone) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -12,7 +12,7 @@
 #include "ops/elementwise.h"
 #include "ops/matmul.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 constexpr std::array kOnlyLanes = {parameter::kLanes};
@@ -30,11 +30,11 @@ void offer(const CandidateScope& scope, std::vector<Candidate>& out) {
                 out.push_back({scope.leaf().set(parameter::kLanes, lanes), lanes, turn, reading});
 }
 
-constexpr MicroKernel kFirst{
+constexpr plan::MicroKernel kFirst{
     .name = "first", .parameters = kOnlyLanes, .why_not = anything, .candidates = offer<4, 8>};
-constexpr MicroKernel kSecond{
+constexpr plan::MicroKernel kSecond{
     .name = "second", .parameters = kOnlyLanes, .why_not = anything, .candidates = offer<8>};
-constexpr MicroKernel kCombining{
+constexpr plan::MicroKernel kCombining{
     .name = "combining", .combines_parts = true, .why_not = anything, .candidates = offer<64>};
 
 Node node_of(DefinitionPtr definition) {
@@ -45,26 +45,27 @@ Node node_of(DefinitionPtr definition) {
 TEST(Candidates, MoreLanesComeFirstThenTheListAndEachLeafOnce) {
     const std::array kernels = {&kFirst, &kSecond, &kCombining};
     std::vector<std::string> found;
-    for (const Leaf& leaf : candidates(kernels, node_of(ops::add({}, Dim(1), 64)), {}, {}))
-        found.push_back(print(leaf));
+    for (const plan::Leaf& leaf : candidates(kernels, node_of(ops::add({}, Dim(1), 64)), {}, {}))
+        found.push_back(plan::print(leaf));
     EXPECT_EQ(found, (std::vector<std::string>{"y[first lanes=8]", "y[second lanes=8]", "y[first lanes=4]"}));
 }
 
 TEST(Candidates, TheLastOneIsPlainScalars) {
     for (const DefinitionPtr& d :
          {ops::add({}, Dim(1), 64), ops::matmul({}, {Dim(4), 64, 64}, ops::WeightFormat::kQ8_0)}) {
-        const std::vector<Leaf> found = candidates(micro_kernels(), node_of(d), {}, {});
-        EXPECT_EQ(found.back(), Leaf("y", plain_micro_kernel()));
-        for (const Leaf& leaf : found) EXPECT_NO_THROW(check_parameters(*d, leaf)) << print(leaf);
+        const std::vector<plan::Leaf> found = candidates(micro_kernels(), node_of(d), {}, {});
+        EXPECT_EQ(found.back(), plan::Leaf("y", plain_micro_kernel()));
+        for (const plan::Leaf& leaf : found)
+            EXPECT_NO_THROW(plan::check_parameters(*d, leaf)) << plan::print(leaf);
     }
 }
 
 TEST(Candidates, MatrixUnitsComeBeforeVectorsReadingByReading) {
     const DefinitionPtr product = ops::matmul({}, {Dim(64), 64, 64}, ops::WeightFormat::kBF16, std::nullopt,
                                               ops::Activation{ElementType::kBF16});
-    const std::vector<ComputeUnit> units =
-        read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml").units;
-    const std::vector<Leaf> found = candidates(micro_kernels(), node_of(product), {}, {.units = units});
+    const std::vector<machine::ComputeUnit> units =
+        machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml").units;
+    const std::vector<plan::Leaf> found = candidates(micro_kernels(), node_of(product), {}, {.units = units});
     ASSERT_GT(found.size(), 1U);
     EXPECT_EQ(found[0].kernel->name, "contract_tiles");
     EXPECT_EQ(found[1].kernel->name, "contract");
@@ -72,4 +73,4 @@ TEST(Candidates, MatrixUnitsComeBeforeVectorsReadingByReading) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::kernels

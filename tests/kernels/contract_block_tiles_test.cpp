@@ -7,13 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "ir/graph.h"
-#include "kernels/micro_kernels.h"
+#include "kernels/one_operator.h"
 #include "plan/nest.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 using ::testing::HasSubstr;
@@ -46,27 +46,20 @@ output y
                                     "blocks");
     const std::string nest = "y[contract_block_tiles k=k m=t n=n " + parameters + "]";
     try {
-        Plan plan{.graph = graph.name,
-                  .machine = "test",
-                  .stored = {{"q", {{}, {{0, 8}, {1, 4}}}}, {"d", {{}, {{0, 8}}}}},
-                  .specialisations = {{.name = "all",
-                                       .bounds = {{"T", {1, 64}}},
-                                       .tensors = {},
-                                       .kernels = {{"main", parse_nest(nest, "nest", micro_kernels())}}}}};
+        plan::Plan plan{
+            .graph = graph.name,
+            .machine = "test",
+            .stored = {{"q", {{}, {{0, 8}, {1, 4}}}}, {"d", {{}, {{0, 8}}}}},
+            .specialisations = {{.name = "all",
+                                 .bounds = {{"T", {1, 64}}},
+                                 .tensors = {},
+                                 .kernels = {{"main", plan::parse_nest(nest, "nest", micro_kernels())}}}}};
         verify(graph, "blocks");
-        verify_plan(graph, place_buffers(graph, std::move(plan)), "test");
+        planner::verify_plan(graph, planner::place_buffers(graph, std::move(plan)), "test");
     } catch (const Error& error) {
         return error.what();
     }
     return {};
-}
-
-Definition definition(const std::string& text) {
-    return parse_definition("op " + text, "test");
-}
-
-std::string why_not(const Definition& d) {
-    return find_micro_kernel("contract_block_tiles")->why_not(d);
 }
 
 TEST(BlockTiles, MultiplyActivationsOfTwoBytesWithWeightsOfSmallIntegers) {
@@ -79,17 +72,17 @@ TEST(BlockTiles, MultiplyActivationsOfTwoBytesWithWeightsOfSmallIntegers) {
     const char *const two = "(X * 32 + L)", *const q5 = "Q u5[n, k], s u8[n, k div 32], D f16[n, k div 64]",
                       *const q8 = "Q i8[n, k], D f16[n, k div 64]",
                       *const unsigned8 = "Q u8[n, k], D f16[n, k div 64]";
-    EXPECT_EQ(why_not(product(two, q5, "(Q - 8) * s * D", 64)), "");
-    EXPECT_EQ(why_not(product(two, q8, "Q * D", 256)), "");
-    EXPECT_EQ(why_not(product(two, unsigned8, "Q * D", 256)), "");
+    EXPECT_EQ(why_not("contract_block_tiles", product(two, q5, "(Q - 8) * s * D", 64)), "");
+    EXPECT_EQ(why_not("contract_block_tiles", product(two, q8, "Q * D", 256)), "");
+    EXPECT_EQ(why_not("contract_block_tiles", product(two, unsigned8, "Q * D", 256)), "");
     const std::string bytes =
         "its activations are no two bytes that share a scale over several blocks, or its weights no signed "
         "bytes";
-    EXPECT_EQ(why_not(product("(X + L)", q8, "Q * D", 256)),
+    EXPECT_EQ(why_not("contract_block_tiles", product("(X + L)", q8, "Q * D", 256)),
               "its body is no product of small integers whose scales are constant in blocks");
-    EXPECT_EQ(why_not(product(two, q8, "Q * D", 64)), bytes);
-    EXPECT_EQ(why_not(definition("mm(m: 4, n: 5, k*: 6)\nin A f32[m, k], B f32[n, "
-                                 "k]\nout C f32[m, n] = sum(A * B)\n")),
+    EXPECT_EQ(why_not("contract_block_tiles", product(two, q8, "Q * D", 64)), bytes);
+    EXPECT_EQ(why_not("contract_block_tiles", definition("mm(m: 4, n: 5, k*: 6)\nin A f32[m, k], B f32[n, "
+                                                         "k]\nout C f32[m, n] = sum(A * B)\n")),
               "its body is no product of small integers whose scales are constant in blocks");
 }
 
@@ -113,4 +106,4 @@ TEST(BlockTiles, TheirSumsFitTheStack) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::kernels

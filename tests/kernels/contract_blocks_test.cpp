@@ -9,25 +9,25 @@
 #include "kernels/parameters.h"
 #include "ops/matmul.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 /// How `contract_blocks` may multiply 64 rows, rounded to 15 bits, with such weights.
-std::vector<Leaf> of_64_rows(ops::WeightFormat weight) {
+std::vector<plan::Leaf> of_64_rows(ops::WeightFormat weight) {
     const Node node{.name = "y",
                     .op = ops::matmul({}, {Dim(64), 128, 256}, weight, std::nullopt, ops::kInt15Blocks),
                     .operands = {},
                     .results = {},
                     .previous = std::nullopt};
-    std::vector<Leaf> leaves = candidates(micro_kernels(), node, {}, {.has_all_blocks = true});
-    std::erase_if(leaves, [](const Leaf& leaf) { return leaf.kernel->name != "contract_blocks"; });
+    std::vector<plan::Leaf> leaves = candidates(micro_kernels(), node, {}, {.has_all_blocks = true});
+    std::erase_if(leaves, [](const plan::Leaf& leaf) { return leaf.kernel->name != "contract_blocks"; });
     return leaves;
 }
 
 /// The rows from which on each of them makes panels.
-std::vector<int64_t> first_rows_of_panels(const std::vector<Leaf>& leaves) {
+std::vector<int64_t> first_rows_of_panels(const std::vector<plan::Leaf>& leaves) {
     std::vector<int64_t> rows;
-    for (const Leaf& leaf : leaves)
+    for (const plan::Leaf& leaf : leaves)
         if (leaf.is_given(parameter::kPanelBlocks))
             rows.push_back(leaf.number(parameter::kPanelBlocks) * leaf.number(parameter::kRows));
     return rows;
@@ -47,4 +47,4 @@ TEST(ContractBlocks, NumbersThatSpreadInFewInstructionsTakePanelsOfManyRowsOnly)
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::kernels

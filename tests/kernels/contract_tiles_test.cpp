@@ -3,34 +3,27 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "kernels/micro_kernels.h"
+#include "kernels/one_operator.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
-
-Definition definition(const std::string& text) {
-    return parse_definition("op " + text, "test");
-}
-
-std::string why_not(const Definition& d) {
-    return find_micro_kernel("contract_tiles")->why_not(d);
-}
 
 TEST(ContractTiles, MultiplyFactorsOfBf16) {
     const auto with_types = [](const char* a, const char* b) {
         return definition(fmt::format(
             "mm(m: 4, n: 5, k*: 6)\nin A {}[m, k], B {}[n, k]\nout C f32[m, n] = sum(A * B)\n", a, b));
     };
-    EXPECT_EQ(why_not(with_types("bf16", "bf16")), "");
+    EXPECT_EQ(why_not("contract_tiles", with_types("bf16", "bf16")), "");
     const std::string types = "its body is no product of two operands of bf16";
-    EXPECT_EQ(why_not(with_types("f32", "bf16")), types);
-    EXPECT_EQ(why_not(with_types("f16", "f16")), types);
-    EXPECT_EQ(why_not(definition("mm(m: 4, n: 5, k*: 6)\nin A bf16[m, k], B bf16[n, k], S f32[n]\n"
+    EXPECT_EQ(why_not("contract_tiles", with_types("f32", "bf16")), types);
+    EXPECT_EQ(why_not("contract_tiles", with_types("f16", "f16")), types);
+    EXPECT_EQ(why_not("contract_tiles",
+                      definition("mm(m: 4, n: 5, k*: 6)\nin A bf16[m, k], B bf16[n, k], S f32[n]\n"
                                  "out C f32[m, n] = sum(A * (B * S))\n")),
               types);
-    EXPECT_EQ(why_not(definition("map(n: 5)\nin X f32[n]\nout Y f32[n] = exp(X)\n")),
+    EXPECT_EQ(why_not("contract_tiles", definition("map(n: 5)\nin X f32[n]\nout Y f32[n] = exp(X)\n")),
               "its monoid is not sum");
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 std::string names(const Definition& d, const std::vector<int>& iterators) {
@@ -76,4 +76,4 @@ TEST(Contractions, OtherBodiesAreNone) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -14,7 +14,7 @@
 
 #include "kernels/micro_kernels.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
 constexpr const char* kPage = TESSERA_SOURCE_DIR "/docs/plan.md";
@@ -23,12 +23,12 @@ constexpr std::string_view kBegin =
     "-->\n";
 constexpr std::string_view kEnd = "<!-- end of micro-kernels -->\n";
 
-std::string default_text(const Parameter& parameter) {
+std::string default_text(const plan::Parameter& parameter) {
     if (parameter.is_required) return "required";
     return parameter.is_iterator() ? "none" : std::to_string(parameter.otherwise);
 }
 
-std::string range_text(const Parameter& parameter) {
+std::string range_text(const plan::Parameter& parameter) {
     if (parameter.is_iterator()) return "an iterator";
     std::string text = fmt::format("{} to {}", parameter.least, parameter.most);
     if (parameter.is_power_of_two) text += ", a power of two";
@@ -40,9 +40,9 @@ std::string tables() {
     std::string text = "| micro-kernel | implements | parameters |\n|-|-|-|\n";
     using Row = std::tuple<std::string, std::string, std::string, std::string>;
     std::map<Row, std::string> rows;  // -> the micro-kernels that have it
-    for (const MicroKernel* kernel : micro_kernels()) {
+    for (const plan::MicroKernel* kernel : micro_kernels()) {
         std::string names;
-        for (const Parameter& p : kernel->parameters) {
+        for (const plan::Parameter& p : kernel->parameters) {
             names += fmt::format("{}`{}`", names.empty() ? "" : ", ", p.name);
             std::string& of =
                 rows[{std::string(p.name), range_text(p), default_text(p), std::string(p.meaning)}];
@@ -75,4 +75,4 @@ TEST(Documentation, ThePageOnPlansShowsWhatIsDeclared) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -8,8 +8,8 @@
 namespace tessera::testing {
 
 /// "y[contract k=k m=t n=n]", as in a plan.
-inline Leaf leaf_of(const std::string& text) {
-    return root(parse_nest(text, "test", micro_kernels()));
+inline plan::Leaf leaf_of(const std::string& text) {
+    return plan::root(plan::parse_nest(text, "test", kernels::micro_kernels()));
 }
 
 }  // namespace tessera::testing

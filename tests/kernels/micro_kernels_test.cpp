@@ -5,12 +5,10 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-namespace tessera {
-namespace {
+#include "kernels/one_operator.h"
 
-Definition definition(const std::string& text) {
-    return parse_definition("op " + text, "test");
-}
+namespace tessera::kernels {
+namespace {
 
 const Definition& product() {
     static const Definition d =
@@ -28,19 +26,15 @@ const Definition& softmax() {
     return d;
 }
 
-std::string why_not(std::string_view kernel, const Definition& d) {
-    return find_micro_kernel(kernel)->why_not(d);
-}
-
 TEST(MicroKernels, EachIsDeclaredOnceAndExplained) {
     std::set<std::string_view> names;
-    for (const MicroKernel* each : micro_kernels()) {
-        const MicroKernel& kernel = *each;
+    for (const plan::MicroKernel* each : micro_kernels()) {
+        const plan::MicroKernel& kernel = *each;
         EXPECT_TRUE(names.insert(kernel.name).second) << kernel.name;
         EXPECT_EQ(find_micro_kernel(kernel.name), each);
         EXPECT_FALSE(kernel.summary.empty()) << kernel.name;
         std::set<std::string_view> parameters;
-        for (const Parameter& p : kernel.parameters) {
+        for (const plan::Parameter& p : kernel.parameters) {
             EXPECT_TRUE(parameters.insert(p.name).second) << kernel.name << " " << p.name;
             EXPECT_FALSE(p.meaning.empty()) << kernel.name << " " << p.name;
         }
@@ -64,10 +58,10 @@ TEST(MicroKernels, WhatOneImplementsFollowsFromTheStructure) {
 TEST(MicroKernels, EveryDefinitionHasOne) {
     for (const Definition* d : {&product(), &map(), &softmax()}) {
         bool is_implemented = false;
-        for (const MicroKernel* kernel : micro_kernels()) is_implemented |= kernel->why_not(*d).empty();
+        for (const plan::MicroKernel* kernel : micro_kernels()) is_implemented |= kernel->why_not(*d).empty();
         EXPECT_TRUE(is_implemented) << d->name;
     }
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::kernels

@@ -9,28 +9,29 @@
 
 #include "machine/cpu_features.h"
 
-namespace tessera {
+namespace tessera::kernels {
 namespace {
 
-std::vector<ComputeUnit> units_of(const std::set<std::string>& more) {
+std::vector<machine::ComputeUnit> units_of(const std::set<std::string>& more) {
     std::set<std::string> features = {"avx512f", "avx512vl", "avx512dq", "avx512bw", "fma"};
     features.insert(more.begin(), more.end());
-    return feature_units(Isa::kX86_64, features);
+    return machine::feature_units(machine::Isa::kX86_64, features);
 }
 
-ComputeUnit& unit(std::vector<ComputeUnit>& units, std::string_view name) {
-    return *std::find_if(units.begin(), units.end(), [&](const ComputeUnit& u) { return u.name == name; });
+machine::ComputeUnit& unit(std::vector<machine::ComputeUnit>& units, std::string_view name) {
+    return *std::find_if(units.begin(), units.end(),
+                         [&](const machine::ComputeUnit& u) { return u.name == name; });
 }
 
 TEST(UnitLanes, WithoutAUnitForTheTypeThereAreNoLanesAlongK) {
-    const std::vector<ComputeUnit> units = units_of({});
+    const std::vector<machine::ComputeUnit> units = units_of({});
     const KernelTarget target{.units = units};
     EXPECT_EQ(k_lanes(target, ElementType::kBF16), 1);
     EXPECT_FALSE(adds_products(target, ElementType::kBF16));
 }
 
 TEST(UnitLanes, ADotProductUnitWantsPairsAndAddsThem) {
-    const std::vector<ComputeUnit> units = units_of({"avx512_bf16"});
+    const std::vector<machine::ComputeUnit> units = units_of({"avx512_bf16"});
     const KernelTarget target{.units = units};
     EXPECT_EQ(k_lanes(target, ElementType::kBF16), 2);
     EXPECT_TRUE(adds_products(target, ElementType::kBF16));
@@ -39,21 +40,21 @@ TEST(UnitLanes, ADotProductUnitWantsPairsAndAddsThem) {
 }
 
 TEST(UnitLanes, TilesWantThePairsToo) {
-    const std::vector<ComputeUnit> units = units_of({"amx_tile", "amx_bf16"});
+    const std::vector<machine::ComputeUnit> units = units_of({"amx_tile", "amx_bf16"});
     const KernelTarget target{.units = units};
     EXPECT_EQ(k_lanes(target, ElementType::kBF16), 2);
     EXPECT_FALSE(adds_products(target, ElementType::kBF16)) << "no vector unit does";
 }
 
 TEST(UnitLanes, LanesOfAnotherWidthAreNotThoseOfTheLayout) {
-    std::vector<ComputeUnit> units = units_of({"avx512_bf16"});
+    std::vector<machine::ComputeUnit> units = units_of({"avx512_bf16"});
     KernelTarget target{.units = units};
     target.lanes = 8;
     EXPECT_EQ(k_lanes(target, ElementType::kBF16), 1);
 }
 
 TEST(UnitLanes, AUnitMeasuredSlowerThanWideningIsNotUsed) {
-    std::vector<ComputeUnit> units = units_of({"avx512_bf16"});
+    std::vector<machine::ComputeUnit> units = units_of({"avx512_bf16"});
     KernelTarget target{.units = units};
     unit(units, "avx512").peaks = {{"registers", 240e9}};
     unit(units, "avx512-bf16").peaks = {{"registers", 120e9}};
@@ -64,4 +65,4 @@ TEST(UnitLanes, AUnitMeasuredSlowerThanWideningIsNotUsed) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::kernels

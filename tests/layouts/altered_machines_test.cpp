@@ -53,7 +53,7 @@ TEST_P(AlteredMachine, GivesThePredictedLayouts) {
     EXPECT_EQ(found.plan.copies.size(), c.copies);
 }
 
-const std::vector<LaneAxis> kAmxA = {{'m', 16}, {'k', 32}}, kAmxB = {{'k', 16}, {'n', 16}, {'k', 2}};
+const std::vector<machine::LaneAxis> kAmxA = {{'m', 16}, {'k', 32}}, kAmxB = {{'k', 16}, {'n', 16}, {'k', 2}};
 
 INSTANTIATE_TEST_SUITE_P(
     All, AlteredMachine,

@@ -12,25 +12,26 @@ struct Units {
     double vector_peak = 1e11;
     double tile_peak = 2e12;  ///< 0: no matrix unit
     std::string type = "f32";
-    std::vector<LaneAxis> a = {{'m', 16}, {'k', 16}}, b = {{'n', 16}, {'k', 16}}, c = {{'m', 16}, {'n', 16}};
+    std::vector<machine::LaneAxis> a = {{'m', 16}, {'k', 16}}, b = {{'n', 16}, {'k', 16}},
+                                   c = {{'m', 16}, {'n', 16}};
     bool strided_rows = false;
     double near_rate = 1e12;  ///< of the caches, bytes a second
 };
 
-inline Machine machine_with(const Units& units) {
-    Machine machine;
+inline machine::Machine machine_with(const Units& units) {
+    machine::Machine machine;
     machine.name = "described";
     const auto level = [](const char* name, int64_t bytes, double rate) {
-        return MemoryLevel{.name = name,
-                           .capacity_bytes = bytes,
-                           .shared_by_cores = 1,
-                           .latency_seconds = {},
-                           .read_bandwidth = {{.threads = 1, .bytes_per_second = rate}}};
+        return machine::MemoryLevel{.name = name,
+                                    .capacity_bytes = bytes,
+                                    .shared_by_cores = 1,
+                                    .latency_seconds = {},
+                                    .read_bandwidth = {{.threads = 1, .bytes_per_second = rate}}};
     };
     machine.memory = {level("L1", 64 << 10, units.near_rate), level("L2", 4 << 20, units.near_rate),
                       level("memory", int64_t{1} << 34, 1e11)};
     machine.units = {{.name = "vector",
-                      .kind = UnitKind::kVector,
+                      .kind = machine::UnitKind::kVector,
                       .operands = {{"A", "f32", {{'i', units.lanes}}},
                                    {"B", "f32", {{'i', units.lanes}}},
                                    {"C", "f32", {{'i', units.lanes}}}},
@@ -40,7 +41,7 @@ inline Machine machine_with(const Units& units) {
     if (units.tile_peak > 0)
         machine.units.push_back(
             {.name = "tiles",
-             .kind = UnitKind::kMatrix,
+             .kind = machine::UnitKind::kMatrix,
              .operands = {{"A", units.type, units.a}, {"B", units.type, units.b}, {"C", "f32", units.c}},
              .registers = 8,
              .strided_rows = units.strided_rows,
@@ -49,9 +50,9 @@ inline Machine machine_with(const Units& units) {
 }
 
 struct Outcome {
-    Plan plan;
+    plan::Plan plan;
     Search search;
-    const SpecialisationPlan& only() const { return plan.specialisations.front(); }
+    const plan::SpecialisationPlan& only() const { return plan.specialisations.front(); }
     std::string layout(const std::string& value) const {
         const auto found = only().tensors.find(value);
         return found == only().tensors.end() ? "row-major" : print(found->second.layout);
@@ -62,8 +63,8 @@ struct Outcome {
     }
 };
 
-inline Outcome search(const Graph& graph, const Machine& machine) {
-    Plan initial{.graph = graph.name, .machine = machine.name};
+inline Outcome search(const Graph& graph, const machine::Machine& machine) {
+    plan::Plan initial{.graph = graph.name, .machine = machine.name};
     initial.specialisations = {{.name = "all"}};
     SearchOptions options{.units = machine.units,
                           .costs = {by_units(graph, initial, initial.specialisations.front(), machine)}};

@@ -115,7 +115,7 @@ TEST(Figure3, TheProgramsGiveTheSameNumbers) {
     for (const Units& units : {Units{}, Units{.lanes = 256, .near_rate = 1e14}, Units{.tile_peak = 0}}) {
         const Outcome found = search(graph, machine_with(units));
         EXPECT_EQ(found.plan.copies.empty(), units.tile_peak == 0);
-        const Graph copied = with_copies(graph, found.plan, "plan");
+        const Graph copied = plan::with_copies(graph, found.plan, "plan");
         EXPECT_NO_THROW(verify(copied, "plan"));
         // A copy of the result rounds it to F32, as the step's output is.
         EXPECT_THAT(interpret_graph(copied, call).outputs.front().values,

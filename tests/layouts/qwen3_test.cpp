@@ -17,36 +17,37 @@ namespace tessera::layouts {
 namespace {
 
 Graph qwen3_0_6b() {
-    using enum LayerTensor;
-    LayerFormats layer;
-    for (const LayerTensor tensor : {kQuery, kKey, kValue, kOutput, kGate, kUp, kDown})
+    using enum import::LayerTensor;
+    import::LayerFormats layer;
+    for (const import::LayerTensor tensor : {kQuery, kKey, kValue, kOutput, kGate, kUp, kDown})
         layer[static_cast<size_t>(tensor)] = ops::WeightFormat::kBF16;
-    for (const LayerTensor tensor : {kAttentionNorm, kQueryNorm, kKeyNorm, kFeedForwardNorm})
+    for (const import::LayerTensor tensor : {kAttentionNorm, kQueryNorm, kKeyNorm, kFeedForwardNorm})
         layer[static_cast<size_t>(tensor)] = ops::WeightFormat::kF32;
-    DecoderSpec spec{.name = "qwen3-0.6b",
-                     .size = {.layers = 28,
-                              .hidden = 1024,
-                              .feed_forward = 3072,
-                              .heads = 16,
-                              .cache_heads = 8,
-                              .head_width = 128,
-                              .vocabulary = 151936}};
+    import::DecoderSpec spec{.name = "qwen3-0.6b", .size = {
+                                 .layers = 28,
+                                 .hidden = 1024,
+                                 .feed_forward = 3072,
+                                 .heads = 16,
+                                 .cache_heads = 8,
+                                 .head_width = 128,
+                                 .vocabulary = 151936
+                             }};
     spec.is_tied = true;
     spec.embedding = spec.head = ops::WeightFormat::kBF16;
     spec.layers.assign(28, layer);
-    spec.policy = Policy::kDefault;
+    spec.policy = import::Policy::kDefault;
     spec.cache = ElementType::kBF16;
-    Graph graph = decompose(build_decoder(spec, {.context = 4096}));
+    Graph graph = ops::decompose(import::build_decoder(spec, {.context = 4096}));
     verify(graph, "qwen3");
     return graph;
 }
 
-PlannerOptions measured() {
-    PlannerOptions options{.machine = "round", .lanes = 16, .vector_registers = 32};
-    const Machine machine = tessera::testing::measured_machine();
+planner::PlannerOptions measured() {
+    planner::PlannerOptions options{.machine = "round", .lanes = 16, .vector_registers = 32};
+    const machine::Machine machine = tessera::testing::measured_machine();
     options.units = machine.units;
     options.units.push_back(tessera::testing::pair_unit(16));
-    options.costs = std::make_shared<const CostModel>(machine);
+    options.costs = std::make_shared<const cost::CostModel>(machine);
     options.has_all_blocks = true;
     return options;
 }
@@ -63,8 +64,8 @@ protected:
     }
 
     const Graph graph = qwen3_0_6b();
-    const PlannerOptions options = measured();
-    const Plan initial = initial_plan(graph, options);
+    const planner::PlannerOptions options = measured();
+    const plan::Plan initial = planner::initial_plan(graph, options);
 };
 
 TEST_F(Qwen3, SaturatesAtTheDefaultLimitsAndIsProvedOptimal) {
@@ -76,11 +77,12 @@ TEST_F(Qwen3, SaturatesAtTheDefaultLimitsAndIsProvedOptimal) {
     const Search doubled = search(2);
     EXPECT_EQ(doubled.saturation.nodes, found.saturation.nodes);
     EXPECT_EQ(print(doubled), print(found));
-    const Plan plan = decision_of(graph, initial, found);
+    const plan::Plan plan = decision_of(graph, initial, found);
     EXPECT_EQ(decision_of(graph, initial, doubled), plan);
-    EXPECT_EQ(print(plan), print(decision_of(graph, initial, search(1))));
-    EXPECT_NO_THROW(verify_plan(with_copies(graph, plan, "plan"),
-                                complete_plan(with_copies(graph, plan, "plan"), plan, options), "plan"));
+    EXPECT_EQ(plan::print(plan), plan::print(decision_of(graph, initial, search(1))));
+    EXPECT_NO_THROW(planner::verify_plan(
+        plan::with_copies(graph, plan, "plan"),
+        planner::complete_plan(plan::with_copies(graph, plan, "plan"), plan, options), "plan"));
 }
 
 TEST_F(Qwen3, NoLayoutsOfTheDefaultPlannerCostLess) {
@@ -96,7 +98,7 @@ TEST_F(Qwen3, NoLayoutsOfTheDefaultPlannerCostLess) {
                 egraph.are_equal(node, leaf) ||
                 (rules::is_pack(egraph.op(node)) && egraph.are_equal(egraph.term(node).children[0], leaf));
             const Layout& layout = egraph.op(node).results.front().layout;
-            if (!is_form || layout == stored_layout(initial, graph[value].name)) continue;
+            if (!is_form || layout == plan::stored_layout(initial, graph[value].name)) continue;
             forced.nodes[i].cost += 1e9;
             ++forbidden;
         }

@@ -32,7 +32,7 @@ output Y
 
 struct Searched {
     Graph graph = two_products();
-    Plan initial{.graph = graph.name, .machine = "described", .specialisations = {{.name = "all"}}};
+    plan::Plan initial{.graph = graph.name, .machine = "described", .specialisations = {{.name = "all"}}};
     Search search = layouts::testing::search(graph, machine_with({})).search;
 };
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// Sections as text: tokens by id in brackets.
@@ -93,4 +93,4 @@ TEST(PatternSet, AgreesWithASearchThroughAll) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -9,7 +9,7 @@
 
 #include "llm/utf8.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// A random vocabulary over few letters, so that merges overlap in every way.
@@ -189,4 +189,4 @@ TEST(Vocabulary, FindsWhatWasAdded) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

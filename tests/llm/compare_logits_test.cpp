@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 TEST(LogitsComparison, EqualRows) {
@@ -61,4 +61,4 @@ TEST(LogitsComparison, ConstantExpectationsAllowNoDifference) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -70,7 +70,7 @@ inline std::string random_unicode(std::mt19937& random, size_t length) {
     std::string text;
     for (size_t i = 0; i < length; ++i) {
         const auto& range = kRanges[random() % std::size(kRanges)];
-        append_utf8(text, range[0] + static_cast<char32_t>(random() % (range[1] - range[0] + 1)));
+        llm::append_utf8(text, range[0] + static_cast<char32_t>(random() % (range[1] - range[0] + 1)));
     }
     return text;
 }

@@ -9,7 +9,7 @@
 #include "llm/session_fake.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 struct Generated {
@@ -18,7 +18,7 @@ struct Generated {
     int64_t length;
 };
 
-Generated generate(const ToyModel& toy, const std::vector<TokenId>& prompt, GenerateOptions options,
+Generated generate(const runtime::ToyModel& toy, const std::vector<TokenId>& prompt, GenerateOptions options,
                    int64_t context = 0) {
     FakeStep fake(toy, 8);
     Session session(toy.manifest(), {.context = context}, fake.function());
@@ -30,14 +30,14 @@ Generated generate(const ToyModel& toy, const std::vector<TokenId>& prompt, Gene
     return result;
 }
 
-std::vector<TokenId> naive(const ToyModel& toy, std::vector<TokenId> tokens, size_t count) {
+std::vector<TokenId> naive(const runtime::ToyModel& toy, std::vector<TokenId> tokens, size_t count) {
     const size_t prompt = tokens.size();
     for (size_t i = 0; i < count; ++i) tokens.push_back(static_cast<TokenId>(toy.answer(tokens)));
     return {tokens.begin() + static_cast<int64_t>(prompt), tokens.end()};
 }
 
 TEST(Generate, FollowsTheModel) {
-    const ToyModel toy;
+    const runtime::ToyModel toy;
     const std::vector<TokenId> prompt = {5, 4, 3, 2, 1, 0, 9, 8, 7, 6};
     const Generated result = generate(toy, prompt, {.max_tokens = 40});
     EXPECT_EQ(result.generation.ids, naive(toy, prompt, 40));
@@ -49,7 +49,7 @@ TEST(Generate, FollowsTheModel) {
 }
 
 TEST(Generate, StopsBeforeAStopToken) {
-    const ToyModel toy;
+    const runtime::ToyModel toy;
     const std::vector<TokenId> prompt = {5, 4};
     const std::vector<TokenId> all = naive(toy, prompt, 40);
     const Generated result = generate(toy, prompt, {.max_tokens = 40, .stop_ids = {22, all[6]}});
@@ -61,7 +61,7 @@ TEST(Generate, StopsBeforeAStopToken) {
 }
 
 TEST(Generate, EndsWithTheContext) {
-    const ToyModel toy;
+    const runtime::ToyModel toy;
     const std::vector<TokenId> prompt = {5, 4};
     const Generated result = generate(toy, prompt, {.max_tokens = 1000}, 20);
     EXPECT_EQ(result.generation.ids, naive(toy, prompt, 19))
@@ -70,7 +70,7 @@ TEST(Generate, EndsWithTheContext) {
 }
 
 TEST(Generate, SamplesFromTheLogitsAfterItsOwnText) {
-    const ToyModel toy;
+    const runtime::ToyModel toy;
     const std::vector<TokenId> prompt = {5, 4};
     const SamplingOptions sampling{.temperature = 0.7, .top_k = 5, .repetition_penalty = 1.3, .seed = 9};
     std::vector<TokenId> history = prompt;
@@ -85,7 +85,7 @@ TEST(Generate, SamplesFromTheLogitsAfterItsOwnText) {
 }
 
 TEST(Generate, IsInterruptedBetweenSteps) {
-    const ToyModel toy;
+    const runtime::ToyModel toy;
     const std::vector<TokenId> prompt = {5, 4};
     int asked = 0;
     const Generated result =
@@ -97,7 +97,7 @@ TEST(Generate, IsInterruptedBetweenSteps) {
 }
 
 TEST(Generate, IsInterruptedInTheMiddleOfAPrompt) {
-    const ToyModel toy;
+    const runtime::ToyModel toy;
     const std::vector<TokenId> prompt(30, 1);
     int asked = 0;
     const Generated result =
@@ -109,14 +109,14 @@ TEST(Generate, IsInterruptedInTheMiddleOfAPrompt) {
 }
 
 TEST(Generate, RefusesOptionsOutsideTheirRange) {
-    EXPECT_THROW(generate(ToyModel(), {5}, {.sampling = {.top_p = 0}}), Error);
+    EXPECT_THROW(generate(runtime::ToyModel(), {5}, {.sampling = {.top_p = 0}}), Error);
 }
 
 TEST(Generate, NothingWanted) {
-    const Generated result = generate(ToyModel(), {5, 4}, {.max_tokens = 0});
+    const Generated result = generate(runtime::ToyModel(), {5, 4}, {.max_tokens = 0});
     EXPECT_TRUE(result.generation.ids.empty());
     EXPECT_EQ(result.length, 0);
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

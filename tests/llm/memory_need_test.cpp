@@ -10,14 +10,14 @@
 #include "runtime/toy_model.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(MemoryNeed, CountsWeightsCacheAndBuffers) {
-    const ToyModel
+    const runtime::ToyModel
         toy;  // two caches of one i32 for each token, an arena of 32 bytes or 64, 128 bytes of weights
     const MemoryNeed need = memory_need(toy.manifest(), {.context = 40, .sequences = 2});
     EXPECT_EQ(need.weights, 128);
@@ -30,18 +30,19 @@ TEST(MemoryNeed, CountsWeightsCacheAndBuffers) {
 
 TEST(MemoryNeed, IsWhatAProgramAllocates) {
     const TemporaryFolder folder;
-    const ToyModel toy;
+    const runtime::ToyModel toy;
     toy.write(folder.path() / "toy.tsr");
     const SessionOptions options{.context = 100, .sequences = 3};
-    const LanguageModel model(std::make_shared<const Artefact>(Artefact::open(folder.path() / "toy.tsr")),
-                              host_features(), options);
+    const LanguageModel model(
+        std::make_shared<const runtime::Artefact>(runtime::Artefact::open(folder.path() / "toy.tsr")),
+        machine::host_features(), options);
     const MemoryNeed need = memory_need(toy.manifest(), options);
     EXPECT_EQ(model.memory_bytes(), need.cache + need.step);
     EXPECT_EQ(static_cast<int64_t>(model.artefact().constants().size()), need.weights);
 }
 
 TEST(MemoryNeed, TheLargestContextFitsAndOneMorePageDoesNot) {
-    const Manifest manifest = ToyModel().manifest();
+    const runtime::Manifest manifest = runtime::ToyModel().manifest();
     for (const int64_t sequences : {1, 2}) {
         const MemoryNeed need = memory_need(manifest, {.context = 128, .sequences = sequences});
         for (const int64_t available :
@@ -63,7 +64,7 @@ TEST(MemoryNeed, TheLargestContextFitsAndOneMorePageDoesNot) {
 }
 
 TEST(MemoryNeed, ARefusalSaysWhatWouldFit) {
-    const Manifest manifest = ToyModel().manifest();
+    const runtime::Manifest manifest = runtime::ToyModel().manifest();
     const auto error_at = [&](int64_t available) -> std::string {
         try {
             check_fits(manifest, memory_need(manifest, {}), available);
@@ -79,7 +80,7 @@ TEST(MemoryNeed, ARefusalSaysWhatWouldFit) {
 }
 
 TEST(MemoryNeed, IsSaidInOneLine) {
-    const Manifest manifest = ToyModel().manifest();
+    const runtime::Manifest manifest = runtime::ToyModel().manifest();
     EXPECT_EQ(describe(manifest, memory_need(manifest, {.context = 40}), 1000),
               "weights 128 B mapped, cache 8 B per token x 40, step buffers 64 B; up to 96 tokens fit into "
               "1.00 kB");
@@ -96,4 +97,4 @@ TEST(MemoryNeed, BytesHaveThreeDigits) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

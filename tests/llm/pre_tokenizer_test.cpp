@@ -11,7 +11,7 @@
 #include "llm/normalizer.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using testing::ElementsAre;
@@ -161,4 +161,4 @@ TEST(RegexDialect, EmptyMatchesAreFoundOnce) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

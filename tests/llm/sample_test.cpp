@@ -15,7 +15,7 @@
 #include "llm/repetition_penalty.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using testing::ElementsAre;
@@ -227,4 +227,4 @@ TEST(SamplingOptions, AreCheckedByName) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -11,7 +11,7 @@
 #include "runtime/artefact.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using testing::ElementsAre;
@@ -109,7 +109,7 @@ TEST(SentencePiece, GivesTheIdsOfItsOwnLibrary) {
 
 TEST(SentencePiece, TravelsInAnArtefact) {
     const auto folder = test::fixtures() / "spm_bytes";
-    const std::vector<NamedFile> files = tokenizer_files(folder);
+    const std::vector<runtime::NamedFile> files = tokenizer_files(folder);
     ASSERT_EQ(files.size(), 1u);
     EXPECT_EQ(files[0].name, "tokenizer.model");
     const std::string text = "the king rides <mask>";
@@ -213,4 +213,4 @@ TEST(SentencePiece, AnyDamageIsAnErrorOrAnotherModel) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -9,7 +9,7 @@
 #include "llm/session.h"
 #include "runtime/toy_model.h"
 
-namespace tessera {
+namespace tessera::llm {
 
 /// The toy model's step in plain C++ (see runtime/toy_model.h), which records what it was called with and
 /// checks what every call must satisfy. It reads the inputs in the order of the toy's manifest.
@@ -20,7 +20,8 @@ public:
         std::vector<int32_t> tokens, position, slot, rows, first, length, start, page;
     };
 
-    FakeStep(const ToyModel& toy, int64_t pages) : toy_(toy), keys_(static_cast<size_t>(pages * 16), -1) {}
+    FakeStep(const runtime::ToyModel& toy, int64_t pages)
+        : toy_(toy), keys_(static_cast<size_t>(pages * 16), -1) {}
 
     StepFunction function() {
         return [this](auto symbols, auto inputs, auto outputs) { run(symbols, inputs, outputs); };
@@ -107,9 +108,9 @@ private:
                 *logits++ = 3.0F - static_cast<float>(std::abs(v - h[static_cast<size_t>(row)])) / 4.0F;
     }
 
-    ToyModel toy_;
+    runtime::ToyModel toy_;
     std::vector<int32_t> keys_;
     std::vector<Call> calls_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -13,14 +13,14 @@
 #include "llm/session_fake.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using ::testing::ElementsAre;
 
 /// A session over the fake, and what the sequences hold by the book.
 struct Bench {
-    explicit Bench(const SessionOptions& options, const ToyModel& model = {})
+    explicit Bench(const SessionOptions& options, const runtime::ToyModel& model = {})
         : toy(model),
           fake(toy, Session::state_symbols(toy.manifest(), options).at("P")),
           session(toy.manifest(), options, fake.function()) {}
@@ -65,7 +65,7 @@ struct Bench {
         return "";
     }
 
-    ToyModel toy;
+    runtime::ToyModel toy;
     FakeStep fake;
     Session session;
     std::map<int, std::vector<int32_t>> history;
@@ -141,11 +141,11 @@ TEST(Session, ChunksWithoutWantedRowsAskForOneThatNobodySees) {
 }
 
 TEST(Session, FewerRowsThanTokensCutTheChunk) {
-    Manifest manifest = ToyModel().manifest();
+    runtime::Manifest manifest = runtime::ToyModel().manifest();
     manifest.symbols[1].high = 3;
     for (auto& specialisation : manifest.specialisations)
         specialisation.bounds["R"].high = std::min<int64_t>(3, specialisation.bounds["R"].high);
-    const ToyModel toy;
+    const runtime::ToyModel toy;
     FakeStep fake(toy, 8);
     Session session(manifest, {}, fake.function());
     const std::vector<int32_t> prompt = tokens(8);
@@ -157,11 +157,11 @@ TEST(Session, FewerRowsThanTokensCutTheChunk) {
 }
 
 TEST(Session, SequencesShareTheRowsOfAStep) {
-    Manifest manifest = ToyModel().manifest();
+    runtime::Manifest manifest = runtime::ToyModel().manifest();
     manifest.symbols[1].high = 3;
     for (auto& specialisation : manifest.specialisations)
         specialisation.bounds["R"].high = std::min<int64_t>(3, specialisation.bounds["R"].high);
-    const ToyModel toy;
+    const runtime::ToyModel toy;
     FakeStep fake(toy, 16);
     Session session(manifest, {.sequences = 2}, fake.function());
     const std::vector<int32_t> prompt = tokens(3);
@@ -287,7 +287,7 @@ TEST(Session, WhatIsWrongIsSaidBeforeAnythingChanges) {
 }
 
 TEST(Session, OptionsBeyondTheModel) {
-    const Manifest manifest = ToyModel().manifest();
+    const runtime::Manifest manifest = runtime::ToyModel().manifest();
     const auto problem = [&](const SessionOptions& options) -> std::string {
         try {
             Session::state_symbols(manifest, options);
@@ -308,7 +308,7 @@ TEST(Session, OptionsBeyondTheModel) {
 
 TEST(Session, ManifestsOfSomethingElseAreRefused) {
     const auto problem = [](auto spoil) -> std::string {
-        Manifest manifest = ToyModel().manifest();
+        runtime::Manifest manifest = runtime::ToyModel().manifest();
         spoil(manifest);
         try {
             StepInterface{manifest};
@@ -317,15 +317,16 @@ TEST(Session, ManifestsOfSomethingElseAreRefused) {
         }
         return "";
     };
-    EXPECT_EQ(problem([](Manifest&) {}), "");
-    EXPECT_EQ(problem([](Manifest& m) { m.text.reset(); }), "text: is missing in the manifest");
-    EXPECT_EQ(problem([](Manifest& m) { m.inputs[0].name = "pixels"; }), "pixels: is an unknown input");
-    EXPECT_EQ(problem([](Manifest& m) { m.inputs.erase(m.inputs.begin() + 2); }),
+    EXPECT_EQ(problem([](runtime::Manifest&) {}), "");
+    EXPECT_EQ(problem([](runtime::Manifest& m) { m.text.reset(); }), "text: is missing in the manifest");
+    EXPECT_EQ(problem([](runtime::Manifest& m) { m.inputs[0].name = "pixels"; }),
+              "pixels: is an unknown input");
+    EXPECT_EQ(problem([](runtime::Manifest& m) { m.inputs.erase(m.inputs.begin() + 2); }),
               "slot: is missing in the inputs");
-    EXPECT_EQ(problem([](Manifest& m) { m.inputs[2].element = ElementType::kF32; }),
+    EXPECT_EQ(problem([](runtime::Manifest& m) { m.inputs[2].element = ElementType::kF32; }),
               "slot: is f32 of 1 axes, expected i32 of 1");
-    EXPECT_EQ(problem([](Manifest& m) { m.symbols[2].name = "X"; }), "X: is an unknown symbol");
-    EXPECT_EQ(problem([](Manifest& m) { m.outputs[0].shape[1] = Dim(22); }),
+    EXPECT_EQ(problem([](runtime::Manifest& m) { m.symbols[2].name = "X"; }), "X: is an unknown symbol");
+    EXPECT_EQ(problem([](runtime::Manifest& m) { m.outputs[0].shape[1] = Dim(22); }),
               "outputs: are not logits f32[R, 23]");
 }
 
@@ -364,10 +365,11 @@ TEST(Session, RandomBatchesAgreeWithTheNaiveModel) {
 }
 
 TEST(LanguageModel, RunsTheCodeOfAnArtefact) {
-    const ToyModel toy;
+    const runtime::ToyModel toy;
     const TemporaryFolder folder;
     toy.write(folder.path() / "toy.tsr");
-    const auto artefact = std::make_shared<Artefact>(Artefact::open(folder.path() / "toy.tsr"));
+    const auto artefact =
+        std::make_shared<runtime::Artefact>(runtime::Artefact::open(folder.path() / "toy.tsr"));
     const std::vector<int32_t> prompt = tokens(50);
     const std::vector<float> expected = toy.logits(prompt);
     for (const int64_t chunk : {0, 1, 3, 7}) {
@@ -383,4 +385,4 @@ TEST(LanguageModel, RunsTheCodeOfAnArtefact) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

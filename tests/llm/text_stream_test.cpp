@@ -10,7 +10,7 @@
 #include "llm/load_tokenizer.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// Pushes a text in pieces that end at random places.
@@ -159,4 +159,4 @@ TEST(TextStream, IdsWithoutATokenAreNoText) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

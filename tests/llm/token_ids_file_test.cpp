@@ -9,7 +9,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 constexpr std::array<std::string_view, 2> kKeys = {"prompt_ids", "ids"};
@@ -55,4 +55,4 @@ TEST_F(TokenIdsFile, AnythingElseIsNamed) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

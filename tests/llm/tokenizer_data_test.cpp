@@ -11,7 +11,7 @@
 
 // The vectors in ../shared/data/tokenizers: real vocabularies, ids from an independent implementation.
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 struct Source {
@@ -108,4 +108,4 @@ TEST(TokenizerData, ChatTokensOfQwenAreOneIdEach) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -10,7 +10,7 @@
 
 // Files that are incomplete, damaged or hostile: an Error that names the place, never a crash.
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using testing::HasSubstr;
@@ -241,4 +241,4 @@ INSTANTIATE_TEST_SUITE_P(Shipped, DamagedTokenizer, testing::Values("llama3", "l
                          [](const auto& test_info) { return std::string(test_info.param); });
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

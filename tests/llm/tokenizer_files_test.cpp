@@ -12,14 +12,14 @@
 
 // What an artefact carries of a tokenizer, and reading it back from memory.
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using testing::HasSubstr;
 
-std::vector<std::string> names(const std::vector<NamedFile>& files) {
+std::vector<std::string> names(const std::vector<runtime::NamedFile>& files) {
     std::vector<std::string> result;
-    for (const NamedFile& file : files) result.push_back(file.name);
+    for (const runtime::NamedFile& file : files) result.push_back(file.name);
     return result;
 }
 
@@ -36,7 +36,7 @@ void expect_same(const Tokenizer& a, const Tokenizer& b, const nlohmann::json& c
 TEST(TokenizerFiles, OfAFolder) {
     for (const char* name : {"llama3", "qwen2"}) {
         const auto folder = test::fixtures() / name;
-        const std::vector<NamedFile> files = tokenizer_files(folder);
+        const std::vector<runtime::NamedFile> files = tokenizer_files(folder);
         expect_same(load_tokenizer(files, "model.tsr"), load_tokenizer(folder),
                     test::read_json(folder / "cases.json"));
     }
@@ -59,10 +59,10 @@ TEST(TokenizerFiles, OfAGgufFileWithoutItsWeights) {
                                        .tensor("w", {1 << 14}, 0, 0)
                                        .data(weights)
                                        .build());
-    const std::vector<NamedFile> files = tokenizer_files(path);
+    const std::vector<runtime::NamedFile> files = tokenizer_files(path);
     ASSERT_THAT(names(files), testing::ElementsAre("tokenizer.gguf"));
     EXPECT_LT(files[0].bytes.size(), 1000u);
-    const GgufFile kept = GgufFile::parse(std::as_bytes(std::span(files[0].bytes)), "kept");
+    const import::GgufFile kept = import::GgufFile::parse(std::as_bytes(std::span(files[0].bytes)), "kept");
     EXPECT_FALSE(kept.metadata().contains("general.architecture"));
     EXPECT_TRUE(kept.tensors().empty());
     const Tokenizer tokenizer = load_tokenizer(files, "model.tsr");
@@ -76,7 +76,7 @@ TEST(TokenizerFiles, AModelWithoutTokenizerHasNone) {
     EXPECT_TRUE(tokenizer_files(folder.path()).empty());
     EXPECT_TRUE(tokenizer_files(folder.write("m.gguf", test::GgufBuilder().u32("a.b", 1).build())).empty());
     try {
-        load_tokenizer(std::vector<NamedFile>{}, "model.tsr");
+        load_tokenizer(std::vector<runtime::NamedFile>{}, "model.tsr");
         FAIL();
     } catch (const Error& error) {
         EXPECT_THAT(error.what(),
@@ -85,7 +85,7 @@ TEST(TokenizerFiles, AModelWithoutTokenizerHasNone) {
 }
 
 TEST(TokenizerFiles, DamageNamesTheFileInTheArtefact) {
-    const std::vector<NamedFile> files = {{"tokenizer.json", "{"}};
+    const std::vector<runtime::NamedFile> files = {{"tokenizer.json", "{"}};
     try {
         load_tokenizer(files, "model.tsr");
         FAIL();
@@ -95,4 +95,4 @@ TEST(TokenizerFiles, DamageNamesTheFileInTheArtefact) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

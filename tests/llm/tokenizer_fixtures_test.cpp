@@ -8,7 +8,7 @@
 // Small tokenizers of every supported kind, shipped with the tests; their ids come from the `tokenizers`
 // library (tests/llm/data/make_tokenizers.py).
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 class TokenizerFixture : public testing::TestWithParam<const char*> {};
@@ -97,4 +97,4 @@ TEST(TokenizerFixtures, VocabularyAndMergesNeedTheClassOnlyWhereItIsNotGpt2) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

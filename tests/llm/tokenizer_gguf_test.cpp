@@ -9,7 +9,7 @@
 
 // The shipped fixtures, written as GGUF files by the test: the same ids must come out.
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 using test::GgufBuilder;
@@ -194,4 +194,4 @@ TEST(GgufTokenizer, WhatIsMissingOrWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

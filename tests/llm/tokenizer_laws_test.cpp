@@ -10,7 +10,7 @@
 
 // Laws that hold for every text, on random ones; failures print the seed.
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 /// Tokenizers that lose nothing: no normaliser but the reversible marking of spaces. (Metaspace is not among
@@ -99,4 +99,4 @@ TEST(LongTexts, TakeTimeInProportion) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

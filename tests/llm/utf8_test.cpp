@@ -8,7 +8,7 @@
 #include "llm/fixtures.h"
 #include "llm/utf8_stream.h"
 
-namespace tessera {
+namespace tessera::llm {
 namespace {
 
 TEST(Utf8, EveryCharacterComesBack) {
@@ -107,4 +107,4 @@ TEST(Utf8Stream, NoByteIsLost) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::llm

@@ -7,7 +7,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 class Cgroup : public ::testing::Test {
@@ -68,4 +68,4 @@ TEST_F(Cgroup, NonsenseIsIgnored) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 using ::testing::Contains;
@@ -72,4 +72,4 @@ TEST(CpuFeatures, UnknownFlagsCountAsMissing) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::machine

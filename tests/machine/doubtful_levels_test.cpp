@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 Machine with_latencies(double l2, double l3, double memory) {
@@ -29,4 +29,4 @@ TEST(DoubtfulLevels, NothingIsSaidOfWhatWasNotMeasured) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -9,7 +9,7 @@
 #include "machine/probe.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -76,4 +76,4 @@ TEST_F(HostCache, ADamagedOrForeignFileIsAsGoodAsNone) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -11,7 +11,7 @@
 #include "machine/cpu_features.h"
 #include "machine/machine_text.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ TEST(MachineFiles, AmxReadsBInPairsOfRows) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -9,7 +9,7 @@
 
 #include "machine/machine_text.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 using Json = nlohmann::json;
@@ -99,4 +99,4 @@ TEST(MachineJson, HasTheFieldsOfAMeasuredMachine) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::machine

@@ -8,7 +8,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 constexpr const char* kSmall = R"(name = "small"
@@ -149,4 +149,4 @@ TEST(MachineText, MissingFileIsNamed) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::machine

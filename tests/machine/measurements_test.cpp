@@ -9,7 +9,7 @@
 #include "machine/machine_text.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 constexpr const char* kMeasured = R"(name = "measured"
@@ -204,4 +204,4 @@ TEST(Measurements, HugeTablesAreRefusedBeforeTheyAreParsed) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::machine

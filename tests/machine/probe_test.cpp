@@ -7,7 +7,7 @@
 #include "machine/machine_text.h"
 #include "machine/tile_permission.h"
 
-namespace tessera {
+namespace tessera::machine {
 namespace {
 
 TEST(Probe, HostIsAMachineLikeAnyOther) {
@@ -49,4 +49,4 @@ TEST(Probe, FollowsTheAffinityMask) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::machine

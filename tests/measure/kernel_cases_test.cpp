@@ -14,13 +14,13 @@
 #include "kernels/unit_lanes.h"
 #include "machine/machine_text.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 class KernelCases : public ::testing::TestWithParam<const char*> {
 protected:
-    const Machine machine_ =
-        read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + GetParam() + ".toml");
+    const machine::Machine machine_ =
+        machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/" + GetParam() + ".toml");
     const std::vector<KernelSubject> subjects_ = kernel_subjects(machine_);
     const std::vector<KernelCase> cases_ = kernel_cases(subjects_, machine_);
 };
@@ -30,10 +30,10 @@ protected:
 TEST_P(KernelCases, ReachEveryDeclaredMicroKernel) {
     std::set<std::string> reached;
     for (const KernelCase& each : cases_) reached.insert(each.micro_kernel);
-    for (const MicroKernel* declared : micro_kernels()) {
+    for (const plan::MicroKernel* declared : kernels::micro_kernels()) {
         const bool has_unit =
             std::any_of(machine_.units.begin(), machine_.units.end(),
-                        [&](const ComputeUnit& unit) { return unit.kind == declared->unit; });
+                        [&](const machine::ComputeUnit& unit) { return unit.kind == declared->unit; });
         EXPECT_EQ(reached.contains(std::string(declared->name)), !declared->combines_parts && has_unit)
             << declared->name;
     }
@@ -49,14 +49,14 @@ TEST_P(KernelCases, AreOfTheMachinesWidthAndDiffer) {
     std::set<std::string> entries;
     for (const KernelCase& each : cases_) {
         if (!subjects_[each.subject].streamed.empty()) {
-            EXPECT_EQ(each.parameters.at("lanes"), vector_lanes(machine_));
+            EXPECT_EQ(each.parameters.at("lanes"), machine::vector_lanes(machine_));
         }
         EXPECT_TRUE(entries.insert(each.program.specialisation).second);
     }
 }
 
 TEST_P(KernelCases, TakeHalfOfTheCoresOwnCacheAtMost) {
-    const MemoryLevel& own = machine_.memory[1];
+    const machine::MemoryLevel& own = machine_.memory[1];
     for (const KernelCase& each : cases_)
         EXPECT_LE(each.constants_bytes, own.capacity_bytes / own.shared_by_cores / 2)
             << each.program.specialisation;
@@ -125,8 +125,8 @@ TEST_P(KernelCases, AttentionOfPairsIsTimed) {
             by_kernel[each.micro_kernel].insert(each.parameters.contains("dot"));
         }
     }
-    const PlannerOptions options = planner_options(machine_, 1);
-    const bool has_pairs = adds_products(options.target(), ElementType::kBF16);
+    const planner::PlannerOptions options = compiler::planner_options(machine_, 1);
+    const bool has_pairs = kernels::adds_products(options.target(), ElementType::kBF16);
     for (const char* kernel : {"contract", "stream"})
         EXPECT_EQ(by_kernel[kernel], has_pairs ? (std::set<bool>{false, true}) : std::set<bool>{false});
 }
@@ -221,7 +221,7 @@ TEST_P(KernelCases, FoldsAreTimedWithSeveralRegistersAndWithWhoWaitsForThem) {
         EXPECT_TRUE(of("waits") <= 1 || of("waits") == of("ends")) << "chains go a row at a time";
     }
     EXPECT_EQ(most_waits, 16);
-    const int64_t lanes = vector_lanes(machine_);
+    const int64_t lanes = machine::vector_lanes(machine_);
     EXPECT_TRUE(std::any_of(lanes_of_folds.begin(), lanes_of_folds.end(), [&](const auto& found) {
         return found.second == std::set<int64_t>{lanes, 2 * lanes, 4 * lanes};
     }));
@@ -236,4 +236,4 @@ INSTANTIATE_TEST_SUITE_P(Machines, KernelCases,
                          });
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::measure

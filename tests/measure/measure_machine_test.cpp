@@ -12,41 +12,42 @@
 #include "measure/samples.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
 TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
     const TemporaryFolder cache;
     int stages = 0;
-    const Machine probed = probe_host();
-    const Machine measured = measure_machine(probed, {.samples = 1,
-                                                      .seconds = 1e-6,
-                                                      .every_type = false,
-                                                      .memory_bytes = 1 << 20,
-                                                      .include_directory = TESSERA_SOURCE_DIR "/include",
-                                                      .cache_directory = cache.path(),
-                                                      .search_path = "/usr/local/bin:/usr/bin:/bin",
-                                                      .on_stage = [&](const std::string&) { ++stages; }});
+    const machine::Machine probed = machine::probe_host();
+    const machine::Machine measured =
+        measure_machine(probed, {.samples = 1,
+                                 .seconds = 1e-6,
+                                 .every_type = false,
+                                 .memory_bytes = 1 << 20,
+                                 .include_directory = TESSERA_SOURCE_DIR "/include",
+                                 .cache_directory = cache.path(),
+                                 .search_path = "/usr/local/bin:/usr/bin:/bin",
+                                 .on_stage = [&](const std::string&) { ++stages; }});
     EXPECT_EQ(stages, 5);
-    EXPECT_EQ(parse_machine(print_machine(measured), "printed"), measured);
+    EXPECT_EQ(machine::parse_machine(machine::print_machine(measured), "printed"), measured);
     EXPECT_EQ(measured.compiler, probed.compiler);
     EXPECT_FALSE(measured.measured_with.empty());
     ASSERT_EQ(measured.memory.size(), probed.memory.size());
-    const MemoryLevel& memory = measured.memory.back();
+    const machine::MemoryLevel& memory = measured.memory.back();
     ASSERT_FALSE(memory.read_bandwidth.empty());
     EXPECT_EQ(memory.read_bandwidth.front().threads, 1);
     EXPECT_EQ(memory.read_bandwidth.back().threads, probed.cores);
     EXPECT_GT(memory.read_bandwidth.front().bytes_per_second, 0);
     EXPECT_GT(memory.latency_seconds, 0);
     EXPECT_EQ(measured.barriers.empty(), probed.cores == 1);
-    const ComputeUnit* unit = find_unit(measured, UnitKind::kVector, "f32");
+    const machine::ComputeUnit* unit = machine::find_unit(measured, machine::UnitKind::kVector, "f32");
     ASSERT_NE(unit, nullptr);
     for (const char* level : {"registers", "L1", "memory"}) {
-        ASSERT_NE(find_peak(*unit, level), nullptr) << level;
-        EXPECT_GT(find_peak(*unit, level)->operations_per_second, 0) << level;
+        ASSERT_NE(machine::find_peak(*unit, level), nullptr) << level;
+        EXPECT_GT(machine::find_peak(*unit, level)->operations_per_second, 0) << level;
     }
     EXPECT_FALSE(measured.micro_kernels.empty());
-    for (const MicroKernelTime& time : measured.micro_kernels) {
+    for (const machine::MicroKernelTime& time : measured.micro_kernels) {
         EXPECT_GT(time.seconds, 0) << time.name;
         if (time.level != "memory" || time.name != "contract" || time.types.at("B") != "f32") continue;
         const auto bytes = static_cast<double>(4 * time.sizes.at("n") * time.sizes.at("k"));
@@ -55,7 +56,7 @@ TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
 }
 
 TEST(WorkingSet, ComesFromItsLevelAndNoOther) {
-    Machine machine;
+    machine::Machine machine;
     machine.memory = {{.name = "L1", .capacity_bytes = 32 << 10},
                       {.name = "L2", .capacity_bytes = 1 << 20},
                       {.name = "L3", .capacity_bytes = 8 << 20, .shared_by_cores = 8},
@@ -111,4 +112,4 @@ TEST(PinnedThreads, CountsDouble) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::measure

@@ -15,29 +15,30 @@
 #include "runtime/shared_library.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::measure {
 namespace {
 
-const ComputeUnit& unit(const Machine& machine, std::string_view name) {
+const machine::ComputeUnit& unit(const machine::Machine& machine, std::string_view name) {
     return *std::find_if(machine.units.begin(), machine.units.end(),
-                         [&](const ComputeUnit& each) { return each.name == name; });
+                         [&](const machine::ComputeUnit& each) { return each.name == name; });
 }
 
 class ProbeOf : public ::testing::TestWithParam<const char*> {
 protected:
-    SharedObject compiled(const std::vector<std::string>& flags) const {
+    codegen::SharedObject compiled(const std::vector<std::string>& flags) const {
         const std::array probes = {probe_};
-        return compile_shared_object(unit_code(probes, Isa::kX86_64),
-                                     {.compiler = {.command = {}, .flags = flags},
-                                      .isa = Isa::kX86_64,
-                                      .include_directory = std::string(TESSERA_SOURCE_DIR) + "/include",
-                                      .cache_directory = folder_.path(),
-                                      .search_path = "/usr/local/bin:/usr/bin:/bin"});
+        return codegen::compile_shared_object(
+            unit_code(probes, machine::Isa::kX86_64),
+            {.compiler = {.command = {}, .flags = flags},
+             .isa = machine::Isa::kX86_64,
+             .include_directory = std::string(TESSERA_SOURCE_DIR) + "/include",
+             .cache_directory = folder_.path(),
+             .search_path = "/usr/local/bin:/usr/bin:/bin"});
     }
     /// Of the numbers 1 and 2, whatever their layout.
     template <class Number, class Sum>
     void expect_products(Number one, Number two) const {
-        const SharedLibrary code(compiled({}).bytes, "the unit probe");
+        const runtime::SharedLibrary code(compiled({}).bytes, "the unit probe");
         code.function<RegisterFunction>(register_function(probe_))(3);
         constexpr int64_t kColumns = 64, kDepth = 192;
         const std::vector<Number> a(static_cast<size_t>(probe_.rows * kDepth), one),
@@ -49,12 +50,12 @@ protected:
     }
 
     TemporaryFolder folder_;
-    Machine machine_ = read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml");
+    machine::Machine machine_ = machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml");
     UnitProbe probe_ = *probe_of(unit(machine_, GetParam()));
 };
 
 TEST_P(ProbeOf, MultipliesWhatItCounts) {
-    if (kHostIsa != Isa::kX86_64) GTEST_SKIP() << "compiled for x86-64";
+    if (machine::kHostIsa != machine::Isa::kX86_64) GTEST_SKIP() << "compiled for x86-64";
     switch (probe_.element_bytes) {
         case 4:
             return expect_products<float, float>(1, 2);
@@ -67,7 +68,7 @@ TEST_P(ProbeOf, MultipliesWhatItCounts) {
 }
 
 TEST_P(ProbeOf, CompilesForTheUnitItself) {
-    if (kHostIsa != Isa::kX86_64) GTEST_SKIP() << "compiled for x86-64";
+    if (machine::kHostIsa != machine::Isa::kX86_64) GTEST_SKIP() << "compiled for x86-64";
     EXPECT_FALSE(compiled(machine_.compiler.flags).bytes.empty());
 }
 
@@ -80,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(UnitsOfTheAmxMachine, ProbeOf,
                          });
 
 TEST(TileProbe, KeepsFourTilesOfSumsBusy) {
-    const Machine machine = read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml");
+    const machine::Machine machine =
+        machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml");
     for (const auto& [name, depth] : {std::pair("amx-bf16", 32), std::pair("amx-int8", 64)}) {
         const UnitProbe probe = *probe_of(unit(machine, name));
         EXPECT_EQ(probe.rows, 32);
@@ -91,4 +93,4 @@ TEST(TileProbe, KeepsFourTilesOfSumsBusy) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::measure

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tessera {
+namespace tessera::memory {
 namespace {
 
 using ::testing::ElementsAre;
@@ -116,4 +116,4 @@ TEST(MemoryPlan, WhatIsWrongIsSaidInASentence) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::memory

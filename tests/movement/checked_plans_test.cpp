@@ -36,14 +36,14 @@ TEST(CheckedPlans, TheLargestTileIsTheWholeRange) {
 }
 
 TEST(CheckedPlans, BytesOfAnArena) {
-    const std::string text = print(examples().at("contract").planned());
+    const std::string text = plan::print(examples().at("contract").planned());
     for (const char* bytes : {"-1", "-9223372036854775808", "9223372036854775807"}) {
         std::string edited = text;
         const std::string from = "arena_bytes = 0";
         ASSERT_NE(edited.find(from), std::string::npos);
         edited.replace(edited.find(from), from.size(), std::string("arena_bytes = ") + bytes);
         try {
-            (void)parse_plan(edited, "plan", micro_kernels());
+            (void)plan::parse_plan(edited, "plan", kernels::micro_kernels());
             ADD_FAILURE() << bytes;
         } catch (const Error& error) {
             EXPECT_THAT(error.what(), HasSubstr("`arena_bytes`: is"));

@@ -6,6 +6,10 @@
 
 namespace tessera::testing {
 
+/// Of results of a program, or of the C++ that it becomes, beside those of the graph: both round to the types
+/// of the graph alike, and differ by the order of sums and the last bits of functions.
+inline constexpr double kTolerance = 3e-6;
+
 /// The largest difference of two results over outputs and states, and where it is: beside the range of all
 /// expected values, and beside the largest one of its row, the last axis. A large row elsewhere would hide a
 /// mistake from the former.

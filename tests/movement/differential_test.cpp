@@ -19,7 +19,8 @@ namespace tessera::testing {
 namespace {
 
 constexpr int64_t kWidths[] = {16, 8, 4};
-constexpr WorkerOrder kOrders[] = {WorkerOrder::kAscending, WorkerOrder::kDescending, WorkerOrder::kRandom};
+constexpr movement::WorkerOrder kOrders[] = {
+    movement::WorkerOrder::kAscending, movement::WorkerOrder::kDescending, movement::WorkerOrder::kRandom};
 
 void expect_same(const PlannedGraph& planned) {
     const InterpretedPlan interpreted(planned.lowered(), planned.plan);
@@ -28,9 +29,9 @@ void expect_same(const PlannedGraph& planned) {
         const GraphResult expected = interpret_graph(planned.graph.graph, call);
         const auto where = [&] {
             return fmt::format("{}, T = {}\n{}{}", planned.what, tokens, print(planned.lowered()),
-                               print(planned.plan));
+                               plan::print(planned.plan));
         };
-        for (const WorkerOrder order : kOrders) {
+        for (const movement::WorkerOrder order : kOrders) {
             const InterpretedPlan::Run run = interpreted.run(call, {.order = order});
             const Difference worst = difference(run.result, expected, kSmallestOutput);
             ASSERT_EQ(run.faults_text(), "") << where();
@@ -88,11 +89,11 @@ TEST_P(WorkerPlans, NoBarrierOfADefaultOneIsNeedless) {
             for (size_t s = 0; s < planned.plan.specialisations.size(); ++s) {
                 for (size_t k = 0; k < planned.plan.specialisations[s].kernels.size(); ++k) {
                     if (!planned.plan.specialisations[s].kernels[k].barrier) continue;
-                    Plan without = planned.plan;
+                    plan::Plan without = planned.plan;
                     without.specialisations[s].kernels[k].barrier = false;
                     EXPECT_THROW((void)placed_and_verified(planned.graph.graph, without), Error)
                         << planned.what << ", kernel " << k << "\n"
-                        << print(planned.plan);
+                        << plan::print(planned.plan);
                 }
             }
         }
@@ -119,36 +120,38 @@ INSTANTIATE_TEST_SUITE_P(Many, LayoutPlans, ::testing::Range<uint64_t>(1, 5));
 
 /// The corpus has every call.
 TEST(DefaultPlanCorpus, HasEveryKindOfCall) {
-    std::set<const CallKind*> missing(call_kinds().begin(), call_kinds().end());
-    const std::function<void(const Body&)> look = [&](const Body& body) {
-        for (const Statement& statement : body) {
-            if (const auto* call = std::get_if<Call>(&statement.node)) missing.erase(&call->kind());
-            if (const auto* loop = std::get_if<For>(&statement.node)) look(loop->body);
+    std::set<const movement::CallKind*> missing(kernels::call_kinds().begin(), kernels::call_kinds().end());
+    const std::function<void(const movement::Body&)> look = [&](const movement::Body& body) {
+        for (const movement::Statement& statement : body) {
+            if (const auto* call = std::get_if<movement::Call>(&statement.node)) missing.erase(&call->kind());
+            if (const auto* loop = std::get_if<movement::For>(&statement.node)) look(loop->body);
         }
     };
     for (uint64_t seed = 0; seed < 60; ++seed) {
         const PlannedGraph planned = default_planned(seed, lanes_of(seed));
         const InterpretedPlan lowered(planned.lowered(), planned.plan);
-        for (const Program& program : lowered.programs()) {
-            for (const ProgramBlock& block : program.blocks) {
-                for (const Kernel& kernel : block.kernels) look(kernel.body);
+        for (const movement::Program& program : lowered.programs()) {
+            for (const movement::ProgramBlock& block : program.blocks) {
+                for (const movement::Kernel& kernel : block.kernels) look(kernel.body);
             }
         }
     }
-    for (const CallKind* kind : missing) ADD_FAILURE() << kind->name << " is never called";
+    for (const movement::CallKind* kind : missing) ADD_FAILURE() << kind->name << " is never called";
 }
 
 /// A program that is printed and parsed is the same one.
 TEST(PrintedPrograms, AreReadBack) {
     for (uint64_t seed = 3000; seed < 3020; ++seed) {
         for (const PlannedGraph& planned : edited_plans_of_workers(seed, lanes_of(seed), 2)) {
-            EXPECT_TRUE(parse_plan(print(planned.plan), "printed", micro_kernels()) == planned.plan)
+            EXPECT_TRUE(plan::parse_plan(plan::print(planned.plan), "printed", kernels::micro_kernels()) ==
+                        planned.plan)
                 << planned.what;
             const InterpretedPlan lowered(planned.graph.graph, planned.plan);
-            for (const Program& program : lowered.programs()) {
-                const std::string text = print(program);
-                const Program again = parse_program(text, "printed", call_kinds());
-                ASSERT_EQ(print(again), text);
+            for (const movement::Program& program : lowered.programs()) {
+                const std::string text = movement::print(program);
+                const movement::Program again =
+                    movement::parse_program(text, "printed", kernels::call_kinds());
+                ASSERT_EQ(movement::print(again), text);
                 ASSERT_TRUE(again == program) << text;
             }
         }

@@ -132,14 +132,16 @@ Graph rounded_attention_graph(int64_t heads) {
     return graph_of(replaced(text, last, last + "    weights bf16\n"), heads);
 }
 
-Plan divided_attention_plan(const Graph& graph, const std::vector<std::string>& nests, int64_t workers) {
-    SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = {}, .kernels = {}};
+plan::Plan divided_attention_plan(const Graph& graph, const std::vector<std::string>& nests,
+                                  int64_t workers) {
+    plan::SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = {}, .kernels = {}};
     for (const DimSymbol& symbol : graph.symbols) s.bounds[symbol.name] = {symbol.low, symbol.high};
-    for (const char* value : {"g", "p", "m", "l", "a"}) s.tensors[value].place = Place::kTile;
-    for (const char* value : {"m", "l", "a"}) s.tensors[parts_of(value)].each_worker = true;
-    for (const char* value : {"m", "l"}) s.tensors[parts_of(value)].layout.order = {0, 2, 1};
+    for (const char* value : {"g", "p", "m", "l", "a"}) s.tensors[value].place = plan::Place::kTile;
+    for (const char* value : {"m", "l", "a"}) s.tensors[plan::parts_of(value)].each_worker = true;
+    for (const char* value : {"m", "l"}) s.tensors[plan::parts_of(value)].layout.order = {0, 2, 1};
     for (const std::string& nest : nests)
-        s.kernels.push_back({"main", parse_nest(nest, "nest", micro_kernels()), !s.kernels.empty()});
+        s.kernels.push_back(
+            {"main", plan::parse_nest(nest, "nest", kernels::micro_kernels()), !s.kernels.empty()});
     return {.graph = graph.name, .machine = "test", .workers = workers, .stored = {}, .specialisations = {s}};
 }
 

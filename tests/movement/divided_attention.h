@@ -18,7 +18,7 @@ Graph rounded_attention_graph(int64_t heads);
 
 /// The nests, each behind a barrier. Only tiles exist of g, of the scores and of what is combined; parts are
 /// laid out so that the rows of a head lie side by side.
-Plan divided_attention_plan(const Graph& graph, const std::vector<std::string>& nests, int64_t workers);
+plan::Plan divided_attention_plan(const Graph& graph, const std::vector<std::string>& nests, int64_t workers);
 
 /// Two sequences: one that begins at `start` and has `rows` new rows, and one at half of that with a row
 /// less.

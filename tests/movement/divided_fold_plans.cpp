@@ -13,19 +13,21 @@ namespace tessera::testing {
 namespace {
 
 /// Every intermediate value in the arena but `tiles`; parts where a kernel leaves them.
-Plan plan_of(const Graph& graph, const std::vector<std::string>& nests, const std::vector<std::string>& tiles,
-             const std::vector<std::string>& parted, int64_t workers) {
-    SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = {}, .kernels = {}};
+plan::Plan plan_of(const Graph& graph, const std::vector<std::string>& nests,
+                   const std::vector<std::string>& tiles, const std::vector<std::string>& parted,
+                   int64_t workers) {
+    plan::SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = {}, .kernels = {}};
     for (const DimSymbol& symbol : graph.symbols) s.bounds[symbol.name] = {symbol.low, symbol.high};
     for (const Value& value : graph.values) {
         if (value.kind == ValueKind::kIntermediate) s.tensors[value.name] = {};
     }
     for (const ValueId output : graph.outputs) s.tensors.erase(graph[output].name);
-    for (const std::string& tile : tiles) s.tensors.at(tile).place = Place::kTile;
-    for (const std::string& value : parted) s.tensors[parts_of(value)].each_worker = true;
+    for (const std::string& tile : tiles) s.tensors.at(tile).place = plan::Place::kTile;
+    for (const std::string& value : parted) s.tensors[plan::parts_of(value)].each_worker = true;
     for (const std::string& nest : nests)
-        s.kernels.push_back({"main", parse_nest(nest, "nest", micro_kernels()), !s.kernels.empty()});
-    Plan plan{.graph = graph.name, .machine = "test", .stored = {}, .specialisations = {s}};
+        s.kernels.push_back(
+            {"main", plan::parse_nest(nest, "nest", kernels::micro_kernels()), !s.kernels.empty()});
+    plan::Plan plan{.graph = graph.name, .machine = "test", .stored = {}, .specialisations = {s}};
     plan.workers = workers;
     return placed_and_verified(graph, std::move(plan));
 }
@@ -136,7 +138,7 @@ std::vector<DividedFold> divided_folds(int64_t lanes, const std::vector<int64_t>
                       fmt::format("t:1 {{ y[combine x=n lanes={}]; z[loops] }}", lanes)}) {
                     const bool is_by_all = combine[1] != ':' || combine[0] == 't';
                     const std::string fold = fmt::format("k:{}@worker {{ {} }}", 2 * lanes, leaf);
-                    Plan plan = plan_of(graph, {fold, combine}, {"y"}, {"y"}, 1);
+                    plan::Plan plan = plan_of(graph, {fold, combine}, {"y"}, {"y"}, 1);
                     plan.workers = count;
                     plan.specialisations[0].kernels.back().alone = is_by_all;
                     all.push_back({graph, placed_and_verified(graph, plan)});

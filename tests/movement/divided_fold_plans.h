@@ -12,7 +12,7 @@ namespace tessera::testing {
 
 struct DividedFold {
     Graph graph;
-    Plan plan;
+    plan::Plan plan;
 };
 
 /// Attention over a paged cache, of one or two heads: scores made in the tiles that the workers share.

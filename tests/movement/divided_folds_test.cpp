@@ -10,18 +10,18 @@
 namespace tessera::testing {
 namespace {
 
-constexpr double kTolerance = 3e-6;
 const std::vector<int64_t> kWorkers = {1, 2, 3, 4, 5};
 
 void expect_same(const DividedFold& fold, const InterpretedPlan& lowered, const GraphCall& call) {
     const GraphResult expected = interpret_graph(fold.graph, call);
-    for (const WorkerOrder order :
-         {WorkerOrder::kAscending, WorkerOrder::kDescending, WorkerOrder::kRandom}) {
+    for (const movement::WorkerOrder order :
+         {movement::WorkerOrder::kAscending, movement::WorkerOrder::kDescending,
+          movement::WorkerOrder::kRandom}) {
         const InterpretedPlan::Run run = lowered.run(call, {.order = order});
-        ASSERT_EQ(run.faults_text(), "") << print(fold.plan);
+        ASSERT_EQ(run.faults_text(), "") << plan::print(fold.plan);
         const Difference worst = difference(run.result, expected);
-        ASSERT_LE(worst.relative, kTolerance) << worst.where << "\n" << print(fold.plan);
-        ASSERT_LE(worst.of_row, kTolerance) << worst.where_in_row << "\n" << print(fold.plan);
+        ASSERT_LE(worst.relative, kTolerance) << worst.where << "\n" << plan::print(fold.plan);
+        ASSERT_LE(worst.of_row, kTolerance) << worst.where_in_row << "\n" << plan::print(fold.plan);
     }
 }
 
@@ -30,7 +30,8 @@ class DividedFolds : public ::testing::TestWithParam<int64_t> {};
 TEST_P(DividedFolds, OfAttentionAreAttention) {
     for (const int64_t heads : {1, 2}) {
         for (const DividedFold& fold : divided_attentions(GetParam(), heads, kWorkers)) {
-            EXPECT_TRUE(parse_plan(print(fold.plan), "printed", micro_kernels()) == fold.plan);
+            EXPECT_TRUE(plan::parse_plan(plan::print(fold.plan), "printed", kernels::micro_kernels()) ==
+                        fold.plan);
             const InterpretedPlan lowered(fold.graph, fold.plan);
             for (const int64_t start : kDividedStarts)
                 expect_same(fold, lowered, divided_attention_call(fold.graph, start, 3));

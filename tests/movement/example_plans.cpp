@@ -74,10 +74,11 @@ output y
         text.insert(text.rfind(where) + where.size(), "    weights bf16\n");
         return text;
     }();
-    static const std::map<std::string, TensorPlan> in_tiles = {{"scores", {.place = Place::kTile}},
-                                                               {"largest", {.place = Place::kTile}},
-                                                               {"weights", {.place = Place::kTile}},
-                                                               {"weighted", {.place = Place::kTile}}};
+    static const std::map<std::string, plan::TensorPlan> in_tiles = {
+        {"scores", {.place = plan::Place::kTile}},
+        {"largest", {.place = plan::Place::kTile}},
+        {"weights", {.place = plan::Place::kTile}},
+        {"weighted", {.place = plan::Place::kTile}}};
     static const std::map<std::string, Example> all = {
         {"loops",
          {R"(graph "rms_norm"
@@ -105,7 +106,7 @@ output y
 )",
           {"t:1 { norm[loops lanes=8 x=d]; y[loops lanes=8 x=d] }"},
           {},
-          {{"norm", {.place = Place::kTile}}}}},
+          {{"norm", {.place = plan::Place::kTile}}}}},
         {"contract",
          {products,
           {"n:16 { y[contract groups=2 k=k lanes=8 m=t n=n partial_sums=2 rows=4] }"},
@@ -211,10 +212,10 @@ output y
            "lanes=8] } }",
            "d:8@worker { attend[combine lanes=8 x=d]; y[loops lanes=8 x=d] }"},
           {{"k", {{1, 0}, {}}}},
-          {{"scores", {.place = Place::kTile}},
-           {"largest", {.place = Place::kTile}},
-           {"weights", {.place = Place::kTile}},
-           {"weighted", {.place = Place::kTile}},
+          {{"scores", {.place = plan::Place::kTile}},
+           {"largest", {.place = plan::Place::kTile}},
+           {"weights", {.place = plan::Place::kTile}},
+           {"weighted", {.place = plan::Place::kTile}},
            {"parts of largest", {.each_worker = true}},
            {"parts of weights", {.each_worker = true}},
            {"parts of weighted", {.each_worker = true}}},
@@ -229,18 +230,18 @@ Graph Example::parsed() const {
     return parsed;
 }
 
-Plan Example::planned() const {
+plan::Plan Example::planned() const {
     const Graph of = parsed();
-    SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = tensors, .kernels = {}};
+    plan::SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = tensors, .kernels = {}};
     for (const DimSymbol& symbol : of.symbols) s.bounds[symbol.name] = {symbol.low, symbol.high};
     for (const std::string& nest : nests) {
         const bool barrier = workers > 1 && !s.kernels.empty();
-        s.kernels.push_back({"main", parse_nest(nest, "example", micro_kernels()), barrier});
+        s.kernels.push_back({"main", plan::parse_nest(nest, "example", kernels::micro_kernels()), barrier});
     }
-    Plan plan{
+    plan::Plan plan{
         .graph = of.name, .machine = "test", .workers = workers, .stored = stored, .specialisations = {s}};
-    plan = place_buffers(of, std::move(plan));
-    verify_plan(of, plan, "example");
+    plan = planner::place_buffers(of, std::move(plan));
+    planner::verify_plan(of, plan, "example");
     return plan;
 }
 

@@ -17,12 +17,12 @@ struct Example {
     std::string graph;
     std::vector<std::string> nests;  ///< of block `main`
     std::map<std::string, Layout> stored;
-    std::map<std::string, TensorPlan> tensors;
+    std::map<std::string, plan::TensorPlan> tensors;
     int64_t workers = 1;  ///< with several, all meet before every kernel but the first
 
     Graph parsed() const;
     /// Placed and verified.
-    Plan planned() const;
+    plan::Plan planned() const;
 };
 
 /// By the name of the micro-kernel.

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/micro_kernels.h"
+#include "movement/difference.h"
 #include "movement/example_plans.h"
 #include "movement/interpreted_plan.h"
 #include "movement/parse_program.h"
@@ -18,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kTolerance = 3e-6;
 /// Weights are rounded to bf16 beside the largest score so far, which depends on where a fold cuts positions.
 constexpr double kToleranceOfWeights = 0x1p-8;
 
@@ -61,7 +61,7 @@ TEST_P(GoldenPrograms, AreWhatTheFilesShow) {
     ASSERT_TRUE(examples().contains(GetParam())) << "micro-kernel " << GetParam() << " needs an example";
     const Example& example = examples().at(GetParam());
     const InterpretedPlan lowered(example.parsed(), example.planned());
-    const std::string text = print(lowered.programs()[0]);
+    const std::string text = movement::print(lowered.programs()[0]);
     const fs::path path =
         fs::path(TESSERA_SOURCE_DIR) / "tests" / "golden" / "programs" / (GetParam() + ".txt");
     if (std::getenv("TESSERA_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
@@ -70,7 +70,8 @@ TEST_P(GoldenPrograms, AreWhatTheFilesShow) {
     std::ostringstream golden;
     golden << file.rdbuf();
     EXPECT_EQ(text, golden.str()) << "TESSERA_UPDATE_GOLDEN=1 rewrites " << path;
-    EXPECT_TRUE(parse_program(golden.str(), path.string(), call_kinds()) == lowered.programs()[0]);
+    EXPECT_TRUE(movement::parse_program(golden.str(), path.string(), kernels::call_kinds()) ==
+                lowered.programs()[0]);
 }
 
 TEST_P(GoldenPrograms, ComputeWhatTheGraphDoes) {
@@ -81,8 +82,9 @@ TEST_P(GoldenPrograms, ComputeWhatTheGraphDoes) {
     for (const int64_t tokens : {1, 5, 64}) {
         const GraphCall call = call_of(graph, tokens);
         const GraphResult expected = interpret_graph(graph, call);
-        for (const WorkerOrder order :
-             {WorkerOrder::kAscending, WorkerOrder::kDescending, WorkerOrder::kRandom}) {
+        for (const movement::WorkerOrder order :
+             {movement::WorkerOrder::kAscending, movement::WorkerOrder::kDescending,
+              movement::WorkerOrder::kRandom}) {
             const InterpretedPlan::Run run = lowered.run(call, {.order = order});
             EXPECT_EQ(run.faults_text(), "");
             const Difference worst = difference(run.result, expected);
@@ -94,7 +96,7 @@ TEST_P(GoldenPrograms, ComputeWhatTheGraphDoes) {
 
 std::vector<std::string> names() {
     std::vector<std::string> result;
-    for (const MicroKernel* kernel : micro_kernels()) result.emplace_back(kernel->name);
+    for (const plan::MicroKernel* kernel : kernels::micro_kernels()) result.emplace_back(kernel->name);
     return result;
 }
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 using Values = std::map<std::string, int64_t>;
@@ -161,4 +161,4 @@ TEST(Index, NormalFormKeepsValueBoundsAndDivisor) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -158,14 +158,14 @@ TEST(Interpret, RepetitionsAndWorkersHaveTheirOwnPlaces) {
 }
 
 TEST(Interpret, MemoryMustFitTheProgram) {
-    const Program program =
-        parse_program(program_text("kernel k nest \"\"\nreads x: f32 input 2 bytes 16 of \"x\"\n{ }\n"),
-                      "test", call_kinds());
+    const movement::Program program = movement::parse_program(
+        program_text("kernel k nest \"\"\nreads x: f32 input 2 bytes 16 of \"x\"\n{ }\n"), "test",
+        kernels::call_kinds());
     PlainMemory memory;
-    EXPECT_THROW((void)interpret(program, memory.memory()), Error);
-    ProgramMemory none = memory.memory();
+    EXPECT_THROW((void)movement::interpret(program, memory.memory()), Error);
+    movement::ProgramMemory none = memory.memory();
     none.symbols.clear();
-    EXPECT_THROW((void)interpret(program, none), Error);
+    EXPECT_THROW((void)movement::interpret(program, none), Error);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ std::string PlanEditor::stored_layout() {
     return fmt::format("{} {}", value.name, print(layout));
 }
 
-std::vector<std::string> PlanEditor::tensors(std::initializer_list<Place> places) const {
+std::vector<std::string> PlanEditor::tensors(std::initializer_list<plan::Place> places) const {
     std::vector<std::string> result;
     for (const auto& [name, tensor] : s_.tensors) {
         if (std::find(places.begin(), places.end(), tensor.place) != places.end()) result.push_back(name);
@@ -62,10 +62,10 @@ std::vector<std::string> PlanEditor::tensors(std::initializer_list<Place> places
 }
 
 std::string PlanEditor::arena_layout() {
-    const auto names = tensors({Place::kArena, Place::kTile});
+    const auto names = tensors({plan::Place::kArena, plan::Place::kTile});
     if (names.empty()) return {};
     const std::string& name = pick(names);
-    const ValueId value = *graph_.find(whole_of(name).value_or(name));
+    const ValueId value = *graph_.find(plan::whole_of(name).value_or(name));
     Layout& layout = s_.tensors.at(name).layout = random_layout(graph_[value].type.shape.size());
     return fmt::format("{} {}", name, print(layout));
 }
@@ -88,12 +88,12 @@ const Block& PlanEditor::block_of(const Node& node) const {
     return *std::find_if(graph_.blocks.begin(), graph_.blocks.end(), holds);
 }
 
-Nest& PlanEditor::any_nest() {
-    Nest* nest = &pick(s_.kernels).nest;
+plan::Nest& PlanEditor::any_nest() {
+    plan::Nest* nest = &pick(s_.kernels).nest;
     while (true) {
-        std::vector<Nest*> inner;
+        std::vector<plan::Nest*> inner;
         for (auto& child : nest->children) {
-            if (auto* n = std::get_if<Nest>(&child)) inner.push_back(n);
+            if (auto* n = std::get_if<plan::Nest>(&child)) inner.push_back(n);
         }
         if (inner.empty() || coin()) return *nest;
         nest = pick(inner);
@@ -101,73 +101,73 @@ Nest& PlanEditor::any_nest() {
 }
 
 std::string PlanEditor::add_loop() {
-    Nest& nest = any_nest();
-    const auto& iterators = node(root(nest).node).definition()->iterators;
-    const LoopTile loop{pick(iterators).name, one_of({1, 2, 3, 4, 5, 8, 16, 32})};
+    plan::Nest& nest = any_nest();
+    const auto& iterators = node(plan::root(nest).node).definition()->iterators;
+    const plan::LoopTile loop{pick(iterators).name, one_of({1, 2, 3, 4, 5, 8, 16, 32})};
     nest.loops.insert(nest.loops.begin() + static_cast<ptrdiff_t>(index(nest.loops.size() + 1, random_)),
                       loop);
-    return fmt::format("{}:{} around {}", loop.iterator, loop.tile, root(nest).node);
+    return fmt::format("{}:{} around {}", loop.iterator, loop.tile, plan::root(nest).node);
 }
 
-Nest* PlanEditor::looped_nest() {
+plan::Nest* PlanEditor::looped_nest() {
     for (int i = 0; i < 8; ++i) {
-        Nest& nest = any_nest();
+        plan::Nest& nest = any_nest();
         if (!nest.loops.empty()) return &nest;
     }
     return nullptr;
 }
 
 std::string PlanEditor::remove_loop() {
-    Nest* nest = looped_nest();
+    plan::Nest* nest = looped_nest();
     if (!nest) return {};
     const auto at = nest->loops.begin() + static_cast<ptrdiff_t>(index(nest->loops.size(), random_));
-    std::string what = fmt::format("{} around {}", at->iterator, root(*nest).node);
+    std::string what = fmt::format("{} around {}", at->iterator, plan::root(*nest).node);
     nest->loops.erase(at);
     return what;
 }
 
 std::string PlanEditor::change_tile() {
-    Nest* nest = looped_nest();
+    plan::Nest* nest = looped_nest();
     if (!nest) return {};
-    LoopTile& loop = pick(nest->loops);
+    plan::LoopTile& loop = pick(nest->loops);
     loop.tile = one_of({1, 2, 3, 4, 6, 8, 12, 16, 24});
-    return fmt::format("{}:{} around {}", loop.iterator, loop.tile, root(*nest).node);
+    return fmt::format("{}:{} around {}", loop.iterator, loop.tile, plan::root(*nest).node);
 }
 
 std::string PlanEditor::swap_loops() {
-    Nest* nest = looped_nest();
+    plan::Nest* nest = looped_nest();
     if (!nest || nest->loops.size() < 2) return {};
     std::shuffle(nest->loops.begin(), nest->loops.end(), random_);
-    return "of " + print(*nest);
+    return "of " + plan::print(*nest);
 }
 
-Leaf& PlanEditor::any_leaf() {
-    Nest* nest = &any_nest();
+plan::Leaf& PlanEditor::any_leaf() {
+    plan::Nest* nest = &any_nest();
     auto* child = &pick(nest->children);
-    while (auto* inner = std::get_if<Nest>(child)) child = &pick(inner->children);
-    return std::get<Leaf>(*child);
+    while (auto* inner = std::get_if<plan::Nest>(child)) child = &pick(inner->children);
+    return std::get<plan::Leaf>(*child);
 }
 
 std::string PlanEditor::micro_kernel() {
-    Leaf& leaf = any_leaf();
+    plan::Leaf& leaf = any_leaf();
     const Definition& d = *node(leaf.node).definition();
-    std::vector<const MicroKernel*> possible;
-    for (const MicroKernel* k : micro_kernels()) {
+    std::vector<const plan::MicroKernel*> possible;
+    for (const plan::MicroKernel* k : kernels::micro_kernels()) {
         if (k->why_not(d).empty() || index(32, random_) == 0)
             possible.push_back(k);  // seldom one that does not fit
     }
-    const MicroKernel& kernel = *pick(possible);
-    leaf = Leaf(leaf.node, kernel);
-    for (const Parameter& p : kernel.parameters) {
+    const plan::MicroKernel& kernel = *pick(possible);
+    leaf = plan::Leaf(leaf.node, kernel);
+    for (const plan::Parameter& p : kernel.parameters) {
         if (!p.is_required && index(4, random_) == 0) continue;
         set_any(d, leaf, p);
     }
-    if (leaf.is_given(parameter::kStreams)) choose_streams(leaf);
-    if (leaf.is_given(parameter::kReduction) && index(4, random_) != 0) choose_roles(d, leaf);
-    return print(Nest{{}, {leaf}});
+    if (leaf.is_given(kernels::parameter::kStreams)) choose_streams(leaf);
+    if (leaf.is_given(kernels::parameter::kReduction) && index(4, random_) != 0) choose_roles(d, leaf);
+    return plan::print(plan::Nest{{}, {leaf}});
 }
 
-void PlanEditor::set_any(const Definition& d, Leaf& leaf, const Parameter& p) {
+void PlanEditor::set_any(const Definition& d, plan::Leaf& leaf, const plan::Parameter& p) {
     if (p.is_iterator()) {
         leaf.set(p, pick(d.iterators).name);
     } else {
@@ -175,27 +175,28 @@ void PlanEditor::set_any(const Definition& d, Leaf& leaf, const Parameter& p) {
     }
 }
 
-void PlanEditor::choose_roles(const Definition& d, Leaf& leaf) {
-    const std::vector<Contraction> possible = contractions_of(d);
+void PlanEditor::choose_roles(const Definition& d, plan::Leaf& leaf) {
+    const std::vector<kernels::Contraction> possible = kernels::contractions_of(d);
     if (possible.empty()) return;
-    const Contraction& roles = pick(possible);
+    const kernels::Contraction& roles = pick(possible);
     const auto name = [&](const std::vector<int>& iterators) {
         return d.iterators[static_cast<size_t>(pick(iterators))].name;
     };
-    leaf.set(parameter::kColumns, name(roles.n));
-    leaf.set(parameter::kReduction, name(roles.k));
-    leaf.reset(parameter::kRowsOfA);
-    if (!roles.m.empty() && coin()) leaf.set(parameter::kRowsOfA, name(roles.m));
+    leaf.set(kernels::parameter::kColumns, name(roles.n));
+    leaf.set(kernels::parameter::kReduction, name(roles.k));
+    leaf.reset(kernels::parameter::kRowsOfA);
+    if (!roles.m.empty() && coin()) leaf.set(kernels::parameter::kRowsOfA, name(roles.m));
     // The layout of a weight and the lanes of its reader often change together or not at all.
-    const Value& weight = graph_[value_of(node(leaf.node), pick(roles.b_reads).tensor)];
+    const Value& weight = graph_[lowering::value_of(node(leaf.node), pick(roles.b_reads).tensor)];
     if (weight.kind != ValueKind::kConstant || coin()) return;
     plan_.stored[weight.name] = coin() ? Layout{} : random_layout(weight.type.shape.size());
 }
 
-void PlanEditor::choose_streams(Leaf& leaf) {
-    leaf.reset(parameter::kStreams);
+void PlanEditor::choose_streams(plan::Leaf& leaf) {
+    leaf.reset(kernels::parameter::kStreams);
     if (coin()) return;
-    leaf.set(parameter::kStreams, leaf.number(parameter::kGroups)).reset(parameter::kPanelBlocks);
+    leaf.set(kernels::parameter::kStreams, leaf.number(kernels::parameter::kGroups))
+        .reset(kernels::parameter::kPanelBlocks);
 }
 
 int64_t PlanEditor::number(std::string_view parameter) {
@@ -205,75 +206,76 @@ int64_t PlanEditor::number(std::string_view parameter) {
 }
 
 std::string PlanEditor::parameter() {
-    Leaf& leaf = any_leaf();
+    plan::Leaf& leaf = any_leaf();
     set_any(*node(leaf.node).definition(), leaf, pick(leaf.kernel->parameters));
-    return print(Nest{{}, {leaf}});
+    return plan::print(plan::Nest{{}, {leaf}});
 }
 
 std::string PlanEditor::fuse() {
     if (s_.kernels.size() < 2) return {};
     const size_t from = index(s_.kernels.size() - 1, random_);
     const size_t to = from + 1 + index(std::min<size_t>(3, s_.kernels.size() - from - 1), random_);
-    KernelPlan producer = s_.kernels[from];
+    plan::KernelPlan producer = s_.kernels[from];
     if (producer.block != s_.kernels[to].block) return {};
-    Nest& nest = s_.kernels[to].nest;
-    const auto all = leaves(producer.nest);
+    plan::Nest& nest = s_.kernels[to].nest;
+    const auto all = plan::leaves(producer.nest);
     for (auto leaf = all.rbegin(); leaf != all.rend(); ++leaf)
         nest.children.insert(nest.children.begin(), **leaf);
     if (coin()) {
-        for (const Leaf* leaf : all) {
+        for (const plan::Leaf* leaf : all) {
             for (const ValueId result : node(leaf->node).results) make_tile(result);
         }
     }
     if (nest.loops.empty() && coin()) {
         nest.loops.push_back(
-            {pick(node(root(nest).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
+            {pick(node(plan::root(nest).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
     }
-    std::string what = fmt::format("{} into {}", root(producer.nest).node, print(nest));
+    std::string what = fmt::format("{} into {}", plan::root(producer.nest).node, plan::print(nest));
     s_.kernels.erase(s_.kernels.begin() + static_cast<ptrdiff_t>(from));
     return what;
 }
 
 void PlanEditor::make_tile(ValueId value) {
     const auto at = s_.tensors.find(graph_[value].name);
-    if (at != s_.tensors.end() && at->second.place == Place::kArena)
-        at->second = {Place::kTile, {}, {}, 0, at->second.layout};
+    if (at != s_.tensors.end() && at->second.place == plan::Place::kArena)
+        at->second = {plan::Place::kTile, {}, {}, 0, at->second.layout};
 }
 
 std::string PlanEditor::split() {
     const size_t which = index(s_.kernels.size(), random_);
-    const KernelPlan kernel = s_.kernels[which];
-    const auto all = leaves(kernel.nest);
+    const plan::KernelPlan kernel = s_.kernels[which];
+    const auto all = plan::leaves(kernel.nest);
     if (all.size() < 2) return {};
-    std::vector<KernelPlan> apart;
-    for (const Leaf* leaf : all) {
+    std::vector<plan::KernelPlan> apart;
+    for (const plan::Leaf* leaf : all) {
         apart.push_back({kernel.block, {{}, {*leaf}}});
         for (const ValueId result : node(leaf->node).results) {
             const auto at = s_.tensors.find(graph_[result].name);
-            if (at != s_.tensors.end() && at->second.place == Place::kTile)
-                at->second = {Place::kArena, {}, {}, 0, at->second.layout};
+            if (at != s_.tensors.end() && at->second.place == plan::Place::kTile)
+                at->second = {plan::Place::kArena, {}, {}, 0, at->second.layout};
         }
     }
     s_.kernels.erase(s_.kernels.begin() + static_cast<ptrdiff_t>(which));
     s_.kernels.insert(s_.kernels.begin() + static_cast<ptrdiff_t>(which), apart.begin(), apart.end());
-    return print(kernel.nest);
+    return plan::print(kernel.nest);
 }
 
 std::string PlanEditor::inner_nest() {
-    Nest& nest = any_nest();
+    plan::Nest& nest = any_nest();
     const auto count = static_cast<ptrdiff_t>(1 + index(nest.children.size(), random_));
-    Nest inner{{}, {nest.children.begin(), nest.children.begin() + count}};
-    inner.loops.push_back({pick(node(root(inner).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
+    plan::Nest inner{{}, {nest.children.begin(), nest.children.begin() + count}};
+    inner.loops.push_back(
+        {pick(node(plan::root(inner).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
     nest.children.erase(nest.children.begin(), nest.children.begin() + count);
     nest.children.insert(nest.children.begin(), inner);
-    return print(nest);
+    return plan::print(nest);
 }
 
 std::string PlanEditor::own_storage() {
-    const auto names = tensors({Place::kView, Place::kInPlace});
+    const auto names = tensors({plan::Place::kView, plan::Place::kInPlace});
     if (names.empty()) return {};
     const std::string& name = pick(names);
-    const bool was_view = s_.tensors.at(name).place == Place::kView;
+    const bool was_view = s_.tensors.at(name).place == plan::Place::kView;
     s_.tensors.at(name) = {};
     if (was_view) {
         for (const Block& block : graph_.blocks) {
@@ -289,27 +291,30 @@ void PlanEditor::insert_kernel(const Block& block, const Node& n) {
     size_t place = 0;
     for (size_t k = 0; k < s_.kernels.size(); ++k) {
         if (s_.kernels[k].block != block.name) continue;
-        const auto reads = [&](const Leaf* leaf) { return &node(leaf->node) < &n; };
-        const auto all = leaves(s_.kernels[k].nest);
+        const auto reads = [&](const plan::Leaf* leaf) { return &node(leaf->node) < &n; };
+        const auto all = plan::leaves(s_.kernels[k].nest);
         if (std::any_of(all.begin(), all.end(), reads)) place = k + 1;
     }
     s_.kernels.insert(s_.kernels.begin() + static_cast<ptrdiff_t>(place),
-                      {block.name, {{}, {Leaf(n.name, *find_micro_kernel("loops"))}}});
+                      {block.name, {{}, {plan::Leaf(n.name, *kernels::find_micro_kernel("loops"))}}});
 }
 
 std::string PlanEditor::take_over() {
-    const auto names = tensors({Place::kArena, Place::kTile});
+    const auto names = tensors({plan::Place::kArena, plan::Place::kTile});
     if (names.empty()) return {};
     const std::string& name = pick(names);
     for (const Block& block : graph_.blocks) {
         for (const Node& n : block.nodes) {
             if (graph_[n.results.front()].name != name || n.operands.empty()) continue;
             const bool as_view = index(3, random_) == 0;
-            s_.tensors.at(name) = {
-                as_view ? Place::kView : Place::kInPlace, graph_[pick(n.operands)].name, {}, 0, {}};
+            s_.tensors.at(name) = {as_view ? plan::Place::kView : plan::Place::kInPlace,
+                                   graph_[pick(n.operands)].name,
+                                   {},
+                                   0,
+                                   {}};
             if (as_view) {
-                std::erase_if(s_.kernels, [&](const KernelPlan& k) {
-                    return leaves(k.nest).size() == 1 && root(k.nest).node == n.name;
+                std::erase_if(s_.kernels, [&](const plan::KernelPlan& k) {
+                    return plan::leaves(k.nest).size() == 1 && plan::root(k.nest).node == n.name;
                 });
             }
             return fmt::format("{} takes {}", name, s_.tensors.at(name).of);
@@ -319,11 +324,15 @@ std::string PlanEditor::take_over() {
 }
 
 std::string PlanEditor::by_tiles() {
-    const auto names = tensors({Place::kArena, Place::kTile});
+    const auto names = tensors({plan::Place::kArena, plan::Place::kTile});
     if (names.empty()) return {};
     const std::string& name = pick(names);
-    TensorPlan& tensor = s_.tensors.at(name);
-    tensor = {tensor.place == Place::kTile ? Place::kArena : Place::kTile, {}, {}, 0, tensor.layout};
+    plan::TensorPlan& tensor = s_.tensors.at(name);
+    tensor = {tensor.place == plan::Place::kTile ? plan::Place::kArena : plan::Place::kTile,
+              {},
+              {},
+              0,
+              tensor.layout};
     return name;
 }
 

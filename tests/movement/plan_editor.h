@@ -14,7 +14,7 @@ namespace tessera::testing {
 /// One random edit of a plan; whether it is legal is not checked here.
 class PlanEditor {
 public:
-    PlanEditor(const Graph& graph, Plan& plan, std::mt19937_64& random)
+    PlanEditor(const Graph& graph, plan::Plan& plan, std::mt19937_64& random)
         : graph_(graph),
           plan_(plan),
           s_(plan.specialisations[index(plan.specialisations.size(), random)]),
@@ -61,7 +61,7 @@ private:
 
     std::string stored_layout();
 
-    std::vector<std::string> tensors(std::initializer_list<Place> places) const;
+    std::vector<std::string> tensors(std::initializer_list<plan::Place> places) const;
 
     std::string arena_layout();
 
@@ -69,11 +69,11 @@ private:
     const Block& block_of(const Node& node) const;
 
     /// A random nest of a random kernel: the whole one or one inside.
-    Nest& any_nest();
+    plan::Nest& any_nest();
 
     std::string add_loop();
 
-    Nest* looped_nest();
+    plan::Nest* looped_nest();
 
     std::string remove_loop();
 
@@ -81,16 +81,16 @@ private:
 
     std::string swap_loops();
 
-    Leaf& any_leaf();
+    plan::Leaf& any_leaf();
 
     std::string micro_kernel();
 
-    void set_any(const Definition& d, Leaf& leaf, const Parameter& p);
+    void set_any(const Definition& d, plan::Leaf& leaf, const plan::Parameter& p);
 
     /// Iterators of a contraction that fit, which random ones seldom do.
-    void choose_roles(const Definition& d, Leaf& leaf);
+    void choose_roles(const Definition& d, plan::Leaf& leaf);
     /// Mostly a leaf has none, else as many as it has groups: no other number is legal.
-    void choose_streams(Leaf& leaf);
+    void choose_streams(plan::Leaf& leaf);
 
     int64_t number(std::string_view parameter);
 
@@ -121,7 +121,7 @@ private:
     /// A loop with @worker around a kernel, with another tile or iterator, or without.
     std::string divide();
 
-    void undivide(Nest& nest);
+    void undivide(plan::Nest& nest);
 
     /// A reduction of a kernel's last operator for all workers, and a kernel behind it that combines.
     std::string divide_fold();
@@ -136,8 +136,8 @@ private:
     std::string workers();
 
     const Graph& graph_;
-    Plan& plan_;
-    SpecialisationPlan& s_;
+    plan::Plan& plan_;
+    plan::SpecialisationPlan& s_;
     std::mt19937_64& random_;
 };
 

@@ -11,87 +11,88 @@
 namespace tessera::testing {
 
 std::string PlanEditor::divide() {
-    KernelPlan& kernel = pick(s_.kernels);
+    plan::KernelPlan& kernel = pick(s_.kernels);
     auto& loops = kernel.nest.loops;
-    if (const LoopTile* before = divided_loop(kernel.nest)) {
-        const std::string what = fmt::format("{}: no more {}", root(kernel.nest).node, before->iterator);
+    if (const plan::LoopTile* before = plan::divided_loop(kernel.nest)) {
+        const std::string what =
+            fmt::format("{}: no more {}", plan::root(kernel.nest).node, before->iterator);
         undivide(kernel.nest);
         if (coin()) return what;
     }
-    const auto& iterators = node(root(kernel.nest).node).definition()->iterators;
-    const LoopTile loop{pick(iterators).name, one_of({1, 2, 3, 4, 5, 8, 16, 32}), true};
+    const auto& iterators = node(plan::root(kernel.nest).node).definition()->iterators;
+    const plan::LoopTile loop{pick(iterators).name, one_of({1, 2, 3, 4, 5, 8, 16, 32}), true};
     loops.insert(loops.begin(), loop);
     kernel.alone = false;
-    return fmt::format("{}: {}:{}", root(kernel.nest).node, loop.iterator, loop.tile);
+    return fmt::format("{}: {}:{}", plan::root(kernel.nest).node, loop.iterator, loop.tile);
 }
 
-void PlanEditor::undivide(Nest& nest) {
-    std::erase_if(nest.loops, [](const LoopTile& loop) { return loop.is_divided; });
+void PlanEditor::undivide(plan::Nest& nest) {
+    std::erase_if(nest.loops, [](const plan::LoopTile& loop) { return loop.is_divided; });
     for (auto& child : nest.children) {
-        if (auto* inner = std::get_if<Nest>(&child)) undivide(*inner);
+        if (auto* inner = std::get_if<plan::Nest>(&child)) undivide(*inner);
     }
 }
 
 std::string PlanEditor::divide_fold() {
     const size_t at = index(s_.kernels.size(), random_);
-    KernelPlan& kernel = s_.kernels[at];
-    const Node& folded = node(root(kernel.nest).node);
+    plan::KernelPlan& kernel = s_.kernels[at];
+    const Node& folded = node(plan::root(kernel.nest).node);
     std::vector<std::string> reductions;
     for (const Iterator& x : folded.definition()->iterators) {
         if (x.is_reduction) reductions.push_back(x.name);
     }
-    if (reductions.empty() || parted_operator(kernel.nest, block_of(folded))) return {};
+    if (reductions.empty() || lowering::parted_operator(kernel.nest, block_of(folded))) return {};
     undivide(kernel.nest);
     kernel.alone = false;
-    Nest* nest = &kernel.nest;  // an inner one with the same root, or the whole
-    while (auto* inner = std::get_if<Nest>(&nest->children.back())) {
+    plan::Nest* nest = &kernel.nest;  // an inner one with the same root, or the whole
+    while (auto* inner = std::get_if<plan::Nest>(&nest->children.back())) {
         if (coin()) break;
         nest = inner;
     }
-    const auto loop = std::find_if(nest->loops.begin(), nest->loops.end(), [&](const LoopTile& l) {
+    const auto loop = std::find_if(nest->loops.begin(), nest->loops.end(), [&](const plan::LoopTile& l) {
         return std::find(reductions.begin(), reductions.end(), l.iterator) != reductions.end();
     });
     if (loop != nest->loops.end()) {
         loop->is_divided = true;
     } else {
-        const LoopTile fresh{pick(reductions), one_of({1, 2, 3, 4, 5, 8, 16, 32}), true};
+        const plan::LoopTile fresh{pick(reductions), one_of({1, 2, 3, 4, 5, 8, 16, 32}), true};
         nest->loops.insert(
             nest->loops.begin() + static_cast<ptrdiff_t>(index(nest->loops.size() + 1, random_)), fresh);
     }
-    Leaf combine(folded.name, *find_micro_kernel("combine"));
+    plan::Leaf combine(folded.name, *kernels::find_micro_kernel("combine"));
     const auto& iterators = folded.definition()->iterators;
     if (coin()) {
-        combine.set(parameter::kIteratorOfLanes, pick(iterators).name);
-        combine.set(parameter::kLanes, number("lanes"));
+        combine.set(kernels::parameter::kIteratorOfLanes, pick(iterators).name);
+        combine.set(kernels::parameter::kLanes, number("lanes"));
     }
-    KernelPlan behind{kernel.block, {{}, {combine}}, true};
+    plan::KernelPlan behind{kernel.block, {{}, {combine}}, true};
     if (index(3, random_) != 0)
         behind.nest.loops.push_back({pick(iterators).name, one_of({1, 2, 4, 8}), true});
     for (const ValueId result : folded.results)
-        s_.tensors[parts_of(graph_[result].name)] = {Place::kArena, {}, {}, 0, {}, true};
-    const std::string what = print(kernel.nest);
+        s_.tensors[plan::parts_of(graph_[result].name)] = {plan::Place::kArena, {}, {}, 0, {}, true};
+    const std::string what = plan::print(kernel.nest);
     s_.kernels.insert(s_.kernels.begin() + static_cast<ptrdiff_t>(at) + 1, behind);
     return what;
 }
 
 std::string PlanEditor::alone() {
-    KernelPlan& kernel = pick(s_.kernels);
+    plan::KernelPlan& kernel = pick(s_.kernels);
     kernel.alone = !kernel.alone;
     if (kernel.alone) undivide(kernel.nest);
-    return fmt::format("{}: {}", root(kernel.nest).node, kernel.alone);
+    return fmt::format("{}: {}", plan::root(kernel.nest).node, kernel.alone);
 }
 
 std::string PlanEditor::barrier() {
-    KernelPlan& kernel = pick(s_.kernels);
+    plan::KernelPlan& kernel = pick(s_.kernels);
     kernel.barrier = !kernel.barrier;
-    return fmt::format("{}: {}", root(kernel.nest).node, kernel.barrier);
+    return fmt::format("{}: {}", plan::root(kernel.nest).node, kernel.barrier);
 }
 
 std::string PlanEditor::own_copies() {
-    const auto names = tensors({Place::kArena});
+    const auto names = tensors({plan::Place::kArena});
     if (names.empty()) return {};
     const std::string& name = pick(names);
-    TensorPlan& tensor = s_.tensors.at(name);
+    plan::TensorPlan& tensor = s_.tensors.at(name);
     tensor.each_worker = !tensor.each_worker;
     return fmt::format("{}: {}", name, tensor.each_worker);
 }

@@ -11,23 +11,25 @@
 
 namespace tessera::testing {
 
-Plan placed_and_verified(const Graph& graph, Plan plan) {
-    for (SpecialisationPlan& s : plan.specialisations) {
+plan::Plan placed_and_verified(const Graph& graph, plan::Plan plan) {
+    for (plan::SpecialisationPlan& s : plan.specialisations) {
         for (auto& [name, tensor] : s.tensors) {
             tensor.offset.reset();
             tensor.bytes = 0;
         }
     }
-    verify_structure(graph, plan, "edited plan");
-    plan = place_buffers(graph, parse_plan(print(plan), "edited plan", micro_kernels()));
-    verify_plan(graph, plan, "edited plan");
+    planner::verify_structure(graph, plan, "edited plan");
+    plan = planner::place_buffers(
+        graph, plan::parse_plan(plan::print(plan), "edited plan", kernels::micro_kernels()));
+    planner::verify_plan(graph, plan, "edited plan");
     return plan;
 }
 
-Variation vary(const Graph& graph, const Plan& plan, int accepted, int attempts, std::mt19937_64& random) {
+Variation vary(const Graph& graph, const plan::Plan& plan, int accepted, int attempts,
+               std::mt19937_64& random) {
     Variation variation{plan, {}};
     for (int i = 0; i < attempts && accepted > 0; ++i) {
-        Plan edited = variation.plan;
+        plan::Plan edited = variation.plan;
         PlanEditor editor(graph, edited, random);
         const auto& kinds = PlanEditor::kinds();
         const PlanEditor::Kind& kind =

@@ -18,16 +18,17 @@ struct Edit {
 };
 
 struct Variation {
-    Plan plan;
+    plan::Plan plan;
     std::vector<Edit> edits;
 };
 
 /// What the compiler does with a plan file: structure, placement of buffers, everything else. @throws Error
-Plan placed_and_verified(const Graph& graph, Plan plan);
+plan::Plan placed_and_verified(const Graph& graph, plan::Plan plan);
 
 /// `plan` after `accepted` random edits that left it legal (fewer if `attempts` were made): layouts of
 /// constants, states and intermediates, places, loops, tiles, micro-kernels and their parameters, fusion,
 /// fission, inner nests.
-Variation vary(const Graph& graph, const Plan& plan, int accepted, int attempts, std::mt19937_64& random);
+Variation vary(const Graph& graph, const plan::Plan& plan, int accepted, int attempts,
+               std::mt19937_64& random);
 
 }  // namespace tessera::testing

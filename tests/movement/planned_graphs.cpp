@@ -18,12 +18,12 @@ namespace tessera::testing {
 namespace {
 
 /// The specialisation for all numbers of tokens alone.
-Plan general_one(Plan plan) {
+plan::Plan general_one(plan::Plan plan) {
     plan.specialisations.erase(plan.specialisations.begin(), plan.specialisations.end() - 1);
     return plan;
 }
 
-std::vector<PlannedGraph> edited(const RandomGraph& graph, const Plan& start, uint64_t seed, int first,
+std::vector<PlannedGraph> edited(const RandomGraph& graph, const plan::Plan& start, uint64_t seed, int first,
                                  int step, int count) {
     std::mt19937_64 random(seed);
     std::vector<PlannedGraph> plans;
@@ -38,7 +38,7 @@ std::vector<PlannedGraph> edited(const RandomGraph& graph, const Plan& start, ui
     return plans;
 }
 
-PlannerOptions worker_options(int64_t lanes, int64_t workers, double barrier) {
+planner::PlannerOptions worker_options(int64_t lanes, int64_t workers, double barrier) {
     return {.machine = "test",
             .lanes = lanes,
             .vector_registers = 32,
@@ -57,15 +57,15 @@ double random_seconds(uint64_t seed, const egraph::Operator& op, std::span<const
     return 1e-6 * std::pow(10.0, static_cast<double>(hash % 2001) / 1000 - 1);
 }
 
-PlannerOptions layout_options(uint64_t seed, int64_t lanes) {
-    PlannerOptions options = differential_options(seed, lanes);
+planner::PlannerOptions layout_options(uint64_t seed, int64_t lanes) {
+    planner::PlannerOptions options = differential_options(seed, lanes);
     options.units.insert(options.units.begin(), {.name = "vector",
-                                                 .kind = UnitKind::kVector,
+                                                 .kind = machine::UnitKind::kVector,
                                                  .operands = {{"A", "f32", {{'i', lanes}}},
                                                               {"B", "f32", {{'i', lanes}}},
                                                               {"C", "f32", {{'i', lanes}}}},
                                                  .registers = 32});
-    options.costs = std::make_shared<const CostModel>(measured_machine());
+    options.costs = std::make_shared<const cost::CostModel>(measured_machine());
     return options;
 }
 
@@ -76,12 +76,12 @@ int64_t lanes_of(uint64_t seed) {
     return kWidths[seed % std::size(kWidths)];
 }
 
-PlannerOptions differential_options(uint64_t seed, int64_t lanes) {
-    PlannerOptions options{.machine = "test",
-                           .lanes = lanes,
-                           .vector_registers = 32,
-                           .resident_bytes = 256,
-                           .cached_bytes = 256};
+planner::PlannerOptions differential_options(uint64_t seed, int64_t lanes) {
+    planner::PlannerOptions options{.machine = "test",
+                                    .lanes = lanes,
+                                    .vector_registers = 32,
+                                    .resident_bytes = 256,
+                                    .cached_bytes = 256};
     if (seed % 2 == 0) options.units.push_back(pair_unit(lanes));
     if (seed % 4 < 2) {
         options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
@@ -93,14 +93,14 @@ PlannerOptions differential_options(uint64_t seed, int64_t lanes) {
 PlannedGraph default_planned(uint64_t seed, int64_t lanes) {
     RandomGraph graph = random_graph(seed, lanes);
     verify(graph.graph, "random graph");
-    Plan plan = default_plan(graph.graph, differential_options(seed, lanes));
-    verify_plan(graph.graph, plan, "default plan");
+    plan::Plan plan = planner::default_plan(graph.graph, differential_options(seed, lanes));
+    planner::verify_plan(graph.graph, plan, "default plan");
     return {std::move(graph), std::move(plan), fmt::format("seed {}", seed), {}};
 }
 
 std::vector<PlannedGraph> edited_plans(uint64_t seed, int64_t lanes, int count) {
     const RandomGraph graph = random_graph(seed, lanes);
-    const Plan start = general_one(default_plan(
+    const plan::Plan start = general_one(planner::default_plan(
         graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .cached_bytes = 2048}));
     return edited(graph, start, seed, 2, 3, count);
 }
@@ -110,8 +110,8 @@ std::vector<PlannedGraph> plans_of_workers(uint64_t seed, int64_t lanes) {
     std::vector<PlannedGraph> plans;
     for (const int64_t workers : {2, 3, 5}) {
         for (const double barrier : {0.0, 100.0}) {
-            Plan plan = default_plan(graph.graph, worker_options(lanes, workers, barrier));
-            verify_plan(graph.graph, plan, "default plan");
+            plan::Plan plan = planner::default_plan(graph.graph, worker_options(lanes, workers, barrier));
+            planner::verify_plan(graph.graph, plan, "default plan");
             plans.push_back({graph,
                              std::move(plan),
                              fmt::format("seed {}, {} workers, a barrier costs {}", seed, workers, barrier),
@@ -123,8 +123,8 @@ std::vector<PlannedGraph> plans_of_workers(uint64_t seed, int64_t lanes) {
 
 std::vector<PlannedGraph> edited_plans_of_workers(uint64_t seed, int64_t lanes, int count) {
     const RandomGraph graph = random_graph(seed, lanes);
-    return edited(graph, general_one(default_plan(graph.graph, worker_options(lanes, 2, 0))), seed, 4, 4,
-                  count);
+    return edited(graph, general_one(planner::default_plan(graph.graph, worker_options(lanes, 2, 0))), seed,
+                  4, 4, count);
 }
 
 std::vector<PlannedGraph> ragged_plans(int64_t lanes, const std::vector<int64_t>& extents) {
@@ -132,9 +132,9 @@ std::vector<PlannedGraph> ragged_plans(int64_t lanes, const std::vector<int64_t>
     for (const int64_t extent : extents) {
         RandomGraph graph = graph_of_every_family(static_cast<uint64_t>(extent), lanes, extent);
         verify(graph.graph, "ragged graph");
-        Plan plan = default_plan(
+        plan::Plan plan = planner::default_plan(
             graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .cached_bytes = 256});
-        verify_plan(graph.graph, plan, "default plan");
+        planner::verify_plan(graph.graph, plan, "default plan");
         plans.push_back({std::move(graph), std::move(plan), fmt::format("extent {}", extent), {}});
     }
     return plans;
@@ -142,10 +142,10 @@ std::vector<PlannedGraph> ragged_plans(int64_t lanes, const std::vector<int64_t>
 
 PlannedGraph laid_out(uint64_t seed, int64_t lanes) {
     RandomGraph random = random_graph(seed, lanes);
-    const PlannerOptions options = layout_options(seed, lanes);
-    const Plan initial = initial_plan(random.graph, options);
+    const planner::PlannerOptions options = layout_options(seed, lanes);
+    const plan::Plan initial = planner::initial_plan(random.graph, options);
     layouts::SearchOptions search{.units = options.units};
-    for (const SpecialisationPlan& specialisation : initial.specialisations)
+    for (const plan::SpecialisationPlan& specialisation : initial.specialisations)
         search.costs.push_back(
             [seed, real = layouts::by_kernels(random.graph, initial, specialisation, options)](
                 const egraph::Operator& op, std::span<const layouts::Operand> operands) {
@@ -158,13 +158,13 @@ PlannedGraph laid_out(uint64_t seed, int64_t lanes) {
         found.result.status != extraction::Status::kOptimal ||
         !violations(found.problem.problem, found.result.choice).empty())
         throw Error("layouts", fmt::format("seed {}", seed), "are not those of the least cost");
-    const Plan decided = layouts::decision_of(random.graph, initial, found);
-    if (!(parse_plan(print(decided), "plan", micro_kernels()) == decided))
+    const plan::Plan decided = layouts::decision_of(random.graph, initial, found);
+    if (!(plan::parse_plan(plan::print(decided), "plan", kernels::micro_kernels()) == decided))
         throw Error("layouts", fmt::format("seed {}", seed), "print and parse as others");
-    Graph graph = with_copies(random.graph, decided, "plan");
+    Graph graph = plan::with_copies(random.graph, decided, "plan");
     verify(graph, "graph with copies");
-    Plan plan = complete_plan(graph, decided, options);
-    verify_plan(graph, plan, "plan");
+    plan::Plan plan = planner::complete_plan(graph, decided, options);
+    planner::verify_plan(graph, plan, "plan");
     return {std::move(random), std::move(plan), fmt::format("seed {}", seed), std::move(graph)};
 }
 

@@ -15,7 +15,7 @@ namespace tessera::testing {
 
 struct PlannedGraph {
     RandomGraph graph;
-    Plan plan;
+    plan::Plan plan;
     std::string what;                  ///< for messages
     std::optional<Graph> with_copies;  ///< of which the plan is, if it is not of the random graph
 
@@ -35,7 +35,7 @@ inline constexpr double kSmallestOutput = 0.25;
 int64_t lanes_of(uint64_t seed);
 
 /// Units that multiply pairs, and tiles of both types, on every other seed.
-PlannerOptions differential_options(uint64_t seed, int64_t lanes);
+planner::PlannerOptions differential_options(uint64_t seed, int64_t lanes);
 PlannedGraph default_planned(uint64_t seed, int64_t lanes);
 
 /// The default plan of one worker after 2, 5, 8 .. random edits.

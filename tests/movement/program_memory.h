@@ -31,7 +31,7 @@ struct PlainMemory {
         return {reinterpret_cast<std::byte*>(values.data()), values.size() * sizeof(T)};
     }
     /// Input 1 are the indices.
-    ProgramMemory memory(int64_t t = 4) {
+    movement::ProgramMemory memory(int64_t t = 4) {
         return {.symbols = {t},
                 .inputs = {bytes(input), bytes(indices)},
                 .outputs = {bytes(output)},
@@ -47,10 +47,11 @@ struct PlainMemory {
 
 /// The faults of a run, one a line.
 inline std::string faults_of(const std::string& text, PlainMemory& memory,
-                             const InterpretOptions& options = {}, int64_t t = 4) {
+                             const movement::InterpretOptions& options = {}, int64_t t = 4) {
     std::string out;
-    const Program program = parse_program(text, "test", call_kinds());
-    for (const RunFault& fault : interpret(program, memory.memory(t), options)) out += print(fault) + "\n";
+    const movement::Program program = movement::parse_program(text, "test", kernels::call_kinds());
+    for (const movement::RunFault& fault : movement::interpret(program, memory.memory(t), options))
+        out += movement::print(fault) + "\n";
     return out;
 }
 

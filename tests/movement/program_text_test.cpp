@@ -8,7 +8,7 @@
 #include "movement/parse_program.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 using ::testing::HasSubstr;
@@ -20,7 +20,7 @@ std::string everything() {
 }
 
 Program parsed(const std::string& text) {
-    return parse_program(text, "test", call_kinds());
+    return parse_program(text, "test", kernels::call_kinds());
 }
 
 /// A program whose only kernel has this body; a buffer x, a symbol T.
@@ -42,7 +42,7 @@ std::string refusal(const std::string& text) {
 
 TEST(ProgramText, PrintsWhatItWasReadFrom) {
     const std::string text = everything();
-    const std::vector<Program> programs = parse_programs(text, "test", call_kinds());
+    const std::vector<Program> programs = parse_programs(text, "test", kernels::call_kinds());
     ASSERT_EQ(programs.size(), 2U);
     EXPECT_EQ(print(programs[0]) + print(programs[1]), text);
     const Program again = parsed(print(programs[0]));
@@ -52,7 +52,7 @@ TEST(ProgramText, PrintsWhatItWasReadFrom) {
 
 TEST(ProgramText, OneDifferenceMakesProgramsUnequal) {
     const std::string text = everything();
-    const Program whole = parse_programs(text, "test", call_kinds())[0];
+    const Program whole = parse_programs(text, "test", kernels::call_kinds())[0];
     const std::pair<const char*, const char*> edits[] = {
         {"workers 2", "workers 1"},
         {"T: 1..23", "T: 1..22"},
@@ -81,7 +81,7 @@ TEST(ProgramText, OneDifferenceMakesProgramsUnequal) {
         const size_t at = edited.find(from);
         ASSERT_NE(at, std::string::npos) << from;
         edited.replace(at, std::string(from).size(), to);
-        EXPECT_FALSE(parse_programs(edited, "test", call_kinds())[0] == whole) << from;
+        EXPECT_FALSE(parse_programs(edited, "test", kernels::call_kinds())[0] == whole) << from;
     }
 }
 
@@ -138,4 +138,4 @@ TEST(ProgramText, DeepNestingIsRefused) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -9,7 +9,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr WorkerOrder kOrders[] = {WorkerOrder::kAscending, WorkerOrder::kDescending, WorkerOrder::kRandom};
+constexpr movement::WorkerOrder kWorkerOrders[] = {
+    movement::WorkerOrder::kAscending, movement::WorkerOrder::kDescending, movement::WorkerOrder::kRandom};
 
 /// Two buffers in the arena, one in the output.
 std::string kernel(const std::string& name, const std::string& body) {
@@ -27,10 +28,10 @@ constexpr const char* kReverseA = "for t: 0..15 from worker to 16 by 2 { b[t] = 
 /// The faults of kernels that two workers run, which are the same in every order.
 std::string faults(const std::string& kernels, int64_t repeat = 1) {
     std::string all;
-    for (const WorkerOrder order : kOrders) {
+    for (const movement::WorkerOrder order : kWorkerOrders) {
         PlainMemory memory;
         const std::string found = faults_of(program_text(kernels, 2, repeat), memory, {.order = order});
-        if (order != kOrders[0]) {
+        if (order != kWorkerOrders[0]) {
             EXPECT_EQ(found.empty(), all.empty());
         }
         all += found;
@@ -64,7 +65,7 @@ TEST(Races, OneOfThreeReadersThatWritesIsSeen) {
         "kernel p nest \"\"\nwrites s: f32 state 0 bytes 64 of \"s\"\nwrites y: f32 output 0 bytes 64 of "
         "\"y\"\n{\ny[worker] = s[0]\nif (int(worker) == WRITER) { s[0] = 1 }\n}\n";
     for (const int writer : {0, 1, 2}) {
-        for (const WorkerOrder order : kOrders) {
+        for (const movement::WorkerOrder order : kWorkerOrders) {
             std::string own = text;
             own.replace(own.find("WRITER"), 6, std::to_string(writer));
             PlainMemory memory;
@@ -182,15 +183,15 @@ TEST(Bounds, AVariableThatLeavesItsDeclaration) {
 
 TEST(Faults, AreCountedByElementAndBounded) {
     PlainMemory memory;
-    const Program program =
-        parse_program(program_text(kernel("p", "for t: 0..15 from 0 to 16 by 1 { b[t] = a[t] }\n"), 2),
-                      "test", call_kinds());
-    const auto all = interpret(program, memory.memory());
+    const movement::Program program = movement::parse_program(
+        program_text(kernel("p", "for t: 0..15 from 0 to 16 by 1 { b[t] = a[t] }\n"), 2), "test",
+        kernels::call_kinds());
+    const auto all = movement::interpret(program, memory.memory());
     ASSERT_EQ(all.size(), 2U);
-    EXPECT_EQ(all[0].kind, RunFault::Kind::kUnwritten);
+    EXPECT_EQ(all[0].kind, movement::RunFault::Kind::kUnwritten);
     EXPECT_EQ(all[0].elements.size(), 16U);
-    EXPECT_EQ(all[1].kind, RunFault::Kind::kRace);
-    EXPECT_EQ(interpret(program, memory.memory(), {.most_faults = 1}).size(), 1U);
+    EXPECT_EQ(all[1].kind, movement::RunFault::Kind::kRace);
+    EXPECT_EQ(movement::interpret(program, memory.memory(), {.most_faults = 1}).size(), 1U);
 }
 
 }  // namespace

@@ -70,12 +70,12 @@ bool GuardedMemory::is_intact() const {
            std::all_of(static_cast<const unsigned char*>(data_ + bytes_), begin + storage_.size(), is_canary);
 }
 
-StepMemory::StepMemory(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
-                       const GraphCall& call)
+StepMemory::StepMemory(const Graph& graph, const plan::Plan& plan,
+                       const plan::SpecialisationPlan& specialisation, const GraphCall& call)
     : graph_(graph),
       plan_(plan),
       values_of_symbols_(call.symbols),
-      constants_(static_cast<size_t>(constant_section(graph, plan).bytes)),
+      constants_(static_cast<size_t>(plan::constant_section(graph, plan).bytes)),
       arena_(static_cast<size_t>(specialisation.arena_bytes)) {
     for (const DimSymbol& s : graph.symbols) symbols_.push_back(call.symbols.at(s.name));
     add_constants(call);
@@ -91,13 +91,13 @@ StepMemory::StepMemory(const Graph& graph, const Plan& plan, const Specialisatio
 }
 
 void StepMemory::add_constants(const GraphCall& call) {
-    const ConstantSection section = constant_section(graph_, plan_);
+    const plan::ConstantSection section = plan::constant_section(graph_, plan_);
     for (const Value& value : graph_.values) {
         if (value.kind != ValueKind::kConstant) continue;
-        const StoredConstant& stored = section.constants.at(value.name);
+        const plan::StoredConstant& stored = section.constants.at(value.name);
         for (int64_t r = 0; r < stored.repetitions; ++r) {
             pack_into(constants_.data() + stored.offset + r * stored.stride, value.type.element,
-                      stored_layout(plan_, value.name), call.constant(value, r));
+                      plan::stored_layout(plan_, value.name), call.constant(value, r));
         }
     }
 }
@@ -108,7 +108,7 @@ void StepMemory::add_input(const Value& value, const TensorData& data) {
 }
 
 void StepMemory::add_state(const Value& value, const std::vector<TensorData>& before) {
-    const Layout& layout = stored_layout(plan_, value.name);
+    const Layout& layout = plan::stored_layout(plan_, value.name);
     const size_t bytes =
         bytes_of(value.type.element, stored_elements(layout, evaluate(value.type.shape, values_of_symbols_)));
     states_.emplace_back(bytes * before.size());
@@ -117,7 +117,7 @@ void StepMemory::add_state(const Value& value, const std::vector<TensorData>& be
     }
 }
 
-ProgramMemory StepMemory::memory() const {
+movement::ProgramMemory StepMemory::memory() const {
     return {.symbols = symbols_,
             .inputs = bytes_of(inputs_),
             .outputs = bytes_of(outputs_),
@@ -143,7 +143,7 @@ GraphResult StepMemory::results() const {
     auto state = states_.begin();
     for (const Value& value : graph_.values) {
         if (value.kind != ValueKind::kState) continue;
-        const Layout& layout = stored_layout(plan_, value.name);
+        const Layout& layout = plan::stored_layout(plan_, value.name);
         const std::vector<int64_t> shape = evaluate(value.type.shape, values_of_symbols_);
         const size_t bytes = bytes_of(value.type.element, stored_elements(layout, shape));
         int64_t repetitions = 1;

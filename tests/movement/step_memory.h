@@ -29,11 +29,11 @@ private:
 class StepMemory {
 public:
     /// Packs constants, states and inputs of the call.
-    StepMemory(const Graph& graph, const Plan& plan, const SpecialisationPlan& specialisation,
+    StepMemory(const Graph& graph, const plan::Plan& plan, const plan::SpecialisationPlan& specialisation,
                const GraphCall& call);
 
     /// For a program of the specialisation.
-    ProgramMemory memory() const;
+    movement::ProgramMemory memory() const;
     /// What is in the memory now. @throws Error if the step wrote outside of what it was given.
     GraphResult results() const;
 
@@ -43,7 +43,7 @@ private:
     void add_state(const Value& value, const std::vector<TensorData>& before);
 
     const Graph& graph_;
-    const Plan& plan_;
+    const plan::Plan& plan_;
     std::map<std::string, int64_t> values_of_symbols_;
     std::vector<int64_t> symbols_;  ///< in the graph's order
     GuardedMemory constants_, arena_;

@@ -6,10 +6,10 @@
 namespace tessera::testing {
 
 /// Adds the products of pairs of k of bf16 in each of its lanes.
-inline ComputeUnit pair_unit(int64_t lanes) {
-    const std::vector<LaneAxis> pairs = {{'i', lanes}, {'k', 2}};
+inline machine::ComputeUnit pair_unit(int64_t lanes) {
+    const std::vector<machine::LaneAxis> pairs = {{'i', lanes}, {'k', 2}};
     return {.name = "pairs",
-            .kind = UnitKind::kVector,
+            .kind = machine::UnitKind::kVector,
             .operands = {{"A", "bf16", pairs}, {"B", "bf16", pairs}, {"C", "f32", {{'i', lanes}}}},
             .registers = 32};
 }
@@ -18,9 +18,9 @@ struct TileLanes {
     int64_t m, n, k;
 };
 /// Multiplies tiles of bf16, B in pairs of k.
-inline ComputeUnit tile_unit(TileLanes lanes) {
+inline machine::ComputeUnit tile_unit(TileLanes lanes) {
     return {.name = "tiles",
-            .kind = UnitKind::kMatrix,
+            .kind = machine::UnitKind::kMatrix,
             .operands = {{"A", "bf16", {{'m', lanes.m}, {'k', lanes.k}}},
                          {"B", "bf16", {{'k', lanes.k / 2}, {'n', lanes.n}, {'k', 2}}},
                          {"C", "f32", {{'m', lanes.m}, {'n', lanes.n}}}},
@@ -29,9 +29,9 @@ inline ComputeUnit tile_unit(TileLanes lanes) {
 }
 
 /// Multiplies tiles of signed bytes, B in quads of k.
-inline ComputeUnit byte_tile_unit(TileLanes lanes) {
+inline machine::ComputeUnit byte_tile_unit(TileLanes lanes) {
     return {.name = "byte tiles",
-            .kind = UnitKind::kMatrix,
+            .kind = machine::UnitKind::kMatrix,
             .operands = {{"A", "i8", {{'m', lanes.m}, {'k', lanes.k}}},
                          {"B", "i8", {{'k', lanes.k / 4}, {'n', lanes.n}, {'k', 4}}},
                          {"C", "i32", {{'m', lanes.m}, {'n', lanes.n}}}},

@@ -7,7 +7,7 @@
 #include "movement/parse_program.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 using ::testing::HasSubstr;
@@ -26,7 +26,7 @@ constexpr const char* kBuffers =
 
 std::string fault(const std::string& text) {
     try {
-        (void)parse_program(text, "test", call_kinds());
+        (void)parse_program(text, "test", kernels::call_kinds());
     } catch (const Error& error) {
         return error.problem;
     }
@@ -100,7 +100,7 @@ TEST(VerifyProgram, FaultsOfBuffers) {
 
 /// What a parser cannot make.
 TEST(VerifyProgram, FaultsThatHaveNoText) {
-    const Program sound = parse_program(program_of(kBuffers, "x[T] = 1\n"), "test", call_kinds());
+    const Program sound = parse_program(program_of(kBuffers, "x[T] = 1\n"), "test", kernels::call_kinds());
     EXPECT_TRUE(verify(sound).empty());
     const auto with = [&](Statement statement) {
         Program program = sound;
@@ -133,4 +133,4 @@ TEST(VerifyProgram, WhatMayNotRunMayLieOutside) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::movement

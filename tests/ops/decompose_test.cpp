@@ -15,7 +15,7 @@
 
 // Decompositions against the formula of the composite, computed by plain loops.
 
-namespace tessera {
+namespace tessera::ops {
 namespace {
 
 using ::testing::HasSubstr;
@@ -188,4 +188,4 @@ TEST(Decompose, AttributesAreChecked) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::ops

@@ -5,7 +5,7 @@
 #include "ir/graph_interpreter.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 Graph graph() {
@@ -79,4 +79,4 @@ TEST(Copies, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::plan

@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 std::string error_of_layout(const std::string& text) {
@@ -53,4 +53,4 @@ TEST(LayoutText, WhatIsPrintedParsesBack) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::plan

@@ -5,7 +5,7 @@
 #include "plan/toy_kernels.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 using testing::kSum;
@@ -76,4 +76,4 @@ TEST(Leaf, ParametersAreCheckedAgainstRangesAndIterators) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::plan

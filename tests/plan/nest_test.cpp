@@ -7,7 +7,7 @@
 #include "plan/toy_kernels.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 std::string error_of_nest(const std::string& text) {
@@ -173,4 +173,4 @@ TEST(Nest, DamagedTextsAreErrorsOrPrintAsTheyRead) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::plan

@@ -9,7 +9,7 @@
 #include "plan/toy_kernels.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::plan {
 namespace {
 
 Plan example() {
@@ -180,4 +180,4 @@ TEST(PlanText, DamagedTextsAreErrorsOrPrintAsTheyRead) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::plan

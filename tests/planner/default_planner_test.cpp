@@ -9,7 +9,7 @@
 #include "planner/verify_plan.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 std::string residual(const std::string& name, const std::string& x) {
@@ -37,9 +37,9 @@ TEST(DefaultPlanner, CarriedValuesKeepTheirPlaceOverSeveralGroups) {
     text += "\nblock last\n" + copy("end", "c") + "\noutput end\n";
     const Graph graph = parse_graph(text, "groups");
     verify(graph, "groups");
-    const Plan plan = default_plan(graph, {.machine = "test", .lanes = 8});
+    const plan::Plan plan = default_plan(graph, {.machine = "test", .lanes = 8});
     EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
-    for (const SpecialisationPlan& s : plan.specialisations) {
+    for (const plan::SpecialisationPlan& s : plan.specialisations) {
         EXPECT_EQ(s.tensors.at("a").of, "begin");
         EXPECT_EQ(s.tensors.at("b").of, "a");
         EXPECT_EQ(s.tensors.at("c").of, "b");
@@ -77,4 +77,4 @@ TEST(DefaultPlanner, RefusesToCarryWhatIsTheCallers) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::planner

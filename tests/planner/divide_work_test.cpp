@@ -6,7 +6,7 @@
 #include "ir/graph.h"
 #include "planner/default_planner.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 constexpr int kProducts = 4;  // of a layer, each of all that the one before it makes
@@ -59,12 +59,12 @@ Graph block_of(int layers) {
 
 TEST(DivideWork, EveryLayerOfABlockMayHaveItsBarriers) {
     for (const int layers : {1, 2, 3}) {
-        const Plan plan = default_plan(block_of(layers), {.machine = "test", .lanes = 8, .workers = 2});
+        const plan::Plan plan = default_plan(block_of(layers), {.machine = "test", .lanes = 8, .workers = 2});
         int divided = 0;
-        for (const KernelPlan& kernel : plan.specialisations.front().kernels)
-            divided += kernel.block == "layer" && root(kernel.nest).kernel->name != "loops" &&
+        for (const plan::KernelPlan& kernel : plan.specialisations.front().kernels)
+            divided += kernel.block == "layer" && plan::root(kernel.nest).kernel->name != "loops" &&
                        !kernel.nest.loops.empty() && kernel.nest.loops.front().is_divided;
-        EXPECT_EQ(divided, layers * kProducts) << layers << " layers\n" << print(plan);
+        EXPECT_EQ(divided, layers * kProducts) << layers << " layers\n" << plan::print(plan);
     }
 }
 
@@ -97,18 +97,18 @@ output y
 )",
                                     "rows");
     verify(graph, "rows");
-    const Plan plan = default_plan(graph, {.machine = "test", .lanes = 8, .workers = 2});
+    const plan::Plan plan = default_plan(graph, {.machine = "test", .lanes = 8, .workers = 2});
     const auto& decode = plan.specialisations.at(0).kernels;
     const auto& prefill = plan.specialisations.at(1).kernels;
     ASSERT_EQ(decode.size(), 2);
     ASSERT_EQ(prefill.size(), 2);
-    EXPECT_FALSE(divided_loop(decode[0].nest)) << print(plan);
+    EXPECT_FALSE(plan::divided_loop(decode[0].nest)) << plan::print(plan);
     EXPECT_FALSE(decode[1].barrier);
-    EXPECT_EQ(divided_loop(decode[1].nest)->iterator, "n");
-    EXPECT_TRUE(divided_loop(prefill[0].nest)) << print(plan);
+    EXPECT_EQ(plan::divided_loop(decode[1].nest)->iterator, "n");
+    EXPECT_TRUE(plan::divided_loop(prefill[0].nest)) << plan::print(plan);
     EXPECT_TRUE(prefill[1].barrier);
-    EXPECT_EQ(divided_loop(prefill[1].nest)->iterator, "n");
+    EXPECT_EQ(plan::divided_loop(prefill[1].nest)->iterator, "n");
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -15,7 +15,7 @@
 #include "planner/leaf_choice.h"
 #include "planner/verify_plan.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 using ::testing::HasSubstr;
@@ -58,9 +58,10 @@ output y
 
 /// Products of one row: with B in the main memory so many times as long if they fetch `gaining` bytes ahead,
 /// twice as long if they fetch at another distance.
-Machine machine(double of_scores, double of_values, int64_t gaining) {
-    Machine machine = testing::measured_machine();
-    std::erase_if(machine.micro_kernels, [](const MicroKernelTime& time) { return time.name != "loops"; });
+machine::Machine machine(double of_scores, double of_values, int64_t gaining) {
+    machine::Machine machine = testing::measured_machine();
+    std::erase_if(machine.micro_kernels,
+                  [](const machine::MicroKernelTime& time) { return time.name != "loops"; });
     const auto add = [&](const char* name, const std::map<std::string, int64_t>& sizes, int64_t groups,
                          double times) {
         std::map<std::string, int64_t> parameters = {{"rows", 1}, {"groups", groups}, {"lanes", 16}};
@@ -89,12 +90,12 @@ TEST(LeafAlternatives, ProductsInsideLoopsFetchAheadWhereThatWasFaster) {
             for (const bool values_gain : both) {
                 PlannerOptions options{.machine = "doctored", .has_all_blocks = true};
                 options.constant_bytes = int64_t{1} << 30;
-                options.costs = std::make_shared<const CostModel>(
+                options.costs = std::make_shared<const cost::CostModel>(
                     machine(scores_gain ? 0.7 : 1.3, values_gain ? 0.7 : 1.3, gaining));
-                const Plan plan = default_plan(graph, options);
+                const plan::Plan plan = default_plan(graph, options);
                 EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
                 ASSERT_EQ(plan.specialisations[0].kernels.size(), 1U);
-                const std::string nest = print(plan.specialisations[0].kernels[0].nest);
+                const std::string nest = plan::print(plan.specialisations[0].kernels[0].nest);
                 const size_t values = nest.find("attend[stream");
                 ASSERT_NE(values, std::string::npos) << nest;
                 const std::string of_scores = nest.substr(0, values), of_values = nest.substr(values);
@@ -109,25 +110,25 @@ TEST(LeafAlternatives, ProductsInsideLoopsFetchAheadWhereThatWasFaster) {
 TEST(LeafAlternatives, OtherBlocksKeepMicroKernelIteratorsAndLanes) {
     const Graph graph = attention();
     const Node& scores = graph.blocks[0].nodes[0];
-    const SpecialisationPlan specialisation;
+    const plan::SpecialisationPlan specialisation;
     const PlannerOptions options{.machine = "any", .has_all_blocks = true};
-    const Leaf leaf = testing::leaf_of("scores[contract k=e lanes=16 m=t n=s]");
-    const std::vector<Leaf> others = leaf_alternatives(scores, leaf, specialisation, options);
+    const plan::Leaf leaf = testing::leaf_of("scores[contract k=e lanes=16 m=t n=s]");
+    const std::vector<plan::Leaf> others = leaf_alternatives(scores, leaf, specialisation, options);
     EXPECT_GT(others.size(), 4U);
-    for (const Leaf& other : others) {
+    for (const plan::Leaf& other : others) {
         EXPECT_EQ(other.kernel, leaf.kernel);
-        for (const Parameter& parameter : leaf.kernel->parameters) {
+        for (const plan::Parameter& parameter : leaf.kernel->parameters) {
             if (parameter.is_of_block) continue;
-            EXPECT_EQ(Leaf(other).reset(parameter) == other, Leaf(leaf).reset(parameter) == leaf);
+            EXPECT_EQ(plan::Leaf(other).reset(parameter) == other, plan::Leaf(leaf).reset(parameter) == leaf);
             EXPECT_EQ(other.is_given(parameter), leaf.is_given(parameter)) << parameter.name;
         }
-        EXPECT_EQ(other.iterator(parameter::kColumns), "s");
-        EXPECT_EQ(other.number(parameter::kLanes), 16);
+        EXPECT_EQ(other.iterator(kernels::parameter::kColumns), "s");
+        EXPECT_EQ(other.number(kernels::parameter::kLanes), 16);
     }
-    Leaf narrow = leaf;
-    narrow.set(parameter::kLanes, 5);
+    plan::Leaf narrow = leaf;
+    narrow.set(kernels::parameter::kLanes, 5);
     EXPECT_TRUE(leaf_alternatives(scores, narrow, specialisation, options).empty());
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -15,7 +15,7 @@ namespace tessera::testing {
 /// What makes a legal plan illegal, and the reason it is refused with.
 struct IllegalEdit {
     const char* name;
-    std::function<void(Plan&)> edit;
+    std::function<void(plan::Plan&)> edit;
     std::string reason;
 };
 
@@ -27,11 +27,11 @@ inline void PrintTo(const IllegalEdit& edit, std::ostream* out) {
 inline const std::string kHere = "plan.toml: specialisation all: ";
 
 /// Verifies the plan as the compiler does; "" if it is legal.
-inline std::string refusal(const Graph& graph, Plan plan) {
+inline std::string refusal(const Graph& graph, plan::Plan plan) {
     try {
-        verify_structure(graph, plan, "plan.toml");
-        plan = place_buffers(graph, std::move(plan));
-        verify_plan(graph, plan, "plan.toml");
+        planner::verify_structure(graph, plan, "plan.toml");
+        plan = planner::place_buffers(graph, std::move(plan));
+        planner::verify_plan(graph, plan, "plan.toml");
     } catch (const Error& error) {
         return error.what();
     }

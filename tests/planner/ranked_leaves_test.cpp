@@ -9,7 +9,7 @@
 #include "kernels/parameters.h"
 #include "planner/verify_plan.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 Graph product(int64_t rows, const char* weights = "f32") {
@@ -32,7 +32,7 @@ output y
 
 /// With times of `contract` on one row in so many groups of lanes, near and from memory.
 PlannerOptions options(const std::map<int64_t, std::pair<double, double>>& seconds_of_groups) {
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     machine.micro_kernels.clear();
     for (const auto& [groups, seconds] : seconds_of_groups) {
         const std::map<std::string, int64_t> parameters = {{"rows", 1}, {"groups", groups}, {"lanes", 16}},
@@ -42,16 +42,17 @@ PlannerOptions options(const std::map<int64_t, std::pair<double, double>>& secon
         machine.micro_kernels.push_back(
             testing::kernel_time("contract", "f32", "f32", parameters, sizes, "memory", seconds.second));
     }
-    return {
-        .machine = "doctored", .costs = std::make_shared<const CostModel>(machine), .has_all_blocks = true};
+    return {.machine = "doctored",
+            .costs = std::make_shared<const cost::CostModel>(machine),
+            .has_all_blocks = true};
 }
 
 std::string groups_chosen(const Graph& graph, const PlannerOptions& options) {
-    const Plan plan = default_plan(graph, options);
+    const plan::Plan plan = default_plan(graph, options);
     EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
-    const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
+    const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
     EXPECT_EQ(leaf.kernel->name, "contract");
-    return std::to_string(leaf.number(parameter::kGroups));
+    return std::to_string(leaf.number(kernels::parameter::kGroups));
 }
 
 TEST(RankedLeaves, TheBlockThatTheTableSaysIsFastestIsTaken) {
@@ -73,10 +74,10 @@ TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
          {Case{0.7, 1.2, 1.2, 4096}, Case{1.2, 0.7, 0.9, 6144}, Case{1.2, 0.9, 0.7, 16384},
           Case{0.9, 0.8, 0.7, 16384}, Case{1.0, 1.0, 1.0, 0}, Case{1.2, 1.2, 1.2, 0}}) {
         PlannerOptions measured = options({{1, {90e-6, 150e-6}}});
-        Machine machine = measured.costs->machine();
-        for (const MicroKernelTime& time : std::vector(machine.micro_kernels)) {
+        machine::Machine machine = measured.costs->machine();
+        for (const machine::MicroKernelTime& time : std::vector(machine.micro_kernels)) {
             for (const int64_t prefetch : {512, 1024, 2048, 4096, 6144, 16384}) {
-                MicroKernelTime ahead = time;
+                machine::MicroKernelTime ahead = time;
                 ahead.parameters["prefetch"] = prefetch;
                 if (time.level == "memory")
                     ahead.seconds *= prefetch <= 4096   ? times.near
@@ -85,10 +86,10 @@ TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
                 machine.micro_kernels.push_back(ahead);
             }
         }
-        measured.costs = std::make_shared<const CostModel>(machine);
-        const Plan plan = default_plan(product(1), measured);
-        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
-        EXPECT_EQ(leaf.number(parameter::kPrefetch), times.taken)
+        measured.costs = std::make_shared<const cost::CostModel>(machine);
+        const plan::Plan plan = default_plan(product(1), measured);
+        const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_EQ(leaf.number(kernels::parameter::kPrefetch), times.taken)
             << times.near << " " << times.middle << " " << times.far;
     }
 }
@@ -96,41 +97,41 @@ TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
 TEST(RankedLeaves, PartialSumsAreTakenWhereTheyWereFaster) {
     for (const double times : {0.9, 0.98, 1.0, 1.1}) {
         PlannerOptions measured = options({{1, {90e-6, 150e-6}}});
-        Machine machine = measured.costs->machine();
-        for (MicroKernelTime time : std::vector(machine.micro_kernels)) {
+        machine::Machine machine = measured.costs->machine();
+        for (machine::MicroKernelTime time : std::vector(machine.micro_kernels)) {
             time.parameters["partial_sums"] = 4;
             time.seconds *= times;
             machine.micro_kernels.push_back(time);
         }
-        measured.costs = std::make_shared<const CostModel>(machine);
-        const Plan plan = default_plan(product(1), measured);
-        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
-        EXPECT_EQ(leaf.is_given(parameter::kPartialSums), times < 1) << times;
+        measured.costs = std::make_shared<const cost::CostModel>(machine);
+        const plan::Plan plan = default_plan(product(1), measured);
+        const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_EQ(leaf.is_given(kernels::parameter::kPartialSums), times < 1) << times;
     }
 }
 
 TEST(RankedLeaves, StreamsAreTakenWhereTheyWereFaster) {
     for (const double times : {0.8, 1.0, 1.1}) {
         PlannerOptions measured = options({{2, {90e-6, 150e-6}}});
-        Machine machine = measured.costs->machine();
-        for (MicroKernelTime time : std::vector(machine.micro_kernels)) {
+        machine::Machine machine = measured.costs->machine();
+        for (machine::MicroKernelTime time : std::vector(machine.micro_kernels)) {
             time.parameters["partial_sums"] = 2;
             machine.micro_kernels.push_back(time);
             time.parameters["streams"] = 2;
             if (time.level == "memory") time.seconds *= times;
             machine.micro_kernels.push_back(time);
         }
-        measured.costs = std::make_shared<const CostModel>(machine);
-        const Plan plan = default_plan(product(1), measured);
-        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
-        EXPECT_EQ(leaf.is_given(parameter::kStreams), times < 1) << times;
+        measured.costs = std::make_shared<const cost::CostModel>(machine);
+        const plan::Plan plan = default_plan(product(1), measured);
+        const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_EQ(leaf.is_given(kernels::parameter::kStreams), times < 1) << times;
     }
 }
 
 TEST(RankedLeaves, PanelsAreTakenWhereTheyWereFaster) {
     const Graph graph = product(64, "bf16");
     for (const double gain : {0.7, 1.2}) {
-        Machine machine = testing::measured_machine();
+        machine::Machine machine = testing::measured_machine();
         machine.micro_kernels.clear();
         std::map<std::string, int64_t> parameters = {{"rows", 12}, {"groups", 2}, {"lanes", 16}};
         const std::map<std::string, int64_t> sizes = {{"m", 144}, {"n", 256}, {"k", 1024}};
@@ -142,10 +143,10 @@ TEST(RankedLeaves, PanelsAreTakenWhereTheyWereFaster) {
         add(1e-3);
         parameters["panel_blocks"] = 4;
         add(gain * 1e-3);
-        const Plan plan =
-            default_plan(graph, {.machine = "doctored", .costs = std::make_shared<const CostModel>(machine)});
-        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
-        EXPECT_EQ(leaf.is_given(parameter::kPanelBlocks), gain < 1) << gain;
+        const plan::Plan plan = default_plan(
+            graph, {.machine = "doctored", .costs = std::make_shared<const cost::CostModel>(machine)});
+        const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_EQ(leaf.is_given(kernels::parameter::kPanelBlocks), gain < 1) << gain;
     }
 }
 
@@ -170,7 +171,7 @@ output y
 )",
                                     "g");
     for (const double gain : {0.8, 1.0}) {
-        Machine machine = testing::measured_machine();
+        machine::Machine machine = testing::measured_machine();
         machine.micro_kernels.clear();
         const auto add = [&](int64_t rows, const std::map<std::string, int64_t>& mode, double seconds) {
             std::map<std::string, int64_t> parameters = {{"rows", 12}, {"groups", 2}, {"lanes", 16}};
@@ -183,12 +184,13 @@ output y
         add(12, {}, 1e-4);
         add(12, {{"prefetch", 2048}}, gain * 1e-4);
         add(144, {{"panel_blocks", 4}}, 6e-4);
-        const Plan plan = default_plan(graph, {.machine = "doctored",
-                                               .costs = std::make_shared<const CostModel>(machine),
-                                               .has_all_blocks = true});
-        const Leaf& leaf = root(plan.specialisations[0].kernels[0].nest);
-        EXPECT_TRUE(leaf.is_given(parameter::kPanelBlocks)) << gain;
-        EXPECT_EQ(leaf.is_given(parameter::kPrefetch), gain < 1) << gain;
+        const plan::Plan plan =
+            default_plan(graph, {.machine = "doctored",
+                                 .costs = std::make_shared<const cost::CostModel>(machine),
+                                 .has_all_blocks = true});
+        const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+        EXPECT_TRUE(leaf.is_given(kernels::parameter::kPanelBlocks)) << gain;
+        EXPECT_EQ(leaf.is_given(kernels::parameter::kPrefetch), gain < 1) << gain;
     }
 }
 
@@ -209,9 +211,9 @@ TEST(RankedLeaves, WithoutMeasurementsNothingChanges) {
     for (const int64_t rows : {1, 3, 64}) {
         const Graph graph = product(rows);
         const PlannerOptions unmeasured{.machine = "unmeasured"};
-        const Plan plan = default_plan(graph, unmeasured);
+        const plan::Plan plan = default_plan(graph, unmeasured);
         const Node& node = graph.blocks[0].nodes[0];
-        const std::vector<Leaf> candidates = leaf_candidates(node, plan.specialisations[0], unmeasured);
+        const std::vector<plan::Leaf> candidates = leaf_candidates(node, plan.specialisations[0], unmeasured);
         EXPECT_EQ(ranked_leaves(graph, plan, node, plan.specialisations[0], unmeasured), candidates);
         // What is offered besides is behind what was preferred.
         PlannerOptions all = unmeasured;
@@ -227,4 +229,4 @@ TEST(RankedLeaves, TheSameTableGivesTheSamePlan) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::planner

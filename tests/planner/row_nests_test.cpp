@@ -13,7 +13,7 @@
 #include "planner/default_planner.h"
 #include "planner/verify_plan.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 /// A norm of heads, and `behind` maps that follow each other.
@@ -46,11 +46,11 @@ using Texts = std::vector<std::string>;
 Texts nests_of(const Graph& graph, const std::vector<int>& shared, int64_t most_tokens) {
     std::vector<const Node*> nodes;
     for (const Node& node : graph.blocks[0].nodes) nodes.push_back(&node);
-    SpecialisationPlan specialisation;
+    plan::SpecialisationPlan specialisation;
     specialisation.bounds["T"] = {1, most_tokens};
     Texts texts;
-    for (const Nest& nest : row_nests(nodes, shared, specialisation)) {
-        std::string text = print(nest);
+    for (const plan::Nest& nest : row_nests(nodes, shared, specialisation)) {
+        std::string text = plan::print(nest);
         for (size_t at = text.find("[loops]"); at != std::string::npos; at = text.find("[loops]"))
             text.erase(at, std::string("[loops]").size());
         texts.push_back(std::move(text));
@@ -93,22 +93,23 @@ TEST(RowNests, DivideWhatIsConstant) {
 /// many ns. Workers have 16 lanes, L1 has 32 KiB.
 std::string planned(const Graph& graph, const std::map<std::string, double>& nanoseconds,
                     int64_t workers = 1) {
-    Machine machine = testing::measured_machine();
+    machine::Machine machine = testing::measured_machine();
     for (const auto& [count, each] : nanoseconds) {
-        MicroKernelTime time{.name = "loops", .types = {{"C", "f32"}}, .parameters = {{"lanes", 16}}};
+        machine::MicroKernelTime time{
+            .name = "loops", .types = {{"C", "f32"}}, .parameters = {{"lanes", 16}}};
         time.sizes = {{"i", 160}};
         time.work = {{count, 10}};
         time.level = "L2";
         time.seconds = 10e-9 * each;
         machine.micro_kernels.push_back(time);
     }
-    const Plan plan = default_plan(
-        graph,
-        {.machine = "doctored", .workers = workers, .costs = std::make_shared<const CostModel>(machine)});
+    const plan::Plan plan = default_plan(graph, {.machine = "doctored",
+                                                 .workers = workers,
+                                                 .costs = std::make_shared<const cost::CostModel>(machine)});
     EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
-    EXPECT_TRUE(parse_plan(print(plan), "printed", micro_kernels()) == plan);
+    EXPECT_TRUE(plan::parse_plan(plan::print(plan), "printed", kernels::micro_kernels()) == plan);
     EXPECT_EQ(plan.specialisations.back().kernels.size(), 1U);
-    return print(plan.specialisations.back().kernels.front().nest);
+    return plan::print(plan.specialisations.back().kernels.front().nest);
 }
 
 const std::string kLeaves = " { r[loops lanes=16 x=d]; y0[loops lanes=16 x=d] }";
@@ -153,9 +154,9 @@ TEST(RowNests, FoldsTakeSeveralRegistersWhereTheirAdditionsWait) {
 }
 
 TEST(RowNests, WithoutCostsGoARowAtATime) {
-    const Plan plan = default_plan(chain("16", 128, 1), {.machine = "unknown"});
-    EXPECT_EQ(print(plan.specialisations.back().kernels.front().nest), "t:1 h:1" + kLeaves);
+    const plan::Plan plan = default_plan(chain("16", 128, 1), {.machine = "unknown"});
+    EXPECT_EQ(plan::print(plan.specialisations.back().kernels.front().nest), "t:1 h:1" + kLeaves);
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -9,7 +9,7 @@
 #include "planner/default_planner.h"
 #include "planner/verify_plan.h"
 
-namespace tessera {
+namespace tessera::planner {
 namespace {
 
 /// A product of T rows with a weight of this type.
@@ -51,26 +51,26 @@ output y
 
 class TileChoice : public ::testing::Test {
 protected:
-    ComputeUnit& unit(std::string_view name) {
+    machine::ComputeUnit& unit(std::string_view name) {
         return *std::find_if(machine_.units.begin(), machine_.units.end(),
-                             [&](const ComputeUnit& each) { return each.name == name; });
+                             [&](const machine::ComputeUnit& each) { return each.name == name; });
     }
     /// How the product is computed in a specialisation, "decode" or "prefill".
     std::string leaf(std::string_view specialisation, const std::string& type = "bf16") {
         const Graph graph = product(type);
-        const Plan plan = default_plan(graph, {.machine = "test",
-                                               .lanes = vector_lanes(machine_),
-                                               .vector_registers = vector_registers(machine_),
-                                               .units = machine_.units,
-                                               .resident_bytes = 16 * 1024,
-                                               .cached_bytes = cached_bytes_});
+        const plan::Plan plan = default_plan(graph, {.machine = "test",
+                                                     .lanes = machine::vector_lanes(machine_),
+                                                     .vector_registers = machine::vector_registers(machine_),
+                                                     .units = machine_.units,
+                                                     .resident_bytes = 16 * 1024,
+                                                     .cached_bytes = cached_bytes_});
         verify_plan(graph, plan, "default plan");
-        for (const SpecialisationPlan& s : plan.specialisations)
-            if (s.name == specialisation) return print(s.kernels.back().nest);
+        for (const plan::SpecialisationPlan& s : plan.specialisations)
+            if (s.name == specialisation) return plan::print(s.kernels.back().nest);
         return "no " + std::string(specialisation);
     }
 
-    Machine machine_ = read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml");
+    machine::Machine machine_ = machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/amx.toml");
     int64_t cached_bytes_ = 1024 * 1024;
 };
 
@@ -120,26 +120,26 @@ TEST_F(TileChoice, MeasuredPeaksDecide) {
 
 /// A tile of a few rows takes as long as a whole one.
 TEST_F(TileChoice, FewRowsWantAUnitThatIsSoMuchFaster) {
-    KernelTarget target{.lanes = 16, .units = machine_.units};
+    kernels::KernelTarget target{.lanes = 16, .units = machine_.units};
     const auto is_chosen = [&](int64_t rows) {
-        return !tile_blocks(ElementType::kBF16, rows, target).empty();
+        return !kernels::tile_blocks(ElementType::kBF16, rows, target).empty();
     };
     EXPECT_FALSE(is_chosen(1));
     EXPECT_TRUE(is_chosen(2)) << "nothing was measured";
-    for (ComputeUnit& each : machine_.units) {
+    for (machine::ComputeUnit& each : machine_.units) {
         if (each.name == "avx512-bf16") each.peaks = {{"registers", 300e9}};
         if (each.name == "amx-bf16") each.peaks = {{"registers", 1200e9}};
     }
     EXPECT_FALSE(is_chosen(3));
     EXPECT_TRUE(is_chosen(4));
-    EXPECT_EQ(tile_blocks(ElementType::kBF16, 16, target).front().groups, 3) << "one row of tiles";
+    EXPECT_EQ(kernels::tile_blocks(ElementType::kBF16, 16, target).front().groups, 3) << "one row of tiles";
 }
 
 /// Tiles of bytes, as deep as sums are of integers, for more rows than wait for the memory.
 TEST_F(TileChoice, BytesAreForTheUnitThatMultipliesThem) {
-    KernelTarget target{.lanes = 16, .units = machine_.units};
+    kernels::KernelTarget target{.lanes = 16, .units = machine_.units};
     const auto depth = [&](int64_t fold, int64_t rows) {
-        const auto found = byte_tile_blocks(fold, rows, target);
+        const auto found = kernels::byte_tile_blocks(fold, rows, target);
         return found.empty() ? 0 : found.front().depth;
     };
     EXPECT_EQ(depth(256, 512), 64);
@@ -179,9 +179,9 @@ output y
     verify(graph, "product");
     const PlannerOptions options{
         .machine = "test", .lanes = 16, .vector_registers = 32, .units = machine_.units};
-    const Plan plan = default_plan(graph, options);
+    const plan::Plan plan = default_plan(graph, options);
     verify_plan(graph, plan, "default plan");
-    const auto leaf = [&](const SpecialisationPlan& s) { return print(s.kernels.back().nest); };
+    const auto leaf = [&](const plan::SpecialisationPlan& s) { return plan::print(s.kernels.back().nest); };
     EXPECT_NE(leaf(plan.specialisations.back())
                   .find("contract_block_tiles depth=32 groups=2 k=k lanes=16 m=t n=n tile_rows=16"),
               std::string::npos)
@@ -191,4 +191,4 @@ output y
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::planner

@@ -24,128 +24,130 @@ const Graph& planned_graph() {
 }
 
 /// One kernel an operator, all of it stored, for all sizes.
-Plan plain_plan() {
-    SpecialisationPlan s;
+plan::Plan plain_plan() {
+    plan::SpecialisationPlan s;
     s.name = "all";
     s.bounds = {{"T", {1, 8}}};
     for (const Block& block : planned_graph().blocks) {
         for (const Node& node : block.nodes) {
             if (node.name != "turned" && node.name != "shown" && node.name != "back")
-                s.kernels.push_back({block.name, {{}, {Leaf(node.name, *find_micro_kernel("loops"))}}});
+                s.kernels.push_back(
+                    {block.name, {{}, {plan::Leaf(node.name, *kernels::find_micro_kernel("loops"))}}});
             for (const ValueId result : node.results) {
                 if (planned_graph()[result].name != "result" && planned_graph()[result].name != "other")
                     s.tensors[planned_graph()[result].name] = {};
             }
         }
     }
-    s.tensors["turned"] = {Place::kView, "product", {}, 0, {}};
-    s.tensors["shown"] = {Place::kView, "again", {}, 0, {}};
-    s.tensors["back"] = {Place::kView, "sum", {}, 0, {}};
-    s.tensors["rows_new"] = {Place::kInPlace, "rows", {}, 0, {}};
-    s.tensors["out"] = {Place::kInPlace, "begin", {}, 0, {}};
+    s.tensors["turned"] = {plan::Place::kView, "product", {}, 0, {}};
+    s.tensors["shown"] = {plan::Place::kView, "again", {}, 0, {}};
+    s.tensors["back"] = {plan::Place::kView, "sum", {}, 0, {}};
+    s.tensors["rows_new"] = {plan::Place::kInPlace, "rows", {}, 0, {}};
+    s.tensors["out"] = {plan::Place::kInPlace, "begin", {}, 0, {}};
     return {.graph = "planned", .machine = "test", .stored = {}, .specialisations = {s}};
 }
 
-Nest& nest_of(Plan& plan, const std::string& root_name) {
-    for (KernelPlan& kernel : plan.specialisations[0].kernels) {
-        if (root(kernel.nest).node == root_name) return kernel.nest;
+plan::Nest& nest_of(plan::Plan& plan, const std::string& root_name) {
+    for (plan::KernelPlan& kernel : plan.specialisations[0].kernels) {
+        if (plan::root(kernel.nest).node == root_name) return kernel.nest;
     }
     throw Error("test", root_name, "has no kernel");
 }
 
-void drop(Plan& plan, const std::string& root_name) {
+void drop(plan::Plan& plan, const std::string& root_name) {
     std::erase_if(plan.specialisations[0].kernels,
-                  [&](const KernelPlan& k) { return root(k.nest).node == root_name; });
+                  [&](const plan::KernelPlan& k) { return plan::root(k.nest).node == root_name; });
 }
 
-void set_nest(Plan& plan, const std::string& root_name, const std::string& text) {
-    nest_of(plan, root_name) = parse_nest(text, "test", micro_kernels());
+void set_nest(plan::Plan& plan, const std::string& root_name, const std::string& text) {
+    nest_of(plan, root_name) = plan::parse_nest(text, "test", kernels::micro_kernels());
 }
-TensorPlan& plan_of(Plan& plan, const std::string& name) {
+plan::TensorPlan& plan_of(plan::Plan& plan, const std::string& name) {
     return plan.specialisations[0].tensors.at(name);
 }
-void take(Plan& plan, const std::string& name, Place place, const std::string& of) {
+void take(plan::Plan& plan, const std::string& name, plan::Place place, const std::string& of) {
     plan_of(plan, name) = {place, of, {}, 0, {}};
 }
 
 std::vector<IllegalEdit> illegal_edits() {
     return {
-        {"AnotherGraph", [](Plan& p) { p.graph = "other"; },
+        {"AnotherGraph", [](plan::Plan& p) { p.graph = "other"; },
          "plan.toml: `other`: is the graph of this plan, the model's is planned (make a plan of this model "
          "by `tessera compile --dump DIR`)"},
         // Kernels.
-        {"KernelMissing", [](Plan& p) { drop(p, "product"); },
+        {"KernelMissing", [](plan::Plan& p) { drop(p, "product"); },
          kHere + "`product`: is computed by no kernel of block layer"},
-        {"ComputedTwice", [](Plan& p) { set_nest(p, "product", "scaled[loops]; product[loops]"); },
+        {"ComputedTwice", [](plan::Plan& p) { set_nest(p, "product", "scaled[loops]; product[loops]"); },
          kHere + "`scaled`: is computed twice"},
-        {"UnknownBlock", [](Plan& p) { p.specialisations[0].kernels[0].block = "nowhere"; },
+        {"UnknownBlock", [](plan::Plan& p) { p.specialisations[0].kernels[0].block = "nowhere"; },
          kHere + "`begin`: is computed by no kernel of block first"},
         {"ExtraBlock",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              p.specialisations[0].kernels.push_back(
-                 {"nowhere", parse_nest("begin[loops]", "", micro_kernels())});
+                 {"nowhere", plan::parse_nest("begin[loops]", "", kernels::micro_kernels())});
          },
          kHere + "`nowhere`: is no block of the graph"},
-        {"UnknownOperator", [](Plan& p) { set_nest(p, "product", "gemm[loops]"); },
+        {"UnknownOperator", [](plan::Plan& p) { set_nest(p, "product", "gemm[loops]"); },
          kHere + "`gemm`: is no operator of block layer"},
-        {"OperatorOfAnotherBlock", [](Plan& p) { set_nest(p, "product", "begin[loops]; product[loops]"); },
+        {"OperatorOfAnotherBlock",
+         [](plan::Plan& p) { set_nest(p, "product", "begin[loops]; product[loops]"); },
          kHere + "`begin`: is no operator of block layer"},
-        {"KernelTooEarly", [](Plan& p) { std::swap(nest_of(p, "scaled"), nest_of(p, "product")); },
+        {"KernelTooEarly", [](plan::Plan& p) { std::swap(nest_of(p, "scaled"), nest_of(p, "product")); },
          kHere + "`product`: is computed before scaled, which it reads"},
         {"TooEarlyInItsKernel",
-         [](Plan& p) { drop(p, "norm"), set_nest(p, "scaled", "scaled[loops]; norm[loops]"); },
+         [](plan::Plan& p) { drop(p, "norm"), set_nest(p, "scaled", "scaled[loops]; norm[loops]"); },
          kHere + "`scaled`: is computed before norm, which it reads"},
-        {"TooEarlyThroughAView", [](Plan& p) { std::swap(nest_of(p, "product"), nest_of(p, "few")); },
+        {"TooEarlyThroughAView", [](plan::Plan& p) { std::swap(nest_of(p, "product"), nest_of(p, "few")); },
          kHere + "`few`: is computed before product, which it reads"},
         // Micro-kernels.
-        {"NotAProduct", [](Plan& p) { set_nest(p, "scaled", "scaled[contract k=n n=t]"); },
+        {"NotAProduct", [](plan::Plan& p) { set_nest(p, "scaled", "scaled[contract k=n n=t]"); },
          kHere + "`scaled`: micro-kernel contract does not implement it: its monoid is not sum"},
-        {"SquaresAreNoProduct", [](Plan& p) { set_nest(p, "norm", "norm[dot k=n n=t]"); },
+        {"SquaresAreNoProduct", [](plan::Plan& p) { set_nest(p, "norm", "norm[dot k=n n=t]"); },
          kHere + "`norm`: micro-kernel dot does not implement it: its body is no product of an operand and "
                  "others"},
-        {"NotASoftmax", [](Plan& p) { set_nest(p, "product", "product[stream d=n]"); },
+        {"NotASoftmax", [](plan::Plan& p) { set_nest(p, "product", "product[stream d=n]"); },
          kHere + "`product`: micro-kernel stream does not implement it: its monoid is not softmax_sum"},
-        {"ParameterMissing", [](Plan& p) { set_nest(p, "product", "product[contract n=n]"); },
+        {"ParameterMissing", [](plan::Plan& p) { set_nest(p, "product", "product[contract n=n]"); },
          kHere + "`product`: micro-kernel contract needs k"},
-        {"UnknownIterator", [](Plan& p) { set_nest(p, "product", "product[loops lanes=4 x=z]"); },
+        {"UnknownIterator", [](plan::Plan& p) { set_nest(p, "product", "product[loops lanes=4 x=z]"); },
          "product: `x`: names z, which is no iterator of the operator"},
-        {"RolesExchanged", [](Plan& p) { set_nest(p, "product", "product[contract k=n n=k]"); },
+        {"RolesExchanged", [](plan::Plan& p) { set_nest(p, "product", "product[contract k=n n=k]"); },
          "product: `contract`: n must index one factor and the result, k both factors and not the result, m "
          "the "
          "other factor and the result (choose other iterators for m, n and k)"},
-        {"LanesWithoutIterator", [](Plan& p) { set_nest(p, "product", "product[loops lanes=4]"); },
+        {"LanesWithoutIterator", [](plan::Plan& p) { set_nest(p, "product", "product[loops lanes=4]"); },
          "product: `lanes`: there are lanes but no iterator for them (give x=ITERATOR)"},
-        {"LanesApart", [](Plan& p) { set_nest(p, "product", "product[contract k=k lanes=4 m=t n=n]"); },
+        {"LanesApart", [](plan::Plan& p) { set_nest(p, "product", "product[contract k=k lanes=4 m=t n=n]"); },
          "product: `W`: its lanes are 16 elements apart (the kernel needs them side by side: choose a layout "
          "with these lanes)"},
-        {"PredicateBetweenLanes", [](Plan& p) { set_nest(p, "few", "few[loops lanes=4 x=n]"); },
+        {"PredicateBetweenLanes", [](plan::Plan& p) { set_nest(p, "few", "few[loops lanes=4 x=n]"); },
          "few: `where`: differs between the lanes of a store (choose another iterator for the lanes, or "
          "scalars)"},
         {"LanesIrregular",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              plan_of(p, "scaled").layout = {{1, 0}, {{1, 2}}};
              set_nest(p, "scaled", "scaled[loops lanes=4 x=n]");
          },
          "scaled: `Y`: its lanes lie irregularly, at ((lane) / 2 + (n) / 2) * (T * 2) + (lane) % 2 + t * 2 "
          "(choose another iterator for the lanes, fewer lanes, or another layout)"},
         // Loops.
-        {"UnknownLoop", [](Plan& p) { set_nest(p, "product", "z:4 { product[loops] }"); },
+        {"UnknownLoop", [](plan::Plan& p) { set_nest(p, "product", "z:4 { product[loops] }"); },
          "product: `z`: is no iterator of the nest's last operator"},
         {"StoredWholeButComputedInPart",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              drop(p, "begin");
              drop(p, "aside");
              p.specialisations[0].kernels.insert(
                  p.specialisations[0].kernels.begin(),
-                 {"first", parse_nest("begin[loops]; aside[loops]", "", micro_kernels())});
+                 {"first", plan::parse_nest("begin[loops]; aside[loops]", "", kernels::micro_kernels())});
              drop(p, "product");
              set_nest(p, "few", "t:1 n:4 { product[loops]; few[loops] }");
          },
          "product: `product`: is stored whole, but stands in a loop that a predicate of the nest's last "
          "operator ends early (place it as a tile, or take the operator out of that loop)"},
         {"MadeAgainFromItself",
-         [](Plan& p) {
-             take(p, "sum", Place::kInPlace, "out");
+         [](plan::Plan& p) {
+             take(p, "sum", plan::Place::kInPlace, "out");
              drop(p, "sum");
              set_nest(p, "other", "n:4 { sum[loops]; other[loops] }");
              std::swap(nest_of(p, "other"), nest_of(p, "result"));
@@ -153,106 +155,112 @@ std::vector<IllegalEdit> illegal_edits() {
          "sum: `sum`: is made from what it replaces, but every trip of the loop n_tile makes it again (give "
          "it storage of its own, or take the operator out of that loop)"},
         // Places.
-        {"NoPlace", [](Plan& p) { p.specialisations[0].tensors.erase("product"); },
+        {"NoPlace", [](plan::Plan& p) { p.specialisations[0].tensors.erase("product"); },
          kHere + "`product`: has no place"},
-        {"PlaceOfAnInput", [](Plan& p) { p.specialisations[0].tensors["x"] = {}; },
+        {"PlaceOfAnInput", [](plan::Plan& p) { p.specialisations[0].tensors["x"] = {}; },
          kHere + "`x`: is no intermediate value of the graph"},
-        {"PlaceOfAnOutput", [](Plan& p) { p.specialisations[0].tensors["result"] = {}; },
+        {"PlaceOfAnOutput", [](plan::Plan& p) { p.specialisations[0].tensors["result"] = {}; },
          kHere + "`result`: is an output: the caller says where it lies"},
-        {"ViewOfNothing", [](Plan& p) { take(p, "turned", Place::kView, "nothing"); },
+        {"ViewOfNothing", [](plan::Plan& p) { take(p, "turned", plan::Place::kView, "nothing"); },
          kHere + "`turned`: takes nothing, which is no value of the graph"},
-        {"ViewOfAnother", [](Plan& p) { take(p, "turned", Place::kView, "scaled"); },
+        {"ViewOfAnother", [](plan::Plan& p) { take(p, "turned", plan::Place::kView, "scaled"); },
          kHere + "`turned`: is a view of product, not of scaled"},
-        {"ViewOfItself", [](Plan& p) { take(p, "turned", Place::kView, "turned"); },
+        {"ViewOfItself", [](plan::Plan& p) { take(p, "turned", plan::Place::kView, "turned"); },
          kHere + "`turned`: is a view of product, not of turned"},
-        {"ViewThatComputes", [](Plan& p) { take(p, "scaled", Place::kView, "begin"), drop(p, "scaled"); },
+        {"ViewThatComputes",
+         [](plan::Plan& p) { take(p, "scaled", plan::Place::kView, "begin"), drop(p, "scaled"); },
          kHere + "`scaled`: computes something, so its result is no view"},
-        {"ViewThatIsComputedToo", [](Plan& p) { set_nest(p, "few", "turned[loops]; few[loops]"); },
+        {"ViewThatIsComputedToo", [](plan::Plan& p) { set_nest(p, "few", "turned[loops]; few[loops]"); },
          kHere + "`turned`: is a view, and a kernel computes it too"},
         {"ViewWithALayout",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              plan_of(p, "turned").layout = {{1, 0}, {}};
          },
          kHere + "`turned`: has a layout of its own, but no storage"},
         {"InPlaceInACircle",
-         [](Plan& p) {
-             take(p, "again", Place::kInPlace, "few");
-             take(p, "few", Place::kInPlace, "again");
+         [](plan::Plan& p) {
+             take(p, "again", plan::Place::kInPlace, "few");
+             take(p, "few", plan::Place::kInPlace, "again");
          },
          kHere + "`again`: stands for itself, by way of others"},
-        {"InPlaceOfAnInput", [](Plan& p) { take(p, "begin", Place::kInPlace, "x"); },
+        {"InPlaceOfAnInput", [](plan::Plan& p) { take(p, "begin", plan::Place::kInPlace, "x"); },
          kHere + "`begin`: takes over x, which is not the step's own"},
-        {"InPlaceOfAState", [](Plan& p) { take(p, "again", Place::kInPlace, "rows_new"); },
+        {"InPlaceOfAState", [](plan::Plan& p) { take(p, "again", plan::Place::kInPlace, "rows_new"); },
          kHere + "`again`: takes over rows_new, which is not the step's own"},
-        {"InPlaceOfWhatItDoesNotRead", [](Plan& p) { take(p, "product", Place::kInPlace, "begin"); },
+        {"InPlaceOfWhatItDoesNotRead",
+         [](plan::Plan& p) { take(p, "product", plan::Place::kInPlace, "begin"); },
          kHere + "`product`: does not read begin, so it cannot be in place of it"},
-        {"InPlaceOfOtherElements", [](Plan& p) { take(p, "product", Place::kInPlace, "scaled"); },
+        {"InPlaceOfOtherElements", [](plan::Plan& p) { take(p, "product", plan::Place::kInPlace, "scaled"); },
          kHere + "`product`: reads scaled at other elements than it writes, so it cannot be in place"},
-        {"InPlaceWhileStillRead", [](Plan& p) { take(p, "scaled", Place::kInPlace, "begin"); },
+        {"InPlaceWhileStillRead", [](plan::Plan& p) { take(p, "scaled", plan::Place::kInPlace, "begin"); },
          kHere + "`scaled`: takes over begin, which out still reads"},
-        {"InPlaceWhileReadThroughAView", [](Plan& p) { take(p, "both", Place::kInPlace, "sum"); },
+        {"InPlaceWhileReadThroughAView", [](plan::Plan& p) { take(p, "both", plan::Place::kInPlace, "sum"); },
          kHere + "`both`: takes over sum, where both reads other elements than it writes"},
-        {"InPlaceOfOneOperandWhileReadAsAnother", [](Plan& p) { take(p, "far", Place::kInPlace, "both"); },
+        {"InPlaceOfOneOperandWhileReadAsAnother",
+         [](plan::Plan& p) { take(p, "far", plan::Place::kInPlace, "both"); },
          kHere + "`far`: takes over both, where far reads other elements than it writes"},
-        {"InPlaceOfAViewThatRepeats", [](Plan& p) { take(p, "out", Place::kInPlace, "shown"); },
+        {"InPlaceOfAViewThatRepeats", [](plan::Plan& p) { take(p, "out", plan::Place::kInPlace, "shown"); },
          kHere + "`out`: takes over shown, which shows some elements more than once"},
-        {"InPlaceOfWhatAnotherBlockReads", [](Plan& p) { take(p, "out", Place::kInPlace, "aside"); },
+        {"InPlaceOfWhatAnotherBlockReads",
+         [](plan::Plan& p) { take(p, "out", plan::Place::kInPlace, "aside"); },
          kHere + "`out`: takes over aside, which sum of block last still reads"},
-        {"StateNotInPlace", [](Plan& p) { plan_of(p, "rows_new") = {}; },
+        {"StateNotInPlace", [](plan::Plan& p) { plan_of(p, "rows_new") = {}; },
          kHere + "`rows_new`: updates rows and must be in place of it"},
-        {"CarriedValueElsewhere", [](Plan& p) { plan_of(p, "out") = {}; },
+        {"CarriedValueElsewhere", [](plan::Plan& p) { plan_of(p, "out") = {}; },
          kHere + "`out`: must end in the storage of begin, where the next repetition of block layer reads it "
                  "(place it, or what it is made from, `in place of` the carried value)"},
-        {"TileOfAnotherKernel", [](Plan& p) { plan_of(p, "scaled").place = Place::kTile; },
+        {"TileOfAnotherKernel", [](plan::Plan& p) { plan_of(p, "scaled").place = plan::Place::kTile; },
          kHere + "`scaled`: exists by tiles only, but product reads it in another kernel"},
-        {"TileOfAnotherKernelThroughAView", [](Plan& p) { plan_of(p, "product").place = Place::kTile; },
+        {"TileOfAnotherKernelThroughAView",
+         [](plan::Plan& p) { plan_of(p, "product").place = plan::Place::kTile; },
          kHere + "`product`: exists by tiles only, but few reads it in another kernel"},
-        {"TileOfAnotherBlock", [](Plan& p) { plan_of(p, "aside").place = Place::kTile; },
+        {"TileOfAnotherBlock", [](plan::Plan& p) { plan_of(p, "aside").place = plan::Place::kTile; },
          kHere + "`aside`: exists by tiles only, but out reads it in another kernel"},
         // Layouts and sizes.
         {"NoPermutation",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              p.stored["w"] = {{0, 0}, {}};
          },
          "plan.toml: `w`: order [0, 0] is no permutation of the 2 axes"},
         {"LaneOfNoAxis",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              plan_of(p, "norm").layout = {{}, {{1, 4}}};
          },
          kHere + "`norm`: lane 1:4 names no axis of 1"},
         {"LaneOfOne",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              p.stored["w"] = {{}, {{1, 1}}};
          },
          "plan.toml: `w`: lane 1:1 has a factor below 2"},
-        {"StoredIntermediate", [](Plan& p) { p.stored["scaled"] = {}; },
+        {"StoredIntermediate", [](plan::Plan& p) { p.stored["scaled"] = {}; },
          "plan.toml: `scaled`: is no constant or state of the graph"},
-        {"BoundsMissing", [](Plan& p) { p.specialisations[0].bounds.clear(); }, kHere + "`T`: has no bounds"},
+        {"BoundsMissing", [](plan::Plan& p) { p.specialisations[0].bounds.clear(); },
+         kHere + "`T`: has no bounds"},
         {"BoundsTooWide",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              p.specialisations[0].bounds["T"] = {0, 8};
          },
          kHere + "`T`: has bounds [0, 8], the graph allows [1, 8]"},
         {"BoundsReversed",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              p.specialisations[0].bounds["T"] = {4, 2};
          },
          kHere + "`T`: has bounds [4, 2], the graph allows [1, 8]"},
         {"UnknownSymbol",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              p.specialisations[0].bounds["U"] = {1, 1};
          },
          kHere + "`U`: is no symbol of the graph"},
         {"NotForAllSizes",
-         [](Plan& p) {
+         [](plan::Plan& p) {
              p.specialisations[0].bounds["T"] = {1, 7};
          },
          "plan.toml: `specialisation`: none covers the bounds of all symbols"},
-        {"NoSpecialisation", [](Plan& p) { p.specialisations.clear(); },
+        {"NoSpecialisation", [](plan::Plan& p) { p.specialisations.clear(); },
          "plan.toml: `specialisation`: none covers the bounds of all symbols"},
-        {"OneNameTwice", [](Plan& p) { p.specialisations.push_back(p.specialisations[0]); },
+        {"OneNameTwice", [](plan::Plan& p) { p.specialisations.push_back(p.specialisations[0]); },
          "plan.toml: `all`: is no name of a specialisation, or is given twice"},
-        {"NoName", [](Plan& p) { p.specialisations[0].name = "all sizes"; },
+        {"NoName", [](plan::Plan& p) { p.specialisations[0].name = "all sizes"; },
          "plan.toml: `all sizes`: is no name of a specialisation, or is given twice"},
     };
 }
@@ -273,9 +281,9 @@ output y
 )",
                                                   rows_type),
                                       "product.ir");
-    Plan plan = default_plan(product, {.machine = "test"});
+    plan::Plan plan = planner::default_plan(product, {.machine = "test"});
     plan.specialisations[0].kernels[0].nest =
-        parse_nest("y[contract k=k m=t n=n " + parameters + "]", "test", micro_kernels());
+        plan::parse_nest("y[contract k=k m=t n=n " + parameters + "]", "test", kernels::micro_kernels());
     return refusal(product, plan);
 }
 
@@ -296,7 +304,7 @@ TEST(VerifyPlan, StreamsAreAsManyAsTheGroupsOfABlock) {
 class IllegalPlan : public ::testing::TestWithParam<IllegalEdit> {};
 
 TEST_P(IllegalPlan, IsRefusedWithItsReason) {
-    Plan plan = plain_plan();
+    plan::Plan plan = plain_plan();
     GetParam().edit(plan);
     EXPECT_EQ(refusal(planned_graph(), plan), GetParam().reason);
 }
@@ -307,29 +315,30 @@ INSTANTIATE_TEST_SUITE_P(Cases, IllegalPlan, ::testing::ValuesIn(illegal_edits()
 TEST(LegalPlan, PlainAndDefaultPlansAreLegal) {
     EXPECT_EQ(refusal(planned_graph(), plain_plan()), "");
     for (const int64_t lanes : {1, 4, 16})
-        EXPECT_EQ(
-            refusal(planned_graph(), default_plan(planned_graph(), {.machine = "test", .lanes = lanes})), "")
+        EXPECT_EQ(refusal(planned_graph(),
+                          planner::default_plan(planned_graph(), {.machine = "test", .lanes = lanes})),
+                  "")
             << lanes;
 }
 
 TEST(LegalPlan, TilesAndReplacementsAreLegalWhereNothingElseSeesThem) {
-    Plan plan = plain_plan();
+    plan::Plan plan = plain_plan();
     drop(plan, "norm");
     set_nest(plan, "scaled", "t:2 { norm[loops]; scaled[loops] }");
-    plan_of(plan, "norm").place = Place::kTile;
-    take(plan, "again", Place::kInPlace, "few");
+    plan_of(plan, "norm").place = plan::Place::kTile;
+    take(plan, "again", plan::Place::kInPlace, "few");
     EXPECT_EQ(refusal(planned_graph(), plan), "");
 }
 
 /// Offsets as a person edits them: sizes still fit, so they are kept, and checked.
 TEST(PlacedPlan, WrongOffsetsAreRefused) {
-    Plan placed = place_buffers(planned_graph(), plain_plan());
-    verify_plan(planned_graph(), placed, "plan.toml");
-    Plan overlapping = placed;
+    plan::Plan placed = planner::place_buffers(planned_graph(), plain_plan());
+    planner::verify_plan(planned_graph(), placed, "plan.toml");
+    plan::Plan overlapping = placed;
     plan_of(overlapping, "norm").offset = *plan_of(overlapping, "begin").offset;
     EXPECT_EQ(refusal(planned_graph(), overlapping),
               kHere + "`tensors`: begin and norm overlap while both are alive");
-    Plan outside = placed;
+    plan::Plan outside = placed;
     plan_of(outside, "norm").offset = placed.specialisations[0].arena_bytes;
     EXPECT_EQ(
         refusal(planned_graph(), outside),
@@ -337,7 +346,7 @@ TEST(PlacedPlan, WrongOffsetsAreRefused) {
             fmt::format(
                 "`tensors`: norm at {0} with 32 bytes does not lie on a line inside the arena of {0} bytes",
                 placed.specialisations[0].arena_bytes));
-    Plan off_line = placed;
+    plan::Plan off_line = placed;
     off_line.specialisations[0].arena_bytes += 64;
     plan_of(off_line, "norm").offset = placed.specialisations[0].arena_bytes + 4;
     EXPECT_EQ(
@@ -345,7 +354,7 @@ TEST(PlacedPlan, WrongOffsetsAreRefused) {
         kHere + fmt::format(
                     "`tensors`: norm at {} with 32 bytes does not lie on a line inside the arena of {} bytes",
                     placed.specialisations[0].arena_bytes + 4, placed.specialisations[0].arena_bytes + 64));
-    Plan small = placed;
+    plan::Plan small = placed;
     small.specialisations[0].arena_bytes = 0;
     EXPECT_NE(refusal(planned_graph(), small).find("does not lie on a line inside the arena of 0 bytes"),
               std::string::npos)

@@ -10,7 +10,7 @@
 #include "ir/half.h"
 #include "quantise/random_weights.h"
 
-namespace tessera {
+namespace tessera::quantise {
 namespace {
 
 using ops::WeightFormat;
@@ -145,4 +145,4 @@ TEST(QuantiseRows, WhatReadingThrowsIsThrown) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::quantise

@@ -8,7 +8,7 @@
 
 #include "quantise/random_weights.h"
 
-namespace tessera {
+namespace tessera::quantise {
 namespace {
 
 constexpr size_t kGroup = 32;
@@ -116,4 +116,4 @@ TEST(ScaleSearch, GroupsWithoutRange) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::quantise

@@ -41,7 +41,7 @@ class AlgebraRules : public ::testing::TestWithParam<size_t> {};
 TEST_P(AlgebraRules, RewritesItsExampleToWhatComputesTheSame) {
     const Graph graph = testing::graph_of(entry_for(GetParam(), symbols()), symbols());
     const RuleEntry entry = entry_for(GetParam(), graph.symbols);
-    const Graph before = decompose(graph);
+    const Graph before = ops::decompose(graph);
     verify(before, entry.rule.name());
 
     EGraph original;

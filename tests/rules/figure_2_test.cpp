@@ -14,7 +14,7 @@
 #include "rules/examples.h"
 #include "rules/rewrite.h"
 
-namespace tessera {
+namespace tessera::rules {
 namespace {
 
 using egraph::BlockTerms;
@@ -219,4 +219,4 @@ TEST(Figure2, TheExplanationNamesRulesOfTheTable) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::rules

@@ -18,7 +18,7 @@
 #include "rules/exhaustive.h"
 #include "rules/rewrite.h"
 
-namespace tessera {
+namespace tessera::rules {
 namespace {
 
 using egraph::Attributes;
@@ -27,7 +27,7 @@ using egraph::TermId;
 using rules::formula;
 using Shape = std::vector<Dim>;
 
-constexpr int kSeeds = 1000;
+constexpr int kGraphs = 1000;
 constexpr int kFewOperators = 12;
 
 /// 6 operators or more over [T, 2, 3] in any order of its axes and two of its reshapes; values are read more
@@ -155,7 +155,7 @@ double greedy_cost(const extraction::Problem& problem) {
 
 TEST(RandomGraphs, TheCheapestEqualProgramIsFound) {
     int cheaper = 0, greedy_is_worse = 0, enumerated = 0, kept = 0, saturated = 0;
-    for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    for (unsigned seed = 0; seed < kGraphs; ++seed) {
         SCOPED_TRACE(seed);
         const Graph graph = RandomGraph(seed).take();
         verify(graph, "graph");
@@ -186,11 +186,11 @@ TEST(RandomGraphs, TheCheapestEqualProgramIsFound) {
     fmt::print(
         "{} graphs: {} became cheaper, bottom-up extraction is strictly worse in {}, {} were enumerated, "
         "{} saturated, {} kept\n",
-        kSeeds, cheaper, greedy_is_worse, enumerated, saturated, kept);
-    EXPECT_GE(greedy_is_worse, kSeeds / 5);
-    EXPECT_GE(cheaper, kSeeds / 2);
-    EXPECT_GE(enumerated, kSeeds / 3);
+        kGraphs, cheaper, greedy_is_worse, enumerated, saturated, kept);
+    EXPECT_GE(greedy_is_worse, kGraphs / 5);
+    EXPECT_GE(cheaper, kGraphs / 2);
+    EXPECT_GE(enumerated, kGraphs / 3);
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::rules

@@ -10,7 +10,7 @@
 #include "ops/decompose.h"
 #include "rules/examples.h"
 
-namespace tessera {
+namespace tessera::rules {
 namespace {
 
 using ::testing::HasSubstr;
@@ -32,8 +32,8 @@ input z: f32[T, 6]
 )";
 
 TEST(Rewrite, TheShippedModelComesBackAsItIs) {
-    const Graph graph =
-        decompose(import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny").graph);
+    const Graph graph = ops::decompose(
+        import::import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "models" / "tessera-tiny").graph);
     const Rewritten result = rewrite(graph, {.cost = ten_for("none")});
     EXPECT_EQ(print(result.graph), print(graph));
     // The default limits do not strike: twice as much finds nothing else.
@@ -172,7 +172,7 @@ output y
     EXPECT_EQ(result.blocks[0].cost_after, 2);
     const GraphCall call = rules::testing::random_call(graph, 1, false);
     EXPECT_EQ(rules::testing::difference(interpret_graph(result.graph, call),
-                                         interpret_graph(decompose(graph), call), 0),
+                                         interpret_graph(ops::decompose(graph), call), 0),
               "");
 }
 
@@ -193,4 +193,4 @@ output y
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::rules

@@ -11,7 +11,7 @@
 #include "rules/examples.h"
 #include "rules/rewrite.h"
 
-namespace tessera {
+namespace tessera::rules {
 namespace {
 
 using ::testing::HasSubstr;
@@ -83,8 +83,8 @@ OperatorCost dear_products(double of_transpose = 1) {
 }
 
 /// Random F32 for every source of the graph.
-testing::MemoryWeights weights_of(const Graph& graph) {
-    testing::MemoryWeights weights;
+tessera::testing::MemoryWeights weights_of(const Graph& graph) {
+    tessera::testing::MemoryWeights weights;
     unsigned seed = 1;
     for (const Value& value : graph.values)
         for (const std::string& source : value.sources) {
@@ -111,9 +111,9 @@ Rewritten rewritten(const std::string& text, const OperatorCost& cost) {
     EXPECT_EQ(print(parse_graph(print(result.graph), "again")), print(result.graph));
     EXPECT_EQ(result.blocks[0].saturation.stop, egraph::StopReason::kSaturated);
     GraphCall call = rules::testing::random_call(graph, 3, false);
-    const testing::MemoryWeights weights = weights_of(graph);
+    const tessera::testing::MemoryWeights weights = weights_of(graph);
     call.constant = [&](const Value& constant, int64_t repetition) {
-        return constant_data(weights, constant, repetition);
+        return import::constant_data(weights, constant, repetition);
     };
     EXPECT_EQ(
         rules::testing::difference(interpret_graph(result.graph, call), interpret_graph(graph, call), 0), "");
@@ -213,4 +213,4 @@ output y
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::rules

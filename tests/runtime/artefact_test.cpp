@@ -12,7 +12,7 @@
 #include "runtime/toy_model.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 std::string content_of(const std::filesystem::path& path) {
@@ -234,4 +234,4 @@ TEST_F(ArtefactFile, IsToldFromOtherFiles) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -9,7 +9,7 @@
 #include "runtime/toy_model.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 std::string problem_of(const Manifest& manifest) {
@@ -160,4 +160,4 @@ TEST(Manifest, NoPrefixIsAccepted) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -9,7 +9,7 @@
 #include "runtime/toy_model.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 /// Calls of the toy's step, spelled out: one sequence in pages that the caller chose.
@@ -172,4 +172,4 @@ TEST_F(Loaded, StatesBeyondTheirBoundsAreRefused) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -10,7 +10,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 class SharedLibraries : public ::testing::Test {
@@ -18,12 +18,13 @@ protected:
     /// A library whose function `answer` gives the number.
     std::string answering(int number) const {
         const char* search_path = std::getenv("PATH");
-        return compile_shared_object(fmt::format("extern \"C\" int answer() {{ return {}; }}\n", number),
-                                     {.compiler = {},
-                                      .isa = kHostIsa,
-                                      .include_directory = TESSERA_SOURCE_DIR "/include",
-                                      .cache_directory = folder_.path(),
-                                      .search_path = search_path ? search_path : ""})
+        return codegen::compile_shared_object(
+                   fmt::format("extern \"C\" int answer() {{ return {}; }}\n", number),
+                   {.compiler = {},
+                    .isa = machine::kHostIsa,
+                    .include_directory = TESSERA_SOURCE_DIR "/include",
+                    .cache_directory = folder_.path(),
+                    .search_path = search_path ? search_path : ""})
             .bytes;
     }
 
@@ -41,4 +42,4 @@ TEST_F(SharedLibraries, WhatIsNoLibraryIsRefused) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -17,7 +17,7 @@
 #include "support/subprocess.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::runtime {
 
 /// A language model that is small enough to be computed by heart and yet depends on everything that a session
 /// fills in: the logit of id v after the tokens x is 3 - |v - h| / 4, where h = sum over s of (x[s] + 1)(s +
@@ -153,4 +153,4 @@ extern "C" void toy_prefill(const TesseraStep* step) {{ toy(step, reinterpret_ca
     }
 };
 
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -15,7 +15,7 @@
 
 #include "machine/processors.h"
 
-namespace tessera {
+namespace tessera::runtime {
 namespace {
 
 struct Case {
@@ -110,7 +110,7 @@ std::vector<int> mask_of_this_thread() {
 
 TEST(WorkerTeamTest, KeepsEveryWorkerOnItsProcessorAndLetsTheCallerGo) {
     const std::vector<int> before = mask_of_this_thread();
-    const std::vector<int> processors = worker_processors();
+    const std::vector<int> processors = machine::worker_processors();
     {
         WorkerTeam team(static_cast<int64_t>(processors.size()), {.processors = processors});
         EXPECT_EQ(mask_of_this_thread(), before) << "only who runs is pinned";
@@ -128,15 +128,15 @@ TEST(WorkerTeamTest, KeepsEveryWorkerOnItsProcessorAndLetsTheCallerGo) {
 }
 
 TEST(WorkerTeamTest, ATeamOfOneLeavesTheNextAllProcessors) {
-    const std::vector<int> processors = worker_processors();
+    const std::vector<int> processors = machine::worker_processors();
     WorkerTeam one(1, {.processors = processors});
     one.run([](void*, int64_t) noexcept {}, nullptr);
-    EXPECT_EQ(worker_processors(), processors);
+    EXPECT_EQ(machine::worker_processors(), processors);
 }
 
 TEST(WorkerTeamTest, ProcessorsAreThoseOfTheAffinityMaskEachOnce) {
     const std::vector<int> allowed = mask_of_this_thread();
-    std::vector<int> processors = worker_processors();
+    std::vector<int> processors = machine::worker_processors();
     ASSERT_FALSE(processors.empty());
     std::sort(processors.begin(), processors.end());
     EXPECT_TRUE(std::includes(allowed.begin(), allowed.end(), processors.begin(), processors.end()));
@@ -144,4 +144,4 @@ TEST(WorkerTeamTest, ProcessorsAreThoseOfTheAffinityMaskEachOnce) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::runtime

@@ -5,7 +5,7 @@
 #include "codegen/cpp/value.h"
 #include "support/error.h"
 
-namespace tessera::cpp {
+namespace tessera::codegen::cpp {
 namespace {
 
 /// The type of an element in memory; empty for those that are no bytes of their own.
@@ -29,27 +29,28 @@ std::string c_type(ElementType type) {
 }
 
 /// Where the buffer begins, of any pointer type.
-std::string base_text(const ProgramBuffer& b) {
+std::string base_text(const movement::ProgramBuffer& b) {
     switch (b.memory) {
-        case MemoryKind::kInput:
+        case movement::MemoryKind::kInput:
             return fmt::format("step.inputs[{}]", b.position);
-        case MemoryKind::kOutput:
+        case movement::MemoryKind::kOutput:
             return fmt::format("step.outputs[{}]", b.position);
-        case MemoryKind::kConstant:
+        case movement::MemoryKind::kConstant:
             return fmt::format("step.constants + {}", b.position);
-        case MemoryKind::kState:
+        case movement::MemoryKind::kState:
             return fmt::format("step.states[{}]", b.position);
-        case MemoryKind::kArena:
+        case movement::MemoryKind::kArena:
             return fmt::format("step.arena + {}", b.position);
     }
     return {};
 }
 
 /// Of buffers that lie elsewhere in each repetition it is not asked where.
-bool may_share_memory(const ProgramBuffer& a, const ProgramBuffer& b) {
+bool may_share_memory(const movement::ProgramBuffer& a, const movement::ProgramBuffer& b) {
     if (a.memory != b.memory) return false;
-    if (a.memory != MemoryKind::kArena) return a.position == b.position;
-    if (!(a.repetition_stride == Index(0)) || !(b.repetition_stride == Index(0))) return true;
+    if (a.memory != movement::MemoryKind::kArena) return a.position == b.position;
+    if (!(a.repetition_stride == movement::Index(0)) || !(b.repetition_stride == movement::Index(0)))
+        return true;
     return a.position < b.position + b.bytes && b.position < a.position + a.bytes;
 }
 
@@ -62,34 +63,37 @@ std::string pointer_type(ElementType element, bool is_written) {
     return fmt::format("ntt::{}<{}>", range(element).low < 0 ? "SignedBits" : "Bits", bits(element));
 }
 
-std::string parameter_type(const ProgramBuffer& buffer, const std::vector<ProgramBuffer>& all) {
-    const bool is_alone = std::none_of(all.begin(), all.end(), [&](const ProgramBuffer& other) {
+std::string parameter_type(const movement::ProgramBuffer& buffer,
+                           const std::vector<movement::ProgramBuffer>& all) {
+    const bool is_alone = std::none_of(all.begin(), all.end(), [&](const movement::ProgramBuffer& other) {
         return &other != &buffer && may_share_memory(buffer, other);
     });
     return fmt::format("{} const{}", pointer_type(buffer.element, buffer.is_written),
                        buffer.is_written && is_alone ? " __restrict" : "");
 }
 
-std::string pointer_text(const ProgramBuffer& b) {
+std::string pointer_text(const movement::ProgramBuffer& b) {
     std::string base = base_text(b);
     if (b.worker_stride > 0) base += fmt::format(" + worker * {}", b.worker_stride);
-    if (!(b.repetition_stride == Index(0)))
+    if (!(b.repetition_stride == movement::Index(0)))
         base += fmt::format(" + repetition * ({})", b.repetition_stride.text());
     const std::string type = pointer_type(b.element, b.is_written);
     if (c_type(b.element).empty()) {
-        TESSERA_CHECK(b.memory == MemoryKind::kConstant, "{} of {}", b.name, name(b.element));
+        TESSERA_CHECK(b.memory == movement::MemoryKind::kConstant, "{} of {}", b.name, name(b.element));
         return fmt::format("[[maybe_unused]] const {} {}({});", type, b.name, base);
     }
-    const bool is_untyped = b.memory == MemoryKind::kInput || b.memory == MemoryKind::kOutput;
+    const bool is_untyped =
+        b.memory == movement::MemoryKind::kInput || b.memory == movement::MemoryKind::kOutput;
     return fmt::format("[[maybe_unused]] {} const {} = {}_cast<{}>({});", type, b.name,
                        is_untyped ? "static" : "reinterpret", type, base);
 }
 
-std::string whole_address_text(const Address& address) {
-    if (bits(address.element) >= 8 || address.offset == Index(0)) return address_text(address);
-    const Index bytes = floor_div(address.offset * Index(bits(address.element)), 8);
+std::string whole_address_text(const movement::Address& address) {
+    if (bits(address.element) >= 8 || address.offset == movement::Index(0)) return address_text(address);
+    const movement::Index bytes =
+        movement::floor_div(address.offset * movement::Index(bits(address.element)), 8);
     return fmt::format("{}({}.bytes() + {})", pointer_type(address.element, false), address.buffer,
                        bytes.text());
 }
 
-}  // namespace tessera::cpp
+}  // namespace tessera::codegen::cpp

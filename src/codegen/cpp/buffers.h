@@ -5,17 +5,18 @@
 
 #include "movement/program.h"
 
-namespace tessera::cpp {
+namespace tessera::codegen::cpp {
 
 /// "const float*", "ntt::bf16*", "ntt::Bits<4>": how the elements of a buffer are addressed.
 std::string pointer_type(ElementType element, bool is_written);
 /// Of a parameter for a kernel's buffer: `__restrict` if it is written and none of the others may share
 /// memory with it.
-std::string parameter_type(const ProgramBuffer& buffer, const std::vector<ProgramBuffer>& all);
+std::string parameter_type(const movement::ProgramBuffer& buffer,
+                           const std::vector<movement::ProgramBuffer>& all);
 /// A pointer to an element that begins with a byte, which the type of `pointer + elements` would not say of
 /// packed bits.
-std::string whole_address_text(const Address& address);
+std::string whole_address_text(const movement::Address& address);
 /// The declaration of a kernel's pointer to a buffer, in terms of `step` and `repetition`.
-std::string pointer_text(const ProgramBuffer& buffer);
+std::string pointer_text(const movement::ProgramBuffer& buffer);
 
-}  // namespace tessera::cpp
+}  // namespace tessera::codegen::cpp

@@ -10,7 +10,7 @@
 #include "lowering/storage.h"
 #include "support/error.h"
 
-namespace tessera::cpp {
+namespace tessera::codegen::cpp {
 namespace {
 
 /// A comment of one line. Names of models and nests come from outside: nothing of them may end the line or go
@@ -27,11 +27,11 @@ std::string comment(std::string_view text) {
 /// Of every kernel one, though names that are put together from parts may be equal.
 class FunctionNames {
 public:
-    explicit FunctionNames(const std::vector<Program>& programs) {
+    explicit FunctionNames(const std::vector<movement::Program>& programs) {
         std::set<std::string> taken;
-        for (const Program& program : programs)
-            for (const ProgramBlock& block : program.blocks)
-                for (const Kernel& kernel : block.kernels) {
+        for (const movement::Program& program : programs)
+            for (const movement::ProgramBlock& block : program.blocks)
+                for (const movement::Kernel& kernel : block.kernels) {
                     std::string block_name = block.name;
                     std::ranges::replace_if(
                         block_name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
@@ -42,10 +42,10 @@ public:
                     names_[&kernel] = name;
                 }
     }
-    const std::string& of(const Kernel& kernel) const { return names_.at(&kernel); }
+    const std::string& of(const movement::Kernel& kernel) const { return names_.at(&kernel); }
 
 private:
-    std::map<const Kernel*, std::string> names_;
+    std::map<const movement::Kernel*, std::string> names_;
 };
 
 /// A kernel in pieces, since several may have one body: layers that differ only in their place in a group.
@@ -62,9 +62,10 @@ struct EmittedKernel {
     std::string shape;       ///< equal where bodies are, but for the names of buffers and tiles
 };
 
-void find_shape(const std::vector<std::string>& tiles, const Kernel& kernel, EmittedKernel& emitted) {
-    std::map<std::string, const ProgramBuffer*> buffers;
-    for (const ProgramBuffer& buffer : kernel.buffers) buffers[buffer.name] = &buffer;
+void find_shape(const std::vector<std::string>& tiles, const movement::Kernel& kernel,
+                EmittedKernel& emitted) {
+    std::map<std::string, const movement::ProgramBuffer*> buffers;
+    for (const movement::ProgramBuffer& buffer : kernel.buffers) buffers[buffer.name] = &buffer;
     for (const std::string& tile : tiles) buffers[tile] = nullptr;
     std::map<std::string, std::string> replaced;
     const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
@@ -94,20 +95,21 @@ void find_shape(const std::vector<std::string>& tiles, const Kernel& kernel, Emi
     }
 }
 
-EmittedKernel emit_kernel(const Program& program, const Kernel& kernel, const std::string& name,
-                          FactorTypes& factors) {
+EmittedKernel emit_kernel(const movement::Program& program, const movement::Kernel& kernel,
+                          const std::string& name, FactorTypes& factors) {
     EmittedKernel emitted;
     emitted.name = name;
     emitted.comment = kernel.comment;
     for (size_t s = 0; s < program.symbols.size(); ++s) {
-        const Variable& symbol = program.symbols[s];
+        const movement::Variable& symbol = program.symbols[s];
         if (symbol.bounds.low == symbol.bounds.high) continue;
         emitted.symbols +=
             fmt::format("    [[maybe_unused]] const int64_t {} = step.symbols[{}];\n", symbol.name, s);
     }
     if (program.workers > 1)
-        emitted.symbols += fmt::format("    [[maybe_unused]] const int64_t {} = step.worker;\n", kWorker);
-    for (const ProgramBuffer& buffer : kernel.buffers)
+        emitted.symbols +=
+            fmt::format("    [[maybe_unused]] const int64_t {} = step.worker;\n", movement::kWorker);
+    for (const movement::ProgramBuffer& buffer : kernel.buffers)
         emitted.pointers += "    " + pointer_text(buffer) + "\n";
     KernelText text(factors);
     text.body(kernel.body);
@@ -141,17 +143,17 @@ std::string functions(const std::vector<EmittedKernel>& kernels) {
 
 }  // namespace
 
-std::string entry_name(const Program& program) {
+std::string entry_name(const movement::Program& program) {
     return "tessera_step_" + program.specialisation;
 }
 
-std::string emit(const std::string& model, const std::vector<Program>& programs) {
+std::string emit(const std::string& model, const std::vector<movement::Program>& programs) {
     FactorTypes factors;
     const FunctionNames names(programs);
     std::vector<EmittedKernel> kernels;
-    for (const Program& program : programs) {
-        for (const ProgramBlock& block : program.blocks) {
-            for (const Kernel& kernel : block.kernels)
+    for (const movement::Program& program : programs) {
+        for (const movement::ProgramBlock& block : program.blocks) {
+            for (const movement::Kernel& kernel : block.kernels)
                 kernels.push_back(emit_kernel(program, kernel, names.of(kernel), factors));
         }
     }
@@ -162,15 +164,15 @@ std::string emit(const std::string& model, const std::vector<Program>& programs)
         "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n\n";
     out += "namespace ntt = tessera::ntt;\n\nnamespace {\n\n" + factors.definitions() + kernel_functions;
     out += "}  // namespace\n";
-    for (const Program& program : programs) {
+    for (const movement::Program& program : programs) {
         out += fmt::format("\nextern \"C\" void {}(const TesseraStep* step) {{\n", entry_name(program));
-        for (const ProgramBlock& block : program.blocks) {
+        for (const movement::ProgramBlock& block : program.blocks) {
             const bool repeats = block.repeat > 1;
             if (repeats)
                 out += fmt::format("    for (int64_t repetition = 0; repetition < {}; ++repetition) {{\n",
                                    block.repeat);
             const char* indent = repeats ? "        " : "    ";
-            for (const Kernel& kernel : block.kernels) {
+            for (const movement::Kernel& kernel : block.kernels) {
                 if (kernel.barrier && program.workers > 1)
                     out += fmt::format("{}step->meet(step->team);\n", indent);
                 out += fmt::format("{}{}{}(*step, {});\n", indent,
@@ -184,4 +186,4 @@ std::string emit(const std::string& model, const std::vector<Program>& programs)
     return out;
 }
 
-}  // namespace tessera::cpp
+}  // namespace tessera::codegen::cpp

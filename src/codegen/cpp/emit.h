@@ -5,14 +5,14 @@
 
 #include "movement/program.h"
 
-namespace tessera::cpp {
+namespace tessera::codegen::cpp {
 
 /// One C++ translation unit over NTT with an entry `extern "C" void tessera_step_NAME(const TesseraStep*)`
 /// for each program. It is meant to be read: kernels are named after the graph and carry their nest as a
 /// comment.
-std::string emit(const std::string& model, const std::vector<Program>& programs);
+std::string emit(const std::string& model, const std::vector<movement::Program>& programs);
 
 /// The name of a specialisation's entry.
-std::string entry_name(const Program& program);
+std::string entry_name(const movement::Program& program);
 
-}  // namespace tessera::cpp
+}  // namespace tessera::codegen::cpp

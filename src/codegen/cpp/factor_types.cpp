@@ -7,34 +7,36 @@
 #include "codegen/cpp/value.h"
 #include "support/error.h"
 
-namespace tessera::cpp {
+namespace tessera::codegen::cpp {
 namespace {
 
 constexpr const char* kOuter = "outer";
 constexpr const char* kInner = "inner";
 
-bool has_no_other_variable(const Index& index, const std::string& variable) {
+bool has_no_other_variable(const movement::Index& index, const std::string& variable) {
     return std::all_of(index.terms().begin(), index.terms().end(), [&](const auto& entry) {
-        const Index::Atom& atom = *entry.second.atom;
-        if (atom.kind == Index::AtomKind::kVariable) return atom.variable.name == variable;
-        if (atom.kind == Index::AtomKind::kRead) return false;
-        return std::all_of(atom.arguments.begin(), atom.arguments.end(),
-                           [&](const Index& argument) { return has_no_other_variable(argument, variable); });
+        const movement::Index::Atom& atom = *entry.second.atom;
+        if (atom.kind == movement::Index::AtomKind::kVariable) return atom.variable.name == variable;
+        if (atom.kind == movement::Index::AtomKind::kRead) return false;
+        return std::all_of(
+            atom.arguments.begin(), atom.arguments.end(),
+            [&](const movement::Index& argument) { return has_no_other_variable(argument, variable); });
     });
 }
 
 /// An operand that the factor reads at start + outer * step + inner.
 struct Operand {
-    Address start;
+    movement::Address start;
     int64_t step = 0;
-    Index inner;
+    movement::Index inner;
 };
 
-std::optional<Operand> operand_of(const Load& load, const ComputedFactor& factor) {
+std::optional<Operand> operand_of(const movement::Load& load, const movement::ComputedFactor& factor) {
     if (!load.guards.empty()) return std::nullopt;
-    Operand operand{{load.from.buffer, Index(load.from.offset.constant()), load.from.element}, 0, {}};
+    Operand operand{
+        {load.from.buffer, movement::Index(load.from.offset.constant()), load.from.element}, 0, {}};
     for (const auto& [text, term] : load.from.offset.terms()) {
-        const Index part = atom_index(*term.atom) * Index(term.coefficient);
+        const movement::Index part = atom_index(*term.atom) * movement::Index(term.coefficient);
         if (text == factor.outer.name) {
             operand.step = term.coefficient;
         } else if (!part.uses(factor.outer.name) && !part.uses(factor.inner.name)) {
@@ -45,39 +47,42 @@ std::optional<Operand> operand_of(const Load& load, const ComputedFactor& factor
             return std::nullopt;
         }
     }
-    const Index begin = operand.start.offset * Index(bits(operand.start.element));
+    const movement::Index begin = operand.start.offset * movement::Index(bits(operand.start.element));
     if (begin.divisor() % 8 != 0) return std::nullopt;
     return operand;
 }
 
 /// The value with its operands replaced by members p0, p1, .. and step0, step1, .. of the type; null if it
 /// cannot be written so.
-ValuePtr with_members(const ValuePtr& value, const ComputedFactor& factor, std::vector<Operand>& operands) {
-    if (const auto* load = std::get_if<Load>(&value->node)) {
+movement::ValuePtr with_members(const movement::ValuePtr& value, const movement::ComputedFactor& factor,
+                                std::vector<Operand>& operands) {
+    if (const auto* load = std::get_if<movement::Load>(&value->node)) {
         std::optional<Operand> operand = operand_of(*load, factor);
         if (!operand) return nullptr;
         const size_t i = operands.size();
-        Load member = *load;
+        movement::Load member = *load;
         member.from.buffer = fmt::format("p{}", i);
         member.from.offset =
-            operand->inner.substitute(factor.inner.name, Index::variable({kInner, factor.inner.bounds})) +
-            Index::variable({kOuter, factor.outer.bounds}) *
-                Index::variable({fmt::format("step{}", i), {operand->step, operand->step + 1}});
+            operand->inner.substitute(factor.inner.name,
+                                      movement::Index::variable({kInner, factor.inner.bounds})) +
+            movement::Index::variable({kOuter, factor.outer.bounds}) *
+                movement::Index::variable({fmt::format("step{}", i), {operand->step, operand->step + 1}});
         operands.push_back(std::move(*operand));
-        return std::make_shared<const ValueExpr>(ValueExpr{std::move(member)});
+        return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(member)});
     }
-    if (const auto* call = std::get_if<ApplyValue>(&value->node)) {
-        ApplyValue replaced{call->function, {}};
-        for (const ValuePtr& argument : call->arguments) {
+    if (const auto* call = std::get_if<movement::ApplyValue>(&value->node)) {
+        movement::ApplyValue replaced{call->function, {}};
+        for (const movement::ValuePtr& argument : call->arguments) {
             replaced.arguments.push_back(with_members(argument, factor, operands));
             if (!replaced.arguments.back()) return nullptr;
         }
-        return std::make_shared<const ValueExpr>(ValueExpr{std::move(replaced)});
+        return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(replaced)});
     }
-    if (const auto* rounded = std::get_if<RoundValue>(&value->node)) {
-        ValuePtr argument = with_members(rounded->argument, factor, operands);
+    if (const auto* rounded = std::get_if<movement::RoundValue>(&value->node)) {
+        movement::ValuePtr argument = with_members(rounded->argument, factor, operands);
         if (!argument) return nullptr;
-        return std::make_shared<const ValueExpr>(ValueExpr{RoundValue{rounded->to, std::move(argument)}});
+        return std::make_shared<const movement::ValueExpr>(
+            movement::ValueExpr{movement::RoundValue{rounded->to, std::move(argument)}});
     }
     const bool is_number =
         std::holds_alternative<Number>(value->node) || std::holds_alternative<Infinity>(value->node);
@@ -86,9 +91,9 @@ ValuePtr with_members(const ValuePtr& value, const ComputedFactor& factor, std::
 
 }  // namespace
 
-std::optional<std::string> FactorTypes::object(const ComputedFactor& factor, int64_t lanes) {
+std::optional<std::string> FactorTypes::object(const movement::ComputedFactor& factor, int64_t lanes) {
     std::vector<Operand> operands;
-    const ValuePtr value = with_members(factor.value, factor, operands);
+    const movement::ValuePtr value = with_members(factor.value, factor, operands);
     if (!value) return std::nullopt;
     ValueContext context;
     context.lanes = lanes;
@@ -111,4 +116,4 @@ std::optional<std::string> FactorTypes::object(const ComputedFactor& factor, int
     return fmt::format("{}{{{}{}}}", entry->second, starts, steps);
 }
 
-}  // namespace tessera::cpp
+}  // namespace tessera::codegen::cpp

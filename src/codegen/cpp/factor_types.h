@@ -7,7 +7,7 @@
 
 #include "movement/program.h"
 
-namespace tessera::cpp {
+namespace tessera::codegen::cpp {
 
 /// Function types for the factors of products that are computed from several operands, such as quants and
 /// their scales. Factors that differ only in where their operands lie and how long their rows are share one
@@ -16,7 +16,7 @@ class FactorTypes {
 public:
     /// An expression for an object that computes the factor; nothing if its addresses are not of a form in
     /// which only the starts of the operands and their steps along `outer` vary.
-    std::optional<std::string> object(const ComputedFactor& factor, int64_t lanes);
+    std::optional<std::string> object(const movement::ComputedFactor& factor, int64_t lanes);
     /// All types that objects have been made of.
     const std::string& definitions() const { return definitions_; }
 
@@ -25,4 +25,4 @@ private:
     std::string definitions_;
 };
 
-}  // namespace tessera::cpp
+}  // namespace tessera::codegen::cpp

@@ -3,32 +3,32 @@
 #include "codegen/cpp/buffers.h"
 #include "support/error.h"
 
-namespace tessera::cpp {
+namespace tessera::codegen::cpp {
 namespace {
 
 /// The lanes of the factor if they lie beside each other in memory, to be widened at most.
-const Load* lanes_in_memory(const ComputedFactor& factor, int64_t lanes) {
-    const auto* load = std::get_if<Load>(&factor.value->node);
+const movement::Load* lanes_in_memory(const movement::ComputedFactor& factor, int64_t lanes) {
+    const auto* load = std::get_if<movement::Load>(&factor.value->node);
     return load && lanes > 1 && load->lane_stride == 1 && load->guards.empty() ? load : nullptr;
 }
 
 }  // namespace
 
-void KernelText::body(const Body& statements) {
-    for (const Statement& s : statements) std::visit([&](const auto& node) { emit(node); }, s.node);
+void KernelText::body(const movement::Body& statements) {
+    for (const movement::Statement& s : statements) std::visit([&](const auto& node) { emit(node); }, s.node);
 }
 
 void KernelText::line(const std::string& text) {
     out_ += std::string(static_cast<size_t>(depth_) * 4, ' ') + text + "\n";
 }
 
-void KernelText::nested(const Body& statements) {
+void KernelText::nested(const movement::Body& statements) {
     ++depth_;
     body(statements);
     --depth_;
 }
 
-void KernelText::emit(const For& loop) {
+void KernelText::emit(const movement::For& loop) {
     const std::string& v = loop.variable.name;
     line(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {3}) {{", v, loop.begin.text(), loop.end.text(),
                      loop.step == 1 ? "++" + v : fmt::format("{} += {}", v, loop.step)));
@@ -36,16 +36,16 @@ void KernelText::emit(const For& loop) {
     line("}");
 }
 
-void KernelText::emit(const Let& let) {
+void KernelText::emit(const movement::Let& let) {
     line(fmt::format("const int64_t {} = {};", let.variable.name, let.value.text()));
 }
 
 /// Whole groups, then the partial one: a constant extent decides at once which of them there are.
-void KernelText::emit(const VectorFor& loop) {
+void KernelText::emit(const movement::VectorFor& loop) {
     const ValueContext before = context_;
     const std::string& v = loop.variable.name;
     if (loop.lanes == 1) {
-        emit(For{loop.variable, loop.begin, loop.end, 1, loop.body});
+        emit(movement::For{loop.variable, loop.begin, loop.end, 1, loop.body});
         return;
     }
     context_.lanes = loop.lanes;
@@ -75,13 +75,13 @@ void KernelText::emit(const VectorFor& loop) {
     context_ = before;
 }
 
-void KernelText::emit(const If& branch) {
+void KernelText::emit(const movement::If& branch) {
     line(fmt::format("if ({}) {{", condition_text(*branch.condition, context_).text));
     nested(branch.body);
     line("}");
 }
 
-void KernelText::emit(const Store& store) {
+void KernelText::emit(const movement::Store& store) {
     if (context_.lanes == 1 || store.lane_stride == 0) {
         const std::string value = float_text(*store.value, context_, false);
         line(store.to.element == ElementType::kF32
@@ -99,7 +99,7 @@ void KernelText::emit(const Store& store) {
     }
 }
 
-void KernelText::emit(const Declare& accumulator) {
+void KernelText::emit(const movement::Declare& accumulator) {
     context_.accumulators[accumulator.name] = accumulator;
     ValueContext own;
     own.lanes = accumulator.lanes;
@@ -109,9 +109,9 @@ void KernelText::emit(const Declare& accumulator) {
         accumulator.lanes == 1 ? start : fmt::format("ntt::broadcast<{}>({})", own.vector(), start)));
 }
 
-void KernelText::emit(const Accumulate& fold) {
+void KernelText::emit(const movement::Accumulate& fold) {
     const bool has_lanes = context_.accumulators.at(fold.name).lanes > 1;
-    const auto* product = std::get_if<ApplyValue>(&fold.value->node);
+    const auto* product = std::get_if<movement::ApplyValue>(&fold.value->node);
     std::string folded;
     if (fold.monoid == Monoid::kSum && product && product->function == Function::kMul) {
         folded = fmt::format("ntt::fma({}, {}, {})", float_text(*product->arguments[0], context_, has_lanes),
@@ -149,22 +149,22 @@ void KernelText::emit(const Accumulate& fold) {
              : fmt::format("{} = {};", fold.name, folded));
 }
 
-std::string KernelText::whole_address(const Address& address) const {
+std::string KernelText::whole_address(const movement::Address& address) const {
     return whole_address_text(address);
 }
 
-void KernelText::factor(const Factor& b, int64_t lanes, const FactorForms& forms) {
-    if (const auto* strided = std::get_if<StridedFactor>(&b)) {
+void KernelText::factor(const movement::Factor& b, int64_t lanes, const movement::FactorForms& forms) {
+    if (const auto* strided = std::get_if<movement::StridedFactor>(&b)) {
         line(fmt::format("    ntt::{}({}, {}, {}),", forms.strided, address_text(strided->start),
-                         strided->outer.text(), fixed(strided->inner)));
+                         strided->outer.text(), movement::fixed(strided->inner)));
         return;
     }
-    const auto& function = std::get<ComputedFactor>(b);
+    const auto& function = std::get<movement::ComputedFactor>(b);
     if (const auto object = factors_.object(function, lanes)) {
         line(fmt::format("    ntt::{}({}),", forms.computed, *object));
         return;
     }
-    if (const Load* found = lanes_in_memory(function, lanes); found && forms.found) {
+    if (const movement::Load* found = lanes_in_memory(function, lanes); found && forms.found) {
         line(fmt::format(
             "    ntt::{}([&]([[maybe_unused]] const int64_t {}, [[maybe_unused]] const int64_t {}) "
             "__attribute__((always_inline)) {{",
@@ -184,13 +184,14 @@ void KernelText::factor(const Factor& b, int64_t lanes, const FactorForms& forms
     line("    }),");
 }
 
-void KernelText::emit(const LocalTile& tile) {
+void KernelText::emit(const movement::LocalTile& tile) {
     tiles_.push_back(tile.name);
     line(fmt::format("alignas(64) float {}[{}];", tile.name, tile.elements));
 }
 
-void KernelText::emit(const Fill& fill) {
-    const std::string at = (fill.to.offset + Index::variable({"at", {0, fill.count.bounds().high}})).text();
+void KernelText::emit(const movement::Fill& fill) {
+    const std::string at =
+        (fill.to.offset + movement::Index::variable({"at", {0, fill.count.bounds().high}})).text();
     const std::string value = float_literal(fill.value);
     line(fmt::format("for (int64_t at = 0; at < {}; ++at) {};", fill.count.text(),
                      fill.to.element == ElementType::kF32
@@ -198,4 +199,4 @@ void KernelText::emit(const Fill& fill) {
                          : fmt::format("ntt::set_element({}, {}, {})", fill.to.buffer, at, value)));
 }
 
-}  // namespace tessera::cpp
+}  // namespace tessera::codegen::cpp

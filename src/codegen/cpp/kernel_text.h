@@ -8,34 +8,34 @@
 #include "movement/call_text.h"
 #include "movement/program.h"
 
-namespace tessera::cpp {
+namespace tessera::codegen::cpp {
 
 /// The statements of one kernel as C++.
-class KernelText : public CallText {
+class KernelText : public movement::CallText {
 public:
     explicit KernelText(FactorTypes& factors) : factors_(factors) {}
 
-    void body(const Body& statements);
+    void body(const movement::Body& statements);
     void line(const std::string& text) override;
     const std::string& text() const { return out_; }
     /// Names of the local tiles that have been declared.
     const std::vector<std::string>& tiles() const { return tiles_; }
 
 private:
-    void emit(const For& loop);
-    void emit(const Let& let);
-    void emit(const VectorFor& loop);
-    void emit(const If& branch);
-    void emit(const Store& store);
-    void emit(const Declare& accumulator);
-    void emit(const Accumulate& fold);
-    void emit(const Call& call) { call.spell(*this); }
-    void emit(const LocalTile& tile);
-    void emit(const Fill& fill);
-    std::string address(const Address& address) const override { return address_text(address); }
-    std::string whole_address(const Address& address) const override;
-    void factor(const Factor& b, int64_t lanes, const FactorForms& forms) override;
-    void nested(const Body& statements);
+    void emit(const movement::For& loop);
+    void emit(const movement::Let& let);
+    void emit(const movement::VectorFor& loop);
+    void emit(const movement::If& branch);
+    void emit(const movement::Store& store);
+    void emit(const movement::Declare& accumulator);
+    void emit(const movement::Accumulate& fold);
+    void emit(const movement::Call& call) { call.spell(*this); }
+    void emit(const movement::LocalTile& tile);
+    void emit(const movement::Fill& fill);
+    std::string address(const movement::Address& address) const override { return address_text(address); }
+    std::string whole_address(const movement::Address& address) const override;
+    void factor(const movement::Factor& b, int64_t lanes, const movement::FactorForms& forms) override;
+    void nested(const movement::Body& statements);
 
     FactorTypes& factors_;
     std::string out_;
@@ -44,4 +44,4 @@ private:
     ValueContext context_;
 };
 
-}  // namespace tessera::cpp
+}  // namespace tessera::codegen::cpp

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera::cpp {
+namespace tessera::codegen::cpp {
 
 std::string ValueContext::vector() const {
     return lanes == 1 ? "float" : fmt::format("ntt::Vector<float, {}>", lanes);
@@ -14,7 +14,7 @@ std::string ValueContext::vector_of_int() const {
     return lanes == 1 ? "int32_t" : fmt::format("ntt::Vector<int32_t, {}>", lanes);
 }
 
-std::string address_text(const Address& address) {
+std::string address_text(const movement::Address& address) {
     const std::string offset = address.offset.text();
     return offset == "0" ? address.buffer : address.buffer + " + " + offset;
 }
@@ -57,7 +57,7 @@ std::string widened(const Text& value, const ValueContext& context) {
                                     : fmt::format("ntt::broadcast<{}>({})", context.vector(), value.text);
 }
 
-Text load_text(const Load& load, const ValueContext& context) {
+Text load_text(const movement::Load& load, const ValueContext& context) {
     Text result;
     if (load.lane_stride == 0 || context.lanes == 1) {
         result.text = load.from.element == ElementType::kF32
@@ -73,7 +73,7 @@ Text load_text(const Load& load, const ValueContext& context) {
                   Kind::kFloat, true};
     }
     std::string inside;
-    for (const Load::Guard& guard : load.guards) {
+    for (const movement::Load::Guard& guard : load.guards) {
         const std::string at = guard.coordinate.text();
         inside +=
             fmt::format("{}{} >= 0 && {} < {}", inside.empty() ? "" : " && ", at, at, guard.extent.text());
@@ -114,15 +114,15 @@ const char* infix(Function function) {
 }
 
 /// A number beside an integer is one.
-Text beside(const ValueExpr& value, const ValueExpr& other, const ValueContext& context) {
+Text beside(const movement::ValueExpr& value, const movement::ValueExpr& other, const ValueContext& context) {
     const auto* n = std::get_if<Number>(&value.node);
-    if (n && n->is_integer && std::holds_alternative<Integer>(other.node)) {
+    if (n && n->is_integer && std::holds_alternative<movement::Integer>(other.node)) {
         return {fmt::format("{}", static_cast<int64_t>(n->value)), Kind::kInt, false};
     }
     return text_of(value, context);
 }
 
-Text infix_text(const ApplyValue& call, const ValueContext& context) {
+Text infix_text(const movement::ApplyValue& call, const ValueContext& context) {
     Text a = beside(*call.arguments[0], *call.arguments[1], context);
     Text b = beside(*call.arguments[1], *call.arguments[0], context);
     const bool compares = is_comparison(call.function);
@@ -142,7 +142,7 @@ Text infix_text(const ApplyValue& call, const ValueContext& context) {
             lanes};
 }
 
-Text logic_text(const ApplyValue& call, const ValueContext& context) {
+Text logic_text(const movement::ApplyValue& call, const ValueContext& context) {
     const Text a = condition_text(*call.arguments[0], context);
     if (call.function == Function::kNot) {
         return {a.has_lanes ? fmt::format("ntt::logical_not({})", a.text) : fmt::format("(!{})", a.text),
@@ -157,7 +157,7 @@ Text logic_text(const ApplyValue& call, const ValueContext& context) {
             Kind::kMask, true};
 }
 
-Text call_text(const ApplyValue& call, const ValueContext& context) {
+Text call_text(const movement::ApplyValue& call, const ValueContext& context) {
     if (infix(call.function)) return infix_text(call, context);
     switch (call.function) {
         case Function::kAnd:
@@ -192,7 +192,7 @@ Text call_text(const ApplyValue& call, const ValueContext& context) {
     std::string arguments;
     bool lanes = false;
     std::vector<Text> texts;
-    for (const ValuePtr& a : call.arguments) {
+    for (const movement::ValuePtr& a : call.arguments) {
         texts.push_back(as_float(text_of(*a, context), context));
         lanes |= texts.back().has_lanes;
     }
@@ -203,18 +203,18 @@ Text call_text(const ApplyValue& call, const ValueContext& context) {
 
 }  // namespace
 
-Text text_of(const ValueExpr& value, const ValueContext& context) {
+Text text_of(const movement::ValueExpr& value, const ValueContext& context) {
     if (const auto* n = std::get_if<Number>(&value.node))
         return {float_literal(n->value), Kind::kFloat, false};
     if (std::holds_alternative<Infinity>(value.node)) return {float_literal(INFINITY), Kind::kFloat, false};
-    if (const auto* load = std::get_if<Load>(&value.node)) return load_text(*load, context);
-    if (const auto* call = std::get_if<ApplyValue>(&value.node)) return call_text(*call, context);
-    if (const auto* rounded = std::get_if<RoundValue>(&value.node)) {
+    if (const auto* load = std::get_if<movement::Load>(&value.node)) return load_text(*load, context);
+    if (const auto* call = std::get_if<movement::ApplyValue>(&value.node)) return call_text(*call, context);
+    if (const auto* rounded = std::get_if<movement::RoundValue>(&value.node)) {
         const Text of = as_float(text_of(*rounded->argument, context), context);
         return {fmt::format("ntt::rounded<ntt::{}>({})", name(rounded->to), of.text), Kind::kFloat,
                 of.has_lanes};
     }
-    if (const auto* integer = std::get_if<Integer>(&value.node)) {
+    if (const auto* integer = std::get_if<movement::Integer>(&value.node)) {
         const std::string first = in_parentheses(integer->value.text());
         if (integer->lane_stride == 0 || context.lanes == 1) return {first, Kind::kInt, false};
         const std::string lanes = fmt::format("ntt::iota<{}>()", context.vector_of_int());
@@ -223,27 +223,27 @@ Text text_of(const ValueExpr& value, const ValueContext& context) {
                             integer->value.text()),
                 Kind::kInt, true};
     }
-    const auto& accumulator = std::get<AccumulatorRef>(value.node);
-    const Declare& declared = context.accumulators.at(accumulator.name);
+    const auto& accumulator = std::get<movement::AccumulatorRef>(value.node);
+    const movement::Declare& declared = context.accumulators.at(accumulator.name);
     if (!accumulator.fold_lanes) return {accumulator.name, Kind::kFloat, declared.lanes > 1};
     return {fmt::format("ntt::fold_{}({})", name(declared.monoid), accumulator.name), Kind::kFloat, false};
 }
 
-std::string float_text(const ValueExpr& value, const ValueContext& context, bool is_widened) {
+std::string float_text(const movement::ValueExpr& value, const ValueContext& context, bool is_widened) {
     const Text text = as_float(text_of(value, context), context);
     return is_widened ? widened(text, context) : text.text;
 }
 
-std::string factor_text(const ValueExpr& value, const ValueContext& context) {
+std::string factor_text(const movement::ValueExpr& value, const ValueContext& context) {
     const std::string text = float_text(value, context, true);
     return context.lanes == 1 ? fmt::format("ntt::broadcast<ntt::Vector<float, 1>>({})", text) : text;
 }
 
-Text condition_text(const ValueExpr& value, const ValueContext& context) {
+Text condition_text(const movement::ValueExpr& value, const ValueContext& context) {
     Text text = text_of(value, context);
     if (text.kind == Kind::kMask) return text;
     if (text.kind == Kind::kInt) return {fmt::format("({} != 0)", text.text), Kind::kMask, text.has_lanes};
     return {fmt::format("({} != 0.0f)", text.text), Kind::kMask, text.has_lanes};
 }
 
-}  // namespace tessera::cpp
+}  // namespace tessera::codegen::cpp

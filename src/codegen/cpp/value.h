@@ -5,14 +5,14 @@
 
 #include "movement/program.h"
 
-namespace tessera::cpp {
+namespace tessera::codegen::cpp {
 
 /// What the text of a value depends on: whether it stands in a group of lanes, and which accumulators have
 /// lanes.
 struct ValueContext {
-    int64_t lanes = 1;                            ///< of the group; 1: scalars
-    std::string valid;                            ///< the number of valid lanes, in the group
-    std::map<std::string, Declare> accumulators;  ///< in scope, by name
+    int64_t lanes = 1;                                      ///< of the group; 1: scalars
+    std::string valid;                                      ///< the number of valid lanes, in the group
+    std::map<std::string, movement::Declare> accumulators;  ///< in scope, by name
 
     std::string vector() const;  ///< "ntt::Vector<float, 16>", or "float"
     std::string vector_of_int() const;
@@ -27,14 +27,14 @@ struct Text {
 };
 
 /// C++ over NTT. @throws Error for a function that compiled code does not have on these kinds.
-Text text_of(const ValueExpr& value, const ValueContext& context);
+Text text_of(const movement::ValueExpr& value, const ValueContext& context);
 /// The same as floats, with lanes where the context has them (`widened`).
-std::string float_text(const ValueExpr& value, const ValueContext& context, bool widened);
+std::string float_text(const movement::ValueExpr& value, const ValueContext& context, bool widened);
 /// A group of lanes of a product's factor: a vector, also of one lane.
-std::string factor_text(const ValueExpr& value, const ValueContext& context);
+std::string factor_text(const movement::ValueExpr& value, const ValueContext& context);
 /// As a condition.
-Text condition_text(const ValueExpr& value, const ValueContext& context);
-std::string address_text(const Address& address);
+Text condition_text(const movement::ValueExpr& value, const ValueContext& context);
+std::string address_text(const movement::Address& address);
 std::string float_literal(double value);
 
-}  // namespace tessera::cpp
+}  // namespace tessera::codegen::cpp

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 constexpr std::array kTypes = {
@@ -65,4 +65,4 @@ std::optional<GgmlType> ggml_type_of(uint32_t number) {
     return entry->type;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

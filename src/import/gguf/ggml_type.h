@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::import {
 
 /// Element types of tensors in a GGUF file, with the numbers of the format. All are known by name and size,
 /// so that a file in a type that Tessera cannot compute with is read, and its type named. Source: the GGUF
@@ -61,4 +61,4 @@ const GgmlTypeInfo& info(GgmlType type);
 /// Empty for numbers that no type has, and for types that ggml has withdrawn (4, 5, 31-33, 36-38).
 std::optional<GgmlType> ggml_type_of(uint32_t number);
 
-}  // namespace tessera
+}  // namespace tessera::import

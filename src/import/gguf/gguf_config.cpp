@@ -12,7 +12,7 @@
 
 // Keys: docs/gguf.md of ggml, "Standardized key-value pairs"; defaults as llama.cpp takes them.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 struct RefusedKey {
@@ -189,4 +189,4 @@ std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, const GgufTe
     return config;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

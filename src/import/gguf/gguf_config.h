@@ -6,7 +6,7 @@
 #include "import/findings.h"
 #include "import/gguf/gguf_file.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// Reads the settings of a model from the metadata of a GGUF file. Those that Tessera cannot compute go to
 /// the findings, all of them; the configuration is empty if the architecture is one of them. `embedding`, the
@@ -15,4 +15,4 @@ namespace tessera {
 std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, const GgufTensor* embedding,
                                               Findings& findings);
 
-}  // namespace tessera
+}  // namespace tessera::import

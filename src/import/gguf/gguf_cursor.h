@@ -12,7 +12,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 
 static_assert(std::endian::native == std::endian::little, "GGUF values are read as they lie in memory");
 
@@ -69,4 +69,4 @@ private:
     size_t offset_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -15,7 +15,7 @@
 //   tensors x { name string | rank u32 | extents u64 x rank | type u32 | offset u64 }
 //   padding to the alignment | data: every tensor at its offset from here, a multiple of the alignment
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 constexpr std::string_view kMagic = "GGUF";
@@ -174,4 +174,4 @@ void GgufFile::release(std::span<const std::byte> part) const {
     if (file_.size() != 0) file_.release(part);
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -13,7 +13,7 @@
 #include "import/gguf/gguf_metadata.h"
 #include "support/mapped_file.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// One tensor as the file describes it.
 struct GgufTensor {
@@ -67,4 +67,4 @@ private:
     std::unordered_map<std::string_view, size_t> index_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -7,7 +7,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 // A key longer than this is damage: the specification allows 2^16 - 1 bytes.
@@ -297,4 +297,4 @@ template std::optional<std::vector<std::string_view>> GgufMetadata::get_array(st
 template std::optional<std::vector<float>> GgufMetadata::get_array(std::string_view) const;
 template std::optional<std::vector<int32_t>> GgufMetadata::get_array(std::string_view) const;
 
-}  // namespace tessera
+}  // namespace tessera::import

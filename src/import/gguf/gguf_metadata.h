@@ -13,7 +13,7 @@
 
 #include "import/gguf/gguf_cursor.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// Types of metadata values, with the numbers of the format (docs/gguf.md of the ggml project).
 enum class GgufValueType : uint32_t {
@@ -95,4 +95,4 @@ extern template std::optional<std::vector<std::string_view>> GgufMetadata::get_a
 extern template std::optional<std::vector<float>> GgufMetadata::get_array(std::string_view) const;
 extern template std::optional<std::vector<int32_t>> GgufMetadata::get_array(std::string_view) const;
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -7,7 +7,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 namespace fs = std::filesystem;
@@ -101,10 +101,11 @@ GgufParts GgufParts::open(const fs::path& path) {
     if (facts.count > 1) {
         const std::string stem = path.stem().string();
         const PartName name = checked_name(given, facts, stem);
-        for (int64_t number = 1; number <= name.count; ++number)
-            parts.push_back(number == name.number
-                                ? std::move(given)
-                                : open_part(sibling(path, name.model, number, name.count), number, name));
+        for (int64_t number = 1; number <= name.count; ++number) {
+            if (number != name.number)
+                parts.push_back(open_part(sibling(path, name.model, number, name.count), number, name));
+        }
+        parts.insert(parts.begin() + (name.number - 1), std::move(given));
     } else {
         parts.push_back(std::move(given));
     }
@@ -168,4 +169,4 @@ const GgufTensor* GgufParts::find_tensor(std::string_view name) const {
     return nullptr;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

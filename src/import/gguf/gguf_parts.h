@@ -7,7 +7,7 @@
 
 #include "import/gguf/gguf_file.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// A model in GGUF files: in one, or in the parts that llama-gguf-split makes of it,
 ///
@@ -39,4 +39,4 @@ private:
     std::vector<std::shared_ptr<const GgufFile>> parts_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -9,7 +9,7 @@
 #include "support/error.h"
 #include "support/shown.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 std::string shown_value(const GgufValue* value) {
@@ -150,4 +150,4 @@ std::vector<UnreadSetting> GgufSettings::unread() const {
     return all;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -11,7 +11,7 @@
 #include "import/gguf/gguf_file.h"
 #include "import/settings_account.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// Reads the metadata of a GGUF file that concern the model, each with its type and range. Every reader
 /// throws Error naming file, key, found and expected. Remembers what was asked for.
@@ -56,4 +56,4 @@ private:
     std::set<std::string, std::less<>> read_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -1,6 +1,6 @@
 #include "import/gguf/gguf_weights.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 std::optional<ElementType> element_of(GgmlType type) {
@@ -50,4 +50,4 @@ void GgufWeights::release(std::string_view name) const {
     if (found != tensors_.end()) found->second.file->release(found->second.tensor.bytes);
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

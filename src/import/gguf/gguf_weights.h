@@ -8,7 +8,7 @@
 #include "import/gguf/gguf_parts.h"
 #include "import/weights.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// The tensors of a model in GGUF files, with the outermost axis first.
 class GgufWeights : public WeightSource {
@@ -27,4 +27,4 @@ private:
     std::map<std::string, Placed, std::less<>> tensors_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

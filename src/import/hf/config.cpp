@@ -13,7 +13,7 @@
 #include "support/error.h"
 #include "support/json.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 /// `model_type` decides; `architectures` may only name the class of that type, or stand in for it.
@@ -110,4 +110,4 @@ std::optional<DecoderConfig> read_hf_config(const std::string& path, Findings& f
     return config;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -6,7 +6,7 @@
 #include "import/decoder_config.h"
 #include "import/findings.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// Reads config.json of a HuggingFace model, and generation_config.json beside it for the tokens that end a
 /// text. Settings that Tessera cannot compute go to the findings, all of them; the configuration is empty if
@@ -15,4 +15,4 @@ namespace tessera {
 /// range.
 std::optional<DecoderConfig> read_hf_config(const std::string& path, Findings& findings);
 
-}  // namespace tessera
+}  // namespace tessera::import

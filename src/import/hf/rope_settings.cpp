@@ -11,7 +11,7 @@
 //   {"rope_parameters": {"rope_theta": 1e4, "rope_type": "linear", "factor": 2}}  from 5 on
 //   {"rope_parameters": {"full_attention": {"rope_theta": 1e4, ...}, ...}}        by the types of layers
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 constexpr RealBounds kBase{1e-3, 1e15};
@@ -87,4 +87,4 @@ RopeConfig read_rope(HfSettings& settings) {
     return scaling ? *scaling : parameters.value_or(rope);
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

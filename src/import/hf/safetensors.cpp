@@ -9,7 +9,7 @@
 #include "support/json.h"
 #include "support/stand_in.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 /// As the reference implementation limits it.
@@ -147,4 +147,4 @@ void SafetensorsFile::release(std::string_view name) const {
     if (const StoredTensor* tensor = find(name)) file_.release(tensor->bytes);
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -7,7 +7,7 @@
 #include "import/weights.h"
 #include "support/mapped_file.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// A safetensors file: 8 bytes of header length, a JSON header, then the contents of the tensors without gap
 /// or overlap. All of it is checked when it is opened, so that every tensor lies inside the file; the file
@@ -26,4 +26,4 @@ private:
     std::map<std::string, StoredTensor, std::less<>> tensors_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

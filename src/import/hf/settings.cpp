@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 
 JsonCursor HfSettings::required(const std::string& field, const std::string& expected) const {
     const auto found = object_.find(field);
@@ -121,4 +121,4 @@ std::vector<UnreadSetting> HfSettings::unread() const {
     return all;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

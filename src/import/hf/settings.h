@@ -10,7 +10,7 @@
 #include "import/settings_account.h"
 #include "support/json.h"
 
-namespace tessera {
+namespace tessera::import {
 
 struct IntegerBounds {
     int64_t low;
@@ -75,4 +75,4 @@ private:
     Findings& findings_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

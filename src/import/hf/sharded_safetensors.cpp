@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/json.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 /// More than twice what a model with hundreds of experts in every layer has.
@@ -85,4 +85,4 @@ void ShardedSafetensors::release(std::string_view name) const {
     if (found != shard_of_.end()) shards_[found->second].release(name);
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -8,7 +8,7 @@
 #include "import/hf/safetensors.h"
 #include "import/weights.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// A checkpoint in several safetensors files, the shards, beside an index `model.safetensors.index.json`:
 ///
@@ -32,4 +32,4 @@ private:
     std::map<std::string, size_t, std::less<>> shard_of_;  ///< by tensor
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -6,7 +6,7 @@
 
 #include "import/settings_account.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 struct Refused {
@@ -138,4 +138,4 @@ void account_for_rest(const HfSettings& settings, Findings& findings) {
     account_for(settings.unread(), kHarmless, findings);
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace tessera {
+namespace tessera::import {
 
 std::span<const Architecture* const> architectures() {
     static const std::array all = {&llama_architecture(), &qwen2_architecture(), &qwen3_architecture()};
@@ -24,4 +24,4 @@ std::string known_architectures() {
     return known;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

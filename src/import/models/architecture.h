@@ -7,7 +7,7 @@
 #include "import/decoder_config.h"
 #include "import/hf/settings.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// What distinguishes one architecture from the common decoder.
 struct Architecture {
@@ -33,4 +33,4 @@ const Architecture* find_architecture(std::string_view name);
 /// "llama, qwen2, qwen3".
 std::string known_architectures();
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -3,7 +3,7 @@
 // Llama 1, 2 and 3.x. Source: modeling_llama.py and configuration_llama.py of HuggingFace transformers;
 // llama.cpp's converter permutes the rows of Q and K, so that a GGUF file rotates adjacent pairs.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 constexpr auto kAttentionBiases = {LayerTensor::kQueryBias, LayerTensor::kKeyBias, LayerTensor::kValueBias,
@@ -35,4 +35,4 @@ const Architecture& llama_architecture() {
     return architecture;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -4,7 +4,7 @@
 // Qwen2 and Qwen2.5: Llama with biases of Q, K and V that no setting switches off. Source: modeling_qwen2.py
 // of HuggingFace transformers.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 constexpr auto kBiases = {LayerTensor::kQueryBias, LayerTensor::kKeyBias, LayerTensor::kValueBias};
@@ -31,4 +31,4 @@ const Architecture& qwen2_architecture() {
     return architecture;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

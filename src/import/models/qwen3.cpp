@@ -4,7 +4,7 @@
 // Qwen3: each head of Q and K is normalised before its rotation. Source: modeling_qwen3.py and
 // configuration_qwen3.py of HuggingFace transformers.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 constexpr auto kHeadNorms = {LayerTensor::kQueryNorm, LayerTensor::kKeyNorm};
@@ -34,4 +34,4 @@ const Architecture& qwen3_architecture() {
     return architecture;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -4,7 +4,7 @@
 // Which side of `max_window_layers` has the window has changed between versions: it decides nothing here. A
 // list of `layer_types` takes their place, and is refused elsewhere if a layer has a window.
 
-namespace tessera {
+namespace tessera::import {
 
 void refuse_qwen_window(HfSettings& settings) {
     const bool is_used = settings.boolean("use_sliding_window", false);
@@ -14,4 +14,4 @@ void refuse_qwen_window(HfSettings& settings) {
         settings.refuse("use_sliding_window", "attention over a sliding window");
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

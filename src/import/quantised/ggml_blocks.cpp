@@ -25,7 +25,7 @@
 // bytes 0-3 and 4-7; the others have their low half in bytes 8-11 (a scale below its minimum) and their upper
 // two bits above the first four.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ops::WeightFormat;
@@ -140,4 +140,4 @@ size_t block_bytes(WeightFormat format) {
     return layout_of(format).bytes;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -6,7 +6,7 @@
 
 #include "ops/weight_format.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// Reads one operand of a weight out of ggml's blocks: the elements of one block, each as its pattern of bits
 /// in a byte, or as the two bytes of an F16. `block` has block_bytes(format) bytes, `to` one or two bytes for
@@ -21,4 +21,4 @@ std::span<const ReadOperand> block_readers(ops::WeightFormat format);
 /// Bytes of one of ggml's blocks. @pre the format is quantised.
 size_t block_bytes(ops::WeightFormat format);
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -3,7 +3,7 @@
 #include "import/decoder.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ops::WeightFormat;
@@ -70,7 +70,7 @@ std::string_view name(Mixture mixture) {
 
 std::optional<Mixture> mixture_of(std::string_view name) {
     for (const Mixture mixture : {Mixture::kQ8_0, Mixture::kQ4_0, Mixture::kQ4_K_M})
-        if (name == tessera::name(mixture)) return mixture;
+        if (name == tessera::import::name(mixture)) return mixture;
     return std::nullopt;
 }
 
@@ -112,4 +112,4 @@ std::map<std::string, WeightFormat> apply(Mixture mixture, DecoderSpec& spec) {
     return formats;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

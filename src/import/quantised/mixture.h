@@ -8,7 +8,7 @@
 
 #include "import/decoder_tensors.h"
 
-namespace tessera {
+namespace tessera::import {
 
 struct DecoderSpec;
 
@@ -31,4 +31,4 @@ std::optional<ops::WeightFormat> format_in(Mixture mixture, bool is_head, int64_
 /// @throws Error naming a matrix that is quantised already.
 std::map<std::string, ops::WeightFormat> apply(Mixture mixture, DecoderSpec& spec);
 
-}  // namespace tessera
+}  // namespace tessera::import

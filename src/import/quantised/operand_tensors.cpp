@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 
 std::optional<ops::WeightFormat> format_of(const StoredTensor& tensor) {
     return ops::weight_format_of(tensor.type);
@@ -38,4 +38,4 @@ std::vector<std::string> joined_names(std::vector<std::string> names, const Oper
     return names;
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

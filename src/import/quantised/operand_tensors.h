@@ -9,7 +9,7 @@
 #include "import/weights.h"
 #include "ops/weight_format.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// The format of a tensor, by the name of its type; empty where no format has it.
 std::optional<ops::WeightFormat> format_of(const StoredTensor& tensor);
@@ -36,4 +36,4 @@ void add_operands(OperandTensors& all, const std::string& weight, const std::vec
 /// Names of both, sorted.
 std::vector<std::string> joined_names(std::vector<std::string> names, const OperandTensors& operands);
 
-}  // namespace tessera
+}  // namespace tessera::import

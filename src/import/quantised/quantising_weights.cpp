@@ -8,7 +8,7 @@
 #include "quantise/quantise_rows.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 constexpr float kLargestHalf = 65504;
@@ -52,7 +52,7 @@ std::vector<QuantisingWeights::Bytes> QuantisingWeights::quantised(const Operand
     const size_t elements = contents.bytes.size() * 8 / static_cast<size_t>(bits(type));
     const auto workers = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
     std::vector<Bytes> all;
-    for (auto& bytes : quantise_rows(operand.format, elements, read, workers))
+    for (auto& bytes : quantise::quantise_rows(operand.format, elements, read, workers))
         all.push_back(std::make_shared<const std::vector<std::byte>>(std::move(bytes)));
     checkpoint_->release(operand.weight);
     return all;
@@ -75,4 +75,4 @@ void QuantisingWeights::release(std::string_view name) const {
     if (!operands_.contains(name)) checkpoint_->release(name);
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -8,7 +8,7 @@
 #include "import/quantised/operand_tensors.h"
 #include "ops/weight_format.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// The tensors of a float checkpoint, in which some also appear as the operands of a quantised format, such
 /// as "model.layers.0.mlp.up_proj.weight#q". A tensor is quantised when the first of its operands is asked
@@ -36,4 +36,4 @@ private:
     mutable std::map<std::string, Bytes, std::less<>> kept_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -9,7 +9,7 @@
 #include "ir/element_bits.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 constexpr size_t kLargestBlock = 256;
@@ -84,4 +84,4 @@ void RepackedWeights::release(std::string_view name) const {
     checkpoint_->release(found == operands_.end() ? name : std::string_view(found->second.weight));
 }
 
-}  // namespace tessera
+}  // namespace tessera::import

@@ -6,7 +6,7 @@
 
 #include "import/quantised/operand_tensors.h"
 
-namespace tessera {
+namespace tessera::import {
 
 /// The tensors of a checkpoint, in which each quantised one also appears as the operands of its format, such
 /// as "blk.0.attn_q.weight#q". Their contents are taken out of the blocks when they are asked for, one tensor
@@ -26,4 +26,4 @@ private:
     OperandTensors operands_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::import

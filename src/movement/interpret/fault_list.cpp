@@ -2,7 +2,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 const char* word(RunFault::Kind kind) {
@@ -53,4 +53,4 @@ std::string print(const RunFault& fault) {
                        fault.problem.empty() ? "" : ": ", fault.problem);
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

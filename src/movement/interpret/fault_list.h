@@ -8,7 +8,7 @@
 
 #include "movement/interpret/interpret.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 /// Faults of a run: those of one kind in one buffer of one kernel are one, with all of its elements.
 class FaultList {
@@ -30,4 +30,4 @@ private:
     std::vector<const Key*> order_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::movement

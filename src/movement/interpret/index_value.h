@@ -5,7 +5,7 @@
 
 #include "movement/interpret/kernel_code.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 inline int64_t floor_divided(int64_t a, int64_t b) {
     const int64_t quotient = a / b;
@@ -48,4 +48,4 @@ int64_t index_value(const IndexCode& code, std::span<const int64_t> slots, const
     return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

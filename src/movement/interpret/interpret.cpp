@@ -10,7 +10,7 @@
 #include "movement/verify_program.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 /// One kernel in one repetition of its block.
@@ -202,4 +202,4 @@ std::vector<RunFault> interpret(const Program& program, const ProgramMemory& mem
     return Interpreter(program).run(memory, options);
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

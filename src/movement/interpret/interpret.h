@@ -17,7 +17,7 @@
 ///
 /// Values are those of the emitted code but for the order of sums, which are kept in double: operations
 /// round to f32, stores to the type of the element.
-namespace tessera {
+namespace tessera::movement {
 
 /// The memory of one step. What a program has not written yet may hold anything.
 struct ProgramMemory {
@@ -73,4 +73,4 @@ private:
 std::vector<RunFault> interpret(const Program& program, const ProgramMemory& memory,
                                 const InterpretOptions& options = {});
 
-}  // namespace tessera
+}  // namespace tessera::movement

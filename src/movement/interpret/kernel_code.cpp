@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 bool is_arithmetic(Function function) {
@@ -188,4 +188,4 @@ KernelCode kernel_code(const Program& program, const Kernel& kernel) {
     return Compilation(program, kernel).take();
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -11,7 +11,7 @@
 
 /// A kernel in the form in which it is interpreted: variables, accumulators and buffers are numbers, calls
 /// are replaced by their meaning.
-namespace tessera {
+namespace tessera::movement {
 
 /// An integer expression over the variables' slots.
 struct IndexCode {
@@ -133,4 +133,4 @@ std::map<std::string, size_t> program_slots(const Program& program);
 /// @pre verify finds no fault in the program
 KernelCode kernel_code(const Program& program, const Kernel& kernel);
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -11,7 +11,7 @@
 #include "movement/interpret/stored_element.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 double folded(Monoid monoid, double a, double b) {
@@ -324,4 +324,4 @@ void KernelRun::run(const FillCode& fill) {
     for (int64_t i = 0; i < count; ++i) store(storage, first + i, fill.value);
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

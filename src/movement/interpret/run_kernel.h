@@ -10,7 +10,7 @@
 #include "movement/interpret/kernel_code.h"
 #include "movement/interpret/shadow.h"
 
-namespace tessera {
+namespace tessera::movement {
 
 /// A buffer where one worker finds it in one repetition.
 struct StorageRun {
@@ -84,4 +84,4 @@ private:
     bool in_lanes_ = false;
 };
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -7,7 +7,7 @@
 
 /// What is known of every byte of a memory while a program runs: through which buffer it was written last,
 /// and which workers have touched it since the last barrier.
-namespace tessera {
+namespace tessera::movement {
 
 /// Who touches memory.
 struct Toucher {
@@ -87,4 +87,4 @@ private:
     std::vector<Byte> bytes_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -8,7 +8,7 @@
 #include "ir/half.h"
 #include "support/error.h"
 
-namespace tessera {
+namespace tessera::movement {
 namespace {
 
 template <class T>
@@ -89,4 +89,4 @@ void set_element_value(std::byte* memory, ElementType type, int64_t index, doubl
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::movement

@@ -6,7 +6,7 @@
 #include "ir/element_type.h"
 
 /// Elements in memory as their values, which a double holds exactly.
-namespace tessera {
+namespace tessera::movement {
 
 double element_value(const std::byte* memory, ElementType type, int64_t index);
 /// Several elements `stride` apart.
@@ -15,4 +15,4 @@ void element_values(const std::byte* memory, ElementType type, int64_t index, in
 /// Stores the nearest value of the type. @pre an element has whole bytes
 void set_element_value(std::byte* memory, ElementType type, int64_t index, double value);
 
-}  // namespace tessera
+}  // namespace tessera::movement

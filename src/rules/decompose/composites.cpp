@@ -55,7 +55,7 @@ std::optional<TermId> decomposed(EGraph& egraph, const Match& match, const std::
     if (op.updates || op.results.size() != 1) return {};
     std::vector<TensorType> types;
     for (const TermId operand : operands) types.push_back(egraph.facts(operand).types.front());
-    const Graph graph = decompose(graph_of(op, types, symbols));
+    const Graph graph = ops::decompose(graph_of(op, types, symbols));
     egraph::BlockTerms terms;
     for (size_t i = 0; i < operands.size(); ++i) terms.values[{static_cast<int>(i)}] = operands[i];
     terms = add_block(egraph, graph, graph.blocks.front(), std::move(terms));

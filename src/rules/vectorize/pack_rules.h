@@ -18,8 +18,8 @@ struct Form {
 };
 
 struct PackRuleOptions {
-    std::vector<ComputeUnit> units;  ///< of the machine: they say what is packed
-    std::vector<DimSymbol> symbols;  ///< of the graph
+    std::vector<machine::ComputeUnit> units;  ///< of the machine: they say what is packed
+    std::vector<DimSymbol> symbols;           ///< of the graph
     /// Layouts of constants to offer beside those that follow from the units; may be null.
     std::function<std::vector<Form>(const egraph::Operator&)> more_forms = {};
 };

@@ -50,20 +50,21 @@ Along along(const ExprPtr& component, int x, int64_t factor) {
 }
 
 /// Sub-byte and byte integers are widened to the unit's bytes.
-bool is_type_of(const OperandLanes& operand, ElementType type) {
+bool is_type_of(const machine::OperandLanes& operand, ElementType type) {
     if (operand.type == name(type)) return true;
     const bool is_byte = operand.type == "i8" || operand.type == "u8";
     return is_byte && is_integer(type) && bits(type) <= 8;
 }
 
-bool has_axis(const OperandLanes& operand, char axis) {
-    return std::ranges::any_of(operand.lanes, [&](const LaneAxis& lane) { return lane.axis == axis; });
+bool has_axis(const machine::OperandLanes& operand, char axis) {
+    return std::ranges::any_of(operand.lanes,
+                               [&](const machine::LaneAxis& lane) { return lane.axis == axis; });
 }
 
 /// The operand's lanes with iterators for axes; axes without one are left out.
-Packing packing_with(const OperandLanes& operand, const std::map<char, int>& iterators) {
+Packing packing_with(const machine::OperandLanes& operand, const std::map<char, int>& iterators) {
     Packing packing;
-    for (const LaneAxis& lane : operand.lanes) {
+    for (const machine::LaneAxis& lane : operand.lanes) {
         const auto found = iterators.find(lane.axis);
         if (found != iterators.end()) packing.push_back({found->second, lane.factor});
     }
@@ -72,11 +73,12 @@ Packing packing_with(const OperandLanes& operand, const std::map<char, int>& ite
 
 class Packings {
 public:
-    Packings(const Definition& definition, const std::vector<ComputeUnit>& units) : definition_(definition) {
-        for (const ComputeUnit& unit : units) {
+    Packings(const Definition& definition, const std::vector<machine::ComputeUnit>& units)
+        : definition_(definition) {
+        for (const machine::ComputeUnit& unit : units) {
             if (unit.operands.size() != 3) continue;
-            if (unit.kind == UnitKind::kVector) add_vector(unit);
-            if (unit.kind == UnitKind::kMatrix) add_matrix(unit);
+            if (unit.kind == machine::UnitKind::kVector) add_vector(unit);
+            if (unit.kind == machine::UnitKind::kMatrix) add_matrix(unit);
         }
     }
     std::vector<OperatorPacking> take() { return std::move(found_); }
@@ -90,12 +92,12 @@ private:
     }
 
     /// Lanes along any iterator; where the unit also takes neighbours along a reduction, with these.
-    void add_vector(const ComputeUnit& unit) {
-        const OperandLanes& result = unit.operands.back();
+    void add_vector(const machine::ComputeUnit& unit) {
+        const machine::OperandLanes& result = unit.operands.back();
         if (result.lanes.size() != 1) return;
-        const LaneAxis lanes = result.lanes.front();
+        const machine::LaneAxis lanes = result.lanes.front();
         const auto neighbours = std::ranges::find_if(
-            unit.operands[1].lanes, [&](const LaneAxis& lane) { return lane.axis != lanes.axis; });
+            unit.operands[1].lanes, [&](const machine::LaneAxis& lane) { return lane.axis != lanes.axis; });
         const auto count = static_cast<int>(definition_.iterators.size());
         for (int x = 0; x < count; ++x) {
             if (neighbours == unit.operands[1].lanes.end()) {
@@ -109,7 +111,7 @@ private:
     }
 
     /// Of the tensors that both iterators run through at least one must have the unit's type.
-    void add_neighbours(const ComputeUnit& unit, const std::map<char, int>& iterators) {
+    void add_neighbours(const machine::ComputeUnit& unit, const std::map<char, int>& iterators) {
         OperatorPacking packing{std::vector<Packing>(definition_.tensors.size()), unit.name};
         bool is_taken = false;
         for (int t = 0; t < static_cast<int>(definition_.tensors.size()); ++t) {
@@ -124,8 +126,8 @@ private:
         if (is_taken) found_.push_back(std::move(packing));
     }
 
-    void add_matrix(const ComputeUnit& unit) {
-        for (const Contraction& product : contractions_of(definition_)) {
+    void add_matrix(const machine::ComputeUnit& unit) {
+        for (const kernels::Contraction& product : kernels::contractions_of(definition_)) {
             const Read* b = product.b_operand();
             if (!b || !is_type_of(unit.operands[0], type(product.a)) ||
                 !is_type_of(unit.operands[1], type(*b)))
@@ -136,11 +138,11 @@ private:
         }
     }
 
-    void add_tiles(const ComputeUnit& unit, int a, int b, int m, int n, int k) {
+    void add_tiles(const machine::ComputeUnit& unit, int a, int b, int m, int n, int k) {
         const auto &of_a = unit.operands[0], &of_b = unit.operands[1], &of_c = unit.operands[2];
         std::map<char, int> iterators;
-        for (const OperandLanes& operand : unit.operands)
-            for (const LaneAxis& lane : operand.lanes)
+        for (const machine::OperandLanes& operand : unit.operands)
+            for (const machine::LaneAxis& lane : operand.lanes)
                 iterators[lane.axis] = !has_axis(of_c, lane.axis) ? k : has_axis(of_a, lane.axis) ? m : n;
         OperatorPacking packing{std::vector<Packing>(definition_.tensors.size()), unit.name};
         packing.tensors[static_cast<size_t>(a)] = packing_with(of_a, iterators);
@@ -203,7 +205,7 @@ std::optional<Packing> packing_of(const Definition& definition, int tensor, cons
 }
 
 std::vector<OperatorPacking> packings_for(const Definition& definition,
-                                          const std::vector<ComputeUnit>& units) {
+                                          const std::vector<machine::ComputeUnit>& units) {
     return Packings(definition, units).take();
 }
 

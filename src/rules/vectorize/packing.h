@@ -47,6 +47,6 @@ std::optional<Packing> packing_of(const Definition& definition, int tensor, cons
 /// The operands of a vector unit may broadcast: lanes along any one iterator are always a way. Of a matrix
 /// unit an iterator occurs in exactly the operands whose lanes name the axis, and their types are the unit's.
 std::vector<OperatorPacking> packings_for(const Definition& definition,
-                                          const std::vector<ComputeUnit>& units);
+                                          const std::vector<machine::ComputeUnit>& units);
 
 }  // namespace tessera::rules

@@ -10,7 +10,7 @@
 namespace tessera::testing {
 
 /// Tensors in memory.
-class MemoryWeights : public WeightSource {
+class MemoryWeights : public import::WeightSource {
 public:
     void add(const std::string& name, const std::string& type, const std::vector<int64_t>& shape,
              std::string bytes, std::optional<ElementType> element = {}) {
@@ -20,7 +20,7 @@ public:
                           .shape = shape,
                           .bytes = std::as_bytes(std::span(kept.data(), kept.size()))};
     }
-    const StoredTensor* find(std::string_view name) const override {
+    const import::StoredTensor* find(std::string_view name) const override {
         const auto found = tensors_.find(name);
         return found == tensors_.end() ? nullptr : &found->second;
     }
@@ -32,7 +32,7 @@ public:
 
 private:
     std::map<std::string, std::string> bytes_;
-    std::map<std::string, StoredTensor, std::less<>> tensors_;
+    std::map<std::string, import::StoredTensor, std::less<>> tensors_;
 };
 
 }  // namespace tessera::testing

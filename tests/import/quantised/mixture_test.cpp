@@ -16,7 +16,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ops::WeightFormat;
@@ -192,4 +192,4 @@ TEST_F(QuantisingSource, WhatNoScaleHoldsIsNamed) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

@@ -13,7 +13,7 @@
 
 // GGUF files in every format, run by the interpreter, against plain loops on their dequantised values.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ::testing::Contains;
@@ -61,7 +61,7 @@ protected:
     /// In two chunks; the cache is F32.
     void expect_logits(const RandomDecoder& decoder) {
         const ImportedModel model = imported(decoder, {.policy = Policy::kExact});
-        const Graph structured = decompose(model.graph);
+        const Graph structured = ops::decompose(model.graph);
         verify(structured, "decomposed");
         EXPECT_EQ(print(parse_graph(print(structured), "printed")), print(structured));
         const std::vector<int64_t> tokens = {3, 1, 8, 0};
@@ -161,4 +161,4 @@ TEST_F(QuantisedModels, TypesThatNothingReadsAreNamed) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

@@ -16,7 +16,7 @@
 // What the expression of each format gives, evaluated by the interpreter on the repacked operands, against
 // values that plain loops read from ggml's block structures.
 
-namespace tessera {
+namespace tessera::import {
 namespace {
 
 using ::testing::ElementsAre;
@@ -131,4 +131,4 @@ TEST(RepackedWeights, OtherTensorsPass) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::import

@@ -63,7 +63,7 @@ protected:
         options_.symbols = chain().symbols;
         options_.units = {
             {.name = "vector",
-             .kind = UnitKind::kVector,
+             .kind = machine::UnitKind::kVector,
              .operands = {{"A", "f32", {{'i', 4}}}, {"B", "f32", {{'i', 4}}}, {"C", "f32", {{'i', 4}}}}}};
     }
 
@@ -101,7 +101,7 @@ TEST_F(PackRules, WhatIsFoundByAnIndexIsFoundInEveryForm) {
 TEST_F(PackRules, LayoutsPassThroughAndResultsAreMadeAsTheyAreRead) {
     // A unit for products alone: what the exponential may be follows from its neighbours.
     options_.units = {{.name = "tiles",
-                       .kind = UnitKind::kMatrix,
+                       .kind = machine::UnitKind::kMatrix,
                        .operands = {{"A", "f32", {{'m', 2}, {'k', 4}}},
                                     {"B", "f32", {{'n', 8}, {'k', 4}}},
                                     {"C", "f32", {{'m', 2}, {'n', 8}}}}}};

@@ -49,15 +49,15 @@ TEST(Packing, IsReadBackFromALayout) {
 }
 
 TEST(Packing, AVectorUnitPacksEveryIteratorAndNeighboursWhereTypesAgree) {
-    const ComputeUnit plain{
+    const machine::ComputeUnit plain{
         .name = "plain",
-        .kind = UnitKind::kVector,
+        .kind = machine::UnitKind::kVector,
         .operands = {{"A", "f32", {{'i', 16}}}, {"B", "f32", {{'i', 16}}}, {"C", "f32", {{'i', 16}}}}};
-    const ComputeUnit bytes{.name = "bytes",
-                            .kind = UnitKind::kVector,
-                            .operands = {{"A", "u8", {{'i', 16}, {'k', 4}}},
-                                         {"B", "i8", {{'i', 16}, {'k', 4}}},
-                                         {"C", "i32", {{'i', 16}}}}};
+    const machine::ComputeUnit bytes{.name = "bytes",
+                                     .kind = machine::UnitKind::kVector,
+                                     .operands = {{"A", "u8", {{'i', 16}, {'k', 4}}},
+                                                  {"B", "i8", {{'i', 16}, {'k', 4}}},
+                                                  {"C", "i32", {{'i', 16}}}}};
     EXPECT_EQ(packings_for(quantised(), {plain}).size(), 3u);
     const auto found = packings_for(quantised(), {bytes});
     ASSERT_EQ(found.size(), 1u) << "only n and k both run through a tensor of bytes";
