@@ -28,4 +28,5 @@ scripts/build.sh test bench_programs
 ctest --preset test --parallel "$(nproc)" --label-exclude '^sanitized$' --exclude-regex '_NOT_BUILT$'
 scripts/build.sh sanitize sanitized_tests
 ctest --preset sanitize --parallel "$(nproc)" --label-regex '^sanitized$'
+cat build/{test,sanitize}/Testing/Temporary/LastTest.log | grep -o 'not checked: .*' | sort -u || true
 scripts/lint.sh

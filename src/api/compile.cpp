@@ -7,6 +7,7 @@
 #include "machine/machine_text.h"
 #include "machine/probe.h"
 #include "support/error.h"
+#include "support/limits.h"
 
 namespace tessera {
 namespace {
@@ -34,8 +35,8 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
         .on_pass = settings.on_pass,
         .while_waiting = settings.while_waiting,
     };
-    if (options.workers && (*options.workers < 1 || *options.workers > plan::kMostWorkers))
-        refuse("workers", fmt::to_string(*options.workers), fmt::format("1 to {}", plan::kMostWorkers));
+    if (options.workers && (*options.workers < 1 || *options.workers > kMostWorkers))
+        refuse("workers", fmt::to_string(*options.workers), fmt::format("1 to {}", kMostWorkers));
     const std::optional<import::Policy> policy = import::policy_of(settings.policy);
     if (!policy) refuse("policy", settings.policy, "default, exact or fast");
     options.policy = *policy;

@@ -11,6 +11,7 @@
 
 #include "bench/peak_loop.h"
 #include "machine/probe.h"
+#include "support/limits.h"
 
 namespace tessera::benchmark {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 constexpr int64_t kLeastBuffer = int64_t{512} << 20;
 constexpr int64_t kTimesTheCaches = 4;
 
-constexpr int64_t kLine = 64;
 constexpr std::array<int64_t, 6> kPrefetchBytes = {0, 512, 1024, 2048, 4096, 8192};
 constexpr int kTries = 3;             // of which the median counts
 constexpr int64_t kRounds = 1 << 18;  // of the peak loop: some milliseconds
@@ -41,20 +41,20 @@ int64_t buffer_bytes() {
     for (size_t level = 0; level + 1 < host.memory.size(); ++level)
         caches = std::max(caches, host.memory[level].capacity_bytes);
     const int64_t bytes = std::max(kLeastBuffer, kTimesTheCaches * caches);
-    return bytes / kLine * kLine;
+    return bytes / kLineBytes * kLineBytes;
 }
 
 /// As so many streams beside each other, of each four lines in a round; what is left at the ends is less than
 /// a round. One word brings a line, so that many lines are under way whatever the width of registers.
 template <int64_t kStreams>
 uint64_t read(const std::byte* begin, const std::byte* end, int64_t prefetch_bytes) {
-    constexpr int64_t kRound = 4 * kLine;
+    constexpr int64_t kRound = 4 * kLineBytes;
     const int64_t stream = (end - begin) / (kStreams * kRound) * kRound;
     uint64_t sum = 0;
     for (int64_t at = 0; at < stream; at += kRound)
         for (int64_t s = 0; s < kStreams; ++s)
             for (int64_t i = 0; i < 4; ++i) {
-                const std::byte* line = begin + s * stream + at + i * kLine;
+                const std::byte* line = begin + s * stream + at + i * kLineBytes;
                 // Beyond the end it is a hint that goes nowhere.
                 if (prefetch_bytes > 0) __builtin_prefetch(line + prefetch_bytes);
                 uint64_t word;

@@ -18,6 +18,7 @@
 #include "runtime/artefact.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/limits.h"
 #include "support/note.h"
 #include "support/output_place.h"
 #include "support/progress.h"
@@ -143,7 +144,7 @@ void declare_options(CLI::App& app, BenchArguments& options) {
          "tokens in the cache before them, whose keys and values are made up (default 0)", tokens);
     list("--threads", options.threads,
          "compile a model for these numbers of workers, one after the other; an artefact has its own",
-         whole_number(1, plan::kMostWorkers));
+         whole_number(1, kMostWorkers));
     number("--repeat", settings.repeat, "times that each is timed", whole_number(1, kMostTimes));
     app.add_option("--chunk", settings.chunk, "most tokens of one step (default: as many as the code takes)")
         ->check(whole_number(1, kMostTokens))

@@ -10,6 +10,7 @@
 #include "machine/machine_text.h"
 #include "plan/plan.h"
 #include "support/error.h"
+#include "support/limits.h"
 #include "support/mapped_file.h"
 #include "support/note.h"
 #include "support/printable.h"
@@ -64,7 +65,7 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
     CLI::Option* workers = app.add_option("--workers", flags.workers,
                                           "threads that compute together; default: the machine's cores")
                                ->type_name("N")
-                               ->check(whole_number(1, plan::kMostWorkers));
+                               ->check(whole_number(1, kMostWorkers));
     app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
         ->check(not_empty())
         ->type_name("FILE")

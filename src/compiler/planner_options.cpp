@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "plan/constants.h"
+#include "support/limits.h"
 
 namespace tessera::compiler {
 
 planner::PlannerOptions planner_options(const machine::Machine& machine, std::optional<int64_t> workers) {
     planner::PlannerOptions options;
-    options.workers = std::min(workers.value_or(machine.cores), plan::kMostWorkers);
+    options.workers = std::min(workers.value_or(machine.cores), kMostWorkers);
     options.machine = machine.name;
     options.lanes = machine::vector_lanes(machine);
     options.vector_registers = machine::vector_registers(machine);

@@ -278,7 +278,6 @@ int contiguous_tensors(const Definition& definition, int x) {
 /// would be folded in part of a group.
 std::vector<plan::Leaf> wider_folds(const Definition& definition, const plan::Leaf& leaf,
                                     int64_t lanes_of_a_register) {
-    constexpr int64_t kMostLanes = 64;
     const int x = plan::iterator_of(definition, leaf, parameter::kIteratorOfLanes);
     if (x < 0 || leaf.number(parameter::kLanes) != lanes_of_a_register) return {};
     const Iterator& iterator = definition.iterators[static_cast<size_t>(x)];
@@ -286,7 +285,7 @@ std::vector<plan::Leaf> wider_folds(const Definition& definition, const plan::Le
     if (!iterator.is_reduction || !extent) return {};
     std::vector<plan::Leaf> found;
     for (const int64_t several : {2 * lanes_of_a_register, 4 * lanes_of_a_register})
-        if (several <= kMostLanes && static_cast<int64_t>(extent->value) % several == 0)
+        if (several <= movement::kMostLanes && static_cast<int64_t>(extent->value) % several == 0)
             found.push_back(plan::Leaf(leaf).set(parameter::kLanes, several));
     return found;
 }

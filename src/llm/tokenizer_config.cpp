@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "llm/read_added_token.h"
 #include "support/error.h"
 #include "support/json.h"
 
@@ -51,18 +52,11 @@ void read_ids(const JsonCursor& file, TokenizerConfig& config) {
 void read_added_tokens(const JsonCursor& decoder, TokenizerConfig& config) {
     for (const std::string& key : decoder.keys()) {
         const JsonCursor token = decoder.at(key);
-        AddedToken added;
-        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), added.id);
-        if (error != std::errc() || end != key.data() + key.size() || added.id < 0 ||
-            added.id > Vocabulary::kLargestId)
+        TokenId id = 0;
+        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+        if (error != std::errc() || end != key.data() + key.size() || id < 0 || id > Vocabulary::kLargestId)
             token.fail(fmt::format("is named by \"{}\", expected an id", key));
-        added.content = token.at("content").string();
-        added.special = token.boolean_or("special", false);
-        added.single_word = token.boolean_or("single_word", false);
-        added.lstrip = token.boolean_or("lstrip", false);
-        added.rstrip = token.boolean_or("rstrip", false);
-        added.normalized = token.boolean_or("normalized", !added.special);
-        config.added_tokens.push_back(std::move(added));
+        config.added_tokens.push_back(read_added_token(token, id));
     }
 }
 

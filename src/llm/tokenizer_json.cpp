@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "llm/read_added_token.h"
 #include "llm/tokenizer_components.h"
 #include "llm/tokenizer_config.h"
 #include "llm/tokenizer_document.h"
@@ -10,18 +11,6 @@
 
 namespace tessera::llm {
 namespace {
-
-AddedToken read_added_token(const JsonCursor& token) {
-    AddedToken added;
-    added.id = static_cast<TokenId>(token.at("id").integer(0, Vocabulary::kLargestId));
-    added.content = token.at("content").string();
-    added.special = token.boolean_or("special", false);
-    added.single_word = token.boolean_or("single_word", false);
-    added.lstrip = token.boolean_or("lstrip", false);
-    added.rstrip = token.boolean_or("rstrip", false);
-    added.normalized = token.boolean_or("normalized", !added.special);
-    return added;
-}
 
 Bpe read_model(const JsonCursor& model, std::span<const MergeText> merges, const Vocabulary& vocabulary,
                Unsupported& unsupported) {
@@ -78,7 +67,10 @@ TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name) {
 
     parts.vocabulary = std::move(document.vocabulary);
     if (const auto added = file.find("added_tokens"))
-        for (const JsonCursor& token : added->items()) parts.added.push_back(read_added_token(token));
+        for (const JsonCursor& token : added->items()) {
+            const int64_t id = token.at("id").integer(0, Vocabulary::kLargestId);
+            parts.added.push_back(read_added_token(token, static_cast<TokenId>(id)));
+        }
     check_ids(affixes.prefix, parts, where);
     check_ids(affixes.suffix, parts, where);
     parts.prefix = std::move(affixes.prefix);

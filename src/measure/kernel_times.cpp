@@ -12,11 +12,11 @@
 #include "measure/kernel_code.h"
 #include "measure/near_memory.h"
 #include "measure/samples.h"
+#include "support/limits.h"
 
 namespace tessera::measure {
 namespace {
 
-constexpr int64_t kLine = 64;
 /// There are hundreds of kernels, each called many times in a sample of that share.
 constexpr double kShareOfSample = 0.2;
 
@@ -64,7 +64,7 @@ void measure_micro_kernels(machine::Machine& machine, const MeasureOptions& opti
     std::vector<double> streamed_bytes;
     machine.micro_kernels.clear();
     for (size_t i = 0; i < cases.size(); ++i) {
-        const int64_t stride = (cases[i].constants_bytes + kLine - 1) / kLine * kLine;
+        const int64_t stride = rounded_to_lines(cases[i].constants_bytes);
         for (const Level& level : levels) {
             const KernelSubject& subject = subjects[cases[i].subject];
             // Nothing streams: all of it is near.

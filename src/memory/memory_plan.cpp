@@ -13,15 +13,10 @@
 #include <tuple>
 
 #include "support/error.h"
+#include "support/limits.h"
 
 namespace tessera::memory {
 namespace {
-
-constexpr int64_t kLine = 64;
-
-int64_t rounded_up(int64_t bytes) {
-    return (bytes + kLine - 1) / kLine * kLine;
-}
 
 bool meet(const LiveBuffer& a, const LiveBuffer& b) {
     return a.first < b.last && b.first < a.last;
@@ -38,11 +33,11 @@ int64_t best_gap(const LiveBuffer& buffer, std::vector<Placed> neighbours) {
     int64_t free_from = 0, best = -1, best_size = 0;
     for (const Placed& n : neighbours) {
         const int64_t gap = n.offset - free_from;
-        if (gap >= rounded_up(buffer.bytes) && (best < 0 || gap < best_size)) {
+        if (gap >= rounded_to_lines(buffer.bytes) && (best < 0 || gap < best_size)) {
             best = free_from;
             best_size = gap;
         }
-        free_from = std::max(free_from, n.offset + rounded_up(n.buffer->bytes));
+        free_from = std::max(free_from, n.offset + rounded_to_lines(n.buffer->bytes));
     }
     return best >= 0 ? best : free_from;
 }
@@ -57,7 +52,7 @@ MemoryPlan place(const std::vector<const LiveBuffer*>& order) {
         const int64_t offset = best_gap(*buffer, std::move(neighbours));
         placed.push_back({buffer, offset});
         plan.offsets[buffer->value] = offset;
-        plan.peak = std::max(plan.peak, offset + rounded_up(buffer->bytes));
+        plan.peak = std::max(plan.peak, offset + rounded_to_lines(buffer->bytes));
     }
     return plan;
 }
@@ -67,7 +62,7 @@ int64_t max_live(const std::vector<LiveBuffer>& buffers) {
     for (const LiveBuffer& at : buffers) {
         int64_t live = 0;
         for (const LiveBuffer& b : buffers)
-            live += b.first <= at.first && at.first < b.last ? rounded_up(b.bytes) : 0;
+            live += b.first <= at.first && at.first < b.last ? rounded_to_lines(b.bytes) : 0;
         most = std::max(most, live);
     }
     return most;
@@ -108,7 +103,7 @@ std::vector<std::string> check(const std::vector<LiveBuffer>& buffers,
             violations.push_back(fmt::format("{} has no offset", a.value));
             continue;
         }
-        if (at->second < 0 || at->second % kLine != 0 || at->second > arena_bytes - a.bytes) {
+        if (at->second < 0 || at->second % kLineBytes != 0 || at->second > arena_bytes - a.bytes) {
             violations.push_back(
                 fmt::format("{} at {} with {} bytes does not lie on a line inside the arena of {} bytes",
                             a.value, at->second, a.bytes, arena_bytes));

@@ -6,12 +6,12 @@
 #include "movement/parse_value.h"
 #include "movement/verify_program.h"
 #include "support/error.h"
+#include "support/limits.h"
 
 namespace tessera::movement {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 60;
-constexpr int64_t kMostWorkers = 1 << 20;
 
 class ProgramParser {
 public:
@@ -179,27 +179,28 @@ private:
         return inner;
     }
 
-    For loop() {
-        For loop;
+    /// Up to the number after `by`.
+    template <class Loop>
+    Loop loop_header() {
+        Loop loop;
         loop.variable = values_.declaration();
         scanner_.expect("from");
         loop.begin = values_.index();
         scanner_.expect("to");
         loop.end = values_.index();
         scanner_.expect("by");
+        return loop;
+    }
+
+    For loop() {
+        For loop = loop_header<For>();
         loop.step = scanner_.integer("a step", 1, kMostBytes);
         loop.body = scoped(loop.variable);
         return loop;
     }
 
     VectorFor lanes() {
-        VectorFor loop;
-        loop.variable = values_.declaration();
-        scanner_.expect("from");
-        loop.begin = values_.index();
-        scanner_.expect("to");
-        loop.end = values_.index();
-        scanner_.expect("by");
+        VectorFor loop = loop_header<VectorFor>();
         loop.lanes = scanner_.integer("a number of lanes", 1, kMostLanes);
         loop.body = scoped(loop.variable);
         return loop;

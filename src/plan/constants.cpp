@@ -1,15 +1,8 @@
 #include "plan/constants.h"
 
+#include "support/limits.h"
+
 namespace tessera::plan {
-namespace {
-
-constexpr int64_t kLine = 64;  // bytes of a cache line, and of the widest vector
-
-int64_t rounded_up(int64_t bytes) {
-    return (bytes + kLine - 1) / kLine * kLine;
-}
-
-}  // namespace
 
 const Layout& stored_layout(const Plan& plan, const std::string& value) {
     static const Layout row_major;
@@ -26,9 +19,9 @@ ConstantSection constant_section(const Graph& graph, const Plan& plan) {
         stored.bytes =
             (stored_elements(stored_layout(plan, value.name), shape) * bits(value.type.element) + 7) / 8;
         stored.repetitions = value.repetitions();
-        stored.stride = stored.repetitions > 1 ? rounded_up(stored.bytes) : 0;
+        stored.stride = stored.repetitions > 1 ? rounded_to_lines(stored.bytes) : 0;
         stored.offset = section.bytes;
-        section.bytes += rounded_up(stored.bytes) * stored.repetitions;
+        section.bytes += rounded_to_lines(stored.bytes) * stored.repetitions;
         section.constants.emplace(value.name, stored);
     }
     return section;

@@ -84,8 +84,6 @@ struct Plan {
     bool operator==(const Plan&) const = default;
 };
 
-/// Workers of one step at most: what a plan may ask for.
-inline constexpr int64_t kMostWorkers = 1024;
 /// Of a buffer and of the arena: beyond any machine, and far enough from 64 bits that no number of buffers
 /// and copies reaches them.
 inline constexpr int64_t kMostBytes = int64_t{1} << 46;

@@ -12,6 +12,7 @@
 #include "plan/layout_text.h"
 #include "plan/plan.h"
 #include "support/error.h"
+#include "support/limits.h"
 
 namespace tessera::plan {
 namespace {

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 /// The bytes that writer and reader of artefacts agree on.
+#include "support/limits.h"
+
 namespace tessera::runtime::artefact_format {
 
 // Structures are written as they lie in memory.
@@ -13,9 +15,8 @@ static_assert(std::endian::native == std::endian::little, "artefacts are little-
 /// Begins with a byte that no text has and holds both forms of line end, so that a transfer as text shows.
 inline constexpr std::array<unsigned char, 8> kMagic = {0x89, 'T', 'S', 'R', '\r', '\n', 0x1a, '\n'};
 inline constexpr uint32_t kVersion = 1;
-/// One page of memory: constants are used where the file is mapped.
-inline constexpr uint64_t kConstantsAlignment = 4096;
-inline constexpr uint64_t kSectionAlignment = 64;
+inline constexpr uint64_t kConstantsAlignment = kPageBytes;
+inline constexpr uint64_t kSectionAlignment = kLineBytes;
 /// Four sections, the constants and a few files; more is damage.
 inline constexpr uint32_t kMostSections = 64;
 

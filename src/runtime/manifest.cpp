@@ -5,6 +5,7 @@
 
 #include "support/checked.h"
 #include "support/error.h"
+#include "support/limits.h"
 
 namespace tessera::runtime {
 namespace {
@@ -14,8 +15,6 @@ constexpr int64_t kLargestExtent = int64_t{1} << 40;
 constexpr int64_t kLargestBytes = int64_t{1} << 50;
 constexpr size_t kLargestRank = 16;
 constexpr size_t kLongestName = 4096;
-
-constexpr int64_t kMostWorkers = 1024;  // as many as a plan may ask for
 
 class Verifier {
 public:

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/shared_data.h"
 #include "support/subprocess.h"
 #include "support/temporary_folder.h"
 
@@ -46,9 +47,9 @@ std::vector<SharedModel> shared_models() {
 class SharedModels : public ::testing::TestWithParam<SharedModel> {};
 
 TEST_P(SharedModels, AgreeAtEveryPosition) {
-    const std::filesystem::path data = std::filesystem::path(TESSERA_SOURCE_DIR) / ".." / "shared" / "data";
+    TESSERA_SKIP_WITHOUT_SHARED("data", "logits and greedy ids of published checkpoints");
+    const std::filesystem::path data = tessera::testing::shared_data("data");
     const SharedModel& model = GetParam();
-    if (!std::filesystem::exists(data / model.model)) GTEST_SKIP() << "no shared data";
     const TemporaryFolder folder;
     for (const std::string chunk : {"", "7", "3", "1"}) {
         std::vector<std::string> arguments = {"XDG_CACHE_HOME=" + folder.path().string(),

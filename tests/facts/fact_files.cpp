@@ -8,6 +8,7 @@
 
 #include "facts/facts.h"
 #include "support/error.h"
+#include "support/shared_data.h"
 
 namespace tessera::facts {
 namespace {
@@ -71,7 +72,7 @@ std::filesystem::path own_definitions() {
 }
 
 std::filesystem::path zoo() {
-    return std::filesystem::path(TESSERA_SOURCE_DIR) / "../shared/zoo";
+    return tessera::testing::shared_data("zoo");
 }
 
 std::vector<std::filesystem::path> definitions_in(const std::filesystem::path& folder) {

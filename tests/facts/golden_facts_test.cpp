@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "facts/fact_files.h"
+#include "support/shared_data.h"
 
 // Every fact of every definition with known facts: the project's own, and those of the zoo where it is beside
 // the checkout.
@@ -24,7 +25,7 @@ TEST(GoldenFacts, OfOwnDefinitions) {
 }
 
 TEST(GoldenFacts, OfTheZoo) {
-    if (!std::filesystem::exists(zoo())) GTEST_SKIP() << "no ../shared/zoo";
+    TESSERA_SKIP_WITHOUT_SHARED("zoo", "facts of the operator zoo");
     expect_all_agree(zoo(), 20);
 }
 

@@ -9,6 +9,7 @@
 #include "facts/fact_files.h"
 #include "ir/random_definition.h"
 #include "support/error.h"
+#include "support/shared_data.h"
 
 // The zoo's own oracle on definitions that it has not seen, where it and Debian's Python are there. Its sbp
 // and linear come from a handful of contents and so may hold by chance where the derivation, which speaks for
@@ -22,11 +23,11 @@ constexpr uint64_t kDefinitions = 80;
 class Oracle : public testing::Test {
 protected:
     void SetUp() override {
-        if (!std::filesystem::exists(zoo() / "oracle.py")) GTEST_SKIP() << "no ../shared/zoo";
+        TESSERA_SKIP_WITHOUT_SHARED("zoo/oracle.py", "facts of random definitions against the oracle");
         if (std::system(
                 "/usr/bin/python3 -c 'import numpy, sys; assert sys.version_info >= (3, 11)' 2>/dev/null") !=
             0)
-            GTEST_SKIP() << "no python3 3.11 with numpy";
+            GTEST_SKIP() << "not checked: facts against the oracle, which needs python3 3.11 with numpy";
         std::string pattern = (std::filesystem::temp_directory_path() / "tessera-oracle-XXXXXX").string();
         ASSERT_NE(mkdtemp(pattern.data()), nullptr);
         folder_ = pattern;

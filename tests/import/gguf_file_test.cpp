@@ -13,6 +13,7 @@
 
 #include "import/gguf_builder.h"
 #include "support/error.h"
+#include "support/shared_data.h"
 
 namespace tessera::import {
 namespace {
@@ -330,10 +331,9 @@ TEST(GgufFuzz, RandomBytesGiveAnErrorOrAFile) {
 }
 
 TEST(GgufData, ReadsTheSharedFiles) {
-    const std::filesystem::path data = std::filesystem::path(TESSERA_SOURCE_DIR) / "../shared/data";
-    const auto path = data / "stories260K/stories260K.gguf";
-    if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
-    const GgufFile file = GgufFile::open(path);
+    const char* const name = "data/stories260K/stories260K.gguf";
+    TESSERA_SKIP_WITHOUT_SHARED(name, "a real GGUF file");
+    const GgufFile file = GgufFile::open(tessera::testing::shared_data(name));
     EXPECT_EQ(file.metadata().get_string("general.architecture"), "llama");
     EXPECT_EQ(file.metadata().get_array<std::string_view>("tokenizer.ggml.tokens")->size(), 512u);
     EXPECT_EQ(file.tensors().size(), 48u);

@@ -10,6 +10,7 @@
 
 #include "import/import_model.h"
 #include "import/run_model.h"
+#include "support/shared_data.h"
 
 // Checkpoints and logits of others (../shared/data): the prompt as one chunk, then greedy tokens in chunks of
 // 7 and 1.
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kData = fs::path(TESSERA_SOURCE_DIR).parent_path() / "shared/data";
+const fs::path kData = tessera::testing::shared_data("data");
 
 /// An F32 forward pass in plain order reaches 4e-7 to 9e-7; a wrong epsilon shows at 7e-6.
 constexpr double kOfTheRange = 3e-6;
@@ -44,8 +45,8 @@ void append(std::vector<double>& all, const std::vector<double>& more) {
 class SharedLogits : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SharedLogits, AreThoseOfLlamaCpp) {
+    TESSERA_SKIP_WITHOUT_SHARED("data/tiny-random", "logits of llama.cpp");
     const fs::path folder = kData / "tiny-random" / fs::path(GetParam()).parent_path();
-    if (!fs::exists(folder)) GTEST_SKIP() << folder << " is not there";
     std::vector<int64_t> ids = read_ids(folder / "prompt_ids.json");
     const std::vector<int64_t> greedy = read_ids(folder / "expected_greedy.json");
     const std::vector<double> expected = read_floats(folder / "expected_logits_f32.bin");
@@ -73,8 +74,8 @@ constexpr size_t kStoryPositions = 80;
 class Stories : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Stories, LogitsAndGreedyIdsAreThoseOfNumpy) {
+    TESSERA_SKIP_WITHOUT_SHARED("data/stories260K", "logits of stories260K");
     const fs::path folder = kData / "stories260K";
-    if (!fs::exists(folder)) GTEST_SKIP() << folder << " is not there";
     const auto document = nlohmann::json::parse(std::ifstream(folder / "expected_greedy_numpy_f64.json"));
     const auto greedy = document.at("greedy_ids").get<std::vector<int64_t>>();
     std::vector<double> expected = read_floats(folder / "expected_greedy_numpy_f64_logits_f32.bin");

@@ -2,6 +2,7 @@
 
 #include "ir/fixtures.h"
 #include "ir/random_definition.h"
+#include "support/shared_data.h"
 
 namespace tessera {
 namespace {
@@ -88,8 +89,7 @@ TEST(DefinitionPrinter, ReadsBackWeights) {
 }
 
 TEST(DefinitionPrinter, ReadsBackTheZoo) {
-    if (!std::filesystem::exists(zoo_folder()))
-        GTEST_SKIP() << "there is no operator zoo beside the checkout";
+    TESSERA_SKIP_WITHOUT_SHARED("zoo", "that the operator zoo prints and reads back");
     for (const auto& path : files_in(zoo_folder(), ".op")) expect_reads_back(text_of(path), path.string());
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "support/error.h"
+#include "support/shared_data.h"
 
 namespace tessera {
 
@@ -31,7 +32,7 @@ std::filesystem::path definitions_folder() {
 }
 
 std::filesystem::path zoo_folder() {
-    return std::filesystem::path(TESSERA_SOURCE_DIR) / "../shared/zoo";
+    return testing::shared_data("zoo");
 }
 
 InterpretedFile interpret_text(const std::string& text, const std::string& where) {

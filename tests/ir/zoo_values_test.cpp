@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ir/fixtures.h"
+#include "support/shared_data.h"
 
 // Values that the zoo's own interpreter computed: those of the zoo where it is beside the checkout, and those
 // of tests/ir/definitions, which are shipped.
@@ -64,8 +65,7 @@ void expect_values(const InterpretedFile& run, const json& facts, const std::str
 }
 
 TEST(ZooValues, OfTheZoo) {
-    if (!std::filesystem::exists(zoo_folder()))
-        GTEST_SKIP() << "there is no operator zoo beside the checkout";
+    TESSERA_SKIP_WITHOUT_SHARED("zoo", "values of the operator zoo");
     size_t count = 0;
     for (const auto& path : files_in(zoo_folder(), ".op")) {
         const json facts = json::parse(text_of(std::filesystem::path(path).replace_extension(".json")));

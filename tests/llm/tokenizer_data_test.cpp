@@ -8,6 +8,7 @@
 #include "llm/fixtures.h"
 #include "llm/load_tokenizer.h"
 #include "support/error.h"
+#include "support/shared_data.h"
 
 // The vectors in ../shared/data/tokenizers: real vocabularies, ids from an independent implementation.
 
@@ -21,14 +22,15 @@ struct Source {
 };
 
 std::filesystem::path data() {
-    return std::filesystem::path(TESSERA_SOURCE_DIR) / "../shared/data";
+    return tessera::testing::shared_data("data");
 }
 
 class TokenizerVectors : public testing::TestWithParam<Source> {};
 
 TEST_P(TokenizerVectors, AreExactAndDecodeToTheText) {
+    const std::string name = std::string("data/") + GetParam().path;
+    TESSERA_SKIP_WITHOUT_SHARED(name, "ids of real vocabularies");
     const auto path = data() / GetParam().path;
-    if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
     const Tokenizer tokenizer = load_tokenizer(path);
     const nlohmann::json cases = test::read_json(data() / GetParam().cases);
     ASSERT_GT(cases.size(), 10u);
@@ -62,6 +64,7 @@ struct Published {
 };
 
 TEST(TokenizerData, SpecialTokensAreFound) {
+    TESSERA_SKIP_WITHOUT_SHARED("data", "special tokens of real vocabularies");
     for (const Published& published : {
              Published{"tokenizers/qwen2", std::nullopt, {151643}, false, 151646},
              Published{"tokenizers/gpt-2/ggml-vocab-gpt-2.gguf", 50256, {50256}, false, 50257},
@@ -70,8 +73,6 @@ TEST(TokenizerData, SpecialTokensAreFound) {
              Published{"stories260K/hf", 1, {2}, true, 512},
              Published{"stories260K/stories260K.gguf", 1, {2}, true, 512},
          }) {
-        if (!std::filesystem::exists(data() / published.path))
-            GTEST_SKIP() << published.path << " is not there";
         const Tokenizer tokenizer = load_tokenizer(data() / published.path);
         EXPECT_EQ(tokenizer.bos(), published.bos) << published.path;
         EXPECT_EQ(tokenizer.eos(), published.eos) << published.path;
@@ -81,7 +82,7 @@ TEST(TokenizerData, SpecialTokensAreFound) {
 }
 
 TEST(TokenizerData, BothFormsOfStoriesAgree) {
-    if (!std::filesystem::exists(data() / "stories260K")) GTEST_SKIP() << "stories260K is not there";
+    TESSERA_SKIP_WITHOUT_SHARED("data/stories260K", "that both forms of a tokenizer agree");
     const Tokenizer json = load_tokenizer(data() / "stories260K/hf");
     const Tokenizer gguf = load_tokenizer(data() / "stories260K/stories260K.gguf");
     for (const std::string text :
@@ -95,7 +96,7 @@ TEST(TokenizerData, BothFormsOfStoriesAgree) {
 }
 
 TEST(TokenizerData, ChatTokensOfQwenAreOneIdEach) {
-    if (!std::filesystem::exists(data() / "tokenizers/qwen2")) GTEST_SKIP() << "qwen2 is not there";
+    TESSERA_SKIP_WITHOUT_SHARED("data/tokenizers/qwen2", "chat tokens of Qwen2");
     const Tokenizer tokenizer = load_tokenizer(data() / "tokenizers/qwen2");
     const std::string text = "<|im_start|>user\nHi<|im_end|>\n";
     const std::vector<TokenId> expected = {151644, 872, 198, 13048, 151645, 198};
