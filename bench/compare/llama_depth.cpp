@@ -1,7 +1,7 @@
 // llama.cpp decoding after tokens that are in its cache: `llama_depth MODEL THREADS DEPTH TOKENS` fills a
 // cache with DEPTH tokens, by all processors, then for every line of stdin decodes TOKENS, takes them out of
-// the cache again, and prints the seconds of them and the processor seconds of the program. A turn does what
-// llama-bench times with -n TOKENS -d DEPTH, whose other settings are those of here; but filling the cache
+// the cache again, and prints the seconds of them and the processor seconds of the program. A turn repeats
+// the timed work of llama-bench with -n TOKENS -d DEPTH and the same other settings; but filling the cache
 // takes a minute, and llama-bench, which cannot wait between its repetitions, would have to do it in every
 // turn.
 #include <algorithm>
@@ -28,7 +28,7 @@ ggml_threadpool* threads(int count) {
     return ggml_threadpool_new(&params);
 }
 
-/// Of random tokens; logits are computed for the last one.
+/// Adds random tokens; logits are computed for the last one.
 void add(llama_context* context, int32_t tokens) {
     const int32_t vocabulary = llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context)));
     std::vector<llama_token> batch(static_cast<size_t>(tokens));

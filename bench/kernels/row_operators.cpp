@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kEpsilon = 1e-6;
 
-/// So often that what a call costs beside its work is nothing.
+/// So many that the overhead of a call is negligible.
 constexpr int64_t kRepetitions = 64;
 
 Instance named(const char* what, int64_t of, int64_t rows) {

@@ -2,14 +2,14 @@
 
 #include "instance_builder.h"
 
-/// What a block consists of beside products and attention, as in Qwen3: F32 between operators, BF16 or blocks
-/// of bytes for what a product reads next. Weights are F32.
+/// The operators of a block besides products and attention, as in Qwen3: F32 between operators, BF16 or
+/// blocks of bytes for operands of the next product. Weights are F32.
 namespace tessera {
 
 /// Rows of one head each; `heads` of them are a row of the block.
 inline constexpr int64_t kHeadWidth = 128;
 
-/// Of RMS norm the reciprocal root alone, the product alone, and both.
+/// RMS norm: the reciprocal root alone, the product alone, and both.
 Instance norm_sum(int64_t rows, int64_t width);
 Instance norm_product(int64_t rows, int64_t width);
 Instance norm(int64_t rows, int64_t width);
@@ -17,7 +17,7 @@ Instance rope(int64_t rows, int64_t heads);
 /// RMS norm of every head by itself, then its rotation.
 Instance norm_and_rope(int64_t rows, int64_t heads);
 Instance swiglu(int64_t rows, int64_t width);
-/// Of a residual connection.
+/// The addition of a residual connection.
 Instance add(int64_t rows, int64_t width);
 /// F32 to BF16.
 Instance cast(int64_t rows, int64_t width);

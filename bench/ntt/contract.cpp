@@ -1,5 +1,5 @@
 // Speed of the NTT contraction against the peak of fused multiply-adds, and of M = 1 against the rate at
-// which the same bytes can be read: what a register block reaches on this machine. Build with optimisation
+// which the same bytes can be read: the speed of a register block on this machine. Build with optimisation
 // and the flags of the machine:
 //
 //     g++ -std=c++20 -O2 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mfma -Iinclude bench/ntt/contract.cpp

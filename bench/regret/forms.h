@@ -21,12 +21,12 @@ struct Form {
     std::string plan;                ///< as `tessera compile --plan` would read it
     std::string kernels;             ///< its nests
     double estimated_seconds = 0;    ///< of the step
-    movement::Program program = {};  ///< what that plan lowers to
+    movement::Program program = {};  ///< the lowered plan
     int64_t constants_bytes = 0, arena_bytes = 0;
 };
 
-/// Of a tensor of this shape, each once: every axis innermost, with the lanes of the machine's units along
-/// every axis or pair of axes, and with fewer lanes of one axis.
+/// The layouts to try for a tensor of this shape, without repeats: every axis innermost, with the lanes of
+/// the machine's units along every axis or pair of axes, and with fewer lanes of one axis.
 std::vector<Layout> layouts_of_a_tensor(const std::vector<Dim>& shape, const machine::Machine& machine);
 
 /// The ways to be tried, each once: from all row-major, and from constants as the default planner stores
@@ -36,11 +36,11 @@ std::vector<Layout> layouts_of_a_tensor(const std::vector<Dim>& shape, const mac
 std::vector<TensorLayouts> layouts_of_a_graph(const Graph& graph, const machine::Machine& machine,
                                               const planner::PlannerOptions& options);
 
-/// What is given to the graph or asked of it is row-major: where it lies otherwise it is copied. All that
-/// `layouts` leaves open the default planner completes. `number`: tells the program's name from others.
+/// Inputs and outputs of the graph are row-major: a value that lies otherwise is copied. The default planner
+/// completes everything that `layouts` leaves open. `number` makes the program's name unique.
 Form forced_form(const Graph& graph, const TensorLayouts& layouts, const planner::PlannerOptions& options,
                  size_t number);
-/// As the search for layouts has it.
+/// The form that the search for layouts chooses.
 Form chosen_form(const Graph& graph, const planner::PlannerOptions& options, size_t number);
 
 }  // namespace tessera

@@ -1,4 +1,4 @@
-// What the search for layouts loses against the best ones: `regret_bench MACHINE.toml INCLUDE CACHE
+// The loss of the search for layouts against the best ones: `regret_bench MACHINE.toml INCLUDE CACHE
 // [FILTER]`. Each operator of a block (whose name has FILTER in it) is compiled with its tensors lying in
 // every way that forms.h tries and the planner and the verifier let pass, and as the search has it. All are
 // called three times; those within twice the fastest, and the choice, are timed nine times in turns. The best
@@ -35,10 +35,11 @@ using Json = nlohmann::ordered_json;
 
 /// A form that is estimated to take so much longer than the choice is not run.
 constexpr double kNotRun = 10;
-/// A form that takes so much longer than the fastest is left out of the turns: seconds of what decides that.
+/// A form that takes so much longer than the fastest is left out of the turns; the seconds are of the samples
+/// that decide that.
 constexpr double kBrief = 2, kBriefSeconds = 20e-6;
 /// So many times more turns of the choice and the fastest other; again until the median of their ratios is
-/// known to lie on one side of what is good, at most as often as that.
+/// known to lie on one side of the limit for good choices, at most as often as that.
 constexpr int64_t kDuel = 3, kMostDuels = 8;
 constexpr double kGood = 1.05;
 /// Half of the 99 % confidence interval of a median, in ranks by the root of their number.
@@ -46,7 +47,7 @@ constexpr double kDeviations = 2.58 / 2;
 /// Constants of which a step reads a few rows begin so many bytes further on at each call.
 constexpr int64_t kLeastStride = 64 * 1024;
 
-/// Of the times of two forms, turn by turn.
+/// The ratios of the times of two forms, turn by turn, ascending.
 std::vector<double> sorted_ratios(const std::vector<double>& seconds, const std::vector<double>& others) {
     std::vector<double> ratios(others.size());
     std::ranges::transform(seconds, others, ratios.begin(), std::divides());
@@ -94,7 +95,7 @@ public:
     }
 
 private:
-    /// Keeps what is to be run, each plan once.
+    /// Keeps the forms to be run, each plan once.
     void add(Form form) {
         ++tried_;
         if (!form.why_refused.empty() && !forms_.empty()) {
@@ -190,7 +191,7 @@ private:
                ratios[static_cast<size_t>(middle + apart)] < kGood;
     }
 
-    /// Of the choice by this one, the median over the turns.
+    /// The time of the choice divided by that of this form, the median over the turns.
     double ratio(size_t i) const {
         const std::vector<double> ratios = sorted_ratios(turns_[0], turns_[i]);
         return ratios[ratios.size() / 2];

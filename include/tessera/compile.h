@@ -15,8 +15,8 @@ namespace tessera {
 /// The largest CompileSettings::search_effort: limits of the searches are multiples of it and fit 64 bits.
 inline constexpr int64_t kMostSearchEffort = 1'000'000;
 
-/// What to compile for, and what compiling needs of the system. Nothing is read from the environment. The
-/// first two must be given; everything else has a default.
+/// The target of compiling, and its needs from the system. Nothing is read from the environment. The first
+/// two must be given; everything else has a default.
 struct CompileSettings {
     /// Folder that holds tessera/ntt/: `tessera_INCLUDE_DIR` of the CMake package.
     std::filesystem::path include_directory;
@@ -32,7 +32,7 @@ struct CompileSettings {
     /// File of a plan to compile, which has its own number of workers; empty: the default planner's.
     std::filesystem::path plan;
     std::filesystem::path dump;  ///< folder for the printed form after every pass; empty: none
-    /// What activations that only products with weights read may be rounded to (docs/types.md):
+    /// The permitted rounding of activations that only products with weights read (docs/types.md):
     ///
     ///     "exact"    nothing: F32
     ///     "default"  the type of F16 or BF16 weights; with quantised weights 15 bits in blocks of up to 256,
@@ -60,16 +60,16 @@ struct CompileSettings {
     std::function<void()> while_waiting;
 };
 
-/// What a compilation did.
+/// The report of a compilation.
 struct CompileReport {
     struct Pass {
         std::string name;
         double seconds;    ///< wall-clock time
-        std::string note;  ///< what a search found, in a few words; empty for other passes
+        std::string note;  ///< the result of a search, in a few words; empty for other passes
     };
     std::vector<Pass> passes;  ///< in the order in which they ran
-    /// What the checkpoint holds and the artefact does not compute, or computes otherwise than its settings
-    /// say: whoever uses it must know. The artefact keeps them (ModelFile::warnings).
+    /// Parts of the checkpoint that the artefact does not compute, or computes otherwise than its settings
+    /// say: its users must know them. The artefact keeps them (ModelFile::warnings).
     std::vector<std::string> warnings;
     double cpp_cpu_seconds = 0;    ///< CPU time of the C++ compiler; 0 if the code was in the cache
     bool code_was_cached = false;  ///< `cache_directory` had the code
@@ -80,7 +80,8 @@ struct CompileReport {
 
 /// Compiles a HuggingFace folder or GGUF file into an artefact; `out` appears whole or not at all. A pipe
 /// or a device stays what it is and is written at the end.
-/// @throws Error naming the setting that is outside its range, or what is unsupported, illegal or missing.
+/// @throws Error naming the setting that is outside its range, or the thing that is unsupported, illegal or
+/// missing.
 CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,
                       const CompileSettings& settings);
 

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// Who is at fault. It decides the exit code of the tool.
+/// The origin of the fault. It decides the exit code of the tool.
 enum class ErrorKind {
     kFailure,  ///< the job failed: a bad file, an unsupported model (exit code 1)
     kUsage,    ///< the call was wrong: an unknown flag, a setting outside its range (exit code 2)
@@ -17,8 +17,8 @@ enum class ErrorKind {
 struct Error : std::exception {
     std::string where;    ///< file (with :line or @offset where known), or verb; may be empty
     std::string entity;   ///< tensor, operator, field, setting; may be empty
-    std::string problem;  ///< what was found and what was expected
-    std::string advice;   ///< what to do; may be empty
+    std::string problem;  ///< the found and the expected value
+    std::string advice;   ///< a remedy; may be empty
     ErrorKind kind = ErrorKind::kFailure;
 
     Error(std::string where_, std::string entity_, std::string problem_, std::string advice_ = {},

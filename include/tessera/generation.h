@@ -14,8 +14,8 @@ namespace tessera {
 /// How the next token is chosen. The defaults choose the most probable one. The options apply in this order:
 /// repetition penalty, temperature, top-k, top-p, min-p, then one draw.
 struct SamplingOptions {
-    /// At least 0. 0: the most probable token, ties to the lowest id; of the other options only the penalty
-    /// then counts.
+    /// At least 0. 0: the most probable token, ties to the lowest id; only the penalty among the other
+    /// options then counts.
     double temperature = 0;
     int64_t top_k = 0;  ///< draws from so many of the most probable tokens; 0: from all
     /// Draws from the fewest most probable tokens that together have this probability; in (0, 1]. 1: from
@@ -42,7 +42,7 @@ struct GenerateOptions {
     std::function<void(std::string_view)> on_text = {};
 };
 
-/// What ended a text.
+/// The reason why a text ended.
 enum class StopReason {
     kMaxTokens,    ///< `max_tokens` are reached
     kStopId,       ///< one of `stop_ids`, or of the model's own

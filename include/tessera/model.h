@@ -38,8 +38,8 @@ public:
     int64_t workers() const;          ///< threads that compute a step together: part of the compiled plan
     bool has_tokenizer() const;       ///< without one there are ids, and no text
     std::string describe() const;     ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
-    /// What its checkpoint holds and the artefact does not compute, or computes otherwise than the settings
-    /// say; to be shown to whoever uses the results.
+    /// Parts of its checkpoint that the artefact does not compute, or computes otherwise than the settings
+    /// say; to be shown to all who use the results.
     const std::vector<std::string>& warnings() const;
     void verify_weights() const;  ///< reads all weights. @throws Error if they are damaged
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// What the run time hands to the generated code for one step. All arrays are in the order of the manifest.
+/// The arguments of the generated code for one step. All arrays are in the order of the manifest.
 struct TesseraStep {
     const int64_t* symbols;     ///< values of the graph's symbols, within the bounds of the specialisation
     const void* const* inputs;  ///< row-major, with the manifest's shapes at these symbols
@@ -16,5 +16,6 @@ struct TesseraStep {
     void* team;                ///< its argument
 };
 
-/// One specialisation of the step. It accesses only what `step` points to, and keeps nothing between calls.
+/// One specialisation of the step. It accesses only memory to which `step` points, and keeps nothing between
+/// calls.
 using TesseraStepFunction = void (*)(const TesseraStep* step);

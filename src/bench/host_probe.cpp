@@ -44,7 +44,7 @@ int64_t buffer_bytes() {
     return bytes / kLineBytes * kLineBytes;
 }
 
-/// As so many streams beside each other, of each four lines in a round; what is left at the ends is less than
+/// Reads so many streams beside each other, four lines of each in a round; the rest at the ends is less than
 /// a round. One word brings a line, so that many lines are under way whatever the width of registers.
 template <int64_t kStreams>
 uint64_t read(const std::byte* begin, const std::byte* end, int64_t prefetch_bytes) {
@@ -80,7 +80,7 @@ HostProbe::HostProbe(int64_t workers)
     const std::span<std::byte> bytes = buffer_.bytes();
     // Large pages, so that the limit is that of the memory and not of page tables; a hint.
     (void)::madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
-    // What was never written is one page of zeros, which caches hold.
+    // Memory that was never written is one page of zeros, which caches hold.
     std::memset(bytes.data(), 1, bytes.size());
     double best = 0;
     for (const Reader read : kReaders)

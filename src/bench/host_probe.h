@@ -10,11 +10,11 @@
 
 namespace tessera::benchmark {
 
-/// Measures what this machine can do, again and again, with a fixed number of threads.
+/// Measures the limits of this machine, repeatedly, with a fixed number of threads.
 class HostProbe {
 public:
-    /// Chooses how many streams to read beside each other and how far ahead to prefetch: what is best differs
-    /// between machines by up to a factor of two. Takes a few seconds.
+    /// Chooses the number of parallel streams and the prefetch distance: the best choice differs between
+    /// machines by up to a factor of two. Takes a few seconds.
     explicit HostProbe(int64_t workers);
     HostProbe(const HostProbe&) = delete;
     HostProbe& operator=(const HostProbe&) = delete;

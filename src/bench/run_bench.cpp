@@ -27,7 +27,7 @@ void check(const BenchSettings& settings) {
         throw Error("bench", "", "has nothing to time", "give it depths, and tokens of prefill or decode");
 }
 
-/// Models, the machine beside them, and what has been found out.
+/// Models, the machine beside them, and the results so far.
 class Bench {
 public:
     Bench(std::span<const std::shared_ptr<const runtime::Artefact>> artefacts,
@@ -78,8 +78,8 @@ private:
         if (settings_.on_progress) settings_.on_progress(done_++, all_);
     }
 
-    /// Fills the caches, lists what is to be timed at this depth, and runs all of it once: weights are then
-    /// in memory, and pages of the cache where they will stay.
+    /// Fills the caches, lists the cases to be timed at this depth, and runs all of them once: weights are
+    /// then in memory, and pages of the cache where they will stay.
     void prepare(int64_t depth) {
         for (size_t m = 0; m < models_.size(); ++m) {
             models_[m]->fill_to(depth);

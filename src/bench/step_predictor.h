@@ -14,7 +14,7 @@ public:
     /// machine.
     StepPredictor(const runtime::Artefact& artefact, const machine::Machine& machine);
 
-    /// Of one step at these sizes; infinite where the time of a kernel is not known.
+    /// The time of one step at these sizes; infinite where the time of a kernel is not known.
     /// @pre some specialisation of the plan runs at them
     double seconds(const cost::SizePoint& step) const;
 

@@ -37,8 +37,8 @@ public:
     }
 
 private:
-    /// Of one repetition. Several operators may read the same elements, and then one reading serves all: what
-    /// the largest of them reads is the least that must move.
+    /// The traffic of one repetition. Several operators may read the same elements, and then one reading
+    /// serves all: the reads of the largest of them are the least that must move.
     struct Traffic {
         int64_t read = 0;
         int64_t written = 0;
@@ -81,7 +81,7 @@ private:
         if (found != inputs_.end()) bound.contents[tensor].assign(found->second.begin(), found->second.end());
     }
 
-    /// Null for what is neither a weight nor a state.
+    /// Null for values that are neither weights nor states.
     Traffic* traffic_of(ValueId id, int64_t repeat) {
         const Value& value = graph_[id];
         const bool is_weight = value.kind == ValueKind::kConstant;

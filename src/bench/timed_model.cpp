@@ -12,8 +12,9 @@
 namespace tessera::benchmark {
 namespace {
 
-/// Numbers of both signs, as F32 and BF16 about 0.01 and as F16 about 1: none is subnormal, of which sums
-/// would be slow, and no two rows are alike. Written, so that no page of them is the system's page of zeros.
+/// Numbers of both signs, as F32 and BF16 about 0.01 and as F16 about 1: none is subnormal, which would be
+/// slow to add, and no two rows are alike. They are written, so that none of their pages is the system's page
+/// of zeros.
 void make_up(std::span<std::byte> state) {
     std::minstd_rand random(1);
     for (size_t i = 0; i + 1 < state.size(); i += 2) {

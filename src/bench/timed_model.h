@@ -14,7 +14,7 @@
 
 namespace tessera::benchmark {
 
-/// A model with one sequence whose steps are timed, and the graph that says what they have to do.
+/// A model with one sequence whose steps are timed, and the graph that gives their work.
 class TimedModel {
 public:
     /// @throws Error as LanguageModel does, and if the artefact holds no graph.
@@ -23,26 +23,26 @@ public:
 
     int64_t workers() const { return model_.program().workers(); }
 
-    /// Makes the sequence as long as `depth`. Its keys and values are made up: what a step costs depends on
-    /// how many there are, not on what they are.
+    /// Makes the sequence as long as `depth`. Its keys and values are made up: the cost of a step depends on
+    /// their number, not on their values.
     void fill_to(int64_t depth);
     /// Adds so many tokens, in as few steps as may be or in one each; they are forgotten again.
     /// @return seconds from the first token to the last logits
     double time(BenchCase::Kind kind, int64_t tokens);
-    /// Of all tokens of such a run together, at the present depth.
+    /// The work of all tokens of such a run together, at the present depth.
     StepWork work(BenchCase::Kind kind, int64_t tokens) const;
-    /// Likewise, what they are predicted to take.
+    /// The predicted time of all tokens of such a run.
     double predicted_seconds(BenchCase::Kind kind, int64_t tokens, const StepPredictor& predictor) const;
 
 private:
     void add(int64_t tokens);
-    /// What a step of so many tokens behind others is given.
+    /// The input of a step of so many tokens behind others.
     struct Step {
         std::map<std::string, int64_t> symbols;
         std::map<std::string, std::vector<int32_t>> inputs;
     };
     Step step(int64_t start, int64_t tokens) const;
-    /// Those of such a run at the present depth, in order.
+    /// Visits the steps of such a run at the present depth, in order.
     void for_each_step(BenchCase::Kind kind, int64_t tokens,
                        const std::function<void(const Step&)>& visit) const;
 

@@ -7,10 +7,10 @@
 
 namespace tessera::cli {
 
-/// On stderr, a line each: what the user of a model must know of its checkpoint.
+/// Prints on stderr, a line each, the warnings about a model's checkpoint.
 void print_warnings(const std::string& model, const std::vector<std::string>& warnings);
 
-/// On stderr, before the model is loaded: its warnings, and what running it will take.
+/// Prints on stderr, before the model is loaded, its warnings and the memory for running it.
 void announce_model(const ModelFile& file, const ModelSettings& settings);
 
 }  // namespace tessera::cli

@@ -9,8 +9,8 @@
 
 namespace tessera::cli {
 
-/// The machine that what is said of an artefact is for: that of a file, else the host, which stands for the
-/// machine of the artefact only if it is the same. @throws Error that names the flag where it is not.
+/// The machine for statements about an artefact: that of a file, else the host, which stands for the machine
+/// of the artefact only if it is the same. @throws Error that names the flag where it is not.
 machine::Machine machine_of(const runtime::Artefact& artefact, const std::string& file, std::string_view flag,
                             const Environment& environment);
 

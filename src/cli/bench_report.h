@@ -8,15 +8,15 @@
 
 namespace tessera::cli {
 
-/// What was benched, as the user named it.
+/// A benched model, as the user named it.
 struct BenchedModel {
     std::string file;
     std::string description;
     int64_t workers = 1;
 };
 
-/// One table for each model: medians and quartiles, and what they are of the machine's limits where these
-/// were measured.
+/// One table for each model: medians and quartiles, and their shares of the machine's limits where these were
+/// measured.
 std::string bench_table(std::span<const BenchedModel> models, std::span<const BenchCase> cases);
 
 /// Everything that was measured, with every repetition, for other programs.

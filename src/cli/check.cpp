@@ -68,7 +68,7 @@ void print_tensors(const import::WeightSource& weights) {
     row("tensors", "{}; {:.1f} MB", counts.empty() ? "none" : counts, bytes / 1e6);
 }
 
-/// What is there; that one cannot be used is a warning, as it is for `tessera compile`.
+/// The tokenizer that exists; one that cannot be used is a warning, as it is for `tessera compile`.
 std::string check_tokenizer(const import::Checkpoint& checkpoint, import::Findings& findings) {
     if (checkpoint.tokenizer.empty())
         return "none: `run` needs tokenizer.json, tokenizer.model, or vocab.json and merges.txt";

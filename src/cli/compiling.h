@@ -12,7 +12,7 @@ namespace CLI {
 class App;
 }
 
-/// What the verbs that are told how to compile have in common.
+/// Common parts of the verbs with flags for compiling.
 namespace tessera::cli {
 
 struct CompileFlags {
@@ -34,11 +34,10 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags);
 
 /// The machine of a file, or the host. @throws Error.
 machine::Machine read_machine(const std::string& file, const Environment& environment);
-/// Says on stderr how rates of the host would be known, where they are wanted and are not, or are of kernels
-/// that have changed since.
+/// Says on stderr how to measure the host, if its rates are wanted and are missing or older than the kernels.
 void advise_measuring(const CompileFlags& flags, const Environment& environment);
 
-/// Compiles with progress on the terminal, and prints what is to know of the checkpoint.
+/// Compiles with progress on the terminal, and prints the warnings about the checkpoint.
 CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,
                       const CompileFlags& flags, const Environment& environment);
 /// The same from an artefact.

@@ -9,8 +9,8 @@
 
 namespace tessera::cli {
 
-/// What the shell and the installation tell the tool, read once by `main`. Nothing else in Tessera reads the
-/// environment; whatever a module needs of it is an argument.
+/// The settings of the shell and the installation, read once by `main`. Nothing else in Tessera reads the
+/// environment; modules get its values as arguments.
 struct Environment {
     std::string search_path;              ///< PATH, for the C++ compiler
     std::shared_ptr<CacheFolders> cache;  ///< of XDG_CACHE_HOME/tessera or ~/.cache/tessera

@@ -4,7 +4,7 @@
 
 namespace tessera::cli {
 
-/// What a shell reports for a program that was interrupted.
+/// The exit code that a shell reports for a program that was interrupted.
 inline constexpr int kInterruptedExitCode = 128 + SIGINT;
 
 /// While it lives, the first SIGINT (Ctrl-C) is only remembered, so that a job can end in order; a second one

@@ -44,7 +44,7 @@ std::string exact_microseconds(double seconds) {
     return fmt::format("{:.3f} us", seconds * 1e6);
 }
 
-/// "466.706 us: matmul(row-major, row-major) -> row-major by op[...]"; what nothing is known of has no time.
+/// "466.706 us: matmul(row-major, row-major) -> row-major by op[...]"; a form of unknown cost has no time.
 std::string cost_of(const UsedForm& form) {
     if (form.by.empty()) return "left alone by the search";
     return fmt::format("{}: {} by {}", exact_microseconds(form.seconds), form.form, form.by);

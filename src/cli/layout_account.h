@@ -9,7 +9,7 @@
 #include "compiler/layout_search.h"
 #include "layouts/account.h"
 
-/// What `tessera explain` says, in words and as JSON.
+/// The output of `tessera explain`, in words and as JSON.
 namespace tessera::cli {
 
 /// A tensor of the graph in one specialisation and block, or a constant.

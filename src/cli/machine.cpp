@@ -64,7 +64,7 @@ machine::Machine describe(const MachineArguments& options, const Environment& en
             kept && is_up_to_date(*kept, environment))
             return *kept;
     machine::Machine measured = measure(probed, options, environment);
-    // What was measured in a hurry or in part must not stand in for the whole.
+    // Measurements made in a hurry or in part must not stand in for the whole.
     if (is_partial) return measured;
     if (environment.cache->is_writable("machines"))
         machine::keep_host(environment.cache->root(), probed, measured);

@@ -48,8 +48,8 @@ int finish(const std::string& verb, int code) {
     return complain(verb, "cannot write to the standard output", kFailed);
 }
 
-/// What is wrong with the word after `tessera`: CLI11 would call an unknown verb an unexpected argument, and
-/// an unknown flag a missing verb.
+/// The fault of the word after `tessera`: CLI11 would call an unknown verb an unexpected argument, and an
+/// unknown flag a missing verb.
 std::string first_word_problem(const std::vector<Verb>& known, int argc, char** argv) {
     if (argc < 2) return "a verb is required";
     const std::string word = argv[1];
@@ -80,7 +80,7 @@ int run_job(const std::string& verb, const Job& job) {
     } catch (const std::bad_alloc&) {
         return complain(verb, "out of memory", kFailed);
     } catch (const std::exception& error) {
-        // What does not fit the buffer fails in fmt::print, which does not say where it was to go.
+        // Output beyond the buffer fails in fmt::print, whose error does not name the destination.
         if (std::ferror(stdout) != 0) return finish(verb, kFailed);
         return complain(verb, error.what(), kFailed);
     }
@@ -112,7 +112,7 @@ int run(int argc, char** argv) {
         const auto parsed = app.get_subcommands();
         return parsed.empty() ? std::string() : parsed.front()->get_name();
     };
-    // Of this verb alone: CLI11 would complain about the variables of verbs that were not called.
+    // The variables of this verb alone: CLI11 would complain about those of verbs that were not called.
     const auto called = app.get_subcommands([&](CLI::App* verb) { return verb->get_name() == argv[1]; });
     for (CLI::App* verb : called) name_variables(*verb);
     try {

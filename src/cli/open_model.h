@@ -19,8 +19,8 @@ CLI::Option* add_model_argument(CLI::App& app, std::filesystem::path& model);
 /// Declares --ids, which is required.
 void add_ids_option(CLI::App& app, std::filesystem::path& ids);
 
-/// What MODEL means: the path itself, or the model that ships with Tessera where it is empty; of that the
-/// artefact that packages carry, which needs no compiler.
+/// The path that MODEL means: itself, or, if empty, that of the model that ships with Tessera, preferably of
+/// its artefact in packages, which needs no compiler.
 /// @throws Error if there is none, or it does not exist.
 std::filesystem::path resolve_model(const std::filesystem::path& model, const Environment& environment);
 

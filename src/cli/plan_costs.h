@@ -7,8 +7,8 @@
 
 namespace tessera::cli {
 
-/// The plan of an artefact with what its kernels are predicted to take on a machine, as comments: it reads as
-/// the plan does. Of a machine that was not measured these are roofs (cost/cost_model.h).
+/// The plan of an artefact with the predicted times of its kernels on a machine as comments; it can be read
+/// as a plan. For a machine that was not measured these are roofs (cost/cost_model.h).
 std::string plan_with_costs(const runtime::Artefact& artefact, const machine::Machine& machine);
 
 }  // namespace tessera::cli

@@ -6,15 +6,15 @@
 /// Input, output and errors as the shell has left them: closed, full, or a pipe that nobody reads.
 namespace tessera::cli {
 
-/// Puts /dev/null where a stream is closed, else the next file that is opened takes its number and receives
-/// what is printed. Reading from such an input and writing to such an output still fail. After this a pipe
+/// Puts /dev/null in the place of a closed stream; otherwise the next opened file would take its number and
+/// receive the output. Reading from such an input and writing to such an output still fail. After this a pipe
 /// that nobody reads is an error of writing, no signal.
 void prepare_standard_streams();
 
 /// Writes text to the standard output that is to be seen at once. @throws Error where that fails
 void show(std::string_view text);
 
-/// Hands over what is buffered. False where that, or anything printed before, could not be written.
+/// Flushes the buffer. False where that, or anything printed before, could not be written.
 bool flush_standard_output();
 
 /// All of the standard input. @throws Error if it cannot be read

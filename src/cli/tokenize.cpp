@@ -67,7 +67,7 @@ void write(std::string_view text) {
 
 void decode(const llm::Tokenizer& tokenizer, const TokenizeArguments& options) {
     const std::string text = tokenizer.decode(parse_ids(gather(options)));
-    // As text exactly these bytes, without a newline: what was encoded comes back.
+    // As text exactly these bytes, without a newline, so that decoding gives back the encoded text.
     if (options.json)
         write(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
     else

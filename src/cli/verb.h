@@ -24,8 +24,8 @@ struct Verb {
     std::string help;                   ///< one line, lower case, without a full stop
     std::vector<std::string> examples;  ///< whole command lines, shown by --help; at least one
 
-    /// Declares the options and gives the job that reads them: what the options are bound to must live in the
-    /// job (a shared_ptr to a struct of options). `environment` outlives the job.
+    /// Declares the options and gives the job that reads them: the variables bound to the options must live
+    /// in the job (a shared_ptr to a struct of options). `environment` outlives the job.
     std::function<Job(CLI::App&, const Environment& environment)> declare;
 };
 

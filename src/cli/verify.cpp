@@ -33,7 +33,7 @@ struct VerifyArguments {
     int64_t chunk = 0;
 };
 
-/// The file with the expected rows. What lies in it need not be aligned.
+/// The file with the expected rows, which need not be aligned.
 class ExpectedLogits {
 public:
     ExpectedLogits(const std::filesystem::path& path, int64_t vocabulary)

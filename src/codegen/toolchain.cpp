@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kShownLines = 12;
 
-// What the text computes is what it says: a * b + c is rounded twice unless it calls fma, on every machine.
-// Neither errno nor floating-point traps are looked at, and the compiler vectorises more without them.
+// The code computes exactly as the text says: a * b + c is rounded twice unless it calls fma, on every
+// machine. Neither errno nor floating-point traps are used, and the compiler vectorises more without them.
 // The order of the text is kept, the processor reorders by itself. Weights are streamed a third faster where
 // no scheduler takes a line out of its turn, since that is what hardware prefetchers follow. And without
 // GCC's replacement of temporary expressions a product is added where the text adds it, not at the end of an
@@ -43,8 +43,8 @@ constexpr std::array kFlags = {"-std=c++20",
                                "-fno-schedule-insns2",
                                "-fno-tree-ter"};
 
-// What Clang refuses. GCC gives registers to a whole function at a time: loop by loop it keeps the addresses
-// of a chain of operators in memory, a tenth to a fifth slower.
+// Flags that Clang refuses. GCC gives registers to a whole function at a time: loop by loop it keeps the
+// addresses of a chain of operators in memory, a tenth to a fifth slower.
 constexpr std::array kGccFlags = {"-fira-region=one"};
 
 std::optional<std::string> read_file(const fs::path& path) {

@@ -11,7 +11,7 @@
 
 namespace tessera::compiler {
 
-/// What an artefact is built from, be it read from a checkpoint or from another artefact.
+/// The input of building an artefact, read from a checkpoint or from another artefact.
 struct ModelParts {
     const Graph& graph;
     const import::WeightSource& weights;  ///< of all constants of the graph

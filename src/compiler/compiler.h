@@ -26,7 +26,7 @@ struct CompileOptions {
     std::optional<std::filesystem::path> dump;  ///< write the printed form after every pass into this folder
     std::optional<int64_t> workers;             ///< threads of a step; default: the machine's cores
     std::optional<int64_t> context;             ///< positions of one sequence; default: the importer's
-    import::Policy policy = import::Policy::kDefault;  ///< what activations may be rounded to
+    import::Policy policy = import::Policy::kDefault;  ///< the permitted rounding of activations
     std::optional<ElementType> cache_type;             ///< of keys and values; default: the policy's
     std::optional<import::Mixture> quantisation;       ///< of a float checkpoint
     int64_t search_effort = 1;  ///< work of the searches; 0: none, the default planner alone

@@ -6,14 +6,14 @@
 
 namespace tessera::compiler {
 
-/// The search for layouts that compiling does with this effort: a multiple of the default's limits.
-/// What is given must outlive the result. @pre planner.costs; effort > 0
+/// The search for layouts that compiling does with this effort: a multiple of the default's limits. The
+/// arguments must outlive the result. @pre planner.costs; effort > 0
 layouts::SearchOptions layout_search_options(const Graph& graph, const plan::Plan& initial,
                                              const planner::PlannerOptions& planner, int64_t effort);
 
 struct LayoutSearch {
     Graph graph;
-    plan::Plan initial;           ///< what the search began with
+    plan::Plan initial;           ///< the plan from which the search started
     extraction::Options options;  ///< of its extraction
     layouts::Search search;
     bool is_measured;  ///< the machine; else times are of roofs (cost/typical_rates.h)

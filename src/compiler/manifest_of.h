@@ -8,10 +8,10 @@
 
 namespace tessera::compiler {
 
-/// What generating text needs to know of a model.
+/// The properties of a model that generating text needs.
 runtime::Manifest::Text text_of(const import::ModelFacts& facts);
 
-/// What the run time must know of a compiled model.
+/// The properties of a compiled model that the run time needs.
 runtime::Manifest manifest_of(const std::optional<runtime::Manifest::Text>& text, const Compiled& compiled,
                               const machine::Machine& machine);
 

@@ -34,7 +34,7 @@ std::string run_rewrite(const Graph& graph, const machine::Machine& machine) {
     return print(result.graph);
 }
 
-/// A machine that was measured is searched as compiling does; another one by what its units could do.
+/// The search uses the costs of compiling for a measured machine, the potential of its units for another.
 std::string run_layouts(const Graph& graph, const machine::Machine& machine) {
     const Graph whole = ops::decompose(graph);
     verify(whole, graph.name);

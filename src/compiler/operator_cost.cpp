@@ -36,7 +36,7 @@ std::vector<Sizes> sizes_of(const Graph& graph) {
     return {largest};
 }
 
-/// Extents of the iterators, and what follows from them.
+/// Extents of the iterators, and amounts that follow from them.
 struct Amounts {
     std::vector<int64_t> extents;
     double bytes = 0;  ///< of operands and results: each element once that the iterations can reach

@@ -7,7 +7,7 @@
 #include "support/error.h"
 
 // The physical axes are walked in the order of storage; each moves the source by its divisor times the stride
-// of its axis. What remains of an axis beyond the tensor's shape is padding.
+// of its axis. The rest of an axis beyond the tensor's shape is padding.
 //
 // The innermost axes decide the speed. A last axis of stride one is copied. Where the last axis is a lane
 // across rows and the one before it runs along them, as in the usual `lanes <0:16>` of a matrix,

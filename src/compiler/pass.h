@@ -30,8 +30,8 @@ public:
         return result;
     }
 
-    /// What a search has to say of itself: of the pass that ran last, a few words for the report, and all of
-    /// it for `DIR/04-rewrite.txt`.
+    /// A search's account of itself, for the pass that ran last: a few words for the report, and the full
+    /// text for `DIR/04-rewrite.txt`.
     void note(const std::string& summary, const std::string& text) {
         report_.passes.back().note = summary;
         if (options_.dump) write_file(path_of(report_.passes.back().name, "txt"), text);

@@ -17,7 +17,7 @@ planner::PlannerOptions planner_options(const machine::Machine& machine, std::op
     options.units = machine.units;
     options.costs = std::make_shared<const cost::CostModel>(machine);
     options.has_all_blocks = options.costs->is_measured();
-    // Half of a cache: the other half is for what streams through.
+    // Half of a cache: the other half is for streamed data.
     if (const machine::MemoryLevel* own = machine::find_memory(machine, "L2"))
         options.resident_bytes = own->capacity_bytes / own->shared_by_cores / 2;
     if (const size_t levels = machine.memory.size(); levels > 1)

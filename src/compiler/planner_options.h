@@ -8,7 +8,7 @@
 
 namespace tessera::compiler {
 
-/// What the default planner reads of the machine. `workers`: by default the machine's cores.
+/// The properties of the machine that the default planner reads. `workers`: by default the machine's cores.
 planner::PlannerOptions planner_options(const machine::Machine& machine, std::optional<int64_t> workers);
 
 /// Where planning of a graph begins: the options know how many bytes of constants it has.

@@ -11,19 +11,21 @@
 
 namespace tessera::compiler {
 
-/// What a step is predicted to take at one of the points that its graph names.
+/// The predicted time of a step at one of the points that its graph names.
 struct PredictedStep {
     std::string point;
     size_t specialisation;  ///< of the plan: the first whose bounds hold, which the run time calls
     std::vector<cost::KernelCost> kernels;  ///< of it
 };
 
-/// The sizes of a point. For a language model with what decides how much attention reads: each of its
-/// sequences has as many new tokens as the others, behind as many cached ones as make up the cache extent S,
-/// none where the new ones alone do. Where there is no such step, and in other graphs, indices are left open.
+/// The sizes of a point. For a language model, with contents that decide how much attention reads: each of
+/// its sequences has as many new tokens as the others, behind as many cached ones as make up the cache extent
+/// S, none where the new ones alone do. Where there is no such step, and in other graphs, indices are left
+/// open.
 cost::SizePoint size_point(const runtime::Manifest& manifest, const Point& point);
 
-/// Of every point within the bounds of a specialisation, in the graph's order (cost/step_cost.h).
+/// Predictions for every point within the bounds of a specialisation, in the graph's order
+/// (cost/step_cost.h).
 /// @pre graph and plan are verified
 std::vector<PredictedStep> predicted_steps(const runtime::Manifest& manifest, const Graph& graph,
                                            const plan::Plan& plan, const machine::Machine& machine);

@@ -7,8 +7,8 @@
 
 // A layout stores the element at x[0], x[1], ... at a sum of terms, each of which depends on one coordinate
 // alone: every physical axis adds (x[axis] div divisor mod extent) times its stride. So one table for each
-// axis holds what its coordinates add, and an element is found by as many additions as the tensor has axes.
-// With lanes <0:2, 1:2> of a 4 x 4 matrix (outer groups first, then 2 x 2 squares):
+// axis holds the terms of its coordinates, and an element is found by as many additions as the tensor has
+// axes. With lanes <0:2, 1:2> of a 4 x 4 matrix (outer groups first, then 2 x 2 squares):
 //
 //     x[0]   0  1  2  3      x[1]   0  1  2  3        x = (3, 2) lies at 10 + 4 = 14
 //     adds   0  2  8 10      adds   0  1  4  5
@@ -16,7 +16,7 @@
 namespace tessera::compiler {
 namespace {
 
-/// What each coordinate of each axis adds to the position.
+/// The term that each coordinate of each axis adds to the position.
 std::vector<std::vector<int64_t>> position_tables(const std::vector<int64_t>& shape, const Layout& layout) {
     std::vector<std::vector<int64_t>> tables;
     for (const int64_t extent : shape) tables.emplace_back(static_cast<size_t>(extent), 0);

@@ -21,8 +21,8 @@ std::vector<Observation> observations(const machine::Machine& machine) {
     return found;
 }
 
-/// The weights that fit the table best, but that an element alone takes what a group of them does: fitted to
-/// few gathers among much else they may come out as nothing.
+/// The weights that fit the table best, except that an element alone takes as long as a group of them: if
+/// fitted to the few gathers in the table, its weight might come out as nothing.
 std::vector<double> fitted_weights(const machine::Machine& machine) {
     std::vector<double> weights = fit(observations(machine));
     const auto at = [&](double VectorWork::*count) -> double& {
@@ -41,8 +41,7 @@ std::vector<double> typical_weights(const machine::Machine& machine) {
     return weights;
 }
 
-/// Of the unit for which the micro-kernel is, with the factors that it multiplies there; 0 if it was not
-/// measured.
+/// Peak of the micro-kernel's unit with the factors that it multiplies there; 0 if it was not measured.
 double peak_of(const machine::Machine& machine, const plan::Leaf& leaf, const plan::KernelTypes& types) {
     const plan::MicroKernel& kernel = *leaf.kernel;
     const plan::UnitFactors factors =
@@ -56,7 +55,7 @@ double peak_of(const machine::Machine& machine, const plan::Leaf& leaf, const pl
     return most / factors.products;
 }
 
-/// Over so many groups of lanes that are read and written.
+/// One pass over so many groups of lanes that are read and written.
 VectorWork one_pass(double groups, const facts::OperationCount& each) {
     return {.steps = groups,
             .flops = groups * static_cast<double>(each.flops),
@@ -130,7 +129,7 @@ LeafCost CostModel::product(const Definition& definition, const plan::Leaf& leaf
     if (peak == 0)
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
                                             leaf.kernel->name, call.types["A"], call.types["B"])};
-    // What a lower tile saves only measurements tell (row_blocks.h).
+    // Only measurements tell how much a lower tile saves (row_blocks.h).
     const int64_t height = std::max<int64_t>(1, leaf.number(kernels::parameter::kRowsOfTile));
     const int64_t filled = (call.m + height - 1) / height * height;
     const double operations =

@@ -21,9 +21,9 @@ struct LeafCost {
     bool operator==(const LeafCost&) const = default;
 };
 
-/// What things cost on a machine: a pure function of its description. What follows holds of one that was
-/// measured; of another one everything costs what its roofs are, as its description gives them or as they
-/// typically are (typical_rates.h): such costs tell forms of an operator apart, and are no predictions.
+/// Costs on a machine: a pure function of its description. The rules below hold for a measured machine. For
+/// any other, costs are its roofs, as its description gives them or as they typically are (typical_rates.h):
+/// such costs tell forms of an operator apart, and are no predictions.
 ///
 /// Products and the streaming softmax cost what the table of micro-kernels says (kernel_times.h); where it
 /// has none of the kind, their operations by the peak of the unit that the micro-kernel is for. `loops` and
@@ -37,20 +37,20 @@ public:
     /// With the typical rates where it was not measured.
     const machine::Machine& machine() const { return machine_; }
     bool is_measured() const { return is_measured_; }
-    /// Of the part of an operator with these extents of its iterators. `layouts`: of its tensors, as
-    /// Definition::tensors, for `loops`; without them all are row-major.
+    /// Cost of the part of an operator with these extents of its iterators. `layouts` are those of its
+    /// tensors, as Definition::tensors, for `loops`; without them all are row-major.
     LeafCost leaf(const Definition& definition, const plan::Leaf& leaf, const std::vector<int64_t>& extents,
                   const std::vector<Layout>& layouts = {}) const;
 
     /// Whether the table has times of `loops`, without which most operators cannot be priced.
     bool knows_loops() const { return !weights_.empty(); }
 
-    /// The level of which the table's near times hold: what lies there or further in costs nothing more.
+    /// The level for which the table's near times hold: data there or further in adds no cost.
     size_t near_level() const { return near_level_; }
-    /// Of each of `workers` threads that read parts of their own of this level.
+    /// Seconds per byte of each of `workers` threads that read separate parts of this level.
     double seconds_per_byte(size_t level, int64_t workers) const;
-    /// What reading a byte of a product's B from the level takes longer than from the near level, if it takes
-    /// `stall` from the main memory with one thread. In between by the inverse of the rate.
+    /// The extra seconds for a byte of a product's B from the level rather than the near level, if they are
+    /// `stall` from the main memory with one thread; interpolated by the inverse of the rate.
     double stall_per_byte(double stall, size_t level, int64_t workers) const;
     /// Bytes of the level that each of `workers` threads has to itself.
     int64_t capacity(size_t level, int64_t workers) const;

@@ -40,14 +40,14 @@ double distance(int64_t a, int64_t b) {
     return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
 }
 
-/// Of a time: a difference that is smaller is not seen in what was measured.
+/// As a share of a time: measurements do not show smaller differences.
 constexpr double kLeastStall = 0.005;
 
 /// Seconds of a block for each n and k: by its rows, by k.
 using BlockSeconds = std::map<int64_t, std::map<int64_t, double>>;
 
-/// What one of the largest blocks takes, if the rows of a call that takes `seconds` are cut so: what the
-/// others leave, where these are known.
+/// The seconds of one of the largest blocks, if the rows of a call that takes `seconds` are cut so: those
+/// that the other blocks leave; nothing if a time of these is unknown.
 std::optional<double> of_largest_block(const std::map<int64_t, int64_t>& cut, const BlockSeconds& known,
                                        int64_t k, double seconds) {
     const auto largest = std::prev(cut.end());
@@ -143,7 +143,7 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
         std::string((is_by_panels ? kernels::parameter::kPrefetch : kernels::parameter::kPanelBlocks).name));
     const std::vector<const Entry*> entries = comparable(wanted);
     if (entries.empty()) return std::nullopt;
-    // Of each number of rows the entries with the nearest number of groups.
+    // For each number of rows, only the entries with the nearest number of groups count.
     std::map<int64_t, double> nearest;
     for (const Entry* entry : entries) {
         const double d = distance(entry->width, wanted.width);
@@ -162,7 +162,8 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
         if (entry->far_seconds) of_stalls.push_back(entry);
         if (entry->blocks.tells_of_largest(entry->m)) by_sizes_of_blocks[entry->cut.size()].push_back(entry);
     }
-    // Of calls of as many rows that with the most similar blocks: of lower ones B is read again.
+    // Among calls of as many rows, the one with the most similar blocks counts: lower blocks read B more
+    // often.
     std::stable_sort(of_stalls.begin(), of_stalls.end(), [&](const Entry* a, const Entry* b) {
         return distance(a->blocks.rows, wanted.blocks.rows) < distance(b->blocks.rows, wanted.blocks.rows);
     });
@@ -171,8 +172,8 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
         const double stall = *entry->far_seconds - entry->near_seconds;
         stalls[entry->m].emplace(entry->k, std::max(stall, kLeastStall * *entry->far_seconds) / bytes);
     }
-    // Calls of one size of blocks first, which the others build on. What is done once for all rows, as
-    // filling a panel is, counts in the time of a block: that of a call of about as many rows is meant.
+    // Calls of one size of blocks come first, since the others build on them. Work done once for all rows,
+    // such as filling a panel, counts in the time of a block, so calls of about as many rows come first.
     for (auto& [sizes, of_sizes] : by_sizes_of_blocks) {
         std::stable_sort(of_sizes.begin(), of_sizes.end(), [&](const Entry* a, const Entry* b) {
             return distance(a->m, call.m) < distance(b->m, call.m);

@@ -22,7 +22,7 @@ struct ProductCall {
 
 struct ProductTime {
     double near_seconds = 0;    ///< of one call on one core, B and all else in the core's own caches
-    double stall_per_byte = 0;  ///< what it takes longer for each byte of B that comes from the main memory
+    double stall_per_byte = 0;  ///< the additional time for each byte of B from the main memory
 };
 
 /// The machine's table of micro-kernels as a function of the sizes.

@@ -8,7 +8,7 @@
 
 namespace tessera::cost {
 
-/// What a kernel moves of one storage (views and in-place results followed).
+/// A kernel's traffic with one storage (views and in-place results followed).
 struct StorageTraffic {
     int64_t read_bytes = 0;
     int64_t written_bytes = 0;
@@ -18,7 +18,7 @@ struct StorageTraffic {
 };
 
 struct KernelTraffic {
-    bool has_product = false;  ///< or a streaming softmax: what is timed with all in the near level
+    bool has_product = false;  ///< or a streaming softmax: timed with all data in the near level
     std::map<ValueId, StorageTraffic> storages;
     std::map<const Node*, double> executed;  ///< share of the iterations for which the predicate holds
 };

@@ -20,7 +20,7 @@ double calls_of(const LeafTile& tile, const std::vector<int64_t>& extents);
 
 struct KernelTiles {
     std::vector<LeafTile> leaves;  ///< in the order of execution
-    double share = 1;              ///< of what is divided: that of the worker with most
+    double share = 1;              ///< the share of divided work of the worker with most
 };
 
 /// The parts of a kernel's operators that lie inside all of its loops (lowering/ranges.h).

@@ -13,7 +13,7 @@ struct Observation {
 /// Weights of at least 0 that minimise the sum of the squares of (counts . weights - seconds) / seconds:
 /// paper 000, eq. 15, takes the time of a micro-kernel from such a regression. By coordinate descent, which
 /// converges since the objective is convex; a fixed number of rounds, so the same input gives the same bits.
-/// Of things that never occur: 0.
+/// Things that never occur have weight 0.
 std::vector<double> fit(const std::vector<Observation>& observations);
 
 }  // namespace tessera::cost

@@ -35,7 +35,7 @@ std::map<int64_t, int64_t> RowBlocks::cut(int64_t m) const {
 
 bool RowBlocks::tells_of_largest(int64_t m) const {
     if (tile_rows == 0) return true;
-    // Several tiles of which the last one is lower would tell of no tile by itself.
+    // A call of several tiles whose last one is lower tells the time of no single tile.
     const int64_t largest = cut(m).rbegin()->first;
     return largest <= tile_rows || largest % tile_rows == 0;
 }

@@ -1,6 +1,6 @@
 // Two steps are walked, so that the second one finds the caches as steps leave them. The clock counts bytes:
-// what was touched since the kernel began that touched a tensor last is how much a cache must hold for the
-// tensor to be there still.
+// a tensor is still in a cache that holds all bytes touched since the last kernel that touched the tensor
+// began.
 //
 //   clock   0        w1          w1+x1        ..          step
 //           | norm   | product   | norm       |           | norm      reads what was written at w1: it lies
@@ -53,7 +53,7 @@ private:
         int64_t bytes = 0;  ///< that it touches
     };
 
-    /// Of most of a storage; touches of a small part are not remembered.
+    /// The last access to most of a storage; accesses to a small part are not remembered.
     struct Touch {
         int64_t clock = 0;  ///< when that kernel began
         int64_t bytes = 0;
@@ -110,7 +110,7 @@ private:
             const double share = traffic.is_divided ? kernel.share : 1;
             const int64_t touched = std::max(traffic.read_bytes, traffic.written_bytes);
             Touch& last = touched_[key(value, repetition)];
-            // What was never touched, or only in part, comes from the main memory.
+            // Storage that was never touched, or only in part, comes from the main memory.
             const size_t outermost = model_.machine().memory.size() - 1;
             const size_t level = 2 * last.bytes < touched ? outermost : level_of(clock_ - last.clock);
             if (2 * touched >= last.bytes) last = {clock_, std::max(touched, last.bytes)};
@@ -138,7 +138,7 @@ private:
                            : std::numeric_limits<double>::infinity();
     }
 
-    /// Constants and states of a repeated block are others in each repetition.
+    /// Each repetition of a block has its own constants and states.
     std::pair<ValueId, int64_t> key(ValueId value, int64_t repetition) const {
         value = state_of(graph_, value);  // the new contents are the old ones, in place
         const Value& stored = graph_[value];

@@ -11,14 +11,15 @@
 
 namespace tessera::cost {
 
-/// At which sizes a step is charged.
+/// The sizes at which the cost of a step is computed.
 struct SizePoint {
     std::map<std::string, int64_t> symbols;
-    /// Of index inputs where they decide what is executed, row-major. What is not known counts whole.
+    /// Contents of index inputs that decide which iterations are executed, row-major. Without them everything
+    /// counts as executed.
     std::map<std::string, std::vector<double>> contents;
 };
 
-/// What a kernel reads from one level and writes to it.
+/// A kernel's reads from one level and writes to it.
 struct LevelTraffic {
     std::string level;
     double bytes = 0;    ///< of the worker with most
@@ -26,13 +27,13 @@ struct LevelTraffic {
     bool operator==(const LevelTraffic&) const = default;
 };
 
-/// Of one repetition of one kernel, until the worker with most has done its part.
+/// Cost of one repetition of one kernel, until the worker with most work has done its part.
 struct KernelCost {
     std::string block, name;           ///< of the kernel: its last operator
     size_t kernel = 0;                 ///< its position in the specialisation
     int64_t repeat = 1;                ///< of the block
     double near_seconds = 0;           ///< of the operators, all that they read being in the core's caches
-    double stall_seconds = 0;          ///< what B of products takes longer from where it lies
+    double stall_seconds = 0;          ///< additional time for reading B of products from its level
     std::vector<LevelTraffic> levels;  ///< further out than where the times of the table hold
     double barrier_seconds = 0;
     double seconds = 0;        ///< max(near + stall, levels) + barrier; infinite for what cannot be computed
@@ -46,13 +47,13 @@ struct KernelCost {
 /// type. Operators inside loops cost what the calls of their parts cost (paper 000, eq. 15), and bytes what
 /// their level takes; kernels wait for the longer of both (eq. 16). A tensor is read from the innermost level
 /// that holds all that was touched since the kernel that touched it last began: weights come from the main
-/// memory unless the whole step fits a cache, what the kernel before wrote comes from a cache.
+/// memory unless the whole step fits a cache, the results of the previous kernel come from a cache.
 /// @pre the plan is verified, `point` has every symbol within the specialisation's bounds
 std::vector<KernelCost> step_costs(const Graph& graph, const plan::Plan& plan,
                                    const plan::SpecialisationPlan& specialisation, const SizePoint& point,
                                    const CostModel& model);
 
-/// Of the whole step: kernels by their repetitions.
+/// Seconds of the whole step: the sum over kernels, times their repetitions.
 double total_seconds(const std::vector<KernelCost>& costs);
 
 }  // namespace tessera::cost

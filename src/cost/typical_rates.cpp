@@ -13,8 +13,9 @@ constexpr double kCyclesPerSecond = 3e9;
 // Two ports multiply and add: Intel since Haswell, AMD since Zen 2, Arm since Neoverse V1.
 constexpr double kVectorsPerCycle = 2;
 
-// What one core reads in a cycle, sustained. Caches: Intel 64 and IA-32 Architectures Optimization Reference
-// Manual, Skylake, "Cache Parameters". Memory: 12 GB/s, by the lines that a core can wait for at once.
+// Bytes that one core reads in a cycle, sustained. Caches: Intel 64 and IA-32 Architectures Optimization
+// Reference Manual, Skylake, "Cache Parameters". Memory: 12 GB/s, by the lines that a core can wait for at
+// once.
 constexpr double kBytesPerCycleOfCaches[] = {64, 29, 18};
 constexpr double kBytesPerCycleOfMemory = 4;
 // With so many cores the main memory gives all it has.
@@ -36,7 +37,7 @@ std::vector<machine::ReadBandwidth> bandwidth(size_t level, const machine::Machi
     return rates;
 }
 
-/// Of one instruction: its sums, each of the products along axes that the result lacks.
+/// Operations of one instruction: its sums, each over the products along axes that the result lacks.
 double operations(const machine::ComputeUnit& unit) {
     double products = 1;
     std::set<char> axes;

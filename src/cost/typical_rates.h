@@ -5,10 +5,10 @@
 
 namespace tessera::cost {
 
-/// What each thing that `loops` does takes in operations on a vector, on most processors of today: the
-/// quotients and special functions are series of multiplications and additions. The wait for the end of a
-/// fold is some 60 cycles, in which two operations a cycle would be done: of three additions of lanes and of
-/// what a norm does to the sum, two divisions and a root.
+/// The cost of each count of VectorWork in operations on a vector, on most processors of today. Quotients and
+/// special functions are series of multiplications and additions. The wait for the end of a fold is some 60
+/// cycles, in which two operations a cycle would be done: the latency of three additions of lanes and, in a
+/// norm, of two divisions and a root.
 inline constexpr VectorWork kTypicalOperations{.steps = 0,
                                                .flops = 1,
                                                .divisions = 8,

@@ -12,7 +12,7 @@
 
 namespace tessera::cost {
 
-/// What the micro-kernel `loops` does on a part of an operator, counted from its definition: operations on
+/// The work of the micro-kernel `loops` on a part of an operator, counted from its definition: operations on
 /// groups of lanes. Their weighted sum is its time (linear_model.h); the machine's table lists times with
 /// these counts, so that the weights are the machine's.
 struct VectorWork {
@@ -25,11 +25,11 @@ struct VectorWork {
     double conversions = 0;  ///< of types other than f32, read or written
     double folds = 0;        ///< into an accumulator, each after the one before
     double ends = 0;         ///< of folds: lanes to one number, and the post-expression
-    double waits = 0;        ///< for the end of the last fold, by which what comes next begins
+    double waits = 0;        ///< for the end of the last fold, on which the next operations depend
     bool operator==(const VectorWork&) const = default;
 };
 
-/// As the machine's table names it.
+/// A count, as the machine's table names it.
 struct VectorWorkCount {
     const char* name;
     double VectorWork::*member;
@@ -53,10 +53,11 @@ VectorWork vector_work_of(const std::map<std::string, int64_t>& named);
 
 /// One call over a part with these extents of the iterators, with `lanes` lanes along iterator x (-1:
 /// scalars). `layouts`: of the tensors, as Definition::tensors; without them all are row-major. `registers`:
-/// that a group of lanes takes; each folds into an accumulator of its own, so their folds go on side by side.
+/// the number that a group of lanes takes; each folds into an accumulator of its own, so their folds go on
+/// side by side.
 VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents, int x,
                        int64_t lanes, const std::vector<Layout>& layouts = {}, int64_t registers = 1);
-/// As the leaf says, on a machine whose vector unit has so many lanes.
+/// The work of a leaf on a machine whose vector unit has so many lanes.
 VectorWork vector_work(const Definition& definition, const std::vector<int64_t>& extents,
                        const plan::Leaf& leaf, int64_t lanes_of_a_register,
                        const std::vector<Layout>& layouts = {});

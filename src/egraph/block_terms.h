@@ -9,17 +9,17 @@ namespace tessera::egraph {
 
 /// The values of one block of a graph as terms.
 struct BlockTerms {
-    std::map<ValueId, TermId> values;  ///< what the block reads and makes
+    std::map<ValueId, TermId> values;  ///< the values that the block reads and makes
 };
 
-/// Adds the nodes of a block. What it reads becomes leaves: inputs, constants, states, what it carries in and
-/// what earlier blocks made. A node with several results becomes a term of all of them and a projection for
-/// each. Several blocks may share an e-graph: equal values then share classes. Values that are in `terms`
-/// already have their terms.
+/// Adds the nodes of a block. Values that it reads become leaves: inputs, constants, states, the value that
+/// it carries in and results of earlier blocks. A node with several results becomes a term of all of them and
+/// a projection for each. Several blocks may share an e-graph: equal values then share classes. Values that
+/// are in `terms` already have their terms.
 BlockTerms add_block(EGraph& egraph, const Graph& graph, const Block& block, BlockTerms terms = {});
 
-/// The values that a block must make whatever becomes of its nodes, ascending: what is carried out, updated
-/// states, outputs, and what other blocks read.
+/// The values that a block must make whatever becomes of its nodes, ascending: the value carried out, updated
+/// states, outputs, and values that other blocks read.
 std::vector<ValueId> needed_values(const Graph& graph, size_t block);
 
 /// For each class (by its number) the e-node that computes it.

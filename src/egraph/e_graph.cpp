@@ -163,7 +163,7 @@ void EGraph::restore_congruence() {
         sort_and_unite(terms);
         for (const TermId id : terms) {
             touched_.push_back(find(id));
-            // What stands under the old form stays: no term has that form any more.
+            // The entry under the old form stays: no term has that form any more.
             const auto [same, is_new] = canonical_.try_emplace(canonical(term(id)), id);
             if (!is_new) join(id, same->second, {});
         }

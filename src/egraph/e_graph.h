@@ -13,7 +13,7 @@
 
 namespace tessera::egraph {
 
-/// What is known of every term of a class.
+/// Facts that hold for every term of a class.
 struct ClassFacts {
     std::vector<TensorType> types;  ///< one for each result; several only where a node has several results
     bool is_constant = false;       ///< some term of it has only constants as leaves: known before run time
@@ -21,9 +21,9 @@ struct ClassFacts {
 };
 
 /// Hash-consed terms, united into classes. Adding a term and uniting two is cheap; `rebuild` then restores
-/// what the rest relies on: two terms with the same operator and equal children are equal (congruence), the
-/// nodes of a class are distinct, and facts have reached every parent. Source: Willsey et al.: egg: Fast and
-/// Extensible Equality Saturation, POPL 2021 (deferred rebuild).
+/// the invariants of the rest: two terms with the same operator and equal children are equal (congruence),
+/// the nodes of a class are distinct, and facts have reached every parent. Source: Willsey et al.: egg: Fast
+/// and Extensible Equality Saturation, POPL 2021 (deferred rebuild).
 ///
 /// Every order that shows in a result follows from the order of the calls: no hash, no address does.
 class EGraph {

@@ -31,7 +31,7 @@ public:
             }
         for (const auto& [value, term] : terms_.values) {
             if (made_before_.contains(value)) continue;
-            values_.emplace(egraph_.find(term), value);  // what the block reads exists already
+            values_.emplace(egraph_.find(term), value);  // values that the block reads exist already
         }
         take_names();
         new_block().nodes.clear();
@@ -70,7 +70,7 @@ private:
             }
     }
 
-    /// What is carried out or kept as a state must be a value of the block itself.
+    /// A value that is carried out or kept as a state must be one of the block itself.
     void check_made() const {
         const auto check = [&](ValueId value) {
             const ClassId e_class = egraph_.find(terms_.values.at(value));

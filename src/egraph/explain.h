@@ -10,7 +10,7 @@ namespace tessera::egraph {
 /// One application of a rule inside a term.
 struct Step {
     std::string rule;
-    bool is_forward = true;     ///< `before` is what the rule matched; else what it made
+    bool is_forward = true;     ///< the rule matched `before`; else it made it
     std::vector<int> position;  ///< of the replaced part: which child, from the whole term downwards
     TermId before, after;       ///< of the part
 };

@@ -20,7 +20,7 @@ struct Formula {
     friend bool operator==(const Formula& a, const Formula& b) { return same(a.expr, b.expr); }
 };
 
-/// What distinguishes the members of a family: a permutation, a shape, a function, an epsilon.
+/// A property that distinguishes the members of a family: a permutation, a shape, a function, an epsilon.
 using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<Dim>, Formula>;
 using Attributes = std::map<std::string, Attribute>;
 

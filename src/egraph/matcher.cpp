@@ -8,7 +8,7 @@
 namespace tessera::egraph {
 namespace {
 
-/// Whether the operator's attributes are those of the pattern, with what is bound so far; binds the rest.
+/// Whether the operator's attributes are those of the pattern under the present bindings; binds the rest.
 bool bind(const Pattern& pattern, const Attributes& attributes, Attributes& bound) {
     for (const auto& [name, wanted] : pattern.attributes) {
         const auto value = attributes.find(name);
@@ -70,7 +70,7 @@ const std::vector<TermId>& Matcher::parents(ClassId e_class) {
     return (*parents_)[e_class];
 }
 
-/// Where the pattern may begin if it shares a hole with what is bound: above that alone.
+/// Where the pattern may begin: if it shares a bound hole, only above that.
 std::vector<TermId> Matcher::candidates(const Pattern& pattern, const Match& match) {
     for (const Pattern& child : pattern.children)
         if (const auto known = match.holes.find(child.hole); !child.family && known != match.holes.end())

@@ -14,7 +14,7 @@ class Matcher {
 public:
     explicit Matcher(const EGraph& graph) : graph_(graph) {}
 
-    /// Takes note of what the e-graph has become since.
+    /// Takes changes of the e-graph into account.
     void refresh();
     /// In the order of classes and nodes; stops after `most` matches. `beside`: a second operator that has to
     /// occur anywhere in the e-graph, with the same terms and values for the names of both; once for each

@@ -10,7 +10,7 @@
 /// e-class.
 namespace tessera::egraph {
 
-/// What the terms of an e-graph are made over: an input, constant or state, or what another block carries in.
+/// A leaf of terms: an input, constant or state, or the value that another block carries in.
 struct Leaf {
     ValueKind kind = ValueKind::kInput;
     std::string name;
@@ -23,10 +23,10 @@ struct Projection {
     bool operator==(const Projection&) const = default;
 };
 
-/// What an e-node does with its children: operands in the order of the definition.
+/// The operation of an e-node on its children, which are operands in the order of the definition.
 struct Operator {
     std::variant<Leaf, DefinitionPtr, Composite, Projection> what;
-    std::vector<TensorType> results;  ///< with their layouts; of a projection and a leaf one
+    std::vector<TensorType> results;  ///< with their layouts; a projection or a leaf has one
     bool updates = false;             ///< the last child is the previous contents of the result
 
     const Definition* definition() const {

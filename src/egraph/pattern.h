@@ -17,7 +17,7 @@ class Match;
 struct Bound {
     std::string name;
 };
-/// A value that follows from those that are bound; for what a rule makes only.
+/// A value computed from the bound ones; for the right side of a rule only.
 using Computed = std::function<Attribute(const Match&)>;
 using AttributePattern = std::variant<Attribute, Bound, Computed>;
 
@@ -39,8 +39,8 @@ Pattern hole(std::string name, std::function<bool(const ClassFacts&)> accepts = 
 /// A member of the family with exactly these children.
 Pattern apply(FamilyPtr family, std::map<std::string, AttributePattern> attributes,
               std::vector<Pattern> children);
-/// A member of the family with any number of children, which Match::lists has under this name. For what a
-/// rule matches only.
+/// A member of the family with any number of children, which Match::lists has under this name. For the left
+/// side of a rule only.
 Pattern apply_to_all(FamilyPtr family, std::map<std::string, AttributePattern> attributes, std::string name);
 AttributePattern bound(std::string name);
 AttributePattern computed(Computed value);

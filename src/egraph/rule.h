@@ -10,7 +10,7 @@
 
 namespace tessera::egraph {
 
-/// Makes a term that equals what was matched; empty where there is none.
+/// Makes a term that equals the match; empty where there is none.
 using Construct = std::function<std::optional<TermId>(EGraph&, const Match&)>;
 /// The same for a rule that knows several.
 using ConstructAll = std::function<std::vector<TermId>(EGraph&, const Match&)>;
@@ -25,9 +25,9 @@ public:
     struct Parts {
         std::string name;
         Pattern from;
-        /// What else has to occur in the e-graph, anywhere, for the equality to hold or to be of use: an
-        /// operator that shares holes and attributes with `from`. A hole among its children makes it cheap to
-        /// find.
+        /// A second pattern that has to occur anywhere in the e-graph for the equality to hold or to be of
+        /// use: an operator that shares holes and attributes with `from`. A hole among its children makes it
+        /// cheap to find.
         std::optional<Pattern> beside = {};
         std::variant<Pattern, Construct, ConstructAll> to;
         std::function<bool(const EGraph&, const Match&)> condition = {};  ///< null: always
@@ -42,8 +42,8 @@ public:
     bool holds(const EGraph& graph, const Match& match) const {
         return !parts_.condition || parts_.condition(graph, match);
     }
-    /// The terms that the match is made equal to; none where no operator does what the rule asks for, or
-    /// where a pattern's term would have another rounding policy or accumulator.
+    /// The terms that the match is made equal to; none where no operator fits the rule, or where a pattern's
+    /// term would have another rounding policy or accumulator.
     std::vector<TermId> construct(EGraph& graph, const Match& match) const;
     /// The matched term itself, as the pattern says it.
     TermId matched(EGraph& graph, const Match& match) const;

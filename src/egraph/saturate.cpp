@@ -87,7 +87,8 @@ private:
         return is_news;
     }
 
-    /// Nothing is new among the rules that take part: the first of the others to come back does so now.
+    /// Called when the active rules find nothing new: the resting rule that would come back first does so
+    /// now.
     bool wake_resting() {
         int first = 0;
         for (const int until : rests_until_)

@@ -10,14 +10,14 @@
 namespace tessera::extraction {
 
 /// How much may still be spent, in conflicts of the SAT solver; each call of it costs one more, so that every
-/// loop ends. Time is only an emergency stop. What a part spends, the whole has spent too.
+/// loop ends. Time is only an emergency stop. Spending from a part also spends from the whole.
 class Budget {
 public:
     using Clock = std::chrono::steady_clock;
 
     Budget(int64_t conflicts, std::optional<Clock::time_point> deadline, std::function<bool()> is_cancelled)
         : limit_(conflicts), deadline_(deadline), is_cancelled_(std::move(is_cancelled)) {}
-    /// At most `conflicts` of what is left of `whole`, which must outlive the part.
+    /// A part: at most `conflicts` of the rest of `whole`, which must outlive the part.
     Budget(Budget& whole, int64_t conflicts) : limit_(std::min(conflicts, whole.left())), whole_(&whole) {}
 
     int64_t left() const { return std::max<int64_t>(0, limit_ - spent_); }

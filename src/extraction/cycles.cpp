@@ -2,11 +2,11 @@
 //
 //     a = f(b)   b = g(a)   b = k            model: a by f, b by g
 //
-// Each class on a shortest cycle: not all of its edges, "a is computed by a node that uses b" and "b by one
-// that uses a". And for a set that depends on nothing but itself, {a, b}: who computes one of them needs a
-// node of the set that leads out of it, here k. The first kind is short, the second one excludes all cycles
-// of the set at once; both hold in every choice, so they stay. Source of the second: Lin, Zhao: ASSAT,
-// Artificial Intelligence 157 (loop formulas).
+// The first kind forbids a shortest cycle through each class: not all of its edges, "a is computed by a node
+// that uses b" and "b by one that uses a". The second kind is for a set that depends on nothing but itself,
+// {a, b}: computing one of them needs a node of the set that leads out of it, here k. The first kind is
+// short, the second one excludes all cycles of the set at once; both hold in every choice, so they stay.
+// Source of the second: Lin, Zhao: ASSAT, Artificial Intelligence 157 (loop formulas).
 #include <algorithm>
 #include <deque>
 #include <utility>

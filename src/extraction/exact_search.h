@@ -27,7 +27,7 @@ public:
     void offer(const Incumbent& found);
     /// No solution costs less.
     Weight lower() const { return max_sat_ ? max_sat_->lower() : kUnreached; }
-    /// What simplification has left.
+    /// The instance after simplification.
     const Instance& simplified() const { return simplified_; }
 
 private:

@@ -1,5 +1,5 @@
-// The exact search and the neighbourhoods take turns, in slices that double: where the bound closes soon no
-// neighbourhood is searched, and where it never will, each has had a fair share whatever the budget was.
+// The exact search and the neighbourhoods take turns, in slices that double: if the bound closes soon, no
+// neighbourhood is searched; if it never does, both have a fair share, whatever the budget.
 #include "extraction/extract.h"
 
 #include <algorithm>

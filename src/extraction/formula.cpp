@@ -5,13 +5,13 @@
 //   x_n -> y_c, x_n -> y_d     which needs its children d;
 //   y_c -> y_d                 where every node of c has the child d, so that it propagates.
 //
-// A node that is alone in its class shares its variable. The least cost of a class is paid by y_c, what a
-// node costs more by x_n: the lower bound sees the first part whichever node is chosen. With rewards
+// A node that is alone in its class shares its variable. y_c pays the least cost of a class, x_n the
+// additional cost of a node: the lower bound sees the first part whichever node is chosen. With rewards
 // (negative costs) nothing may be computed that is not needed, so each class has one node at most, and a
 // class that is no root needs a chosen parent.
 //
-// A model is read from the leaves upwards: a node is taken when all its children have one. What is left over
-// depends on itself, and is excluded (cycles.cpp).
+// A model is read from the leaves upwards: a node is taken when all its children have one. The remaining
+// classes depend on themselves, and are excluded (cycles.cpp).
 #include "extraction/formula.h"
 
 #include <algorithm>
@@ -155,7 +155,7 @@ std::optional<Incumbent> Formula::read_model() {
     const std::vector<int> underived = derive(choice);
     const bool is_complete = std::all_of(instance_.roots.begin(), instance_.roots.end(),
                                          [&](int root) { return choice[static_cast<size_t>(root)] >= 0; });
-    // What depends on itself beside the roots is not computed; only a reward could be drawn from it.
+    // Cyclic classes that no root needs are not computed; only a reward could be drawn from them.
     if (is_complete && (!instance_.has_rewards || underived.empty())) {
         auto result = evaluate(instance_, choice);
         TESSERA_CHECK(result, "a derived choice is not valid");

@@ -10,8 +10,8 @@
 
 namespace tessera::extraction {
 
-/// An instance as clauses: y_c, class c is computed; x_n, node n is chosen. That the choice has no cycle is
-/// not encoded; models with a cycle are cut off when they occur, which on real e-graphs is rare.
+/// An instance as clauses: y_c, class c is computed; x_n, node n is chosen. Acyclicity of the choice is not
+/// encoded; models with a cycle are cut off when they occur, which on real e-graphs is rare.
 class Formula {
 public:
     Formula(const Instance& instance, Sat& sat);
@@ -40,7 +40,7 @@ private:
     const Instance& instance_;
     Sat& sat_;
     std::vector<int> classes_;  ///< that occur
-    std::vector<int> y_, x_;    ///< variables; 0 for what does not occur
+    std::vector<int> y_, x_;    ///< variables; 0 for classes and nodes that do not occur
     std::map<std::pair<int, int>, int> edges_;
     std::vector<Soft> softs_;
     Weight base_ = 0;

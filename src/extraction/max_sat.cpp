@@ -177,7 +177,7 @@ MaxSat::End MaxSat::run(Budget& budget) {
         if (*answer == Sat::Answer::kUnsatisfiable) {
             std::vector<int> core = failed(assumed);
             shrink(core, budget);
-            if (core.empty()) {  // whatever is assumed
+            if (core.empty()) {  // unsatisfiable under any assumptions
                 if (upper_ == kUnreached) return End::kInfeasible;
                 lower_ = upper_;
                 return End::kOptimal;

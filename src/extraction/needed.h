@@ -13,14 +13,14 @@ namespace tessera::extraction {
 /// an and-or graph. One bit for each pair of classes.
 class NeededClasses {
 public:
-    /// Of these classes; empty where they are so many that the bits would take more than 64 MiB.
+    /// The needed classes of these classes; empty if the bits would take more than 64 MiB.
     /// @pre every class can be computed
     static std::optional<NeededClasses> of(const Instance& instance, const std::vector<int>& classes);
 
     using Bits = std::vector<uint64_t>;
 
     bool needs(int e_class, int other) const { return test(row(e_class), other); }
-    /// What all these classes need, together.
+    /// The union of the classes that all these need.
     Bits of_all(std::span<const int> classes) const;
     bool contains(const Bits& bits, int e_class) const { return test(bits, e_class); }
     /// Ascending.

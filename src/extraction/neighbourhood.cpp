@@ -15,7 +15,7 @@ constexpr double kDecline = 0.85;
 constexpr size_t kSmallestBall = 8;
 constexpr int64_t kConflicts = 4000;  // for one neighbourhood: a second or two
 
-/// Everything as chosen, but for the classes of the ball, which keep what was chosen among their nodes.
+/// The instance with all classes fixed to the choice, except those of the ball, which keep all their nodes.
 Instance restricted(const Instance& instance, const Choice& choice, const std::vector<char>& is_free) {
     Instance part = instance;
     for (size_t e_class = 0; e_class < part.classes(); ++e_class) {

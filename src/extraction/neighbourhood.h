@@ -8,7 +8,7 @@
 namespace tessera::extraction {
 
 /// Large-neighbourhood search: frees a ball of classes around a random computed one, keeps every other
-/// choice, and solves what is left exactly. The ball grows when that was easy and shrinks when it was not.
+/// choice, and solves the rest exactly. The ball grows when that was easy and shrinks when it was not.
 class Neighbourhood {
 public:
     Neighbourhood(Instance instance, uint64_t seed);

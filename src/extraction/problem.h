@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// Extraction: of an e-graph's classes, each with nodes that compute the same value, choose nodes so that the
+/// Extraction chooses nodes of an e-graph's classes, each with nodes that compute the same value, so that the
 /// roots are computed at the least cost, a class that several chosen nodes use being paid once (paper 000,
 /// 3.1.1). This module knows no tensors and no e-graph, only the problem below.
 namespace tessera::extraction {
@@ -31,7 +31,7 @@ using Choice = std::vector<int>;
 /// Sum of the costs of the computed nodes. @pre violations(problem, choice) is empty
 double cost_of(const Problem& problem, const Choice& choice);
 
-/// What is wrong with a choice, as sentences: a root or child without chosen node, a node of another class, a
+/// The faults of a choice, as sentences: a root or child without chosen node, a node of another class, a
 /// cycle, a class that is chosen and not computed, two nodes of an at-most-one group. Empty if it is valid.
 /// Shares no code with the search.
 std::vector<std::string> violations(const Problem& problem, const Choice& choice);

@@ -41,7 +41,7 @@ struct Sat::Engine {
 Sat::Sat() : engine_(std::make_unique<Engine>()) {
     CaDiCaL::Solver& solver = engine_->solver;
     solver.set("quiet", 1);
-    // What nothing demands is false: a class that no chosen node uses is not computed.
+    // Variables that nothing demands are false: a class that no chosen node uses is not computed.
     solver.set("phase", 0);
     solver.connect_learner(&engine_->counter);
     solver.connect_terminator(&engine_->stop);

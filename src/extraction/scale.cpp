@@ -1,7 +1,7 @@
 // Costs arrive as doubles and are compared as integers, so that "equally good" and "proven" mean what they
 // say. Three grids are tried, the coarsest first:
 //
-//   0.001, 1      -> 1, 1000              decimal: what was written, not the double next to it
+//   0.001, 1      -> 1, 1000              decimal: the written number, not the double next to it
 //   0.75, 0.3125  -> 12, 5                binary: every double is a multiple of a power of two
 //   pi, 1e-30     -> rounded              neither fits into 61 bits: nearest multiple, stated in `rounding`
 #include <algorithm>

@@ -10,7 +10,7 @@ std::optional<Choice> bottom_up(const Instance& instance);
 
 /// For each class the node whose set of computed classes costs least, given the sets of its children: pays a
 /// shared class once below one node, but chooses each class without regard to the others. Empty as above, or
-/// when the sets grow beyond what a seed is worth.
+/// when the sets grow too large for a seed.
 std::optional<Choice> greedy_dag(const Instance& instance);
 
 /// Replaces nodes of a valid choice, as long as the cost does not rise, by siblings whose children are

@@ -3,11 +3,10 @@
 //   1. a node that uses its own class, or a class that no finite term computes, goes; so does what no root
 //      reaches;
 //   2. a class whose only node is free gives way to the children of that node;
-//   3. must(c) = {c} + what all nodes of c have in common of the must of their children: the greatest
-//   solution,
-//      computed from above. A node goes if its own class is in the must of its children; if the least cost of
-//      all classes that it and the roots must have exceeds a known solution; or if a sibling costs no more
-//      and has no child that the node does not need anyway. What a root must have becomes a root.
+//   3. must(c) = {c} + the intersection over the nodes of c of the must of their children: the greatest
+//      solution, computed from above. A node goes if its own class is in the must of its children; if the
+//      least cost of all classes that it and the roots must have exceeds a known solution; or if a sibling
+//      costs no more and has no child that the node does not need anyway. The must of a root become roots.
 //   4. a child that another child of the same node must have is not named again; nor is a root that cannot
 //      lead back to the node's class: it is computed in any case, and can close no cycle.
 //
@@ -140,7 +139,8 @@ void Simplifier::inline_free() {
     expand(instance_.roots);
 }
 
-/// What all nodes of a root need directly is a root; without the bits of NeededClasses, for any size.
+/// A class that all nodes of a root use directly becomes a root; this needs no bits of NeededClasses, so it
+/// works for any size.
 void Simplifier::grow_roots() {
     std::vector<char> is_known(instance_.classes(), 0);
     for (const int root : instance_.roots) is_known[static_cast<size_t>(root)] = 1;
@@ -185,7 +185,7 @@ void Simplifier::use_needed() {
             return std::any_of(below.begin(), below.end(),
                                [&](int child) { return needed->needs(child, e_class); });
         });
-        if (instance_.has_rewards) continue;  // what is dearer may be worth it
+        if (instance_.has_rewards) continue;  // a dearer node may bring more rewards
         if (upper_ != kUnreached) drop_expensive(*needed, roots, e_class, least);
         drop_dominated(*needed, e_class);
     }

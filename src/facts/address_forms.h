@@ -10,9 +10,9 @@ namespace tessera::facts {
 enum class Simplify : bool { kNo, kYes };
 enum class IndexElements : bool { kZero, kKeep };
 
-/// The form of a component of a map, iterator i being `iterators[i]`, a form over `space`.
-/// With IndexElements::kZero every read of an index operand counts as 0: what is left is the address
-/// computation of the component itself. @throws Error for what is no quasi-affine expression.
+/// The form of a component of a map, iterator i being `iterators[i]`, a form over `space`. With
+/// IndexElements::kZero every read of an index operand counts as 0: the rest is the address computation of
+/// the component itself. @throws Error if it is no quasi-affine expression.
 Form to_form(const ExprPtr& component, std::span<const Form> iterators, const Space& space,
              Simplify simplify = Simplify::kYes, IndexElements elements = IndexElements::kKeep);
 

@@ -79,7 +79,7 @@ Form raw_remainder(const Form& form, int64_t divisor);
 /// An enclosure of the values over the space; exact if no two terms share a variable.
 Bounds bounds(const Form& form, const Space& space);
 
-/// What becomes of quotients and remainders when their operands change: `kAsWritten` keeps them, so that
+/// The treatment of quotients and remainders when their operands change: `kAsWritten` keeps them, so that
 /// later steps see their divisors.
 enum class Divisions : uint8_t { kSimplified, kAsWritten };
 

@@ -8,9 +8,9 @@
 #include "support/error.h"
 
 // X * (scale * q) + X - X       one monomial, X scale q: linear in each factor
-// select(c, X, Y)               c X + Y - c Y, with c c = c: a choice that does not read X keeps its
-// linearity X * X / X                     powers add up: X max(X * X, 0)                 an atom of its own,
-// unless the ranges of the arguments decide it
+// select(c, X, Y)               c X + Y - c Y, with c c = c: a choice that does not read X keeps linearity
+// X * X / X                     powers add up: X
+// max(X * X, 0)                 an atom of its own, unless the ranges of the arguments decide it
 
 namespace tessera::facts {
 namespace {
@@ -45,7 +45,7 @@ Polynomial add(const Polynomial& a, const Polynomial& b, double times) {
         if (is_new) continue;
         const double largest = std::max(std::abs(place->second), std::abs(coefficient * times));
         place->second += coefficient * times;
-        // What is left of a cancellation of rounded decimals is 0.
+        // The remainder of a cancellation of rounded decimals is 0.
         if (std::abs(place->second) <= 1e-13 * largest) sum.erase(place);
     }
     return sum;

@@ -10,8 +10,8 @@
 #include "facts/value_range.h"
 
 /// Normal forms of bodies and post-expressions: Laurent polynomials over reads, iterators, the folded value,
-/// and calls of functions on such polynomials. What a normal form shows (a factor, a degree, a cancellation)
-/// holds for every contents of the operands.
+/// and calls of functions on such polynomials. Every property that a normal form shows (a factor, a degree, a
+/// cancellation) holds for all contents of the operands.
 namespace tessera::facts {
 
 /// Atoms with their powers (not 0), ascending by atom.
@@ -39,7 +39,7 @@ struct AlgebraOptions {
     /// The value of a read that never reaches an element.
     std::function<std::optional<double>(const Read&)> constant_read;
     bool finite_reads = false;  ///< reals are below 1e30, so that infinities come from `outside` alone
-    /// What a read may give beside its type's values: the identity, out of range.
+    /// The value that a read may give besides its type's values: the identity, out of range.
     std::function<std::optional<double>(const Read&)> outside;
 };
 

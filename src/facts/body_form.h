@@ -9,13 +9,13 @@ namespace tessera::facts {
 struct BodyFormOptions {
     int real_tensor = -1;  ///< as in AlgebraOptions
     std::optional<ValueRange> folded;
-    double outside = 0;              ///< what an out-of-range read gives
+    double outside = 0;              ///< the value of an out-of-range read
     bool outside_in_ranges = false;  ///< ranges of reads that may leave their tensor hold `outside`
 };
 
-/// The normal form of an expression over these iterations: reads that never reach an element are what
-/// out-of-range reads give, iterators have their executed values, and, where that is 0, products of reads
-/// that never reach their elements together have vanished.
+/// The normal form of an expression over these iterations: reads that never reach an element have the value
+/// of out-of-range reads, iterators have their executed values, and, where that is 0, products of reads that
+/// never reach their elements together have vanished.
 struct BodyForm {
     Algebra algebra;
     Polynomial value;

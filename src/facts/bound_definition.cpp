@@ -47,8 +47,7 @@ BoundDefinition bind_test(const DefinitionFile& file, const std::string& where) 
             throw Error(where, tensor.name, "has no contents", "add a line 'fill' to the test part");
         bound.contents[t] = filled(bound, static_cast<int>(t), fill->second);
     }
-    // A predicate on an operand's elements: which iterations are executed is then a fact of the test's
-    // contents.
+    // With a predicate on an operand's elements, the test's contents decide which iterations are executed.
     if (definition.where) {
         std::vector<TensorData> data;
         for (const Read& read : reads_in({definition.where})) {

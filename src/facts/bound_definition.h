@@ -6,7 +6,7 @@
 
 #include "ir/definition.h"
 
-/// What every derivation starts from: a definition, the values of its dims, and what is known of its index
+/// The input of every derivation: a definition, the values of its dims, and known contents of its index
 /// operands.
 namespace tessera::facts {
 
@@ -44,8 +44,7 @@ BoundDefinition bind_test(const DefinitionFile& file, const std::string& where);
 BoundDefinition bind_unfilled(const Definition& definition, const std::vector<int64_t>& dims,
                               const std::string& where);
 
-/// The same where contents of operands that the predicate reads are not known: what then holds, holds for all
-/// of them.
+/// The same with the contents of operands that the predicate reads unknown: facts then hold for all contents.
 BoundDefinition for_all_contents(BoundDefinition bound);
 
 /// One access of a tensor: a read of an operand, or the write of a result.

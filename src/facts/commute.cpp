@@ -56,9 +56,9 @@ bool holds_folded(const Algebra& algebra, const Polynomial& p) {
            }) != Dependence::kNone;
 }
 
-// Whether the post-expression is a number for every partial result for which that of the whole is one. What
-// is none whatever the partial result, like the logarithm of an operand, is none in the whole as well; so is
-// the square root of the least value if that of any partial result is none.
+// Whether the post-expression is a number for every partial result for which that of the whole is one. A
+// subexpression that is NaN whatever the partial result, like the logarithm of an operand, is NaN in the
+// whole as well; so is the square root of the least value if that of any partial result is NaN.
 bool is_defined(const BoundDefinition& bound) {
     AlgebraOptions options;
     options.folded = folded_range(bound, ExecutedIterations(bound, whole_box(bound)));

@@ -7,8 +7,8 @@
 
 // In the simplified form of a component only the terms that hold the iterator matter. If it stands in one
 // linear term, it counts. If it stands under a div or mod, those terms alone are evaluated along the iterator
-// until two values differ; what never differs has usually vanished in the simplification already (`k div 100`
-// with k below 100).
+// until two values differ; a term that never differs has usually vanished in the simplification already (`k
+// div 100` with k below 100).
 
 namespace tessera::facts {
 namespace {

@@ -6,10 +6,11 @@
 
 // Counting a union of products, here of two boxes on two axes:
 //
-//      axis 1                     Axis 0 falls into segments on which the same products are alive: {A}, {A,
-//      B}, {B}.
-//     7 |    +-----+              The count is the sum over segments of their length times the count of the
-//     union of 5 | +--+--+ B|              what is alive, on the remaining axes. 3 | |A +--+--+ 1 | +-----+
+//      axis 1
+//     7 |    +-----+              Axis 0 falls into segments on which the same products are alive:
+//     5 | +--+--+ B|              {A}, {A, B}, {B}. The count is the sum over segments of their length
+//     3 | |A +--+--+              times the count of the union of the living products, on the remaining
+//     1 | +-----+                 axes.
 //       +--1--2--4--5-- axis 0
 
 namespace tessera::facts {
@@ -64,7 +65,7 @@ private:
         return IntegerSet::of_ranges(std::move(ranges));
     }
 
-    // Of products that are equal on these axes, one.
+    // One of each set of products that are equal on these axes.
     std::vector<int> distinct(const std::vector<int>& alive, const std::vector<size_t>& axes) const {
         std::map<std::vector<int>, int> first;
         for (const int p : alive) {

@@ -18,8 +18,7 @@ bool combine(const Column& a, const Column& b, Column& result, Operation operati
     return true;
 }
 
-// What predicates are made of, a loop for each operation: they may be evaluated hundreds of millions of
-// times.
+// The operations of predicates, a loop for each: predicates may be evaluated hundreds of millions of times.
 bool evaluate_fast(Function function, const Column& a, const Column& b, Column& result) {
     switch (function) {
         case Function::kAdd:

@@ -8,8 +8,8 @@ namespace tessera::facts {
 /// The accumulator's numbers.
 ValueRange accumulator_range(const Definition& definition);
 
-/// What the monoid can make of one value of the body or more, for any contents. @pre a monoid other than
-/// softmax_sum
+/// The range of the monoid's result over one or more values of the body, for any contents. @pre a monoid
+/// other than softmax_sum
 ValueRange folded_range(const BoundDefinition& bound, const ExecutedIterations& executed);
 
 }  // namespace tessera::facts

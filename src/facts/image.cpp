@@ -12,9 +12,9 @@
 //
 //   1. variables that stand everywhere in one proportion become one (fuse_variables)
 //   2. the others are split into digits of the divisors that they meet (split_into_digits)
-//   3. variables that two axes still share are enumerated; what is left of an axis is a sum of independent
-//   terms, whose
-//      values are the sum of their sets: progressions, or the enumerated values of what is not affine
+//   3. variables that two axes still share are enumerated; the rest of an axis is a sum of independent
+//      terms, whose values are the sum of their sets: progressions, or the enumerated values of terms that
+//      are not affine
 //
 // No step looks at a form's meaning; where the first two resolve everything, no iteration is enumerated at
 // all.

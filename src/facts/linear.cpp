@@ -10,8 +10,8 @@
 #include "facts/image.h"
 #include "facts/touched.h"
 
-// A sum of values that are linear in X is linear in X; so is what a post-expression makes of it, if each of
-// its monomials holds the folded value or X once. Under max and prod that only holds where nothing is really
+// A sum of values that are linear in X is linear in X; so is the post-expression's result, if each of its
+// monomials holds the folded value or X once. Under max and prod that only holds where nothing is really
 // folded: where all values that meet in one element are the same, or there is only one.
 
 namespace tessera::facts {
@@ -106,7 +106,7 @@ private:
         });
     }
 
-    // Those of elements into which nothing is folded included.
+    // The range of folded values, including elements into which nothing is folded.
     ValueRange folded_values() {
         const double start = identity(definition_.monoid);
         ValueRange values{start, start, true};

@@ -13,7 +13,7 @@ Direction flipped(Direction d) {
     return d;
 }
 
-// Of a sum.
+// The direction of a sum.
 Direction together(Direction a, Direction b) {
     if (a == Direction::kConstant) return b;
     if (b == Direction::kConstant || a == b) return a;

@@ -7,7 +7,7 @@ namespace tessera::facts {
 /// How a value moves when the folded value grows and everything else stays.
 enum class Direction { kConstant, kIncreasing, kDecreasing, kUnknown };
 
-/// What the signs of factors and the known functions show; kUnknown where they do not decide.
+/// The direction that the signs of factors and the known functions show; kUnknown where they do not decide.
 Direction direction(const Algebra& algebra, const Polynomial& p);
 
 }  // namespace tessera::facts

@@ -12,7 +12,7 @@
 //
 // Lanes broadcast if f does not change with x0. They run through an aligned group of the axis if f(x0) = f(0)
 // + x0 and both f(0) and g have one residue by L each, the two adding up to 0: aligned digits make f = x0 + L
-// (...) in the usual cases, and only what div and mod still couple with x0 is enumerated.
+// (...) in the usual cases, and only terms that div and mod still couple with x0 are enumerated.
 
 namespace tessera::facts {
 namespace {

@@ -16,12 +16,12 @@
 // of the images of the two half boxes show that. Then nothing that a device lacks is ever read, and
 //
 //   - a result that is split is right: every iteration that reaches an element runs on the device that holds
-//   it;
-//   - a result of a split reduction is P(monoid): each device folds its iterations, if what follows the fold
-//   commutes;
+//     it;
+//   - a result of a split reduction is P(monoid): each device folds its iterations, if the post-expression
+//     commutes;
 //   - any other result must be the same on both devices, which half of the iterations give only where the
-//   other half
-//     adds nothing new: to max and min when nothing depends on the iterator, and to the weights' M and L.
+//     other half adds nothing new: to max and min when nothing depends on the iterator, and to the weights'
+//     M and L.
 
 namespace tessera::facts {
 namespace {
@@ -199,7 +199,7 @@ private:
     }
 
     // M and L are computed with the parallel iterators that they do not use held at their first executed
-    // value. That each device takes the same weights is a question to the predicate alone.
+    // value. The predicate alone decides whether each device takes the same weights.
     bool weights_agree(int iterator, const HalfBoxes& boxes) const {
         const std::vector<ExprPtr>& map = bound_.tensor(definition_.results()[0]).map;
         if (definition_.iterators[static_cast<size_t>(iterator)].is_reduction && !scores_agree(map, boxes))

@@ -5,7 +5,7 @@
 
 #include "facts/affine.h"
 
-/// Taking a form apart into terms that share no variable, and enumerating the variables of what is left.
+/// Taking a form apart into terms that share no variable, and enumerating the variables of the rest.
 namespace tessera::facts {
 
 struct TermGroup {

@@ -7,7 +7,7 @@
 
 namespace tessera::facts {
 
-/// What a tile of the iterations needs of one tensor.
+/// The part of one tensor that a tile of the iterations needs.
 struct Footprint {
     std::vector<int64_t> origin;  ///< of the bounding box; an indirect axis is given whole
     std::vector<int64_t> extent;

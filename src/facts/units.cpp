@@ -27,7 +27,7 @@ std::optional<std::pair<int, int>> factors(const Definition& definition) {
     int left = -1;
     int right = -1;
     if (definition.monoid == Monoid::kSoftmaxSum) {
-        // The weights, which stand for what the score reads, times the values.
+        // The product of the weights, which stand for the operands of the score, and the values.
         for (const Read& read : reads_in({definition.body[0]})) {
             if (definition.tensors[static_cast<size_t>(read.tensor)].role != Role::kIn) continue;
             if (left >= 0 && left != read.tensor) return std::nullopt;

@@ -51,7 +51,7 @@ ValueRange negated(const ValueRange& a) {
     return {-a.high, -a.low, a.is_integer};
 }
 
-// The range of a call by what is known of its arguments.
+// The range of a call, from the ranges of its arguments.
 ValueRange call_range(Function function, std::span<const ValueRange> a) {
     switch (function) {
         case Function::kMin:

@@ -6,7 +6,7 @@
 
 #include "ir/expr.h"
 
-/// Interval arithmetic on what expressions can be.
+/// Interval arithmetic on the values of expressions.
 namespace tessera::facts {
 
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -24,7 +24,7 @@ ValueRange inverse_range(const ValueRange& a);
 ValueRange power_range(const ValueRange& base, int exponent);  ///< exponent not 0
 ValueRange negated(const ValueRange& a);
 
-/// The range of a call by what is known of its arguments.
+/// The range of a call, from the ranges of its arguments.
 ValueRange call_range(Function function, std::span<const ValueRange> arguments);
 
 /// The comparison of two values with this difference, if its range decides it.

@@ -17,7 +17,8 @@ struct Work {
     bool operator==(const Work&) const = default;
 };
 
-/// Of one evaluation; what reads no tensor is free, and so is the arithmetic of maps. Null counts nothing.
+/// Operations of one evaluation; subexpressions that read no tensor are free, and so is the arithmetic of
+/// maps. Null counts nothing.
 OperationCount count_operations(const ExprPtr& expr);
 
 /// Operations of the whole definition (zoo notation, work). Where the predicate reads contents that are not

@@ -11,7 +11,7 @@
 
 namespace tessera::import {
 
-/// What lies at the path of a model, as far as it could be read.
+/// The checkpoint at the path of a model, as far as it could be read.
 struct Checkpoint {
     std::string path;
     std::string format;                           ///< "HuggingFace", "GGUF v3"

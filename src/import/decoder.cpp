@@ -23,7 +23,7 @@ std::vector<Dim> as_dims(const std::vector<int64_t>& shape) {
     return {shape.begin(), shape.end()};
 }
 
-/// What all blocks share.
+/// The data that all blocks share.
 struct Step {
     const DecoderSpec& spec;
     const StepLimits& limits;
@@ -122,7 +122,7 @@ private:
     std::optional<ops::WeightFormat> format(LayerTensor tensor) const {
         return step_.spec.layers[static_cast<size_t>(layer_)][static_cast<size_t>(tensor)];
     }
-    /// The activation that these matrices read.
+    /// The form of the activation that these matrices read.
     ops::Activation input_of(std::initializer_list<LayerTensor> readers) const {
         std::vector<ops::WeightFormat> formats;
         for (const LayerTensor reader : readers) formats.push_back(format(reader).value());

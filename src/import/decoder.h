@@ -14,7 +14,7 @@
 namespace tessera::import {
 
 /// A decoder-only transformer with pre-normalisation (RMSNorm), rotary grouped-query attention and SwiGLU:
-/// Llama, Qwen2 and Qwen3 differ by which tensors their layers have.
+/// Llama, Qwen2 and Qwen3 differ in the tensors that their layers have.
 struct DecoderSpec {
     std::string name;
     DecoderSize size;

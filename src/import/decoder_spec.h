@@ -7,8 +7,8 @@
 
 namespace tessera::import {
 
-/// What the layers of a checkpoint are made of: each tensor that its configuration demands is looked up, and
-/// its shape and type compared. What is missing, unsupported or left over goes to the findings.
+/// The layers of a checkpoint: each tensor that its configuration demands is looked up, and its shape and
+/// type compared. Tensors that are missing, unsupported or left over go to the findings.
 /// @pre the checkpoint has a configuration and weights.
 DecoderSpec resolve_tensors(Checkpoint& checkpoint, const std::string& name);
 

@@ -10,7 +10,7 @@
 
 #include "ops/weight_format.h"
 
-/// The tensors of a decoder-only transformer: which there are, their shapes, and their names in checkpoints.
+/// The tensors of a decoder-only transformer, their shapes, and their names in checkpoints.
 namespace tessera::import {
 
 enum class LayerTensor : uint8_t {

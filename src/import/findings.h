@@ -5,11 +5,11 @@
 
 namespace tessera::import {
 
-/// What an import finds besides the model: all of it is reported at once.
+/// Findings of an import besides the model, all reported at once.
 struct Findings {
-    std::vector<std::string> unsupported;  ///< what Tessera cannot compute, or what is wrong with the tensors
-    /// What the user must know because it changes nothing in what is computed, and perhaps should. Every verb
-    /// that computes says it: the manifest of an artefact keeps it.
+    std::vector<std::string> unsupported;  ///< settings that Tessera cannot compute, or faults of the tensors
+    /// Facts that do not change the computation, but perhaps should, so that the user must know them. Every
+    /// verb that computes prints them: the manifest of an artefact keeps them.
     std::vector<std::string> warnings;
 };
 

@@ -27,7 +27,7 @@ struct ImportOptions {
 /// Without a wish, the rotary tables and page tables stay small whatever a model could reach.
 inline constexpr int64_t kDefaultContext = 8192;
 
-/// What the rest of Tessera needs to know of a model besides its graph.
+/// Properties of a model that the rest of Tessera needs besides its graph.
 struct ModelFacts {
     std::string architecture;
     std::string format;
@@ -50,7 +50,7 @@ struct ImportedModel {
 /// @throws Error naming everything that is not supported or wrong with the tensors, at once.
 ImportedModel import_model(const std::filesystem::path& path, const ImportOptions& options = {});
 
-/// What `tessera check` prints: the checkpoint with all findings, also those of its tensors.
+/// The report of `tessera check`: the checkpoint with all findings, also those of its tensors.
 struct ModelReport {
     Checkpoint checkpoint;
     std::optional<DecoderSpec> spec;  ///< empty without a configuration or without weights

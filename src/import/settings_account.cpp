@@ -22,7 +22,7 @@ constexpr std::string_view kArchitectural[] = {
     "qk",      "quant",      "recurrent", "residual", "rope",      "rotary",   "scale",    "scaling",
     "sliding", "softcap",    "sparse",    "ssm",      "theta",     "window",   "yarn"};
 
-/// Of these every decoder has something that the setting may switch off.
+/// Every decoder has one of these, which the setting may switch off.
 constexpr std::string_view kAlwaysThere[] = {"causal", "norm", "position", "residual", "rope", "rotary"};
 
 bool holds_one_of(const std::string& name, std::span<const std::string_view> words) {

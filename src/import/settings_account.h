@@ -19,14 +19,14 @@ struct UnreadSetting {
     bool is_off = false;    ///< false or 0
 };
 
-/// Settings that change nothing in what a step computes.
+/// Settings that do not change the computation of a step.
 struct HarmlessSettings {
     std::string_view reason;
     std::string_view names;  ///< between spaces; `*` at the end of one stands for any rest
 };
 
-/// Refuses what may change the results, judged by the words in its name, and warns of the rest: transformers
-/// and llama.cpp ignore what they do not know.
+/// Refuses settings that may change the results, judged by the words in their names, and warns of the rest:
+/// transformers and llama.cpp ignore settings that they do not know.
 void account_for(std::span<const UnreadSetting> unread, std::span<const HarmlessSettings> harmless,
                  Findings& findings);
 

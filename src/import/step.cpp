@@ -26,8 +26,8 @@ Point prefill_point(int64_t tokens) {
             {"T", tokens}, {"R", 1}, {"B", 1}, {"I", tokens}, {"S", pages * ops::kPageSlots}, {"P", pages}}};
 }
 
-/// So many sequences decode a token each, or one reads as many: what is computed several times for each
-/// weight that is read, and still takes as long as reading.
+/// So many sequences decode a token each, or one sequence reads as many tokens: each weight that is read is
+/// used several times, and computing still takes no longer than reading.
 constexpr int64_t kBatch = 4;
 
 /// `sequences` with `tokens` new ones each, behind `cached`.
@@ -66,7 +66,7 @@ Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& 
         graph.points.push_back(batch_point(few, 1, cached));
     if (const int64_t few = std::min(kBatch, most); few > 1)
         graph.points.push_back(batch_point(1, few, cached));
-    // Few tokens, too: what a conversation adds to what is cached.
+    // Few tokens, too, as a conversation adds them to the cached ones.
     for (const int64_t prompt : std::set{std::min<int64_t>(16, most), std::min<int64_t>(512, most)})
         graph.points.push_back(prefill_point(prompt));
 

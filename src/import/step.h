@@ -7,7 +7,7 @@
 
 namespace tessera::import {
 
-/// What one step may hold at most.
+/// The limits of one step.
 struct StepLimits {
     int64_t context = 0;       ///< positions of one sequence
     int64_t max_tokens = 512;  ///< new tokens of all sequences

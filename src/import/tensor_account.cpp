@@ -13,12 +13,12 @@
 #include "support/error.h"
 #include "support/shown.h"
 
-// What is left over depends on whom users compare with. llama.cpp refuses a file with a tensor that the
-// architecture does not have. transformers loads a folder without it, and warns: so does Tessera, but for two
-// kinds that would change the results if they were used, as their owner expects.
+// The treatment of left-over tensors depends on the program that users compare with. llama.cpp refuses a file
+// with a tensor that the architecture does not have. transformers loads a folder without it, and warns: so
+// does Tessera, but for two kinds that would change the results if they were used, as their owner expects.
 //
-// - Biases and norms of the layers that are there. Whether they count is one setting, which is missing or
-//   wrong, and llama.cpp's converter carries them over whatever the setting says.
+// - Biases and norms of the layers that are there. One setting, which is missing or wrong, decides whether
+//   they count, and llama.cpp's converter carries them over whatever the setting says.
 // - Adapters that nobody has merged.
 
 namespace tessera::import {
@@ -37,7 +37,7 @@ bool is_adapter(const std::string& name) {
     return name.find("lora_") != std::string::npos || name.find("adapter") != std::string::npos;
 }
 
-/// What stands behind "model.layers.N." of a layer that there is; empty for other names.
+/// The rest of a name behind "model.layers.N." of an existing layer; empty for other names.
 std::string_view behind_layer(std::string_view name, int64_t layers) {
     constexpr std::string_view kLayers = "model.layers.";
     if (!name.starts_with(kLayers)) return {};
@@ -48,8 +48,8 @@ std::string_view behind_layer(std::string_view name, int64_t layers) {
     return name.substr(static_cast<size_t>(end - name.data()) + 1);
 }
 
-/// Whether a tensor of a folder would change the results if it were used: biases and norms of what is there,
-/// and all that a layer of another configuration has.
+/// Whether a tensor of a folder would change the results if it were used: biases and norms of existing
+/// layers, and every tensor of a layer of another configuration.
 bool would_change_results(std::string_view name, const DecoderConfig& config) {
     if (name == "lm_head.bias" || name == "model.norm.bias") return true;
     const std::string_view rest = behind_layer(name, config.size.layers);

@@ -26,12 +26,12 @@ public:
 
     /// F32 where the tensor cannot be used: the findings keep it from being compiled.
     ops::WeightFormat resolve(const std::string& name, const std::vector<int64_t>& shape);
-    /// What the import itself reads.
+    /// Resolves a tensor that the import itself reads.
     void resolve_f32(const std::string& name, const std::vector<int64_t>& shape);
     /// Whether two tensors that are there hold the same bytes. The second is then accounted for.
     bool is_copy(const std::string& original, const std::string& copy);
 
-    /// Tells the findings what is missing, of a wrong shape or type, or left over.
+    /// Adds to the findings the tensors that are missing, of a wrong shape or type, or left over.
     void close();
 
 private:
@@ -44,7 +44,7 @@ private:
     const DecoderConfig& config_;
     Findings& findings_;
     std::set<std::string, std::less<>> used_;
-    std::map<std::string, int64_t> types_;  ///< by what is wrong with them
+    std::map<std::string, int64_t> types_;  ///< by their fault
     std::vector<std::string> missing_;
     std::vector<std::string> wrong_shapes_;
 };

@@ -36,9 +36,10 @@ public:
     virtual const StoredTensor* find(std::string_view name) const = 0;
     /// All names, sorted.
     virtual std::vector<std::string> names() const = 0;
-    /// What the tensor holds; what has to be computed for it is freed with the result. @pre find(name)
+    /// The contents of the tensor; if they have to be computed, they are freed with the result. @pre
+    /// find(name)
     virtual TensorContents contents(std::string_view name) const;
-    /// Its bytes are not needed for now: what a file maps need not stay in memory. They can be read again.
+    /// Its bytes are not needed for now: mapped pages need not stay in memory. They can be read again.
     virtual void release(std::string_view /*name*/) const {}
 };
 

@@ -10,7 +10,7 @@
 
 namespace tessera {
 
-/// Minimum and maximum that pass on what is no number, as IEEE 754-2019 `minimum` and `maximum` do.
+/// Minimum and maximum that propagate NaN, as IEEE 754-2019 `minimum` and `maximum` do.
 double smallest(double a, double b);
 double largest(double a, double b);
 /// Floor division and remainder in float64; the remainder has the sign of the divisor and is exact.

@@ -9,7 +9,7 @@
 #include "ir/quasi_affine.h"
 #include "support/error.h"
 
-/// What only extents and the contents of index operands show. A direct component is decided by its exact
+/// Checks that need extents and the contents of index operands. A direct component is decided by its exact
 /// range, however large the box; an indirect one, or one that only the predicate keeps in range, by the
 /// iterators that it depends on.
 namespace tessera {
@@ -47,7 +47,7 @@ private:
 
     int line_of(int tensor) const { return line_at(file_.lines.tensors, unsigned_index(tensor)); }
 
-    /// Index operands, and what the predicate reads.
+    /// Contents of index operands, and of operands that the predicate reads.
     std::vector<TensorData> fill() const {
         std::vector<TensorData> contents(d_.tensors.size());
         std::vector<bool> is_needed(d_.tensors.size());

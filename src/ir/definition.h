@@ -10,7 +10,7 @@
 #include "ir/element_type.h"
 #include "ir/expr.h"
 
-/// The operator definition: what an operator says once, and from which everything else is derived
+/// The operator definition: the only description of an operator, from which everything else is derived
 /// (docs/design.md, docs/operators.md; the textual form is that of the operator zoo).
 namespace tessera {
 
@@ -53,12 +53,13 @@ struct Definition {
     std::vector<TensorDecl> tensors;  ///< in the order of declaration: index operands, operands, results
     Monoid monoid = Monoid::kNone;
     std::vector<ExprPtr>
-        body;       ///< what is folded or stored: one expression, or score and value of softmax_sum
+        body;       ///< the folded or stored value: one expression, or score and value of softmax_sum
     ExprPtr post;   ///< post-expression around Folded; null if there is none
     ExprPtr where;  ///< predicate; null if every iteration is executed
     ElementType accumulator = ElementType::kF32;
-    /// Of softmax_sum: to what a weight is rounded that multiplies a value; the sum of the weights adds what
-    /// it was before. Weights are those of the maximum so far, wherever a fold cuts its positions.
+    /// For softmax_sum: the type to which a weight is rounded before it multiplies a value; the sum of the
+    /// weights adds the unrounded ones. Weights are relative to the maximum so far, wherever a fold cuts its
+    /// positions.
     ElementType weights = ElementType::kF32;
 
     std::vector<int> results() const;         ///< positions of the results in `tensors`
@@ -81,7 +82,7 @@ struct TileSize {
 
 inline constexpr int64_t kDefaultLanes = 4;
 
-/// What follows `test`: it defines nothing, it only sets up the facts.
+/// The part after `test`: it defines nothing, it only sets up the facts.
 struct TestSetup {
     std::map<std::string, int64_t> bind;
     std::map<std::string, ExprPtr> fill;  ///< index operand -> contents at FillPosition
@@ -90,7 +91,8 @@ struct TestSetup {
     std::vector<UnitOperand> unit;  ///< empty, or two factors and a result
 };
 
-/// Lines in which the parts of a definition were read, for errors that show up later; 0 where no text was.
+/// Lines in which the parts of a definition were read, for errors that show up later; 0 where there was no
+/// text.
 struct DefinitionLines {
     int op = 0;
     std::vector<int> dims;     ///< as Definition::dims
@@ -123,7 +125,7 @@ bool same(const TestSetup& a, const TestSetup& b);
 
 /// "sum", "softmax_sum", ...; "" for none.
 std::string_view name(Monoid monoid);
-double identity(Monoid monoid);  ///< of none: 0; of softmax_sum: that of the score, -inf
+double identity(Monoid monoid);  ///< 0 for none; that of the score, -inf, for softmax_sum
 
 /// Reads the textual form. `where` names the source in errors ("matmul.op:3: ...").
 /// @throws Error for anything that the notation does not allow, with the line.
@@ -149,9 +151,9 @@ BoundExtents bound_extents(const Definition& definition, const std::vector<int64
 /// As above at the values of the test part; errors name the line.
 BoundExtents bound_extents(const DefinitionFile& file, const std::string& where);
 
-/// What the notation forbids and only extents and the contents of index operands show: tiles that are not
-/// interior, reads of index operands and writes out of range, two iterations of a map that write one element.
-/// By analysis where maps allow it, else by enumeration of the iterators concerned.
+/// Checks for violations of the notation that only extents and the contents of index operands show: tiles
+/// that are not interior, reads of index operands and writes out of range, two iterations of a map that write
+/// one element. By analysis where maps allow it, else by enumeration of the iterators concerned.
 /// @throws Error naming the tensor or iterator, with its line.
 void check_bound(const DefinitionFile& file, const BoundExtents& extents, const std::string& where);
 
@@ -166,7 +168,7 @@ bool is_indirect(const ExprPtr& component);
 
 /// Every read below these expressions, those inside coordinates included; each distinct read once.
 std::vector<Read> reads_in(const std::vector<ExprPtr>& roots);
-/// Everything in which a definition reads: body, post-expression, maps of the results, predicate.
+/// All expressions in which a definition reads: body, post-expression, maps of the results, predicate.
 std::vector<ExprPtr> read_roots(const Definition& definition);
 /// The coordinates by which a tensor is accessed: all reads of an operand, the one write of a result.
 std::vector<std::vector<ExprPtr>> accesses(const Definition& definition, int tensor);

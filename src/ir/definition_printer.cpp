@@ -132,7 +132,7 @@ private:
     std::string out_;
 };
 
-/// Joins what `each` prints of every entry.
+/// Joins the texts that `each` gives for the entries.
 template <typename List, typename Each>
 std::string joined(const List& list, Each&& each) {
     std::string out;

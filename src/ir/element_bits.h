@@ -17,7 +17,7 @@ constexpr size_t stream_bytes(size_t elements, int bits) {
 inline uint8_t element_bits(const std::byte* stream, int bits, size_t index) {
     const size_t begin = index * static_cast<size_t>(bits);
     auto pattern = static_cast<unsigned>(stream[begin / 8]);
-    // An element spans two bytes at most. That the second one exists follows from its bits being there.
+    // An element spans two bytes at most. The second one exists, since it holds some of the bits.
     if (begin % 8 + static_cast<size_t>(bits) > 8)
         pattern |= static_cast<unsigned>(stream[begin / 8 + 1]) << 8;
     return static_cast<uint8_t>(pattern >> begin % 8 & ((1U << bits) - 1));

@@ -70,7 +70,7 @@ struct DimRef {
 struct FillPosition {
     bool operator==(const FillPosition&) const = default;
 };
-/// What the monoid has folded, in a post-expression.
+/// The monoid's result, in a post-expression.
 struct Folded {
     bool operator==(const Folded&) const = default;
 };

@@ -15,8 +15,8 @@ enum class ExprContext : uint8_t {
     kFill,      ///< dims, and `i`
 };
 
-/// Reads expressions by recursive descent. Names are resolved in the definition as far as it is known: what
-/// is declared later is unknown. Which *forms* a map or an extent may have is the verifier's to check.
+/// Reads expressions by recursive descent. Names are resolved in the definition as far as it is known: names
+/// declared later are unknown. The verifier checks the permitted *forms* of maps and extents.
 class ExprParser {
 public:
     ExprParser(TokenStream& tokens, const Definition& definition, ExprContext context)

@@ -49,7 +49,7 @@ struct Value {
     ValueKind kind = ValueKind::kIntermediate;
     TensorType type;
     /// Constants: the names under which the checkpoint holds it, one for each repetition of the block (one in
-    /// all for a constant that every repetition shares). Of a concatenation those of all parts of the first
+    /// all for a constant that every repetition shares). A concatenation has those of all parts of the first
     /// repetition, then those of the next. Empty otherwise.
     std::vector<std::string> sources;
     std::optional<Concatenation> concatenation = {};
@@ -57,12 +57,12 @@ struct Value {
     size_t parts() const { return concatenation ? concatenation->extents.size() : 1; }
     /// How many contents the constant has.
     int64_t repetitions() const { return static_cast<int64_t>(sources.size() / parts()); }
-    /// Where the contents at a repetition of the block come from. @pre of a verified graph
+    /// The source of the contents at a repetition of the block. @pre of a verified graph
     const std::string& source(int64_t repetition, size_t part) const {
         const size_t own = repetitions() == 1 ? 0 : static_cast<size_t>(repetition);
         return sources.at(own * parts() + part);
     }
-    /// Of the tensor behind each source. @pre a constant, of a verified graph
+    /// Shape of the tensor behind each source. @pre a constant, of a verified graph
     std::vector<int64_t> part_shape(size_t part) const;
 };
 
@@ -107,7 +107,7 @@ struct Block {
     std::vector<Node> nodes;
 
     const Node* find(std::string_view node_name) const;
-    /// The one of this name, which there must be.
+    /// The node of this name. @pre there is one
     const Node& node(std::string_view node_name) const;
 };
 
@@ -131,7 +131,7 @@ struct Graph {
     const DimSymbol* symbol(std::string_view symbol_name) const;
 };
 
-/// The state whose new contents the value is; the value itself if it is none's.
+/// The state of which the value is the new contents; the value itself if there is none.
 ValueId state_of(const Graph& graph, ValueId value);
 
 /// Takes values out that nothing names any more. The ids of others change.

@@ -11,9 +11,9 @@
 #include "support/error.h"
 
 // A value can be read where it is visible: inputs and constants everywhere, a state in the block that updates
-// it, what a node has made in the rest of its block, and behind the block what a block of one repetition
-// made, or what a repeated one carries out. Shapes are compared at both bounds of the symbols: an extent is
-// linear in one symbol, so that two forms which agree there agree between.
+// it, a node's result in the rest of its block, and behind the block the results of a block of one
+// repetition, or the value that a repeated one carries out. Shapes are compared at both bounds of the
+// symbols: an extent is linear in one symbol, so that two forms which agree there agree between.
 
 namespace tessera {
 namespace {
@@ -208,7 +208,7 @@ private:
         }
     }
 
-    /// A state has the type that it was given; what a node makes otherwise is an activation.
+    /// A state has the type that it was given; any other result of a node is an activation.
     void check_rounding(const Value& value) const {
         const ElementType element = value.type.element;
         if (value.type.rounding == Rounding::kExact && !is_integer(element) && bits(element) < 32)

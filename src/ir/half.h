@@ -7,7 +7,7 @@ namespace tessera {
 
 /// Exact.
 float half_value(uint16_t pattern);
-/// The nearest one, ties to even; beyond the largest, infinity. What is no number stays none.
+/// The nearest one, ties to even; beyond the largest, infinity. NaN stays NaN.
 uint16_t half_pattern(float value);
 
 }  // namespace tessera

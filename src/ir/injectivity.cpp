@@ -8,15 +8,16 @@
 #include "ir/checked_arithmetic.h"
 #include "ir/quasi_affine.h"
 
-/// A map is injective if its coordinates determine every iterator. What is determined grows to a fixed point:
+/// A map is injective if its coordinates determine every iterator. The set of determined iterators grows to a
+/// fixed point:
 ///
 ///     out Y[slot[t] div 16, slot[t] mod 16, 8 h + d]      both parts of slot[t] determine slot[t];
 ///                                                         slot holds distinct values, so it determines t;
 ///                                                         8 h + d with d < 8: h, and then d
 ///
-/// In a component only what is not determined yet matters, since the rest is constant. What is left falls
-/// into groups of components without a common iterator: each is enumerated by itself, and without a predicate
-/// a collision in one of them is a collision of the map. Only then is the box walked.
+/// In a component only the terms that are not determined yet matter, since the rest is constant. The
+/// remaining terms fall into groups of components without a common iterator: each is enumerated by itself,
+/// and without a predicate a collision in one of them is a collision of the map. Only then is the box walked.
 namespace tessera {
 namespace {
 
@@ -91,7 +92,7 @@ private:
         return false;
     }
 
-    /// What is left of the components, in groups that share no free iterator.
+    /// The undetermined terms of the components, in groups that share no free iterator.
     std::vector<std::vector<QuasiAffine>> independent_groups() const {
         std::vector<std::vector<QuasiAffine>> groups;
         std::vector<std::vector<int>> iterators;
@@ -138,7 +139,7 @@ private:
         do {
             std::vector<int64_t> key;
             for (const QuasiAffine& form : group) key.push_back(value(form));
-            // What is determined already is the same in both of two iterations that collide.
+            // Determined iterators are the same in both of two iterations that collide.
             for (int i : iterators) {
                 if (!is_free(i)) key.push_back(point_.iterators[static_cast<size_t>(i)]);
             }

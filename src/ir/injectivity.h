@@ -14,7 +14,7 @@ enum class StoreCollision : uint8_t {
 };
 
 /// Decides it from the form of the map, if need be by enumerating the box, or a part of it where it is huge.
-/// `point` holds the contents of index operands and of what the predicate reads.
+/// `point` holds the contents of index operands and of operands that the predicate reads.
 /// @pre writes are in range
 StoreCollision find_store_collision(const Definition& definition, const BoundExtents& extents,
                                     BodyValue& point, const std::string& where);

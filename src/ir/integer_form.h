@@ -6,19 +6,19 @@
 
 namespace tessera {
 
-/// Where an integer expression stands, for errors: `where` with its line, and the name of what it belongs to.
+/// Where an integer expression stands, for errors: `where` with its line, and the name of its owner.
 struct ExprPlace {
     std::string where;
     std::string entity;
 };
 
 /// An extent, a shape or a fill: integers, dims, and operations that give integers; `i` in a fill.
-/// @throws Error naming what else stands in it.
+/// @throws Error naming anything else that stands in it.
 void verify_integer_form(const Definition& definition, const ExprPtr& expr, bool is_fill,
                          const ExprPlace& place);
 
 /// A component of a map: a sum of iterators with constant factors and constants, and `div` and `mod` of such
-/// by constants; dims are constants, and what index operands hold counts as iterators do (if `may_read`).
+/// by constants; dims are constants, and elements of index operands count as iterators (if `may_read`).
 void verify_component(const Definition& definition, const ExprPtr& expr, bool may_read,
                       const ExprPlace& place);
 

@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// The values of the names in an integer expression; what an expression does not use may be left out.
+/// The values of the names in an integer expression; names that an expression does not use may be left out.
 struct IntegerScope {
     std::span<const int64_t> dims;
     std::span<const int64_t> iterators;

@@ -9,13 +9,13 @@
 
 #include "ir/definition.h"
 
-/// Components of access maps in normal form, and what can be said of them without enumerating the iterations.
+/// Components of access maps in normal form, and their properties without enumerating the iterations.
 namespace tessera {
 
 struct QuasiAffine;
 
-/// What a quasi-affine form adds up: an iterator, or the floor division or remainder of a form by a constant,
-/// or the value of an index operand.
+/// An atom of a quasi-affine form: an iterator, the floor division or remainder of a form by a constant, or
+/// the value of an index operand.
 struct QuasiAtom {
     enum class Kind : uint8_t { kIterator, kFloorDiv, kMod, kRead };
     Kind kind = Kind::kIterator;
@@ -56,12 +56,12 @@ QuasiAffine quasi_affine(const ExprPtr& component, std::span<const int64_t> dims
 /// @pre no reads
 int64_t evaluate(const QuasiAffine& form, std::span<const int64_t> iterators);
 
-/// By interval arithmetic: no value lies outside, but the ends need not be taken.
+/// An enclosure by interval arithmetic: no value lies outside, but the ends need not be taken.
 IntegerInterval enclosing_range(const QuasiAffine& form, std::span<const int64_t> extents,
                                 const std::string& where);
 
 /// The smallest and largest value over the box, exactly. Independent parts are taken apart, iterators are
-/// reduced to one period; only what is left is enumerated.
+/// reduced to one period; only the rest is enumerated.
 /// @pre no reads @throws Error if too much is left to enumerate
 IntegerInterval exact_range(const QuasiAffine& form, std::span<const int64_t> extents,
                             const std::string& where);

@@ -14,8 +14,7 @@
 /// 2. A single `div` is monotone. A single `mod` of a progression that crosses a multiple takes its extremes
 /// there.
 /// 3. Otherwise every iterator x with f(x + p) = f(x) + s needs its first and its last period only, since f
-/// is linear
-///    along each residue class. What is left is enumerated.
+/// is linear along each residue class. The rest is enumerated.
 namespace tessera {
 namespace {
 

@@ -11,8 +11,7 @@
 // The physical axes of [10, 6] with order [1, 0] and lanes <0:4, 0:2>:
 //
 //     x[1]  (x[0] div 8)  (x[0] div 2 mod 4)  (x[0] mod 2)
-//      6         2                4                 2          96 elements are stored, 60 of them are the
-//      tensor's
+//      6         2                4                 2          96 elements are stored, 60 are the tensor's
 //
 // The lanes of one axis divide it from the innermost lane outwards, so that a lane's divisor is the product
 // of the factors of the later lanes of its axis.

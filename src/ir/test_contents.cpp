@@ -5,7 +5,7 @@
 namespace tessera {
 namespace {
 
-/// What a test may ask for: 2^28 elements are 2 GiB of float64.
+/// Limit of the contents of a test: 2^28 elements are 2 GiB of float64.
 constexpr int64_t kMostElements = int64_t{1} << 28;
 
 /// Element i of tensor n is a function of v = 37 i + 11 n (zoo notation, "Contents and arithmetic").

@@ -9,7 +9,7 @@ namespace tessera {
 
 /// Reads a line of the test part (`bind`, `fill`, `tile`, `lanes` or `unit`; the keyword is consumed) into
 /// `file.test`.
-/// @throws Error for what the notation does not allow
+/// @throws Error for anything that the notation does not allow
 void parse_test_line(std::string_view keyword, TokenStream& tokens, int line, DefinitionFile& file);
 
 }  // namespace tessera

@@ -5,7 +5,7 @@
 #include "ir/definition_parser.h"
 #include "ir/integer_form.h"
 
-/// The rules on what follows `test`, as far as they do not depend on extents.
+/// The rules on the part after `test`, as far as they do not depend on extents.
 namespace tessera {
 namespace {
 
@@ -63,7 +63,7 @@ private:
                             {place(source_, line_of(lines_.fills, tensor.name)), tensor.name});
     }
 
-    /// What is set up belongs to the definition.
+    /// Names in the test part must belong to the definition.
     void check_names() const {
         for (const auto& [dim, value] : test_.bind) {
             if (d_.dim(dim) < 0) fail(line_of(lines_.bindings, dim), dim, "is bound, but is not a dim");

@@ -80,7 +80,8 @@ double TextScanner::real(std::string_view what) {
     return value;
 }
 
-/// What stands at `at`, behind a backslash; `at` moves to its last character.
+/// The character whose escape stands at `at`, behind a backslash; `at` moves to the last character of the
+/// escape.
 char TextScanner::escaped(std::string_view text, size_t& at) {
     if (text[at] == 'n') return '\n';
     if (text[at] != 'x') return text[at];

@@ -159,7 +159,7 @@ public:
         : definition_(definition),
           in_c_(iterators_in(definition.tensors[static_cast<size_t>(definition.results().front())].map)) {}
 
-    /// The factors A and its scale are taken out; what remains is B's side.
+    /// The factors A and its scale are taken out; the rest is B's side.
     std::optional<BlockContraction> read(const Terms& terms, const Read& a_scale, const ExprPtr& side) const {
         const Read& a = terms.high;
         for (int k = 0; k < static_cast<int>(definition_.iterators.size()); ++k) {

@@ -24,8 +24,9 @@ inline constexpr int64_t kLargestBlockTilesK = 32768;
 /// with A = a, or a * radix + a_low, and sums over the k of the block: these are sums of integers, since the
 /// scales are pulled out of the block (docs/types.md, "Activations in blocks").
 ///
-/// Where one scale of A serves several blocks, and integers of the coefficient, if it has some for each block
-/// times what more of k share, have room in B's numbers, the sums may go over `fold->block` neighbouring k:
+/// One scale of A may serve several blocks. If the coefficient is then an integer for each block times a
+/// factor that more of k share, and the integers have room in B's numbers, the sums may go over `fold->block`
+/// neighbouring k:
 ///
 ///     scale[m, c] * sum over them: fold->rest[n, b] * sum_k A[m, k] * ((B[n, k] + zero) * fold->integer[n,
 ///     b])
@@ -44,7 +45,7 @@ struct BlockContraction {
     Read b;                     ///< integers of at most 8 bits
     ExprPtr coefficient;        ///< constant over `block` neighbouring k
     ExprPtr offset;             ///< likewise; null: 0
-    std::vector<Read> b_reads;  ///< what coefficient and offset read, each access once
+    std::vector<Read> b_reads;  ///< reads of coefficient and offset, each access once
     int64_t zero;
     int64_t a_block, block;  ///< block divides a_block; both are multiples of kQuad
     std::vector<int> m, n;   ///< iterators of A and C; of B and C

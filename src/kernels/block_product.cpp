@@ -9,7 +9,7 @@
 namespace tessera::kernels {
 namespace {
 
-/// A[m, k], the numbers themselves.
+/// A[m, k]: the numbers, without scales.
 movement::ValuePtr number_of_a(const BlockProductCall& c, const movement::Index& row,
                                const movement::Index& k) {
     const auto term = [&](const movement::Address& address) {

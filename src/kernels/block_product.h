@@ -8,8 +8,8 @@
 #include "kernels/product_tile.h"
 #include "movement/call_fields.h"
 
-/// What the micro-kernels for activations in int8 and quantised weights share: the operands of their calls,
-/// what these compute, and how an operator's tile becomes one.
+/// Shared parts of the micro-kernels for activations in int8 and quantised weights: the operands of their
+/// calls, the meaning of these, and the lowering of an operator's tile to one.
 namespace tessera::kernels {
 
 /// C[m, n] (+)= sum over blocks of k of scale[m, block] * (coefficient * sum_k A[m, k] (B[n, k] + zero)
@@ -67,7 +67,7 @@ struct BlockProductCall {
                    movement::field("c_group", &BlockProductCall::c_group)};
 };
 
-/// What is wrong with the numbers of a call; empty if nothing is.
+/// A fault in the numbers of a call; empty if there is none.
 std::string block_product_problem(const BlockProductCall& call);
 
 movement::Body block_product_meaning(const BlockProductCall& call);

@@ -20,15 +20,15 @@ struct CandidateScope {
 
     const Definition& definition() const { return *node.definition(); }
     plan::Leaf leaf() const { return {node.name, kernel}; }
-    /// Of an iterator, for any values of the symbols.
+    /// The largest extent of an iterator, for any values of the symbols.
     int64_t extent(int x) const;
     const std::string& name(int x) const;
     ElementType type(const Read& read) const;
 };
 
-/// Micro-kernels offer what they can do for an operator each for itself. It is tried in the order of
-/// preference: more lanes first, then by `turn`, then by `reading`, then in the order of the list of
-/// micro-kernels, then as they were offered.
+/// Each micro-kernel offers its candidates for an operator. They are tried in the order of preference: more
+/// lanes first, then by `turn`, then by `reading`, then in the order of the list of micro-kernels, then as
+/// they were offered.
 struct Candidate {
     plan::Leaf leaf;
     int64_t lanes = 0;  ///< 0: where nothing else is possible
@@ -36,12 +36,12 @@ struct Candidate {
     int reading = 0;    ///< of the operator as a product: which one, where there are several
 };
 
-/// Of the micro-kernels in the list, those that combine parts aside: sorted, each leaf once.
+/// The leaves of all listed micro-kernels except those that combine parts: sorted, without repeats.
 std::vector<plan::Leaf> candidates(plan::MicroKernels kernels, const Node& node,
                                    const plan::SpecialisationPlan& specialisation,
                                    const KernelTarget& target);
 
-/// Of an iterator, for any values of the symbols.
+/// The largest extent of an iterator, for any values of the symbols.
 int64_t largest_extent(const Definition& definition, int x, const plan::SpecialisationPlan& specialisation);
 
 }  // namespace tessera::kernels

@@ -1,5 +1,5 @@
-// Micro-kernel `combine`: what the workers have folded of a reduction becomes its result. With y_w what
-// worker w has folded, the identity if it had nothing to fold:
+// Micro-kernel `combine`: folds the workers' parts of a reduction into its result. With y_w the part of
+// worker w, the identity if it had nothing to fold:
 //
 //   sum, prod, max, min:  y = post(y_0 + y_1 + ..), + the operation of the monoid
 //   softmax_sum:          M = max_w M_w,  (L, A) = sum_w e^(M_w - M) (L_w, A_w)

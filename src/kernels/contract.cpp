@@ -1,5 +1,5 @@
 // Micro-kernel `contract`: sums of products with lanes along n, as a call of NTT's register-blocked
-// contraction. Which factor is A and which is B follows from the iterators m, n and k.
+// contraction. The iterators m, n and k determine which factor is A and which is B.
 #include <algorithm>
 #include <array>
 
@@ -107,7 +107,7 @@ const movement::CallKind& ContractCall::kind() {
 
 namespace {
 
-/// Neighbouring k in B's lanes, and whether their products are added together: what NTT has of that.
+/// Neighbouring k in B's lanes, and whether one operation adds their products, as NTT supports it.
 struct KLanes {
     int64_t count;
     bool dot;
@@ -198,10 +198,10 @@ movement::Body lower(const lowering::LeafScope& scope) {
     return finished(scope, std::move(tile), {movement::Call(std::move(call))});
 }
 
-/// Groups of lanes where few rows of A share what is read of B once, at the rate of the memory. A single
-/// group reads B in the order of the addresses, which is faster than streams that are short. It needs time
-/// for each addition to end before the next: one operation takes a whole line, or the streams would be short
-/// anyway.
+/// The number of groups of lanes if few rows of A share B, which is read once, at the rate of the memory. A
+/// single group reads B in the order of the addresses, which is faster than streams that are short. It needs
+/// time for each addition to end before the next: one operation takes a whole line, or the streams would be
+/// short anyway.
 int64_t groups_of_few_rows(const RegisterBlock& block, bool is_in_pages, int64_t line_bytes,
                            int64_t operation_bits) {
     if (is_in_pages) return 1;

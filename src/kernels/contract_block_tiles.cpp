@@ -1,4 +1,4 @@
-// Micro-kernel `contract_block_tiles`: what `contract_blocks` computes, for activations of two bytes, on a
+// Micro-kernel `contract_block_tiles`: the product of `contract_blocks`, for activations of two bytes, on a
 // matrix unit that multiplies signed bytes.
 #include <algorithm>
 #include <array>
@@ -66,12 +66,13 @@ constexpr std::array kParameters = {parameter::kRowsOfA,     parameter::kColumns
                                     kGroupsOfPanel};
 constexpr std::array kResults = {ElementType::kF32};
 
-/// What the tiles of sums of one block of activations may take on the stack: 1 MiB, two bytes of each factor.
+/// Limit of the sums of one block of activations, which lie on the stack: 1 MiB, with two bytes of each
+/// factor.
 constexpr int64_t kMostSums = int64_t{1} << 18;
 constexpr int64_t kProductsOfBytes = 4;
 
-/// @throws Error for what a matrix unit does not hold, or a product that is no sum of integers over whole
-/// tiles of k.
+/// @throws Error for tiles that a matrix unit does not hold, or a product that is no sum of integers over
+/// whole tiles of k.
 void check_tiles(const lowering::LeafScope& scope, const BlockContraction& product) {
     if (!is_of_bytes(product))
         throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
@@ -116,7 +117,7 @@ std::string why_not(const Definition& definition) {
                  "signed bytes";
 }
 
-/// Before those of `contract_blocks`, reading by reading.
+/// Candidates come before those of `contract_blocks`, reading by reading.
 void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     for_each_block_reading(scope, [&](const BlockReading& reading) {
         if (!is_of_bytes(reading.roles)) return;

@@ -1,7 +1,7 @@
 // Micro-kernel `contract_tiles`: products of bf16 as calls of NTT's contraction on a matrix unit. Its tiles
 // read A in rows at any stride and B in pairs of k, `lanes <n:16, k:2>`, of which sixteen in a row are one
-// tile: the form in which the vector units read the same weight. Of a B that is stored otherwise, such as the
-// keys of a cache, NTT makes the pairs.
+// tile: the form in which the vector units read the same weight. NTT makes the pairs of a B that is stored
+// otherwise, such as the keys of a cache.
 #include <array>
 
 #include "ir/iterator_use.h"
@@ -191,8 +191,8 @@ std::string why_not(const Definition& definition) {
     return "its body is no product of two operands of bf16";
 }
 
-/// Before those of `contract`, reading by reading. Pages hold no pairs: to make them takes as long as a few
-/// rows.
+/// Candidates come before those of `contract`, reading by reading. Pages hold no pairs: to make them takes as
+/// long as a few rows.
 void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     constexpr int kTurn = 1;
     for_each_reading(scope, [&](const ProductReading& product) {

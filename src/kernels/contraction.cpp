@@ -7,7 +7,7 @@
 namespace tessera::kernels {
 namespace {
 
-/// What stands below casts to F32, in which compiled code computes; other casts round.
+/// The expression below casts to F32, in which compiled code computes; other casts round.
 const ExprPtr& below_casts(const ExprPtr& expr) {
     const auto* cast = std::get_if<Cast>(&expr->node);
     return cast && cast->to == ElementType::kF32 ? below_casts(cast->argument) : expr;

@@ -5,7 +5,7 @@
 #include "kernels/contraction.h"
 #include "kernels/product_tile.h"
 
-/// What the micro-kernels that read an operator as a `Contraction` share.
+/// Shared parts of the micro-kernels that read an operator as a `Contraction`.
 namespace tessera::kernels {
 
 struct ContractionTile : ProductIterators {
@@ -13,7 +13,8 @@ struct ContractionTile : ProductIterators {
     int c;  ///< position of the result
 };
 
-/// Which factor is A and which is B follows from the iterators m, n and k. @throws Error if neither is
+/// The tile, with the factors A and B determined by the iterators m, n and k. @throws Error if neither factor
+/// is A
 ContractionTile contraction_tile(const lowering::LeafScope& scope);
 
 std::vector<Read> factors_read(const ContractionTile& tile);

@@ -7,7 +7,7 @@
 
 namespace tessera::kernels {
 
-/// What the choice of a micro-kernel's parameters needs to know of the machine.
+/// The properties of the machine that decide a micro-kernel's parameters.
 struct KernelTarget {
     int64_t lanes = 16;  ///< f32 lanes of the vector unit
     int64_t vector_registers = 32;

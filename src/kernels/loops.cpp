@@ -259,8 +259,8 @@ movement::Body lower(const lowering::LeafScope& scope) {
     return lower_reduction(scope, plan);
 }
 
-/// On how many tensors the iterator runs along the last axis, one element a step: what row-major lanes want.
-/// A tensor counts by its rank, as a measure of its size.
+/// The number of tensors along whose last axis the iterator runs, one element a step, as row-major lanes need
+/// it. A tensor counts by its rank, as a measure of its size.
 int contiguous_tensors(const Definition& definition, int x) {
     int count = 0;
     for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
@@ -274,8 +274,8 @@ int contiguous_tensors(const Definition& definition, int x) {
 }
 
 /// Lanes of several registers, where the leaf has those of one along a reduction: several sums go on side by
-/// side, so that none waits for its last addition. Their lanes must divide the iterator: what is left over
-/// would be folded in part of a group.
+/// side, so that none waits for its last addition. Their lanes must divide the iterator: the rest would be
+/// folded in part of a group.
 std::vector<plan::Leaf> wider_folds(const Definition& definition, const plan::Leaf& leaf,
                                     int64_t lanes_of_a_register) {
     const int x = plan::iterator_of(definition, leaf, parameter::kIteratorOfLanes);

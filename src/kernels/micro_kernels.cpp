@@ -13,7 +13,7 @@ extern const plan::MicroKernel kStreamTiles, kStream, kContractBlockTiles, kCont
 
 namespace {
 
-/// In the order of preference, where what they offer is preferred alike (candidates.h).
+/// In the order of preference among candidates that are otherwise preferred alike (candidates.h).
 constexpr std::array kMicroKernels = {
     &kStreamTiles, &kStream, &kContractBlockTiles, &kContractBlocks, &kContractTiles, &kContract, &kDot,
     &kLoops,       &kCombine};

@@ -16,7 +16,7 @@ const plan::MicroKernel* find_micro_kernel(std::string_view name);
 
 /// The one that implements every operator.
 const plan::MicroKernel& plain_micro_kernel();
-/// The one that combines what the workers have folded.
+/// The one that combines the parts that the workers have folded.
 const plan::MicroKernel& combining_micro_kernel();
 
 /// The kinds of their calls, which parse_program needs.

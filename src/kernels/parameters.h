@@ -3,8 +3,8 @@
 #include "kernels/tile_block.h"
 #include "plan/micro_kernel.h"
 
-/// Parameters that several micro-kernels share, or that others ask for. What one alone has stands in its
-/// file.
+/// Parameters that several micro-kernels share, or that others ask for. A parameter of a single micro-kernel
+/// stands in its file.
 namespace tessera::kernels::parameter {
 
 constexpr plan::Parameter iterator(std::string_view name, std::string_view meaning, bool is_required) {
@@ -12,7 +12,7 @@ constexpr plan::Parameter iterator(std::string_view name, std::string_view meani
         .name = name, .meaning = meaning, .kind = plan::ParameterKind::kIterator, .is_required = is_required};
 }
 
-/// What a block keeps in registers.
+/// A dimension of the register block.
 constexpr plan::Parameter in_registers(std::string_view name, std::string_view meaning, int64_t most) {
     return {.name = name, .meaning = meaning, .most = most, .is_stated = true, .is_of_block = true};
 }

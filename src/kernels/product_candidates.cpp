@@ -8,7 +8,7 @@
 namespace tessera::kernels {
 namespace {
 
-/// For so many blocks of rows, or more, it can save more than it takes to widen or decode a panel of B once.
+/// From this number of blocks of rows on, widening or decoding a panel of B once can pay off.
 constexpr int64_t kFewestBlocks = 4;
 
 }  // namespace

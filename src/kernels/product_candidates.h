@@ -19,10 +19,10 @@ struct ProductReading {
     int index;        ///< among all readings
     plan::Leaf leaf;  ///< with its iterators
 };
-/// Every way to read the operator so: the rows are the longest of those that may share what is read of B.
+/// Every way to read the operator so: the rows are the longest iterator of those that may share reads of B.
 void for_each_reading(const CandidateScope& scope, const std::function<void(const ProductReading&)>& offer);
 
-/// Of the iterators the one with most rows; -1 if there are none.
+/// The iterator with most rows; -1 if there are no iterators.
 int longest(const std::vector<int>& iterators, const CandidateScope& scope);
 
 /// The preferred block alone, or all of them.

@@ -2,10 +2,10 @@
 
 #include "movement/program.h"
 
-/// What calls for sums of products compute, in plain statements.
+/// The meaning of calls for sums of products, in plain statements.
 namespace tessera::kernels {
 
-/// What is wrong with a number of lanes; empty if nothing is.
+/// A fault in a number of lanes; empty if there is none.
 std::string lanes_problem(int64_t lanes);
 
 /// A variable of a meaning: its name is none that a program can have. `count` values from 0.

@@ -3,8 +3,8 @@
 #include "kernels/tile_block.h"
 #include "lowering/leaf.h"
 
-/// What the micro-kernels for sums of products share: a tile over m, n and k with loops around it, and its
-/// operands at strides inside it.
+/// Shared parts of the micro-kernels for sums of products: a tile over m, n and k with loops around it, and
+/// its operands at strides inside it.
 namespace tessera::kernels {
 
 inline constexpr const char* kRow = "#m";  ///< positions inside the tile; they become strides
@@ -48,7 +48,7 @@ public:
     void expect_stride(const char* position, int64_t expected) const;
     /// Whether it has a fixed stride; an operand read through an index, such as a page table, may have none.
     bool is_strided(const char* position) const;
-    /// Of the first position.
+    /// The address at the first position.
     movement::Address start() const;
 
 private:
@@ -57,7 +57,7 @@ private:
     movement::Address address_;
 };
 
-/// Loops over what is neither m, n nor k. Where these are reductions the call folds into the result.
+/// Loops over iterators other than m, n and k. If any is a reduction, the call folds into the result.
 struct ProductTile {
     lowering::LeafLoops loops;
     bool accumulates;

@@ -18,7 +18,7 @@ namespace {
 
 using Operand = std::pair<ElementType, int64_t>;  ///< and how many neighbours along k share an element
 
-/// How many neighbours along k share what is read.
+/// The number of neighbours along k that share a read element.
 int64_t block_along(const Read& read, int k) {
     for (const ExprPtr& component : read.coordinates) {
         const auto* call = std::get_if<Apply>(&component->node);
@@ -47,7 +47,7 @@ std::string weight_name(std::vector<Operand> operands) {
     return text;
 }
 
-/// "i8", or of numbers with two bytes how many bits these have: "i15" if one is 128 times the other.
+/// "i8", or the bits of numbers with two bytes: "i15" if one byte counts 128 times the other.
 std::string integer_name(const BlockContraction& product) {
     return fmt::format("i{}",
                        8 + (product.a_low ? std::bit_width(static_cast<uint64_t>(product.radix - 1)) : 0));

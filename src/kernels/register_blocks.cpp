@@ -5,7 +5,7 @@
 namespace tessera::kernels {
 namespace {
 
-/// The same fetching ahead.
+/// The same block with prefetching.
 RegisterBlock with_prefetch(RegisterBlock block, int64_t line_bytes) {
     block.prefetch = kPrefetch / block.columns / line_bytes * line_bytes;
     return block;
@@ -17,13 +17,13 @@ void add_one_group(std::vector<RegisterBlock>& blocks, int64_t rows, int64_t par
     for (const int64_t prefetch : kPrefetchDistances) blocks.push_back({rows, 1, prefetch, partial_sums});
 }
 
-/// Of one group so many that no addition has to wait for the one before.
+/// The number of sums of one group at which no addition has to wait for the one before.
 int64_t sums_in_flight(int64_t rows) {
     return rows <= 2 ? 4 : 2;
 }
 
-/// Groups that are read in streams of their own, each from end to end. What fetches ahead in many of them is
-/// in the way of the processor's prefetchers.
+/// Groups that are read in streams of their own, each from end to end. Explicit prefetching in many streams
+/// impedes the processor's prefetchers.
 void add_streams(std::vector<RegisterBlock>& blocks, int64_t rows, int64_t sums, int64_t line_bytes) {
     const auto in_streams = [&](int64_t count) {
         return RegisterBlock{.rows = rows,

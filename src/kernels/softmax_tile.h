@@ -8,8 +8,8 @@
 #include "kernels/product_tile.h"
 #include "movement/call_fields.h"
 
-/// What the micro-kernels for the streaming softmax (monoid softmax_sum) share: the operands of their calls,
-/// what these compute, and how a tile of an operator becomes one.
+/// Shared parts of the micro-kernels for the streaming softmax (monoid softmax_sum): the operands of their
+/// calls, the meaning of these, and the lowering of an operator's tile to one.
 namespace tessera::kernels {
 
 /// One step over a tile of scores (rows m, positions s; values along d in groups of `lanes`):
@@ -54,7 +54,7 @@ void spell_softmax(const SoftmaxCall& call, movement::CallText& out);
 movement::Body lower_softmax_tile(const lowering::LeafScope& scope,
                                   const std::function<movement::Call(SoftmaxCall, const Read&)>& make);
 
-/// Why the definition is none; empty if it is.
+/// Why the definition is no streaming softmax; empty if it is one.
 std::string why_no_softmax(const Definition& definition);
 
 /// A way to stream: values along d, rows along m.

@@ -71,7 +71,7 @@ std::string why_not(const Definition& definition) {
                                                                : "its weights and values are not of bf16";
 }
 
-/// Before those of `stream`, reading by reading.
+/// Candidates come before those of `stream`, reading by reading.
 void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     if (!are_weights_rounded(scope)) return;
     for_each_softmax_reading(scope, [&](const SoftmaxReading& reading) {

@@ -7,7 +7,7 @@
 
 namespace tessera::kernels {
 
-// What NTT's tiles hold (include/tessera/ntt/tile_configuration.h); sums have four bytes.
+// Limits of NTT's tiles (include/tessera/ntt/tile_configuration.h); sums have four bytes.
 inline constexpr int64_t kTiles = 8;
 inline constexpr int64_t kMostTileRows = 16;
 inline constexpr int64_t kMostTileLanes = 16;

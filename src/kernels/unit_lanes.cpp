@@ -14,7 +14,7 @@ int64_t k_lanes_of(const machine::ComputeUnit& unit, const KernelTarget& target,
     return n.factor == target.lanes && n.axis != 'k' && k.axis == 'k' ? k.factor : 1;
 }
 
-/// Of the vector unit for f32, which multiplies every type after widening.
+/// Peak of the vector unit for f32, which multiplies every type after widening.
 double widened_peak(const KernelTarget& target) {
     for (const machine::ComputeUnit& unit : target.units) {
         if (unit.kind == machine::UnitKind::kVector && unit.operands.front().type == name(ElementType::kF32))

@@ -85,7 +85,7 @@ private:
             const bool is_reader = !is_own && std::ranges::any_of(children, [&](TermId child) {
                 return value_of(child) == value_.value;
             });
-            // Which stored forms there are is no matter of what computes them.
+            // The stored forms that exist do not depend on their readers.
             if (!is_reader && !(is_own && value_.at)) continue;
             std::pair<std::string, std::string> entry{form_text(egraph(), term), cost.why_infinite};
             if (known.insert(entry).second) account_.impossible.push_back(std::move(entry));

@@ -11,15 +11,15 @@ namespace tessera::layouts {
 
 /// A form that some choice uses.
 struct UsedForm {
-    std::string tensor;          ///< what it makes
-    std::string made_by;         ///< the node; empty for constants and what a block is given
+    std::string tensor;          ///< the one that it makes
+    std::string made_by;         ///< the node; empty for constants and values given to a block
     std::optional<Instance> at;  ///< nothing for a constant
-    Layout layout;               ///< of the tensor that the account is of, or else of what it makes
+    Layout layout;               ///< of the account's tensor if it reads that, else of its own result
     std::string form, by;
     double seconds = 0;  ///< at all points by their weights, times the block's repetitions
 };
 
-/// Why a value lies as it does: what is known of the choice, and of the best one in which it lies otherwise.
+/// Why a value lies as it does: facts about the choice, and about the best one in which it lies otherwise.
 struct Account {
     Layout layout;
     UsedForm maker;
@@ -28,7 +28,7 @@ struct Account {
 
     extraction::Result runner_up;  ///< no choice: there is none
     Layout other_layout;           ///< of the value then
-    /// What is made, or copied, otherwise then: before and after.
+    /// Values that are then made or copied otherwise: before and after.
     std::vector<std::pair<std::optional<UsedForm>, std::optional<UsedForm>>> changes;
 
     std::vector<std::pair<std::string, std::string>>

@@ -1,4 +1,4 @@
-// A form is tried as the compiler would compile it: as the only kernel of a graph that has nothing else.
+// A form is tried as the compiler would compile it: as the only kernel of its own graph.
 #include <algorithm>
 #include <tuple>
 
@@ -10,8 +10,8 @@
 namespace tessera::layouts {
 namespace {
 
-/// As default planning prefers them: what `loops` takes for a product, each sum one after the other, is less
-/// certain than what its micro-kernels take.
+/// In the order of default planning: the time of `loops` for a product, which adds one number after the
+/// other, is less certain than the times of its micro-kernels.
 bool is_before(const planner::TimedLeaf& a, const planner::TimedLeaf& b) {
     const auto rank = [](const planner::TimedLeaf& timed) {
         return std::tuple(!timed.why_infinite.empty(), timed.leaf.kernel->is_plain, timed.seconds);
@@ -19,7 +19,7 @@ bool is_before(const planner::TimedLeaf& a, const planner::TimedLeaf& b) {
     return rank(a) < rank(b);
 }
 
-/// Of the micro-kernels that have a time the first under which a kernel lowers.
+/// The first micro-kernel with a time under which a kernel lowers.
 FormCost cheapest(const LoneOperator& alone, const planner::PlannerOptions& options) {
     std::vector<planner::TimedLeaf> timed =
         planner::timed_leaves(alone.graph, alone.plan, alone.node(), alone.specialisation(), options);

@@ -15,10 +15,10 @@
 namespace tessera::layouts {
 
 struct SearchOptions {
-    std::vector<machine::ComputeUnit> units;  ///< what is packed follows from them
+    std::vector<machine::ComputeUnit> units;  ///< they determine the packings
     std::vector<FormCosts> costs;             ///< by specialisation
     std::vector<double> copy_seconds = {};    ///< by specialisation: of a kernel more, by the weights
-    /// What the default planner would not do counts so many times more: measured times vary by as much.
+    /// Factor on the cost of forms that the default planner would not choose: measured times vary by as much.
     double margin = 1.03;
     /// Offered beside the forms that the units ask for; may be null.
     std::function<std::vector<rules::Form>(const egraph::Operator&)> more_forms = {};
@@ -26,7 +26,7 @@ struct SearchOptions {
     extraction::Options extraction = {};
 };
 
-/// The search with all that it knew, for those who ask why.
+/// The search with all its data, for explanations.
 struct Search {
     SearchGraph graph;
     egraph::SaturationReport saturation;
@@ -45,8 +45,8 @@ std::string summary(const Search& search);
 /// seconds, dearest first, and below it the other forms.
 std::string print(const Search& search);
 
-/// The initial plan with the layouts chosen, and the copies that repack values: what default planning
-/// completes (planner/default_planner.h). A copy that a specialisation does not need is a view in it.
+/// The initial plan with the layouts chosen, and the copies that repack values; default planning completes it
+/// (planner/default_planner.h). A copy that a specialisation does not need is a view in it.
 plan::Plan decision_of(const Graph& graph, const plan::Plan& initial, const Search& search);
 
 }  // namespace tessera::layouts

@@ -102,7 +102,7 @@ private:
         }
     }
 
-    /// What others see of a block is row-major, so they see a copy.
+    /// Values that other blocks see are row-major, so these see a copy.
     void make(ValueId value, bool is_seen) {
         const Layouts made = made_in(value);
         if (is_row_major(made)) return;
@@ -168,7 +168,7 @@ private:
     const std::map<ClassId, ClassId> values_;
     std::map<ClassId, TermId> makers_;
     plan::Plan out_;
-    std::map<ValueId, Layouts> lies_;  ///< what is not here is row-major
+    std::map<ValueId, Layouts> lies_;  ///< all other values are row-major
     std::map<ValueId, std::vector<std::pair<Layouts, std::string>>> copies_;  ///< in the block
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using egraph::TermId;
 
-/// A form takes a rule or two; what a proof of congruence goes through beyond that explains nothing.
+/// A form takes a rule or two; further steps of a proof of congruence explain nothing.
 constexpr size_t kMostSteps = 16;
 
 }  // namespace
@@ -50,7 +50,8 @@ std::string Derivations::text(TermId term) const {
     const std::vector<TermId>& children = graph.term(term).children;
     const bool is_pack = rules::is_pack(graph.op(term));
     for (size_t i = 0; i < children.size(); ++i) {
-        // A copy shows what it copies; terms are as deep as the model, so all else stops at the next value.
+        // The operand of a copy is shown; terms are as deep as the model, so any other term stops at the next
+        // value.
         const auto name = names_.find(values_.at(graph.find(children[i])));
         const std::string operand =
             is_pack && !graph.term(children[i]).children.empty()

@@ -8,14 +8,14 @@
 
 namespace tessera::layouts {
 
-/// One rule that took part in making a form, with what it replaced by what.
+/// One rule that took part in making a form, with the terms that it replaced.
 struct DerivationStep {
     std::string rule;
     bool is_forward = true;  ///< the rule matched `before`; else it made it of `after`
     std::string before, after;
 };
 
-/// What the e-graph can say of how the forms of the search's values were made.
+/// Derivations of the forms of the search's values, from the e-graph.
 class Derivations {
 public:
     Derivations(const Search& search, const std::vector<ValueForms>& values);

@@ -7,7 +7,7 @@
 #include "egraph/operator.h"
 #include "planner/default_planner.h"
 
-/// What one operator costs where its operands and result lie so.
+/// Cost of one operator with its operands and result in given layouts.
 namespace tessera::layouts {
 
 struct Operand {
@@ -15,7 +15,7 @@ struct Operand {
     bool is_constant = false;
 };
 
-/// Of one repetition at all sizes of a specialisation, by their weights.
+/// Cost of one repetition, summed over all sizes of a specialisation by their weights.
 struct FormCost {
     double seconds = 0;
     std::string by;            ///< the micro-kernel or unit, for people
@@ -24,16 +24,16 @@ struct FormCost {
 
 using FormCosts = std::function<FormCost(const egraph::Operator&, std::span<const Operand>)>;
 
-// What is given to both must outlive what they return. The specialisation is one of the initial plan.
+// The arguments of both must outlive the returned functions. The specialisation is one of the initial plan.
 
-/// By the micro-kernels that there are: of those under which a kernel of this operator alone lowers, the
-/// cheapest by the machine's measurements. @pre options.costs
+/// Costs by the existing micro-kernels: the cheapest by the machine's measurements among those under which a
+/// kernel of this operator alone lowers. @pre options.costs
 FormCosts by_kernels(const Graph& graph, const plan::Plan& initial,
                      const plan::SpecialisationPlan& specialisation, const planner::PlannerOptions& options);
 
-/// By the machine's units alone, as if there were a micro-kernel for everything that a unit takes: what a
-/// described machine could do. A product runs at the peak of the fastest unit whose lanes its tensors have;
-/// anything else by lanes of a vector, an element at a time where these do not lie side by side.
+/// Costs by the machine's units alone, as if there were a micro-kernel for everything that a unit takes: the
+/// potential of a described machine. A product runs at the peak of the fastest unit whose lanes its tensors
+/// have; anything else by lanes of a vector, an element at a time where these do not lie side by side.
 FormCosts by_units(const Graph& graph, const plan::Plan& initial,
                    const plan::SpecialisationPlan& specialisation, const machine::Machine& machine);
 

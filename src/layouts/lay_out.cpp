@@ -7,7 +7,7 @@
 namespace tessera::layouts {
 namespace {
 
-// Kernels come within this of their roofs, or do not: only measurements tell.
+// Kernels may miss their roofs by this factor; only measurements tell.
 constexpr double kMarginOfRoofs = 1.25;
 
 /// The operator's weights as the default planner would store them if there were no other operators.

@@ -4,13 +4,13 @@
 
 namespace tessera::layouts {
 
-/// The search that compiling does: by the micro-kernels that there are, what the default planner would store
-/// offered too, so that nothing it chooses costs more by the same costs.
+/// The search during compilation: by the existing micro-kernels. The layouts that the default planner would
+/// store are offered too, so that the choice never costs more than the default by the same costs.
 /// @pre options.costs; the graph is decomposed and verified
 SearchOptions compiling_options(const Graph& graph, const plan::Plan& initial,
                                 const planner::PlannerOptions& options);
 
-/// The search on a machine that need not exist: by its units alone.
+/// The search for a machine that need not exist: by its units alone.
 /// @throws Error if the description lacks the rates of a memory level or of a unit
 SearchOptions describing_options(const Graph& graph, const plan::Plan& initial,
                                  const machine::Machine& machine);

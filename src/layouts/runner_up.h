@@ -5,11 +5,11 @@
 
 #include "layouts/choose_layouts.h"
 
-/// What would be chosen if one value did not lie as it does.
+/// The choice if one value were not allowed to lie as it does.
 namespace tessera::layouts {
 
-/// The node of the problem that has the value computed or, of a constant, stored under this choice, and not
-/// copied from another layout; -1 where it is not needed. `value`: as values_of_classes() has it.
+/// The node of the problem that computes the value under this choice, or stores a constant, and does not copy
+/// it from another layout; -1 where it is not needed. `value`: as values_of_classes() has it.
 int maker_of(const Search& search, egraph::ClassId value, const extraction::Choice& choice);
 
 /// The best solution of the search's own extraction problem in which the value lies otherwise than the search
@@ -17,7 +17,7 @@ int maker_of(const Search& search, egraph::ClassId value, const extraction::Choi
 /// none. @pre the value is needed
 extraction::Result runner_up(const Search& search, egraph::ClassId value, const extraction::Options& options);
 
-/// What one choice has of a value where another one has something else: how it is made, or a copy of it.
+/// A difference between two choices for one value: the way it is made, or a copy of it.
 struct Change {
     egraph::ClassId value;
     int before = -1, after = -1;  ///< nodes of the problem; -1: nothing

@@ -17,7 +17,7 @@ using egraph::TermId;
 
 constexpr const char* kWhyLeftAlone = "why";
 
-/// A tensor of the definition whose storage the result may take over, by what is known of single operators.
+/// Operands whose storage the result may take over, judged from the operator alone.
 std::vector<ValueId> replaceable(const Node& node) {
     std::vector<ValueId> values;
     const Definition& definition = *node.definition();
@@ -28,7 +28,8 @@ std::vector<ValueId> replaceable(const Node& node) {
     return values;
 }
 
-/// Operators through which what a repeated block carries may pass in place: there it must stay, as it lies.
+/// Operators through which the carried value of a repeated block may pass in place: its layout must not
+/// change there.
 std::set<const Node*> on_the_way(const Block& block) {
     std::set<const Node*> found;
     if (block.repeat == 1 || !block.carried_in || !block.carried_out) return found;
@@ -44,7 +45,7 @@ std::set<const Node*> on_the_way(const Block& block) {
     return found;
 }
 
-/// Operators of which nothing is to be known, with the reason.
+/// Operators that the search leaves alone, with the reason.
 using LeftAlone = std::map<const Node*, std::string>;
 
 LeftAlone left_alone(const Graph& graph, const Block& block) {
@@ -125,7 +126,7 @@ private:
         return term;
     }
 
-    /// What the block did not make is a leaf.
+    /// A value that the block did not make is a leaf.
     TermId term_of(ValueId value, const std::set<ValueId>& made, const Instance& at) {
         if (made.contains(value)) return out_.values[at.specialisation].at(value);
         const Value& read = graph_[value];

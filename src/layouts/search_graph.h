@@ -22,20 +22,20 @@ struct SearchGraph {
     egraph::EGraph egraph;
     /// By specialisation: the values that operators read and make, row-major unless their layout is given.
     std::vector<std::map<ValueId, egraph::TermId>> values;
-    std::vector<egraph::TermId> roots;              ///< what must be there, as it is
+    std::vector<egraph::TermId> roots;              ///< terms that must exist in their own layout
     std::map<egraph::OperatorId, Instance> leaves;  ///< in whose instance an input, state or carried value is
     std::map<ValueId, egraph::TermId> constants;    ///< shared by all specialisations
 };
 
-/// Constants are one leaf for all specialisations, everything else one for each. Whatever the layout search
-/// leaves alone is an operator of which nothing is known: views, updates, operators with several results or
-/// of constants alone, operators that default planning fuses, whose values never exist whole, and what the
+/// Constants are one leaf for all specialisations, everything else one for each. Operators that the layout
+/// search leaves alone are opaque: views, updates, operators with several results or of constants alone,
+/// operators that default planning fuses, whose values never exist whole, and operators through which the
 /// carried value of a repeated block passes in place. States, and constants that such an operator reads, lie
 /// as `initial.stored` says.
 SearchGraph search_graph(const Graph& graph, const plan::Plan& initial);
 
 /// Why the search does not choose how the value of one of its original terms lies; empty where it does, and
-/// of what no operator makes.
+/// for values that no operator makes.
 std::string why_left_alone(const egraph::EGraph& graph, egraph::TermId term);
 
 }  // namespace tessera::layouts

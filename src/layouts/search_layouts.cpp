@@ -18,7 +18,7 @@ using egraph::ClassId;
 using egraph::EGraph;
 using egraph::TermId;
 
-/// What decides between forms of a constant that cost the same: the one that lies as the initial plan has it.
+/// Tie-break between forms of a constant that cost the same, in favour of the layout in the initial plan.
 constexpr double kOtherForm = 1e-13;
 
 class LayoutSearch {
@@ -117,7 +117,7 @@ private:
         return plan::stored_layout(initial_, std::get_if<egraph::Leaf>(&egraph().op(constant).what)->name);
     }
 
-    /// As it comes from the checkpoint, or packed from that before it is stored.
+    /// Cost of a constant as it comes from the checkpoint, or packed before it is stored.
     FormCost cost_of_stored(TermId term, TermId leaf) const {
         const bool is_leaf = egraph().term(term).children.empty();
         if (!is_leaf && !egraph().are_equal(egraph().term(term).children.front(), leaf))

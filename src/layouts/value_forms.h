@@ -21,12 +21,12 @@ struct ValueForms {
     egraph::ClassId value;             ///< as values_of_classes() has it
     std::vector<std::string> tensors;  ///< of the graph; several where operators compute the same
     std::optional<Instance> at;        ///< nothing for a constant, which all specialisations share
-    std::string made_by;               ///< the node; empty for what the block is given
+    std::string made_by;               ///< the node; empty for values given to the block
     egraph::TermId original;           ///< as the graph has it
     std::vector<ValueForm> forms;      ///< chosen ones first, then by seconds, impossible ones last
 };
 
-/// Constants, then by specialisation and block what it is given and its operators, in the graph's order.
+/// Constants, then by specialisation and block its given values and its operators, in the graph's order.
 /// Values that no result needs are left out.
 std::vector<ValueForms> forms_of_values(const Graph& graph, const plan::Plan& initial, const Search& search);
 

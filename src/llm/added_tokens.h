@@ -20,9 +20,8 @@ struct TextSection {
     bool at_start = false;  ///< the whole text begins here
 };
 
-/// Cuts added tokens out of a text: first those that are looked for in the raw text, then, in what lies
-/// between, after normalisation, those that are looked for there. Leftmost first, the longest where several
-/// begin.
+/// Cuts added tokens out of a text: first those that are looked for in the raw text, then, in the normalised
+/// text between these, those that are looked for there. Leftmost first, the longest where several begin.
 class AddedTokenSplitter {
 public:
     AddedTokenSplitter() = default;

@@ -8,13 +8,13 @@
 #include "llm/utf8.h"
 #include "support/error.h"
 
-// A piece starts as a list of symbols, one for each character. Of all neighbours that may merge, the pair of
-// the smallest rank does, the leftmost of equals first; then its two new neighbourhoods are looked at.
+// A piece starts as a list of symbols, one for each character. Among all neighbours that may merge, the pair
+// of the smallest rank does, the leftmost on a tie; then its two new neighbourhoods are examined.
 //
 //     h e l l o      ranks: (l,l) 1, (h,e) 2, (he,ll) 3
-//     h e ll o       candidates wait in a heap by (rank, position); the symbols are a doubly linked list in
-//     an he ll o        array. A candidate whose symbols have meanwhile merged otherwise is recognised by the
-//     bytes hell o         that it was made for, and dropped.
+//     h e ll o       candidates wait in a heap by (rank, position); the symbols are a doubly linked list
+//     he ll o        in an array. A candidate whose symbols have meanwhile merged otherwise is recognised
+//     hell o         by the bytes that it was made for, and dropped.
 //
 // Every merge removes a symbol and adds at most two candidates: n log n in all.
 

@@ -21,8 +21,8 @@ struct Candidate {
 /// @pre temperature > 0; the largest logit is finite
 std::vector<Candidate> weigh(std::span<const float> logits, double temperature);
 
-// Each of the following leaves at least one candidate. What remains, and in which order, depends on the
-// candidates only: of equal weights the lower id is the more probable one.
+// Each of the following leaves at least one candidate. The remaining candidates and their order depend on the
+// candidates only: on a tie of weights, the lower id is the more probable one.
 
 /// The `count` most probable. Source: Fan et al., "Hierarchical Neural Story Generation" (2018), 5.4.
 /// @pre count >= 1

@@ -14,8 +14,8 @@
 
 namespace tessera::llm {
 
-/// Continues a sequence after the prompt, which follows what the sequence already holds. The repetition
-/// penalty sees the prompt and what is generated.
+/// Continues a sequence after the prompt, which follows the tokens that the sequence already holds. The
+/// repetition penalty sees the prompt and the generated tokens.
 /// @throws Error if an option is outside its range, or the prompt is empty or does not fit into the context.
 Generation generate(Session& session, SequenceId sequence, std::span<const TokenId> prompt,
                     const GenerateOptions& options);

@@ -90,7 +90,7 @@ ModelTokenizer inspect_tokenizer(const std::filesystem::path& model) {
     ModelTokenizer result{.files = tokenizer_files(model), .problem = {}};
     if (result.files.empty()) return result;
     try {
-        (void)load_tokenizer(result.files, "");  // what is said does not depend on where the model lies
+        (void)load_tokenizer(result.files, "");  // the message does not depend on where the model lies
     } catch (const Error& error) {
         result.problem =
             fmt::format("the tokenizer cannot be used, so that there are ids only: {}", error.what());

@@ -20,14 +20,14 @@ Tokenizer load_tokenizer(const std::filesystem::path& path);
 /// The same from the files that an artefact carries; `where` names the artefact in errors.
 Tokenizer load_tokenizer(std::span<const runtime::NamedFile> files, const std::string& where);
 
-/// What an artefact carries of the tokenizer of a model, and why no text can be read with it.
+/// The files of a model's tokenizer that an artefact carries, and why they cannot be used.
 struct ModelTokenizer {
     std::vector<runtime::NamedFile> files;  ///< empty if the model has none
     std::string problem;                    ///< empty if it can be used, or there is none
 };
 
-/// As `tessera check` and `tessera compile` find it: by ids, a model runs without. @throws Error for a file
-/// that cannot be read, or that is none of a tokenizer (support/stand_in.h).
+/// The tokenizer as `tessera check` and `tessera compile` find it; a model runs without one, by ids. @throws
+/// Error for a file that cannot be read, or that is none of a tokenizer (support/stand_in.h).
 ModelTokenizer inspect_tokenizer(const std::filesystem::path& model);
 
 /// The files that an artefact must carry so that the tokenizer of `model`, a folder or a GGUF file, can be

@@ -88,7 +88,7 @@ std::string bytes_text(int64_t bytes) {
     constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB", "PB"};
     auto value = static_cast<double>(bytes);
     size_t unit = 0;
-    // What would be shown as 1000 belongs to the next unit.
+    // A value that would be shown as 1000 belongs to the next unit.
     for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
     if (unit == 0) return fmt::format("{} B", bytes);
     return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, kUnits[unit]);

@@ -8,8 +8,8 @@
 
 namespace tessera::llm {
 
-/// What running a compiled language model takes, in bytes, once every position of its context has been used.
-/// What the process itself is made of (program, libraries, tokenizer) comes on top: a few megabytes.
+/// Memory for running a compiled language model, in bytes, once every position of its context has been used.
+/// The process itself (program, libraries, tokenizer) takes a few megabytes more.
 struct MemoryNeed {
     int64_t weights = 0;          ///< mapped from the artefact: shared by all who run it
     int64_t cache = 0;            ///< all states, for `sequences` of `context` tokens

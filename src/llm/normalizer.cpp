@@ -13,7 +13,7 @@
 namespace tessera::llm {
 namespace {
 
-// NFKC makes U+FDFA eleven times as long, and no character more. What a file adds to that is a few bytes.
+// NFKC makes U+FDFA eleven times as long, and no character more. Steps in a file add a few bytes to that.
 constexpr size_t kMostGrowth = 16;
 constexpr size_t kSlackBytes = 16384;
 

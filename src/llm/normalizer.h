@@ -33,10 +33,10 @@ struct StripSpace {
     bool right = true;
 };
 
-/// One step of what happens to a text before it is split, as `normalizer` in `tokenizer.json` lists them.
+/// One step of the processing of a text before it is split, as `normalizer` in `tokenizer.json` lists them.
 using NormalizerStep = std::variant<UnicodeForm, Lowercase, Prepend, ReplaceText, ReplacePattern, StripSpace>;
 
-/// All steps in order. Bytes that are not UTF-8 stay as they are, and steps treat what lies between them as
+/// All steps in order. Bytes that are not UTF-8 stay as they are, and steps treat the runs between them as
 /// texts of their own, except for Prepend and StripSpace.
 /// @throws Error where steps that feed each other make a text many times as long
 std::string normalize(std::span<const NormalizerStep> steps, std::string_view text);

@@ -23,7 +23,7 @@ std::vector<TextRange> find_text(std::string_view text, std::string_view pattern
     return found;
 }
 
-/// Matches and what lies between them, without gaps; empty ones are left out.
+/// Matches and the texts between them, without gaps; empty ones are left out.
 std::vector<Section> sections(const Split& split, std::string_view text) {
     const std::vector<TextRange> matches = std::holds_alternative<Regex>(split.pattern)
                                                ? std::get<Regex>(split.pattern).find_all(text)

@@ -20,7 +20,7 @@ struct Pieces {
     }
 };
 
-/// What becomes of a match.
+/// The treatment of a match.
 ///
 ///     "a--b" split at "-":  isolated a|-|-|b   removed a|b   merged with previous a-|-|b
 ///                           merged with next a|-|-b   contiguous a|--|b
@@ -29,7 +29,7 @@ enum class SplitBehaviour { kIsolated, kRemoved, kMergedWithPrevious, kMergedWit
 struct Split {
     std::variant<std::string, Regex> pattern;  ///< a text, not empty, or an expression
     SplitBehaviour behaviour = SplitBehaviour::kIsolated;
-    bool invert = false;  ///< what does not match is treated as the match
+    bool invert = false;  ///< the texts between matches are treated as the matches
 };
 /// Puts a space in front of a piece that does not begin with one.
 struct SpaceInFront {};

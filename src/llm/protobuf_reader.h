@@ -28,7 +28,7 @@ public:
     bool boolean(std::string_view name) const;
     int32_t int32(std::string_view name) const;  ///< also an enum
     float float32(std::string_view name) const;
-    std::string_view bytes(std::string_view name) const;  ///< lives as long as what the reader was made of
+    std::string_view bytes(std::string_view name) const;  ///< lives as long as the reader's bytes
     ProtobufReader message(std::string_view name) const;
 
     /// Refuses the field.

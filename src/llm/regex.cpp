@@ -10,7 +10,7 @@
 #include "llm/utf8.h"
 #include "support/error.h"
 
-// PCRE2 reads nearly the dialect of Oniguruma with Ruby syntax. What reads differently is rewritten before
+// PCRE2 reads nearly the dialect of Oniguruma with Ruby syntax. Syntax that differs is rewritten before
 // compiling:
 //
 //   \s, \S   PCRE2 counts U+180E as white space; Unicode and Oniguruma do not
@@ -137,7 +137,7 @@ struct Free {
     }
 };
 
-/// What matching needs beside the program; made per call, so that one Regex serves several threads.
+/// The state of matching besides the program; made per call, so that one Regex serves several threads.
 struct Scratch {
     explicit Scratch(const pcre2_code* code)
         : data(pcre2_match_data_create_from_pattern(code, nullptr)),

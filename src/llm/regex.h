@@ -24,7 +24,7 @@ class Regex {
 public:
     /// Compiles a pattern in the dialect of Oniguruma, in which the pre-tokenizers of `tokenizer.json` are
     /// written. `where` is named in errors.
-    /// @throws Error on a pattern that is wrong, or that uses what this dialect has beyond PCRE2.
+    /// @throws Error on a pattern that is wrong, or that uses features of this dialect that PCRE2 lacks.
     static Regex compile(std::string_view pattern, std::string where);
 
     /// All matches from left to right that do not overlap; empty ones included.

@@ -88,7 +88,7 @@ void read_normalizer(ProtobufReader normalizer, SentencePieceModel& model) {
     }
 }
 
-/// Of a denormalizer only its map of characters is ever used.
+/// A denormalizer is used for its map of characters only.
 bool has_character_map(ProtobufReader denormalizer) {
     bool found = false;
     while (denormalizer.next())

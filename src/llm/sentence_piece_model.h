@@ -9,9 +9,8 @@
 
 namespace tessera::llm {
 
-/// What a `tokenizer.model` says: a ModelProto of the SentencePiece library.
-/// Source: sentencepiece_model.proto of that library, with its defaults; the numbers of the enums are its
-/// own.
+/// The contents of a `tokenizer.model`: a ModelProto of the SentencePiece library. Source:
+/// sentencepiece_model.proto of that library, with its defaults; the numbers of the enums are its own.
 struct SentencePieceModel {
     enum class Algorithm : int32_t { kUnigram = 1, kBpe = 2, kWord = 3, kChar = 4 };
     enum class Type : uint8_t {

@@ -91,7 +91,7 @@ void Session::shorten(SequenceId id, int64_t length) {
     Sequence& shortened = sequence(id);
     TESSERA_CHECK(length >= 0 && length <= shortened.length, "{} of {}", length, shortened.length);
     shortened.length = length;
-    // From the end, so that who comes next gets the pages in the order that they had here.
+    // From the end, so that the next sequence gets the pages in the order that they had here.
     const int64_t kept = (length + interface_.page_size - 1) / interface_.page_size;
     while (static_cast<int64_t>(shortened.pages.size()) > kept) {
         allocator_.release(shortened.pages.back());

@@ -27,7 +27,7 @@ struct SessionOptions {
     int64_t chunk = 0;      ///< most tokens of one sequence in one step; 0: as many as the code takes
 };
 
-/// What one call adds to one sequence.
+/// The tokens that one call adds to one sequence.
 struct Addition {
     SequenceId sequence;
     std::span<const int32_t> tokens;  ///< at least one
@@ -38,7 +38,7 @@ struct Addition {
 std::vector<int32_t> last_row(std::span<const int32_t> tokens);
 std::vector<int32_t> every_row(std::span<const int32_t> tokens);
 
-/// Runs one step: LoadedProgram::run_step, or what a test puts in its place.
+/// Runs one step: LoadedProgram::run_step, or a test's substitute for it.
 using StepFunction =
     std::function<void(std::span<const int64_t> symbols, std::span<const std::span<const std::byte>> inputs,
                        std::span<const std::span<std::byte>> outputs)>;
@@ -91,12 +91,12 @@ private:
         int64_t length = 0;
         std::vector<int32_t> pages;
     };
-    /// How far an addition has come.
+    /// The progress of an addition.
     struct Progress {
         size_t tokens = 0;
         size_t rows = 0;
     };
-    /// What one step takes of an addition.
+    /// The part of an addition that one step takes.
     struct Part {
         size_t addition;
         Segment segment;

@@ -8,15 +8,15 @@
 
 namespace tessera::llm {
 
-/// Where a manifest has what the step of a language model takes: the i32 inputs tokens[T], position[T],
+/// Where a manifest has the parameters of a language model's step: the i32 inputs tokens[T], position[T],
 /// slot[T], rows[R], first[B], length[B], start[B] and page[B, pages of a sequence], and the output logits
 /// f32[R, vocabulary]. T tokens of B sequences, the longest segment has I of them, the longest sequence at
-/// most S with what the cache of P pages holds of it; R rows are wanted.
+/// most S including its tokens in the cache of P pages; R rows are wanted.
 struct StepInterface {
     enum Input { kTokens, kPosition, kSlot, kRows, kFirst, kLength, kStart, kPage, kInputs };
     enum Symbol { kT, kR, kB, kI, kS, kP, kSymbols };
 
-    /// @throws Error naming what the manifest lacks, or has and no session can give.
+    /// @throws Error naming a parameter that the manifest lacks, or that no session can give.
     explicit StepInterface(const runtime::Manifest& manifest);
 
     int inputs[kInputs] = {};    ///< positions in the manifest

@@ -17,7 +17,7 @@ std::string StopStrings::push(std::string_view piece) {
     std::string text = std::exchange(held_, {});
     size_t end = text.size();
     text += piece;
-    // Strings and what is held are short: each place is compared with each string.
+    // Strings and the held text are short: each place is compared with each string.
     while (++end <= text.size()) {
         const std::string_view before(text.data(), end);
         size_t longest = 0;

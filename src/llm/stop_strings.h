@@ -12,15 +12,15 @@ namespace tessera::llm {
 ///                           push("\nUs")     -> "\n"
 ///                           push("er: Hi")   -> ""          found() from now on
 ///
-/// The first string is the one that is complete first; of several that end together the longest counts.
+/// The first string is the one that is complete first; among several that end together the longest counts.
 class StopStrings {
 public:
     /// @throws Error if one is empty
     explicit StopStrings(std::vector<std::string> strings);
 
-    /// What certainly belongs to the text; nothing after a string was found.
+    /// The part that certainly belongs to the text; nothing after a string was found.
     std::string push(std::string_view piece);
-    /// What was held back when the text ends without a stop string.
+    /// The text that was held back, when the text ends without a stop string.
     std::string finish();
     bool found() const { return found_; }
 

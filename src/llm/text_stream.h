@@ -22,7 +22,7 @@ public:
 
     /// An id that the vocabulary does not have is no text: models may have more logits than tokens.
     std::string push(TokenId id);
-    /// What was held back: the beginning of a stop string, bytes that never became a character.
+    /// The text that was held back: the beginning of a stop string, bytes that never became a character.
     std::string finish();
     /// A stop string was found: the text has ended.
     bool found_stop() const { return stop_.found(); }

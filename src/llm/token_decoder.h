@@ -39,7 +39,7 @@ struct TokenDecoder {
 /// `added`: the token is one of the added ones, whose text is not in the byte alphabet.
 std::string apply(const std::vector<TokenDecoderStep>& steps, std::string_view text, bool added);
 
-/// StripFront on a text that arrives in pieces: what may yet be removed is held back.
+/// StripFront on a text that arrives in pieces: text that may yet be removed is held back.
 class FrontStripper {
 public:
     explicit FrontStripper(StripFront strip) : strip_(std::move(strip)) {}

@@ -23,7 +23,7 @@ Tokenizer::Tokenizer(TokenizerParts parts) {
     for (size_t i = 0; i < parts.added.size(); ++i) {
         const AddedToken& added = parts.added[i];
         parts.added_by_id.emplace(added.id, i);
-        // What was found in the normalised text is undone like it.
+        // A token that is found in normalised text is decoded from its normalised form.
         parts.added_texts.push_back(added.normalized ? normalize(parts.normalizer, added.content)
                                                      : added.content);
         parts.vocabulary_size = std::max<size_t>(parts.vocabulary_size, added.id + size_t{1});

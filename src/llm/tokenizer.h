@@ -27,7 +27,8 @@ struct AddedToken {
 };
 
 struct EncodeOptions {
-    bool add_special = false;   ///< put around a whole text what the model expects there (BOS, EOS)
+    bool add_special = false;   ///< put the tokens around a whole text that the model expects there (BOS,
+                                ///< EOS)
     bool parse_special = true;  ///< a special token spelled out in the text becomes its id; else it is text
 };
 
@@ -49,8 +50,8 @@ public:
     /// this text.
     std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options = {}) const;
 
-    /// The ids of a text that is to be continued: what the model expects stands in front (BOS), and nothing
-    /// behind, also where the tokenizer ends every text with EOS. @throws as encode.
+    /// The ids of a text that is to be continued: with the tokens in front that the model expects (BOS), and
+    /// none behind, even if the tokenizer ends every text with EOS. @throws as encode.
     std::vector<TokenId> encode_prompt(std::string_view text, bool parse_special) const;
 
     /// @throws Error on an id that the vocabulary does not have.

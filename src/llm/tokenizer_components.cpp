@@ -119,7 +119,7 @@ void read_normalizer_component(const JsonCursor& component, const std::string& t
     } else if (type == "Replace") {
         auto pattern = read_pattern(component);
         std::string content = component.at("content").string();
-        // A text of so many matches would be as many times as long (normalizer.cpp bounds several steps).
+        // A text made of matches would grow by this factor (normalizer.cpp bounds several steps).
         if (constexpr size_t kLongest = 64; content.size() > kLongest)
             component.fail(fmt::format("puts in {} bytes, expected at most {}", content.size(), kLongest));
         if (auto* expression = std::get_if<Regex>(&pattern))
@@ -131,8 +131,8 @@ void read_normalizer_component(const JsonCursor& component, const std::string& t
     }
 }
 
-/// What follows Fuse applies to all tokens together. A text whose tokens are still coming can be stripped at
-/// its front, and no more.
+/// A component after Fuse applies to all tokens together. A text whose tokens are still coming can be
+/// stripped at its front, and no more.
 void read_fused_component(const JsonCursor& component, const std::string& type, Unsupported& unsupported,
                           TokenDecoder& decoder) {
     if (type != "Strip" || component.at("stop").integer(0, INT32_MAX) > 0) {

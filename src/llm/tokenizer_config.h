@@ -9,7 +9,7 @@
 
 namespace tessera::llm {
 
-/// What the files beside a vocabulary say about it: `tokenizer_config.json`, `generation_config.json`,
+/// The contents of the files beside a vocabulary: `tokenizer_config.json`, `generation_config.json`,
 /// `config.json`. Each may be absent.
 struct TokenizerConfig {
     std::string tokenizer_class;  ///< without "Fast"; empty if not said
@@ -27,8 +27,7 @@ struct TokenizerConfig {
 /// @throws Error on a file that is there but wrong
 TokenizerConfig read_tokenizer_config(FileSource& files);
 
-/// Sets `bos` and `eos` of the parts. Where the files name no BOS, it is what the prefix of a text begins
-/// with.
+/// Sets `bos` and `eos` of the parts. Where the files name no BOS, it is the first token of a text's prefix.
 void set_special_ids(const TokenizerConfig& config, TokenizerParts& parts);
 
 }  // namespace tessera::llm

@@ -18,7 +18,7 @@ struct MergeText {
 };
 
 /// A `tokenizer.json`. The vocabulary and the merges, which are nearly all of it, are read as they pass by;
-/// what is left is an ordinary JSON value without them.
+/// the rest is an ordinary JSON value without them.
 struct TokenizerDocument {
     Vocabulary vocabulary;          ///< `model.vocab`, where it is an object
     std::vector<MergeText> merges;  ///< `model.merges`: "a b" or ["a", "b"]

@@ -79,7 +79,7 @@ public:
         return known.empty() ? std::nullopt : std::optional(known.front());
     }
 
-    /// What both kinds have: added tokens, special ids, what surrounds a text.
+    /// The parts that both kinds have: added tokens, special ids, tokens around a text.
     TokenizerParts common(bool adds_bos_by_default) const {
         TokenizerParts parts;
         parts.vocabulary = vocabulary_;

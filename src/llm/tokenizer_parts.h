@@ -15,7 +15,7 @@
 
 namespace tessera::llm {
 
-/// What every source of a tokenizer (tokenizer.json, vocab.json and merges.txt, GGUF) is brought into.
+/// The common form of every source of a tokenizer (tokenizer.json, vocab.json and merges.txt, GGUF).
 ///
 ///     text --added tokens--> sections --normalizer--> --pre-tokenizer--> pieces --bpe--> ids --prefix,
 ///     suffix-->
@@ -34,7 +34,7 @@ struct TokenizerParts {
     // Derived by the Tokenizer.
     AddedTokenSplitter splitter;
     std::unordered_map<TokenId, size_t> added_by_id;  ///< index into `added`
-    std::vector<std::string> added_texts;             ///< as `added`: what a token is decoded from
+    std::vector<std::string> added_texts;             ///< as `added`: the text from which a token is decoded
     size_t vocabulary_size = 0;
 };
 

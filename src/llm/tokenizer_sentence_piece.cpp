@@ -6,9 +6,9 @@
 #include "llm/tokenizer_sources.h"
 #include "support/error.h"
 
-// A `tokenizer.model` says how a text becomes pieces. What the model expects around a text, and tokens that
-// were added later, stand in the JSON files beside it; where there are none, a text begins with BOS, as for
-// Llama.
+// A `tokenizer.model` says how a text becomes pieces. The tokens that the model expects around a text, and
+// those that were added later, stand in the JSON files beside it; where there are none, a text begins with
+// BOS, as for Llama.
 
 namespace tessera::llm {
 namespace {

@@ -13,13 +13,13 @@
 
 namespace tessera::llm {
 
-/// The forms in which a tokenizer is stored. All throw Error naming the file and what is wrong with it.
+/// The forms in which a tokenizer is stored. All throw Error naming the file and its fault.
 
 /// A `tokenizer.json` of the `tokenizers` library; BOS and EOS from the files beside it.
 TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name);
 
-/// `vocab.json` and `merges.txt`, the older form of byte-level vocabularies. How texts are divided into words
-/// is in no file: it follows from `tokenizer_class` in `tokenizer_config.json`, or `model_type` in
+/// `vocab.json` and `merges.txt`, the older form of byte-level vocabularies. No file states how texts are
+/// divided into words: it follows from `tokenizer_class` in `tokenizer_config.json`, or `model_type` in
 /// `config.json`.
 TokenizerParts read_vocabulary_and_merges(FileSource& files);
 
@@ -34,7 +34,7 @@ TokenizerParts read_gguf_tokenizer(const import::GgufFile& file);
 /// How SentencePiece writes a space inside a token: U+2581, "lower one eighth block".
 inline constexpr std::string_view kSpaceMark = "\u2581";
 
-/// What to do with a merge whose parts, or which together, are no token of the vocabulary.
+/// The treatment of a merge if a part, or the merged text, is no token of the vocabulary.
 enum class UnknownMerge { kRefuse, kIgnore };
 
 /// Turns texts into merges of the vocabulary; the first has rank 0.

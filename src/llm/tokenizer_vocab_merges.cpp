@@ -31,7 +31,7 @@ const Style& find_style(const TokenizerConfig& config, const FileSource& files) 
         if (config.tokenizer_class.empty() ? style.model_type == config.model_type
                                            : style.tokenizer_class == config.tokenizer_class)
             return style;
-    // A vocabulary alone is what GPT-2 was published as.
+    // GPT-2 was published as a vocabulary alone.
     if (config.tokenizer_class.empty() && config.model_type.empty()) return kStyles.front();
     const bool by_class = !config.tokenizer_class.empty();
     throw Error(files.where(by_class ? "tokenizer_config.json" : "config.json"),

@@ -13,7 +13,7 @@ struct Utf8Step {
     bool valid;
 };
 
-/// The first character of `text`. Overlong forms, surrogates and what lies above U+10FFFF are malformed.
+/// The first character of `text`. Overlong forms, surrogates and code points above U+10FFFF are malformed.
 /// @pre text is not empty
 Utf8Step first_character(std::string_view text);
 
@@ -28,7 +28,7 @@ void append_utf8(std::string& out, char32_t code_point);
 
 /// The property White_Space of Unicode.
 bool is_white_space(char32_t code_point);
-/// What \w means in Unicode Technical Standard 18: letters, marks, decimal digits, connectors, joiners.
+/// Whether \w of Unicode Technical Standard 18 holds: letters, marks, decimal digits, connectors, joiners.
 bool is_word_character(char32_t code_point);
 
 }  // namespace tessera::llm

@@ -11,7 +11,7 @@ namespace {
 
 /// Whether further bytes can make a character of `tail`: a malformed beginning is only unfinished if filling
 /// it up with some continuation bytes is valid. The smallest and the largest filling decide, since overlong
-/// forms lie below and surrogates and what is too large lie above.
+/// forms lie below, and surrogates and too large code points above.
 bool is_unfinished(std::string_view tail) {
     for (const char filling : {'\x80', '\xbf'}) {
         std::string filled(tail);

@@ -17,7 +17,7 @@ namespace tessera::llm {
 class Utf8Stream {
 public:
     std::string push(std::string_view bytes);
-    /// What was held back when the text ended inside a character; the stream is empty then.
+    /// The bytes that were held back, when the text ended inside a character; the stream is empty then.
     std::string finish();
 
 private:

@@ -40,7 +40,7 @@ private:
         uint32_t size = 0;
         bool known = false;
     };
-    /// Where `text` is in the table of slots, or where it belongs.
+    /// The place of `text` in the table of slots, or where it belongs.
     size_t slot_of(std::string_view text) const;
     void grow();
 

@@ -93,8 +93,8 @@ void KernelDivision::note(const std::vector<const Node*>& nodes, const Ranges& r
     }
 }
 
-/// What is folded goes to the worker's copy, and whoever combines reads all copies, and of the operands only
-/// what the post-expression does.
+/// A fold writes the worker's copy. A combination reads all copies, and only those operands that the
+/// post-expression reads.
 void KernelDivision::add(const Node& node, std::vector<movement::WorkerAccess> accesses) {
     const auto add_parts = [&](bool is_write, const std::vector<movement::WorkerPart>& parts) {
         for (const ValueId result : node.results)

@@ -10,12 +10,12 @@
 
 namespace tessera::lowering {
 
-/// How the workers share the kernel that is being lowered: which part of each operator is a worker's, and
-/// that nothing inside the kernel leaves that part.
+/// How the workers share the kernel that is being lowered: assigns each worker its part of each operator, and
+/// checks that nothing inside the kernel leaves that part.
 class KernelDivision {
 public:
-    /// @throws Error if one worker is to compute alone what is divided, or if the kernel leaves parts of
-    /// something of which no worker can fold parts.
+    /// @throws Error if a divided kernel is also assigned to one worker alone, or if the kernel leaves parts
+    /// of an operator that cannot be folded in parts.
     KernelDivision(const plan::KernelPlan& kernel, Storage& storage);
 
     /// The operator of which the kernel leaves parts; null if there is none.
@@ -26,9 +26,9 @@ public:
     /// A loop with @worker over these iterations of its nest's root. @throws Error if it is not the first of
     /// all, nor over a reduction of the kernel's last operator.
     void check(const Node& root, const plan::LoopTile& loop, const Range& range) const;
-    /// In front of the kernel's loops: what no loop divides.
+    /// Called before the kernel's loops, for operators that no loop divides.
     void begin_whole(const std::vector<const Node*>& nodes, const Ranges& ranges);
-    /// Inside the loop that divides these operators; `is_lone`: it has one trip.
+    /// Called inside the loop that divides these operators; `is_lone`: it has one trip.
     void begin_part(const std::vector<const Node*>& nodes, const Ranges& ranges, const std::string& variable,
                     bool is_lone);
     /// A loop further inside begins here.

@@ -7,7 +7,7 @@
 #include "lowering/values.h"
 #include "plan/nest.h"
 
-/// Operators inside their tiles: what the lowering of every micro-kernel is made of.
+/// Operators inside their tiles: the building blocks for lowering every micro-kernel.
 namespace tessera::lowering {
 
 /// Names of loop variables, never those of buffers or symbols.
@@ -24,7 +24,7 @@ struct LeafScope {
     const Node& node;
     const plan::Leaf& leaf;
     const Ranges& ranges;
-    /// Outer loops tile the reduction: the leaf folds into what the results hold, initialisation and
+    /// Outer loops tile the reduction: the leaf folds into the present results, initialisation and
     /// post-expression happen outside.
     bool is_partial;
     Storage& storage;

@@ -1,5 +1,6 @@
 // A kernel's nest becomes loops: each `x:8` a For over the root's iterator x, each producer at its place
-// computes what the rest of the nest reads in one tile, each leaf is lowered by its micro-kernel.
+// computes the elements that the rest of the nest reads in one tile, each leaf is lowered by its
+// micro-kernel.
 //
 //   x:8 y:1 { p[..]; r[..] }   ->   for x in 0..X by 8: for y in 0..Y: p on (region that r reads), r on
 //   (x..x+8, y)
@@ -7,7 +8,7 @@
 // The loop `x:8@worker` starts at the worker's first tile and leaves out those of the others.
 //
 // A loop over a reduction of the root starts behind the identity of its results and ends before the
-// post-expression; of a reduction that the workers divide, `r[combine]` in another kernel sees to that.
+// post-expression; if the workers divide the reduction, `r[combine]` in another kernel applies it.
 #include "lowering/lower.h"
 
 #include <algorithm>
@@ -205,9 +206,9 @@ private:
     }
 
     /// Whether the loops over a nest's root may leave out iterations for which its predicate does not hold:
-    /// what they would have set is set already, is kept, or is never seen.
+    /// their elements are set already, are kept, or are never seen.
     bool may_skip(const Node& node) const {
-        if (&node == division_.parted()) return false;  // who combines reads all of the parts
+        if (&node == division_.parted()) return false;  // the combination reads all of the parts
         const Definition& definition = *node.definition();
         const int result = definition.results().front();
         if (definition.tensors[static_cast<size_t>(result)].role == Role::kUpdate) return true;
@@ -215,8 +216,8 @@ private:
         return readers_imply_predicate(node, nodes_, storage_);
     }
 
-    /// Inside a loop over the reduction every trip folds into what the results hold, so a result that
-    /// iterator x does not index would fold the same tile in every trip over x.
+    /// Inside a loop over the reduction every trip folds into the present results, so a result that iterator
+    /// x does not index would fold the same tile in every trip over x.
     static void check_folds_once(const Node& node, int x) {
         const Definition& definition = *node.definition();
         for (const int t : definition.results()) {
@@ -232,8 +233,8 @@ private:
         }
     }
 
-    /// A producer computes what the rest of a nest reads. That must be all of it where others read it too,
-    /// and no element twice where the second time would start from what the first one left.
+    /// A producer computes the part that the rest of a nest reads. This part must be the whole if others read
+    /// it too, and no element may be computed twice if the second time would start from the first result.
     void check_part(const Node& node, const Ranges& ranges) const {
         const Definition& definition = *node.definition();
         const std::vector<movement::Index> extents = iterator_extents(node, storage_.input());

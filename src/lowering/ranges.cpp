@@ -229,8 +229,8 @@ bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& k
                                     [&](const Read& v) { return v.tensor == o; }))
                         return false;
                 }
-                // The reader's iterator for each of the node's, then its conjuncts over the same operands by
-                // name.
+                // Map each of the node's iterators to the reader's, then compare conjuncts over the same
+                // operands by name.
                 std::map<int, int> renamed;
                 for (size_t axis = 0; axis < read.map.size(); ++axis) {
                     const auto* mine =

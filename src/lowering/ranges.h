@@ -14,7 +14,7 @@ using Ranges = std::vector<Range>;  ///< by iterator
 /// All iterations of a node.
 Ranges whole_ranges(const Node& node, const LoweringInput& input);
 
-/// Of each node (in the order of execution) the iterations that the later ones need, if the last one runs
+/// The iterations of each node (in the order of execution) that the later ones need, if the last one runs
 /// over `root_ranges`. @throws Error where a node cannot be computed by tiles, because it is read in another
 /// shape.
 std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& nodes,
@@ -34,7 +34,7 @@ std::vector<movement::Index> bounds_by_predicate(const Node& node, int x, const 
                                                  Storage& storage);
 
 /// Whether every reader of the node's results in the kernel executes only iterations for which the node's
-/// predicate holds too, so that what lies where it does not hold is never seen.
+/// predicate holds too, so that elements where it does not hold are never seen.
 bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& kernel,
                              const Storage& storage);
 

@@ -25,7 +25,7 @@ struct Range {
     bool is_single() const { return largest == 1; }
 };
 
-/// What lowering reads, and nothing else.
+/// The complete input of lowering.
 struct LoweringInput {
     const Graph& graph;
     const plan::Plan& plan;
@@ -60,14 +60,14 @@ public:
     ValueId replaced(ValueId value) const;
     /// The element at these coordinates. The buffer becomes one of the kernel's.
     movement::Address locate(ValueId value, const std::vector<movement::Index>& coordinates, bool is_written);
-    /// The element in what a worker has folded of the value; in the worker's own that runs the kernel if none
-    /// is given.
+    /// The element in a worker's part of the value; without `worker`, in the part of the worker that runs the
+    /// kernel.
     movement::Address locate_part(ValueId value, const std::vector<movement::Index>& coordinates,
                                   const std::optional<movement::Index>& worker);
     /// Extents of a value as Index.
     std::vector<movement::Index> extents(ValueId value) const;
 
-    /// From now on `locate` finds the value in what the worker that runs the kernel has folded of it.
+    /// From now on `locate` finds the value in the part that the worker running the kernel has folded.
     void set_parted(ValueId value) { parted_.insert(value); }
     void set_tile(ValueId value, std::vector<Range> region) { tiles_[base(value)] = std::move(region); }
     const plan::TensorPlan& plan_of(ValueId value) const;
@@ -78,7 +78,8 @@ public:
 
 private:
     movement::ProgramBuffer describe(ValueId value) const;
-    /// Of so many elements at the upper bounds of the symbols. @throws Error for more than a memory holds.
+    /// The bytes of so many elements at the upper bounds of the symbols. @throws Error beyond
+    /// plan::kMostBytes.
     int64_t bytes_of(const movement::Index& elements, int64_t bits, const std::string& value) const;
     /// Gives each worker its own copy, none of which shares a line with another.
     void copy_for_workers(movement::ProgramBuffer& buffer) const;

@@ -101,7 +101,7 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
         for (size_t axis = 0; axis < read->coordinates.size(); ++axis) {
             const ExprPtr& component = read->coordinates[axis];
             at.push_back(to_index(component, scope.node, scope.iterators, scope.storage));
-            // Values of index operands are in range: the run time checks what it hands to a step.
+            // Values of index operands are in range: the run time checks the inputs of a step.
             if (is_indirect(component) || is_inside(component, extents[axis], scope)) continue;
             if (at.back().uses(kLane)) {
                 throw Error(scope.node.name, tensor.name, "may be read out of range within a group of lanes",

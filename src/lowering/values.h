@@ -13,13 +13,13 @@ namespace tessera::lowering {
 /// The name of the variable that counts lanes inside a VectorFor; it never reaches the program.
 inline constexpr const char* kLane = "lane";
 
-/// What the bodies of one operator see.
+/// The scope of the bodies of one operator.
 struct ValueScope {
     const Node& node;
     Storage& storage;
     std::vector<movement::Index> iterators;  ///< values; the vectorised one is `start + lane`
-    double outside = 0;                      ///< what an out-of-range read gives
-    movement::ValuePtr folded;               ///< what a post-expression surrounds
+    double outside = 0;                      ///< the value of an out-of-range read
+    movement::ValuePtr folded;               ///< the folded value in a post-expression
 };
 
 /// @throws Error if a tensor's lanes do not lie at one stride: the message says how the operator reads them.

@@ -149,7 +149,7 @@ bool is_view(const Definition& definition) {
     for (size_t axis = 0; axis < source->coordinates.size(); ++axis) {
         const ExprPtr& component = source->coordinates[axis];
         if (is_indirect(component)) return false;
-        // A shape that is derived from the declared map holds what that map reads.
+        // A shape that is derived from the declared map holds all elements that the map reads.
         const bool holds_map = !operand.shape && source->declared_map;
         if (!holds_map && !(operand.shape && is_inside(definition, component, (*operand.shape)[axis])))
             return false;

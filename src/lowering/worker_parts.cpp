@@ -1,5 +1,5 @@
-// A trip of `h:2@worker` runs over h in [2 i, 2 i + 2) for i = worker (mod workers). What it reads or writes
-// follows from the access map composed with views and in-place results: a coordinate of the storage that is
+// A trip of `h:2@worker` runs over h in [2 i, 2 i + 2) for i = worker (mod workers). Its accesses follow from
+// the access map composed with views and in-place results: a coordinate of the storage that is
 //
 //   h                       lies in group i of 2
 //   h div 2                 lies in group i of 1
@@ -41,7 +41,7 @@ std::optional<int64_t> group_of(const movement::Index& index, const std::map<std
         // k x + rest with 0 <= rest < k: x is the leading digit.
         const movement::Index rest = index - atom_index(*term.atom) * movement::Index(term.coefficient);
         const movement::Bounds bounds = rest.bounds();
-        // A group that no number holds is one that says nothing.
+        // A group too large for 64 bits says nothing.
         if (bounds.low >= 0 && bounds.high < term.coefficient) return checked_mul(*group, term.coefficient);
     }
     return std::nullopt;

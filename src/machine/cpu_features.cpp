@@ -12,8 +12,9 @@ struct Feature {
     std::string_view flag;        ///< of GCC (12 or newer) and Clang
 };
 
-// What transformers gain from: wide vectors, fused multiply-add, conversions and dot products of small types,
-// and the bit tricks of quantised weights. A feature of a later compiler than GCC 12 must not be here.
+// Features from which transformers gain: wide vectors, fused multiply-add, conversions and dot products of
+// small types, and the bit tricks of quantised weights. A feature of a later compiler than GCC 12 must not be
+// here.
 constexpr std::array kX86Features = {
     Feature{"pni", "-msse3"},
     Feature{"ssse3", "-mssse3"},

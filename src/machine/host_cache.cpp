@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kDigits = 16;
 
-/// What the probe sees and measuring does not change.
+/// The part of a machine that the probe finds and measuring does not change.
 Machine identity(Machine machine) {
     machine.measured_with.clear();
     machine.barriers.clear();
@@ -41,7 +41,7 @@ std::optional<Machine> cached_host(const fs::path& folder, const Machine& probed
         Machine measured = read_machine(file);
         if (identity(measured) == identity(probed)) return measured;
     } catch (const Error&) {
-        // Of another version, or damaged: as good as none, and the next measurement replaces it.
+        // A file of another version, or a damaged one, counts as none, and the next measurement replaces it.
     }
     return std::nullopt;
 }

@@ -10,7 +10,7 @@
 
 namespace tessera::machine {
 
-/// What a machine is to the compiler: data. The same value comes from a file of `machines/`, from a file that
+/// The compiler's view of a machine: data. The same value comes from a file of `machines/`, from a file that
 /// a person wrote, or from the probe of the host; nothing else asks the CPU anything.
 
 enum class Isa { kX86_64, kAArch64 };

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-/// What is measured of a machine, never derived: all of it may be missing, and is of a machine that does not
-/// exist. Rates are kept with two significant digits.
+/// Properties of a machine that are measured, never derived: all of them may be missing, and are for a
+/// machine that does not exist. Rates are kept with two significant digits.
 namespace tessera::machine {
 
 /// Reads of one memory level, each thread of a part of its own.
@@ -17,7 +17,7 @@ struct ReadBandwidth {
     bool operator==(const ReadBandwidth&) const = default;
 };
 
-/// What a compute unit reaches with its factors from one level.
+/// The rate of a compute unit with its factors from one level.
 struct UnitPeak {
     std::string level;                 ///< "registers" or the name of a memory level
     double operations_per_second = 0;  ///< of one core; a multiplication and an addition are two
@@ -37,7 +37,7 @@ struct MicroKernelTime {
     std::map<std::string, std::string> types;   ///< "A": "f32", "B": "q8_0"
     std::map<std::string, int64_t> parameters;  ///< that are numbers: "rows": 12
     std::map<std::string, int64_t> sizes;       ///< of iterators: "m": 12
-    std::map<std::string, int64_t> work;        ///< of `loops`: what it does (cost/vector_work.h)
+    std::map<std::string, int64_t> work;        ///< of `loops`: its work (cost/vector_work.h)
     std::string level;                          ///< where B comes from; A and C are near
     double seconds = 0;
     bool operator==(const MicroKernelTime&) const = default;

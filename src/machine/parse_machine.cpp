@@ -28,8 +28,8 @@ Enum choice(TomlFields& fields, std::string_view key, const std::array<Enum, kCo
     fields.refuse(key, fmt::format("is {}, expected one of {}", text, known));
 }
 
-// The flags end in a command line: only what selects features of the CPU may stand there, and nothing that
-// asks it.
+// The flags become part of a command line: only flags that select features of the CPU are allowed, and none
+// that query it.
 void check_flag(const TomlFields& fields, const std::string& flag) {
     const bool is_feature = flag.size() > 2 && flag.starts_with("-m") && flag.find(' ') == std::string::npos;
     if (!is_feature)
@@ -159,7 +159,7 @@ std::string first_line(std::string_view text) {
 }  // namespace
 
 Machine parse_machine(std::string_view text, const std::string& where) {
-    // What is parsed takes thirty times the memory of its text.
+    // A parsed document takes thirty times the memory of its text.
     if (constexpr size_t kLongest = 1 << 20; text.size() > kLongest)
         throw Error(where, "",
                     fmt::format("is {} bytes long, more than the {} that are read", text.size(), kLongest));

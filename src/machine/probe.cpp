@@ -44,7 +44,7 @@ void add_caches(hwloc_topology_t topology, Machine& machine) {
 void add_main_memory(hwloc_topology_t topology, Machine& machine) {
     const hwloc_obj_t root = hwloc_get_root_obj(topology);
     int64_t bytes = host_memory_bytes();
-    // Of the nodes in the affinity mask; hwloc knows none where /sys is not mounted.
+    // The memory of the nodes in the affinity mask; hwloc knows none where /sys is not mounted.
     if (root->total_memory > 0) bytes = std::min(bytes, static_cast<int64_t>(root->total_memory));
     machine.memory.push_back(
         {.name = "memory", .capacity_bytes = bytes, .shared_by_cores = cores_below(topology, root)});
@@ -55,7 +55,7 @@ void add_main_memory(hwloc_topology_t topology, Machine& machine) {
 std::set<std::string> host_features() {
     std::ifstream file("/proc/cpuinfo");
     std::set<std::string> features = parse_cpuinfo(std::string(std::istreambuf_iterator<char>(file), {}));
-    // What the CPU has and the system does not give would end in an illegal instruction.
+    // A feature of the CPU that the system does not enable would end in an illegal instruction.
     if (features.contains("amx_tile") && !request_tiles())
         std::erase_if(features, [](const std::string& name) { return name.starts_with("amx"); });
     return features;

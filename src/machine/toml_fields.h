@@ -30,7 +30,7 @@ public:
     std::vector<std::string> texts(std::string_view key);
     TomlFields table(std::string_view key);
     std::vector<TomlFields> tables(std::string_view key);  ///< a non-empty array of tables
-    /// Of a table whose names are not known beforehand: letters, digits and underscores.
+    /// The fields of a table whose names are not known beforehand: letters, digits and underscores.
     std::map<std::string, int64_t> named_integers(std::string_view key, int64_t low, int64_t high);
     std::map<std::string, std::string> named_texts(std::string_view key);  ///< each as `text`
 

@@ -11,7 +11,7 @@ struct DestroyTopology {
 };
 using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
 
-/// What the affinity mask of this process leaves of the machine. @throws Error
+/// The part of the machine within the affinity mask of this process. @throws Error
 Topology load_topology();
 
 }  // namespace tessera::machine

@@ -1,6 +1,6 @@
 // How fast memory is read, by the method of STREAM's successors: every thread reads a buffer of its own from
-// end to end, again and again. What is tried is what code can choose: how many streams beside each other, and
-// how far ahead it prefetches. The best pair counts, since it is what a kernel can reach.
+// end to end, again and again. The trials vary the choices of code: the number of parallel streams, and the
+// prefetch distance. The best pair counts, since a kernel can reach it.
 
 #include "measure/bandwidth.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<int64_t, 6> kDistances = {0, 256, 512, 1024, 2048, 4096};
 
-// Of two that differ by less the one that prefetches less is taken: it is noise.
+// Smaller differences are noise: then the trial with the shorter prefetch distance is taken.
 constexpr double kNoise = 1.02;
 
 struct ReadTrial {
@@ -53,7 +53,7 @@ Sample sample_of(const ReadTrial& trial, PinnedThreads& threads, NearMemory& mem
         seconds);
 }
 
-/// Those that may be the best of their level, in the same order: a brief look tells them from the rest.
+/// The trials that may be the best of their level, in the same order, found by a brief measurement.
 std::vector<ReadTrial> fastest(const std::vector<ReadTrial>& trials, const std::vector<double>& seconds,
                                size_t levels) {
     constexpr size_t kKept = 4;

@@ -6,8 +6,8 @@
 namespace tessera::measure {
 
 /// Bytes that one of `threads` threads reads again and again so that they come from level `level` of the
-/// machine: half of its share of the level, and of the main memory four times the last cache. 0 where its
-/// share is not twice what the levels inside hold, so that they would answer.
+/// machine: half of its share of the level, and for the main memory four times the last cache. 0 if its share
+/// is less than twice the next inner level, which would then serve the reads.
 int64_t working_set(const machine::Machine& machine, size_t level, int64_t threads,
                     const MeasureOptions& options);
 

@@ -5,7 +5,7 @@
 
 namespace tessera::measure {
 
-/// What it costs workers of the run time to meet, by their number: 2, 4, ... and all cores.
+/// Measures the cost of a barrier of the run time's workers, by their number: 2, 4, ... and all cores.
 void measure_barriers(machine::Machine& machine, const MeasureOptions& options);
 
 }  // namespace tessera::measure

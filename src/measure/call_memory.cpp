@@ -9,7 +9,7 @@ namespace {
 
 // 1.0 as F32 or near it, as BF16 and as F16.
 constexpr uint32_t kNumber = 0x3f803f80;
-// As bytes: what activations are rounded to is never -128.
+// As bytes: rounded activations are never -128.
 constexpr uint32_t kBytes = 0x3f3f3f3f;
 
 uint32_t word_of(ElementType type) {

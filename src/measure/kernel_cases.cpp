@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kFewRows = 12;
 
-/// Of all calls of the operators inside the loops.
+/// The work of all calls of the operators inside the loops.
 std::map<std::string, int64_t> work_of(const Graph& graph, const plan::Plan& plan,
                                        const machine::Machine& machine) {
     const plan::SpecialisationPlan& specialisation = plan.specialisations.front();
@@ -41,13 +41,13 @@ std::map<std::string, int64_t> work_of(const Graph& graph, const plan::Plan& pla
     return cost::named(sum);
 }
 
-/// Of a product, candidates of narrower vectors are for edges, and those that take A for the weight for other
-/// operators.
+/// For a product, candidates of narrower vectors are not wanted, since they serve edges, nor those that read
+/// A as the weight, which serve other operators.
 bool is_wanted(const plan::Leaf& leaf, const KernelSubject& subject, const machine::Machine& machine) {
     if (subject.streamed.empty()) return leaf.kernel->is_plain;
     if (leaf.number(kernels::parameter::kLanes) != machine::vector_lanes(machine)) return false;
     if (leaf.kernel->is_plain && subject.sizes.at("m") > 1) return false;
-    // By panels nothing is fetched ahead.
+    // Products by panels do not prefetch.
     if (leaf.is_given(kernels::parameter::kPanelBlocks) && leaf.is_given(kernels::parameter::kPrefetch))
         return false;
     // A cache lies in pages.
@@ -86,7 +86,7 @@ std::optional<KernelCase> lowered(const KernelSubject& subject, plan::Plan plan,
 std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
                                      const machine::Machine& machine) {
     planner::PlannerOptions of_machine = compiler::planner_options(machine, 1);
-    of_machine.costs = nullptr;  // what is measured must not follow from what was
+    of_machine.costs = nullptr;  // new measurements must not depend on old ones
     std::vector<KernelCase> cases;
     const auto add = [&](size_t subject, std::optional<KernelCase> found) {
         if (!found) return false;
@@ -122,7 +122,7 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
                 subjects[i].sizes.contains("m") && subjects[i].sizes.at("m") > kFewRows;
             const auto first = preferred.find(leaf.kernel->unit);
             if (has_many_rows && first != preferred.end() && first->second != leaf.kernel->name) continue;
-            // Of what is no product, the first way that lowers is the one that the planner takes, or the same
+            // For other operators than products, the planner takes the first way that lowers, or the same
             // with more lanes.
             if (subjects[i].streamed.empty() && !seen.empty() &&
                 leaf.number(kernels::parameter::kLanes) <= machine::vector_lanes(machine))

@@ -22,11 +22,11 @@ struct KernelCase {
     int64_t arena_bytes;
 };
 
-/// What the planner's candidates of the machine's own width lower to, each micro-kernel with each set of
-/// parameters once: a new micro-kernel or parameter is among them without being named here. With many rows
-/// only those of the micro-kernel that the planner prefers of each kind of unit, the others being slow: what
-/// a matrix unit does stands beside what the vectors do. Of folds also those with lanes of several registers.
-/// Chains of operators go by one row at a time.
+/// The lowered forms of the planner's candidates of the machine's own width, each micro-kernel with each set
+/// of parameters once: a new micro-kernel or parameter is among them without being named here. With many
+/// rows, only those of the planner's preferred micro-kernel for each kind of unit, since the others are slow:
+/// results of a matrix unit stand beside those of the vectors. For folds, also those with lanes of several
+/// registers. Chains of operators go by one row at a time.
 std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
                                      const machine::Machine& machine);
 

@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kTick{100};
 /// Each compiler reads NTT's headers, which takes as long as a few cases.
 constexpr size_t kFewCases = 32;
 
-/// One after the other to each part: neighbours take about as long.
+/// Deals the cases to the parts in turn, since neighbours take about equally long.
 std::vector<std::vector<movement::Program>> in_parts(std::span<const KernelCase> cases) {
     const size_t most = machine::worker_processors().size();
     std::vector<std::vector<movement::Program>> parts(std::clamp<size_t>(cases.size() / kFewCases, 1, most));
@@ -28,7 +28,7 @@ std::vector<std::vector<movement::Program>> in_parts(std::span<const KernelCase>
 KernelCode::KernelCode(std::span<const KernelCase> cases, const machine::Machine& machine,
                        const MeasureOptions& options) {
     MeasureOptions silent = options;
-    silent.on_sample = {};  // is not for several threads
+    silent.on_sample = {};  // must not be called from several threads
     std::vector<std::future<std::string>> compiled;
     for (const std::vector<movement::Program>& part : in_parts(cases))
         compiled.push_back(std::async(std::launch::async,

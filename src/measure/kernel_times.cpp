@@ -1,6 +1,6 @@
 // The kernels are what the compiler emits for a graph of one operator, called as the run time calls a step.
-// What decides where B comes from is which copy of the constants a call gets: always the same, or one after
-// the other of as many as the main memory's working set holds.
+// The copy of the constants that a call gets decides where B comes from: always the same copy, or in turn all
+// copies that the main memory's working set holds.
 
 #include "measure/kernel_times.h"
 
@@ -33,8 +33,8 @@ std::vector<Level> levels_of(const machine::Machine& machine, const MeasureOptio
     return levels;
 }
 
-/// What a kernel reads the memory gives, though it gave less while it alone was measured: others on the host
-/// read, too, now more and now less.
+/// The memory delivers at least the rate at which a kernel reads, even if less was measured: the load by
+/// others on the host varies.
 void expect_bandwidth(machine::MemoryLevel& memory, double bytes_per_second) {
     for (machine::ReadBandwidth& entry : memory.read_bandwidth)
         entry.bytes_per_second = std::max(entry.bytes_per_second, two_digits(bytes_per_second));

@@ -12,8 +12,8 @@ namespace tessera::measure {
 /// @throws Error where there is no C++ compiler or not enough memory
 machine::Machine measure_machine(machine::Machine machine, const MeasureOptions& options);
 
-/// What `measure_machine` would write as `measured_with`: rates of another digest are of other kernels or
-/// sizes, or of what another compiler made of them.
+/// The digest that `measure_machine` would write as `measured_with`: rates of another digest are of other
+/// kernels, sizes or compilers.
 /// @throws Error where there is no C++ compiler
 std::string kernels_digest(const machine::Machine& machine, const MeasureOptions& options);
 

@@ -7,7 +7,7 @@
 
 namespace tessera::measure {
 
-/// What measuring may cost, and what it needs of the system.
+/// Limits of measuring, and its needs from the system.
 struct MeasureOptions {
     int64_t threads = 0;       ///< at most; 0: the cores of the machine
     int64_t samples = 9;       ///< of every quantity, in turns with the others; their lower quartile counts

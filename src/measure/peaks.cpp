@@ -73,7 +73,7 @@ public:
 private:
     static constexpr int64_t kAlignment = 4096;
 
-    /// B of the main memory, and A in front of it.
+    /// Size of B for the main memory, and of A in front of it.
     int64_t buffer_bytes() const {
         int64_t most = 0;
         for (size_t level = 0; level < machine_.memory.size(); ++level)

@@ -10,14 +10,13 @@ namespace tessera::measure {
 /// One measurement: seconds for one unit of its work.
 using Sample = std::function<double()>;
 
-/// Takes the samples of all cases in turns, so that what disturbs the machine for a while disturbs all alike:
-/// first one of each, then the next of each. Each case runs once before, uncounted. The samples of each case,
-/// ascending.
+/// Takes the samples of all cases in turns, so that a temporary disturbance affects all alike: first one of
+/// each, then the next of each. Each case runs once before, uncounted. The samples of each case, ascending.
 std::vector<std::vector<double>> samples_in_turns(const std::vector<Sample>& cases,
                                                   const MeasureOptions& options);
 
-/// Of each case the lower quartile: what else runs on the machine only ever makes it slower, sometimes for
-/// more than half of the time.
+/// The lower quartile of each case: other load on the machine only ever makes it slower, sometimes for more
+/// than half of the time.
 std::vector<double> quartiles_in_turns(const std::vector<Sample>& cases, const MeasureOptions& options);
 
 /// Calls `work(n)`, which takes seconds, with an n that grows until it takes `seconds`; the seconds of one of

@@ -64,7 +64,7 @@ extern "C" void {fed}(const void* a, const void* b, void* c, int64_t n, int64_t 
 }}
 )";
 
-// Scales are 1: what a block adds to its products is little.
+// Scales are 1: the work of a block besides its products is small.
 constexpr const char* kFedBytes = R"(
 extern "C" void {fed}(const void* a, const void* b, void* c, int64_t n, int64_t k) {{
     constexpr ntt::ContractBlocksTile kTile{{.lanes = {lanes}, .rows = {rows}, .groups = {groups}, .block = 64, .a_block = 64}};

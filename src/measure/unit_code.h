@@ -20,7 +20,7 @@ struct UnitProbe {
     int64_t groups = 0;
     int64_t element_bytes = 0;  ///< of a factor
 
-    /// Of one call of the functions below.
+    /// The operations of one call of the functions below.
     double register_operations(int64_t steps) const;
     double fed_operations(int64_t n, int64_t k) const;
 };

@@ -18,9 +18,10 @@ struct LiveBuffer {
     bool operator==(const LiveBuffer&) const = default;
 };
 
-/// Which kernels each arena buffer of a lowered program is alive in. A buffer that crosses the border of a
-/// repeated block is alive in all of it; one that lies inside is made anew by every repetition. With several
-/// workers a buffer is alive in whole phases: while one worker still reads it, another may be kernels ahead.
+/// The kernels in which each arena buffer of a lowered program is alive. A buffer that crosses the border of
+/// a repeated block is alive in all of it; one that lies inside is made anew by every repetition. With
+/// several workers a buffer is alive in whole phases: while one worker still reads it, another may be kernels
+/// ahead.
 std::vector<LiveBuffer> liveness(const Graph& graph, const movement::Program& program);
 
 }  // namespace tessera::memory

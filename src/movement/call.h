@@ -34,7 +34,7 @@ struct NamedField {
 bool operator==(const FieldValue& a, const FieldValue& b);
 bool operator==(const NamedField& a, const NamedField& b);
 
-/// What there is for each kind of call. `fields` is a struct of the kind.
+/// The operations of a kind of call. `fields` is a struct of the kind.
 struct CallKind {
     const char* name;
     FieldRecord (*defaults)();
@@ -44,8 +44,8 @@ struct CallKind {
     std::shared_ptr<const void> (*made_of)(const FieldRecord& record, const std::string& where);
     /// Why the fields have no meaning; empty if they have.
     std::string (*problem)(const void* fields);
-    /// What the call computes in plain statements, the only definition of it. Its own variables have names
-    /// that no program can have.
+    /// The call's computation in plain statements, its only definition. Its own variables have names that no
+    /// program can have.
     Body (*meaning)(const void* fields);
     /// Writes the call as C++ over NTT.
     void (*spell)(const void* fields, CallText& out);

@@ -5,7 +5,7 @@
 
 #include "movement/factor.h"
 
-/// What calls are spelled with.
+/// Tools with which calls are spelled.
 namespace tessera::movement {
 
 /// How NTT calls a factor B that is strided, that a function finds, and that a function computes.
@@ -35,9 +35,9 @@ public:
 
 /// A constant as a type, so that the kernel is made for it.
 std::string fixed(const Index& value);
-/// One row is a kernel of its own; other extents share one.
+/// A single row gets a kernel of its own; all other extents share one.
 std::string shared_extent(const Index& value);
-/// A member of a tile, with the comma in front; none where it is what it is otherwise.
+/// A member of a tile, with the comma in front; empty if it has its default `otherwise`.
 std::string tile_member(const char* name, int64_t value, int64_t otherwise = 0);
 
 }  // namespace tessera::movement

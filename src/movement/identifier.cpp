@@ -27,12 +27,12 @@ static_assert thread_local typeof import module)";
 
 namespace {
 
-/// INT64_MAX, NULL, EOF: what headers may have defined is not all known, but how it is spelled.
+/// INT64_MAX, NULL, EOF: the macros of headers are not all known, but their spelling is.
 bool may_be_macro(const std::string& word) {
     return word.size() > 1 && std::ranges::none_of(word, [](unsigned char c) { return std::islower(c); });
 }
 
-/// Names that code generation makes, some of them of others.
+/// Names that code generation makes, some of them derived from other names.
 bool may_be_made(const std::string& word) {
     return word.ends_with("_lanes") || word.ends_with("_body") || word.starts_with("Factor");
 }

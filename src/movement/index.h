@@ -19,14 +19,14 @@
 ///
 /// so that the composition of access maps, layouts and views ends as the strides that the kernels want.
 ///
-/// Constants and coefficients have 64 bits: what makes a larger one throws IndexOverflow.
+/// Constants and coefficients have 64 bits; a larger one throws IndexOverflow.
 namespace tessera::movement {
 
 struct IndexOverflow : Error {
     IndexOverflow();
 };
 
-/// Bounds saturate here, far from overflow: whatever is as far may be farther.
+/// Bounds saturate here, far from overflow: a bound of this size may stand for a larger one.
 inline constexpr int64_t kFar = int64_t{1} << 60;
 
 struct Bounds {

@@ -152,7 +152,7 @@ private:
         return body;
     }
 
-    /// Words are no keywords where a name is followed by what only a buffer or an accumulator is.
+    /// A word is a name, not a keyword, if a token follows that only follows a buffer or an accumulator.
     Statement statement() {
         if (scanner_.at("[", 1)) return {store()};
         if (is_fold(1)) return {accumulate(nullptr)};

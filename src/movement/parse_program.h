@@ -11,8 +11,7 @@ namespace tessera::movement {
 
 /// Reads what `print` of a program writes: parse(print(p)) equals p. `kinds`: the calls that a program may
 /// have.
-/// @throws Error with the line where the text is none of a program, and for one that `verify` finds fault
-/// with.
+/// @throws Error with the line if the text is not a program, or if `verify` finds a fault in it.
 Program parse_program(std::string_view text, const std::string& where,
                       std::span<const CallKind* const> kinds);
 /// Several programs, one behind the other, as --dump writes them.

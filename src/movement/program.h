@@ -35,9 +35,8 @@ struct Let {
     Index value;
     bool operator==(const Let&) const = default;
 };
-/// `variable` runs over the starts of groups of `lanes`; the last group may be partial: its loads and stores
-/// then touch the first elements only, and what it folds counts only there. The iterations are those of
-/// `variable` x lanes.
+/// `variable` runs over the starts of groups of `lanes`; the last group may be partial: its loads, stores and
+/// folds then concern the first elements only. The iterations are those of `variable` x lanes.
 struct VectorFor {
     Variable variable;
     Index begin, end;
@@ -104,7 +103,7 @@ inline bool If::operator==(const If& other) const {
 enum class MemoryKind : uint8_t { kInput, kOutput, kConstant, kState, kArena };
 const char* name(MemoryKind kind);  ///< "input", ..
 
-/// What a kernel calls by name. Sizes and strides in bytes.
+/// A buffer that a kernel refers to by name. Sizes and strides in bytes.
 struct ProgramBuffer {
     std::string name;  ///< identifier in the emitted code
     std::string value;
@@ -128,9 +127,9 @@ struct WorkerPart {
 inline constexpr int kFirstWorker = -1;
 inline constexpr int kCopyOfWorker = -2;
 
-/// What one operator of a kernel does to the storage of one value, as far as other workers are concerned.
+/// The access of one operator of a kernel to the storage of one value, as far as other workers are concerned.
 struct WorkerAccess {
-    std::string value;  ///< whose storage it is, views and in-place results followed
+    std::string value;  ///< the owner of the storage, views and in-place results followed
     std::string node;
     bool is_write = false;
     bool by_all = false;  ///< every worker makes it; else each in its trips of a division, or worker 0 alone

@@ -9,7 +9,7 @@
 
 namespace tessera::movement {
 
-/// What names mean at one place of a program: a name has one meaning as long as it is in scope.
+/// The meanings of names at one place of a program: a name has one meaning as long as it is in scope.
 class ProgramNames {
 public:
     /// A buffer of the kernel or a local tile.
@@ -19,7 +19,7 @@ public:
         int64_t bytes = 0;  ///< that one worker may touch in one repetition, at the most
     };
 
-    /// What is declared behind `enter` is unknown again behind `leave`.
+    /// Names declared after `enter` are unknown again after `leave`.
     size_t enter() const { return declared_.size(); }
     void leave(size_t mark);
     /// Whether the name is new.

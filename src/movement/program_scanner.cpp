@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kLongestText = size_t{1} << 28;
 constexpr size_t kLongestShown = 40;
 
-// Whatever the locale.
+// Independent of the locale.
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }

@@ -18,7 +18,7 @@ struct ProgramToken {
     int line = 0;
 };
 
-/// Reads from left to right with a few tokens of foresight. Whatever does not fit throws Error with the line.
+/// Reads from left to right with a lookahead of a few tokens. Unexpected text throws Error with the line.
 class ProgramScanner {
 public:
     /// @throws Error for a text that is longer than any program's.

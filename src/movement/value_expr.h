@@ -10,10 +10,10 @@
 #include "ir/element_type.h"
 #include "movement/index.h"
 
-/// What a lowered program computes: elements of buffers, integers of its variables, and functions of them.
+/// Values of a lowered program: elements of buffers, integers of its variables, and functions of them.
 namespace tessera::movement {
 
-/// Element `offset` of a buffer; how elements of less than a byte lie says ir/element_type.h.
+/// Element `offset` of a buffer; see ir/element_type.h for elements of less than a byte.
 struct Address {
     std::string buffer;
     Index offset;
@@ -59,7 +59,7 @@ struct ApplyValue {
     std::vector<ValuePtr> arguments;
     bool operator==(const ApplyValue& other) const;
 };
-/// To the nearest number of type `to`.
+/// Rounds to the nearest number of type `to`.
 struct RoundValue {
     ElementType to;
     ValuePtr argument;

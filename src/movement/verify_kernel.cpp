@@ -49,7 +49,7 @@ private:
         if (!names_.add(declared)) refuse(fmt::format("{} is declared already", name));
     }
 
-    /// Its names, and whether it may leave 64 bits.
+    /// Checks its names, and that it cannot leave 64 bits.
     void check(const Index& index) {
         for (const auto& [key, term] : index.terms()) check(*term.atom);
         const Bounds bounds = index.bounds();
@@ -147,7 +147,7 @@ private:
         return check(*rounded.argument);
     }
 
-    /// What stands in no loop over lanes, or in one of a single lane, has none whatever its stride is.
+    /// A value outside loops over lanes, or in one of a single lane, has no lanes, whatever its stride is.
     bool has_lanes(int64_t stride) const { return lanes_ > 1 && stride != 0; }
 
     // ---- statements

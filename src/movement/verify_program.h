@@ -17,18 +17,18 @@ struct ProgramFault {
 /// "kernel q: `x[t] = total`: x is not written by this kernel"
 std::string print(const ProgramFault& fault);
 
-/// What is wrong with a program whatever its inputs are; empty if nothing is. Calls are looked at by their
+/// The faults that a program has whatever its inputs are; empty if there are none. Calls are checked by their
 /// meaning.
 ///
 /// - A name is declared once, and used where it is in scope, with the bounds that its declaration gives.
 /// - Buffers have a size and lie within the arena; those that are written are neither inputs nor constants,
 ///   nor of elements smaller than a byte.
-/// - Loops step forwards, lanes are as many as a vector has, what has lanes stands in a loop over lanes.
+/// - Loops step forwards, lanes are as many as a vector has, values with lanes stand in a loop over lanes.
 /// - Accumulators fold by their monoid, values are computed by functions that compiled code has.
 /// - Integers stay within 64 bits, whatever their variables are.
 /// - No element is accessed that surely lies outside of its buffer.
 ///
-/// What depends on values, such as an element that nobody has written, shows when the program is interpreted.
+/// Faults that depend on values, such as reading an unwritten element, show when the program is interpreted.
 std::vector<ProgramFault> verify(const Program& program);
 
 /// @throws Error naming the first fault.

@@ -6,7 +6,7 @@
 #include "ops/block_builder.h"
 #include "ops/define.h"
 
-/// What weights are multiplied with: activations as they are, or rounded as the policy allows.
+/// The factors that weights are multiplied with: activations as they are, or rounded as the policy allows.
 namespace tessera::ops {
 
 /// Numbers of a type; in blocks along the last axis with an F32 scale each if `block` is not 1.
@@ -17,21 +17,22 @@ struct Activation {
     bool operator==(const Activation&) const = default;
 };
 
-/// What dot products of bytes multiply quantised weights with. These are the blocks of Q8_0.
+/// Activations for dot products of bytes with quantised weights: the blocks of Q8_0.
 inline constexpr Activation kInt8Blocks{ElementType::kI8, 32, 1};
 
-/// With two bytes, so that each is a short whatever these are, in blocks that one scale for many of the
-/// weights' serves.
+/// Activations of two bytes whose value always fits a short, in blocks whose scale serves many blocks of the
+/// weights.
 inline constexpr Activation kInt15Blocks{ElementType::kI8, 256, 128};
 
 /// The same for formats whose blocks of 256 have integers for smaller ones: products with these are integers
 /// over several of them (kernels/block_contraction.h).
 inline constexpr Activation kInt13Blocks{ElementType::kI8, 256, 32};
 
-/// In blocks that divide the width, which those of every format do, too: of 32 at least.
+/// The activation with blocks that divide the width. They are at least 32, since the blocks of every format
+/// divide it, too.
 Activation fitted(Activation activation, int64_t width);
 
-/// The type in which an operator leaves what becomes this activation.
+/// The result type of the operator that computes this activation before it is rounded.
 ElementType computed_type(const Activation& activation);
 
 /// scale[t, b] = max |X[t, b, j]| over the numbers j of a block, / 127 and / radix.
@@ -42,8 +43,8 @@ DefinitionPtr block_scales(Symbols symbols, const Dim& rows, int64_t width, cons
 /// Operands: X[rows, width] and scale[rows, width / block] in F32.
 DefinitionPtr round_to_blocks(Symbols symbols, const Dim& rows, int64_t width, const Activation& activation);
 
-/// What `round_to_blocks` leaves: low[t, k] = X[t, k] / scale[t, k div block] - radix high[t, k], rounded
-/// to the nearest. Operands: X, scale, and high[rows, width] in I8.
+/// The remainder of `round_to_blocks`: low[t, k] = X[t, k] / scale[t, k div block] - radix high[t, k],
+/// rounded to the nearest. Operands: X, scale, and high[rows, width] in I8.
 DefinitionPtr round_rest(Symbols symbols, const Dim& rows, int64_t width, const Activation& activation);
 
 /// The operands that a product takes for `x`, [rows, width] of the computed type: x itself, or its numbers,

@@ -21,9 +21,9 @@ struct AttentionSymbols {
 
 /// The composite: softmax(scale Q K^T) V. Operands, in this order: Q f32[rows, heads, width], K and V of the
 /// cache [pages, 16, cache heads, width], first, length, start i32[sequences], page i32[sequences, pages of
-/// the longest context]. Result:
-/// [rows, heads, width] of a float type; rows that belong to no sequence are 0. `rounded`: the type to which
-/// the queries and the weights of the softmax are rounded that are multiplied with the cache, f32 or bf16.
+/// the longest context]. Result: [rows, heads, width] of a float type; rows that belong to no sequence are 0.
+/// `rounded`: the type to which the factors of the cache, queries and weights of the softmax, are rounded:
+/// f32 or bf16.
 Composite attention(double scale, ElementType rounded = ElementType::kF32,
                     const AttentionSymbols& symbols = {});
 

@@ -10,7 +10,7 @@ namespace tessera::ops {
 /// Appends nodes to one block of a graph. Both must outlive the builder.
 class BlockBuilder {
 public:
-    /// `rounding`: of results that are narrower than F32; a graph with exact ones is not verified.
+    /// `rounding`: that of results narrower than F32; a graph in which these are kExact fails verification.
     BlockBuilder(Graph& graph, Block& block, Rounding rounding = Rounding::kExact)
         : graph_(graph), block_(block), rounding_(rounding) {}
 

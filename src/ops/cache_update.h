@@ -7,7 +7,7 @@ namespace tessera::ops {
 /// Slots of one page of a cache: state is [pages, kPageSlots, heads, width].
 inline constexpr int64_t kPageSlots = 16;
 
-/// The row of token t goes to slot[t] of a paged cache; what is not written stays as it was.
+/// The row of token t goes to slot[t] of a paged cache; other slots keep their contents.
 /// C[slot[t] div 16, slot[t] mod 16, h, d] = X[t, h, d]. Operands: slot i32[rows], X f32[rows, heads, width].
 /// Result (and previous contents): C[pages, 16, heads, width].
 DefinitionPtr cache_update(Symbols symbols, const Dim& rows, const Dim& pages, int64_t heads, int64_t width,

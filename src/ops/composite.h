@@ -8,7 +8,7 @@
 
 namespace tessera::ops {
 
-/// What is known of a composite operator: its meaning is its decomposition.
+/// A kind of composite operators. The meaning of a composite is its decomposition.
 struct CompositeKind {
     std::string_view kind;  ///< Composite::kind
     /// Appends structured nodes that make the node's results; their names and those of new values start with

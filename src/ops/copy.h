@@ -4,7 +4,7 @@
 
 namespace tessera::ops {
 
-/// Y[..] = X[..]: what packs, unpacks and repacks where X and Y lie differently.
+/// Y[..] = X[..]: packs, unpacks or repacks if X and Y have different layouts.
 DefinitionPtr copy(Symbols symbols, const TensorType& type);
 
 /// Whether the definition copies its operand element by element.

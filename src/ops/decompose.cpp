@@ -27,7 +27,7 @@ Graph decompose(const Graph& graph) {
     Graph result = graph;
     for (Block& block : result.blocks) {
         const std::vector<Node> nodes = std::exchange(block.nodes, {});
-        // What a decomposition rounds the composite says.
+        // The composite says which results its decomposition rounds.
         ops::BlockBuilder builder(result, block, Rounding::kWeights);
         for (const Node& node : nodes) {
             if (node.definition())

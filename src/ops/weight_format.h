@@ -10,8 +10,8 @@
 
 /// How a weight [N, K] is stored, as operands of a definition. A float weight is one operand; a quantised one
 /// is several, and its value is an expression in them. This is the only place that states a format: operators
-/// that read a weight take the format and print what it says.
-/// Source: ggml, "k-quants" and block formats (ggml-common.h, ggml-quants.c: reference dequantisation).
+/// that read a weight take the format and print its text. Source: ggml, "k-quants" and block formats
+/// (ggml-common.h, ggml-quants.c: reference dequantisation).
 namespace tessera::ops {
 
 enum class WeightFormat : uint8_t {
@@ -60,8 +60,8 @@ struct WeightText {
     std::string value;     ///< in parentheses where it is more than a name
 };
 
-/// `name`: of the operand, where there is only one. `row` and `k`: the map. `rows` is the extent of the first
-/// axis where the map does not show it (`row` is indirect), else 0.
+/// `name`: the operand's name, where there is only one. `row` and `k`: the map. `rows` is the extent of the
+/// first axis where the map does not show it (`row` is indirect), else 0.
 /// @throws Error if `inputs`, the extent of k, is no multiple of the block.
 WeightText weight_text(WeightFormat format, std::string_view name, std::string_view row, std::string_view k,
                        int64_t inputs, int64_t rows = 0);

@@ -16,7 +16,8 @@ namespace tessera::plan {
 ///
 ///     Leaf("y", contract).set(kColumns, "n").set(kRows, 4)
 ///
-/// Parameters that were never set have their defaults. Numbers may be out of range: `check_parameters` tells.
+/// Parameters that were never set have their defaults. Numbers may be out of range: `check_parameters` checks
+/// them.
 class Leaf {
 public:
     Leaf(std::string operator_name, const MicroKernel& micro_kernel)
@@ -29,21 +30,22 @@ public:
     int64_t number(const Parameter& parameter) const;
     /// The iterator's name; "" if it is not given.
     const std::string& iterator(const Parameter& parameter) const;
-    /// Whether it is another than the default.
+    /// Whether it differs from the default.
     bool is_given(const Parameter& parameter) const;
 
     /// @pre the micro-kernel has the parameter
     Leaf& set(const Parameter& parameter, int64_t value);
     Leaf& set(const Parameter& parameter, std::string iterator);
-    /// To the default; nothing if the micro-kernel has no such parameter.
+    /// Sets the default; does nothing if the micro-kernel has no such parameter.
     Leaf& reset(const Parameter& parameter);
 
     bool operator==(const Leaf& other) const;
 
     using Value = std::variant<int64_t, std::string>;
-    /// What the plan prints, sorted by name: all that is not the default, and what is stated anyway.
+    /// The parameters that the plan prints, sorted by name: all that differ from their defaults or are always
+    /// stated.
     std::vector<std::pair<std::string_view, Value>> stated() const;
-    /// Those of them that are numbers: what the machine's table of micro-kernels lists.
+    /// The numbers among them, as the machine's table of micro-kernels lists them.
     std::map<std::string, int64_t> numbers() const;
 
 private:

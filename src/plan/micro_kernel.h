@@ -11,8 +11,8 @@
 #include "ir/definition.h"
 #include "machine/machine.h"
 
-/// What a micro-kernel is. Those that exist are declared in kernels/, one file each; whoever needs the list
-/// of them gets it passed.
+/// The description of a micro-kernel. The existing ones are declared in kernels/, one file each; code that
+/// needs the list of them gets it passed.
 namespace tessera::kernels {
 struct Candidate;
 struct CandidateScope;
@@ -32,23 +32,23 @@ enum class ParameterKind : uint8_t {
     kIterator,  ///< the name of an iterator of the operator
 };
 
-/// What a plan may say about a call of a micro-kernel. Parameters of one name mean the same wherever they
-/// occur; their ranges are each micro-kernel's own.
+/// A property of a call that a plan may state. Parameters of the same name have the same meaning everywhere;
+/// each micro-kernel has its own range.
 struct Parameter {
     std::string_view name;
     std::string_view meaning;
     ParameterKind kind = ParameterKind::kNumber;
     bool is_required = false;  ///< has no default
-    // Of a number:
+    // For a number:
     int64_t otherwise = 1;  ///< the default
     int64_t least = 1, most = 1;
     int64_t multiple_of = 1;
     bool is_power_of_two = false;
-    bool is_stated = false;    ///< printed although it has its default: what a call is told apart by
+    bool is_stated = false;    ///< printed even if it has its default, since it distinguishes calls
     bool is_of_block = false;  ///< belongs to the register block, for which there are alternatives
 
     constexpr bool is_iterator() const { return kind == ParameterKind::kIterator; }
-    /// What it is where it is not given; of a number that is required nothing in its range.
+    /// The value where none is given; for a required number, a value outside its range.
     constexpr int64_t default_number() const { return is_required ? 0 : otherwise; }
 };
 
@@ -58,7 +58,7 @@ std::string why_out_of_range(const Parameter& parameter, int64_t value);
 
 class Leaf;
 
-/// Which of its parameters name the iterators of a product C[m, n] = sum_k A[m, k] B[n, k], or of a streaming
+/// Its parameters that name the iterators of a product C[m, n] = sum_k A[m, k] B[n, k], or of a streaming
 /// softmax with rows m, values n and all of its reductions for k.
 struct ProductParameters {
     const Parameter* m = nullptr;
@@ -66,9 +66,9 @@ struct ProductParameters {
     const Parameter* k = nullptr;  ///< null: all reductions of the operator
 };
 
-/// Which of its parameters say how many lanes results have, and along which iterator.
+/// Its parameters for the number of lanes of results, and their iterator.
 struct LaneParameters {
-    const Parameter* along = nullptr;  ///< null: no pass over the results is its to make
+    const Parameter* along = nullptr;  ///< null: it makes no pass over the results
     const Parameter* count = nullptr;
 };
 
@@ -81,7 +81,7 @@ struct UnitFactors {
     double products = 1;  ///< of the unit for each of the operator's
 };
 
-/// In which cache a product wants the part of its weights that all rows share.
+/// The cache in which a product wants the part of its weights that all rows share.
 enum class WeightTile : uint8_t {
     kNone,         ///< no part in particular
     kInLastCache,  ///< if a block has several rows
@@ -95,9 +95,9 @@ struct MicroKernel {
     std::span<const Parameter> parameters;
     std::span<const ElementType> results;  ///< types in which it stores; it reads every type, computes in f32
     machine::UnitKind unit = machine::UnitKind::kVector;  ///< that it is for; others emulate it
-    bool tiles_reductions = false;  ///< folds into what earlier tiles left, so a reduction loop may
+    bool tiles_reductions = false;  ///< folds into the results of earlier tiles, so a reduction loop may
                                     ///< stand outside
-    bool combines_parts = false;    ///< reads what the workers have folded, not the operands
+    bool combines_parts = false;    ///< reads the parts that the workers have folded, not the operands
     bool is_plain = false;  ///< implements every operator, and products slower than any other; there is one
     WeightTile weight_tile = WeightTile::kNone;
     ProductParameters product = {};
@@ -115,9 +115,9 @@ struct MicroKernel {
     std::vector<movement::Statement> (*lower)(const lowering::LeafScope& scope) = nullptr;
     /// The call that it lowers to; null if it has none.
     const movement::CallKind& (*call)() = nullptr;
-    /// Empty if the leaf finds no product in the definition; null of one that computes none.
+    /// Empty if the leaf finds no product in the definition; null if the micro-kernel computes none.
     KernelTypes (*types)(const Definition& definition, const Leaf& leaf) = nullptr;
-    /// What its unit multiplies, if the operands are of these types; null: f32 on the vector unit.
+    /// The factors that its unit multiplies if the operands have these types; null: f32 on the vector unit.
     UnitFactors (*factors)(const Leaf& leaf, const KernelTypes& types) = nullptr;
     /// Tensors that stream through it, while it waits for them: B of a product, the values of a softmax.
     std::set<int> (*streamed)(const Definition& definition, const Leaf& leaf) = nullptr;

@@ -15,7 +15,7 @@
 ///     normalise[loops x=d] }
 ///
 /// `x:8` is a loop in steps of 8 over iterator x of the nest's *root*, its last operator; iterators that no
-/// loop names stay whole inside the operators. The other operators of a nest are producers: of each, the part
+/// loop names stay whole inside the operators. The other operators of a nest are producers: the part of each
 /// that the operators after it read in one tile is computed at this place, so a kernel is a fusion group and
 /// the place of an operator is where it is fused. `name[kernel key=value ...]` is an operator with its
 /// micro-kernel.
@@ -25,8 +25,8 @@
 ///
 ///     b:1 g:1 { s:64@worker { scores[contract ..]; attend[stream ..] } }
 ///
-/// Over a reduction of the kernel's last operator, at any place, it divides what is folded: each worker
-/// leaves parts, which `attend[combine ..]` in a later kernel folds.
+/// A loop with `@worker` over a reduction of the kernel's last operator may stand at any place and divides
+/// the reduction: each worker leaves parts, which `attend[combine ..]` in a later kernel folds.
 namespace tessera::plan {
 
 struct LoopTile {
@@ -52,8 +52,8 @@ const LoopTile* divided_loop(const Nest& nest);
 std::vector<const Leaf*> leaves(const Nest& nest);
 
 std::string print(const Nest& nest);
-/// @throws Error with the position for anything that is not a tiling expression, and for what is no
-/// micro-kernel of these, no parameter of one, or out of its range.
+/// @throws Error with the position for text that is not a tiling expression, a micro-kernel that is not among
+/// these, an unknown parameter, or a number out of range.
 Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels);
 
 }  // namespace tessera::plan

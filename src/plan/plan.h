@@ -16,7 +16,7 @@ namespace tessera::plan {
 
 /// Where a tensor lies.
 enum class Place : uint8_t {
-    kGiven,    ///< input, output, constant or state: its place is not the plan's to choose
+    kGiven,    ///< input, output, constant or state: the plan does not choose its place
     kArena,    ///< at `offset` in the arena, alive from its first to its last kernel
     kTile,     ///< never whole: the tiles of one kernel lie at `offset` in the arena
     kView,     ///< addresses of `of` under the operator's map: nothing is computed or stored
@@ -66,7 +66,7 @@ struct CopyReader {
     bool operator==(const CopyReader&) const = default;
 };
 
-/// A value that is there a second time, in a layout of its own, and read by these.
+/// A second instance of a value in another layout, which these read.
 struct CopyPlan {
     std::string of;
     std::vector<CopyReader> readers;
@@ -84,12 +84,12 @@ struct Plan {
     bool operator==(const Plan&) const = default;
 };
 
-/// Of a buffer and of the arena: beyond any machine, and far enough from 64 bits that no number of buffers
-/// and copies reaches them.
+/// Limit of the size of a buffer and of the arena: beyond any machine, and so far below 64 bits that no
+/// number of buffers and copies overflows.
 inline constexpr int64_t kMostBytes = int64_t{1} << 46;
 
 /// Lines of comments in a printed plan: on all of it, on each specialisation, on each of its kernels. Lists
-/// may be shorter than what they comment on.
+/// may be shorter than the lists that they comment on.
 struct PlanComments {
     struct OfSpecialisation {
         std::vector<std::string> step;
@@ -101,7 +101,7 @@ struct PlanComments {
 
 /// TOML (docs/plan.md); parse_plan(print(p)) equals p, whatever the comments are.
 std::string print(const Plan& plan, const PlanComments& comments = {});
-/// @throws Error for what is not a plan, with the line. That it fits a graph is `verify`'s to say.
+/// @throws Error with the line if the text is not a plan. `verify` checks that it fits a graph.
 Plan parse_plan(std::string_view text, const std::string& where, MicroKernels kernels);
 
 }  // namespace tessera::plan

@@ -155,7 +155,7 @@ CopyPlan parse_copy(std::string_view text, const std::string& where, const std::
     return copy;
 }
 
-/// A table whose keys are read one by one, so that the ones nobody asked for can be named.
+/// A table whose keys are read one by one, so that unknown keys can be named.
 class Fields {
 public:
     Fields(const toml::table& table, const std::string& where) : table_(table), where_(where) {}
@@ -290,7 +290,7 @@ std::string print(const Plan& plan, const PlanComments& comments) {
 }
 
 Plan parse_plan(std::string_view text, const std::string& where, MicroKernels kernels) {
-    // What is parsed takes thirty times the memory of its text.
+    // A parsed document takes thirty times the memory of its text.
     if (constexpr size_t kLongest = 1 << 20; text.size() > kLongest)
         throw Error(where, "",
                     fmt::format("is {} bytes long, more than the {} that are read", text.size(), kLongest));

@@ -1,5 +1,5 @@
 // No search: fixed preferences, or the machine's measurements where there are some, each decision kept if its
-// kernel lowers. What lowering accepts is legal, so there is no second list of what goes with what.
+// kernel lowers. Every kernel that lowers is legal, so there is no second list of legal combinations.
 #include "planner/default_planner.h"
 
 #include <algorithm>
@@ -158,16 +158,16 @@ private:
         return nest;
     }
 
-    /// Of a nest that lowers; nothing without a machine that says what its operators cost.
+    /// Cost of a nest that lowers; nothing if there are no costs for the machine.
     std::optional<NestCost> cost_of(const Block& block, const plan::Nest& nest) const {
         if (!options_.costs) return std::nullopt;
         return nest_cost(input_, block, nest, options_);
     }
 
-    /// t:1 h:16 { r; h:1 { normed; y } }: of the nests that are about as fast as any, one with whole tiles,
-    /// and the one that touches least inside its loops. What one operator leaves in the innermost cache the
-    /// next one finds there. Two loops over one iterator need so many addresses that compilers keep vectors
-    /// of the inner loops in memory (GCC 12: a third slower).
+    /// t:1 h:16 { r; h:1 { normed; y } }: among the nests about as fast as the fastest, one without split
+    /// loops, and then the one that touches least inside its loops: an operator finds in the innermost cache
+    /// the data that the previous one left there. A split loop needs so many addresses that compilers spill
+    /// vectors of the inner loops (GCC 12: a third slower).
     std::optional<plan::Nest> row_nest(const BlockView& view, const Group& group) {
         struct Candidate {
             plan::Nest nest;
@@ -231,8 +231,9 @@ private:
     }
 
     /// A product whose rows are widened in parts reads its weights a tile at a time that stays in a cache, as
-    /// large as possible: for each tile all rows are widened again. A matrix unit is faster than what is
-    /// further out gives it weights and rows: it takes both in tiles that stay in the core's own cache.
+    /// large as possible: for each tile all rows are widened again. A matrix unit multiplies faster than the
+    /// outer levels of memory deliver weights and rows: it takes both in tiles that stay in the core's own
+    /// cache.
     void block_weights(const Node& node, plan::Nest& nest) const {
         plan::Leaf& leaf = std::get<plan::Leaf>(nest.children.front());
         const bool has_tiles = leaf.kernel->weight_tile == plan::WeightTile::kInOwnCache;

@@ -13,7 +13,7 @@
 
 namespace tessera::planner {
 
-/// What the default planner needs to know of the machine.
+/// The properties of the machine that the default planner needs.
 struct PlannerOptions {
     std::string machine;  ///< its name, written into the plan
     int64_t lanes = 16;   ///< f32 lanes of the vector unit
@@ -23,17 +23,17 @@ struct PlannerOptions {
     int64_t resident_bytes = int64_t{512} * 1024;  ///< of a weight tile that stays in the core's own cache
     int64_t cached_bytes = int64_t{512} * 1024;    ///< of a weight tile that stays in the last cache
     int64_t workers = 1;
-    /// What the others lose while they wait for the last one: about 3 us, in which a core multiplies that
+    /// Cost of a barrier, i.e. of waiting for the last worker: about 3 us, in which a core multiplies that
     /// many weights that come from memory.
     double iterations_of_a_barrier = 8192;
-    /// Of a part of a block that has two states, keys and values, in the specialisation that runs most, which
-    /// computes one token: more only where nothing else is possible.
+    /// Limit for each part of a block that has two states (keys and values), in the specialisation that runs
+    /// most, which computes one token. It is exceeded only where no other division is possible.
     int64_t barriers_of_a_layer = 5;
-    /// What leaves cost on the machine; null, or of one that was not measured: then the first that lowers is
-    /// taken.
+    /// Costs of leaves on the machine. Without them, or if the machine was not measured, the first leaf that
+    /// lowers is taken.
     std::shared_ptr<const cost::CostModel> costs;
-    /// Of all constants, every repetition: they lie in the innermost level that holds them from one step to
-    /// the next, where costs are asked for.
+    /// Size of all constants in all repetitions. For costs, they lie in the innermost level that holds them
+    /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
     bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone
 
@@ -48,7 +48,7 @@ struct PlannerOptions {
 /// @pre the graph is decomposed and verified.
 plan::Plan default_plan(const Graph& graph, const PlannerOptions& options);
 
-/// What default_plan begins with: stored layouts, and the specialisations without kernels.
+/// The plan from which default_plan starts: stored layouts, and the specialisations without kernels.
 plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options);
 /// Kernels and places for a plan that has stored layouts, the specialisations' bounds, and perhaps layouts of
 /// intermediate values: these are kept, but for values that exist in tiles only.

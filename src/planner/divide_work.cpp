@@ -1,7 +1,7 @@
 // The kernels in the order of execution; for each its options (division_options.h), with or without a barrier
-// before it; the cheapest sequence by beam search. A state is what the workers may have touched since they
-// met last, and which storages each has a copy of, as far as later kernels touch them; of equal states the
-// cheaper one goes on.
+// before it; the cheapest sequence by beam search. A state consists of the accesses since the last barrier
+// and of the storages that each worker has a copy of, as far as later kernels touch them; the cheaper one of
+// equal states goes on.
 //
 //   norm      by every worker, into copies        2 D iterations, no barrier
 //   q, k, v   each its heads                      their products / workers
@@ -32,7 +32,7 @@ namespace tessera::planner {
 namespace {
 
 constexpr size_t kBeam = 64;  // states with the same number of barriers in this block
-/// Of a barrier too many, in iterations: more than any division saves.
+/// Cost of each barrier beyond the limit, in iterations: more than any division saves.
 constexpr double kForbidden = 1e15;
 
 struct State {
@@ -127,7 +127,8 @@ private:
                       plan::root(out_.kernels[step.kernel].nest).node);
         std::sort(states.begin(), states.end(),
                   [](const State& a, const State& b) { return order(a) < order(b); });
-        // Who has used many barriers is ahead for now: the others must not lose their place to it.
+        // A state that has used many barriers is ahead for now; it must not displace the others from the
+        // beam.
         std::map<int64_t, size_t> count;
         std::erase_if(states, [&](const State& state) { return ++count[state.barriers] > kBeam; });
         return states;
@@ -165,7 +166,7 @@ private:
         return state;
     }
 
-    /// False if a worker may meet another worker's write, or a storage would have copies and not.
+    /// False if there may be a race, or if a storage would both be shared and have copies.
     bool add(const std::vector<movement::WorkerAccess>& accesses, State& state) const {
         for (const movement::WorkerAccess& access : accesses) {
             if (!access.is_write) continue;

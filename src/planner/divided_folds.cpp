@@ -1,5 +1,6 @@
-// The kernel is cut behind the fold. What stands in front of it keeps its place, under loops over the fold's
-// own iterators instead of the root's; what stands behind it follows the combination, under the old loops:
+// The kernel is cut behind the fold. The operators before the fold keep their place, under loops over the
+// fold's own iterators instead of the root's; the operators after it follow the combination, under the old
+// loops:
 //
 //   b:1 g:1 { gather; s:64 { scores; attend }; normalise }
 //
@@ -153,7 +154,7 @@ private:
         return back;
     }
 
-    /// A loop over a reduction that is there, else one that gives every worker an equal part.
+    /// Divides an existing loop over a reduction, or adds one that gives every worker an equal part.
     bool divide(plan::Nest& nest) const {
         for (plan::LoopTile& loop : nest.loops) {
             const int x = fold_.definition()->iterator(loop.iterator);

@@ -14,8 +14,8 @@ namespace {
 
 /// Sizes for which work is estimated, with weights whose sum is 1: where the specialisation runs; and, though
 /// it need not run there, at the point of greatest weight within its bounds, which then counts as much as the
-/// first of the others. What divides the work of one token divides that of a few as well, which rows of many
-/// would not.
+/// first of the others. A division that suits one token suits a few tokens as well; a division by the rows of
+/// many tokens would not.
 std::vector<WeightedSizes> sizes_of_work(const lowering::LoweringInput& input) {
     std::vector<WeightedSizes> found = sizes_of(input.graph, input.plan, input.specialisation);
     if (const Point* heaviest = heaviest_point(input.graph, input.specialisation)) {
@@ -30,8 +30,8 @@ std::vector<WeightedSizes> sizes_of_work(const lowering::LoweringInput& input) {
     return found;
 }
 
-/// By how much of an equal part a worker may have more before parts of a reduction are tried: a tile's
-/// granularity costs them as much.
+/// The share of an equal part by which one worker's part may exceed it before parts of a reduction are tried:
+/// the granularity of tiles costs those as much.
 constexpr double kUnequal = 0.05;
 
 int64_t rounded_up(int64_t value, int64_t step) {
@@ -71,7 +71,7 @@ public:
 
 private:
     using Sizes = std::map<std::string, int64_t>;
-    /// Of the worker that has most: its part of what a division divides; how often it computes the rest.
+    /// The worker that has most: its share of the divided work, and how often it computes the rest.
     struct Share {
         double divided = 1, trips = 1;
     };
@@ -117,7 +117,7 @@ private:
         return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
     }
 
-    /// Of the sizes for which work is estimated.
+    /// The largest extent at the sizes for which work is estimated.
     int64_t largest_extent_of(const Definition& definition, int x) const {
         int64_t largest = 0;
         for (const WeightedSizes& sizes : sizes_)
@@ -171,7 +171,7 @@ private:
         const auto equal_parts = [&](int64_t step) {
             return rounded_up((extent + workers - 1) / workers, step);
         };
-        // Of an extent that varies, tiles go round: each as many rows as the register blocks have about.
+        // Tiles of a varying extent go round; each has about as many rows as the register blocks.
         if (!is_constant(definition, x)) return {8, options_.lanes, equal_parts(8)};
         std::set<int64_t> result = {equal_parts(1), equal_parts(options_.lanes),
                                     equal_parts(4 * options_.lanes)};

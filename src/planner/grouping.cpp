@@ -142,7 +142,7 @@ std::vector<Group> group_nodes(const BlockView& view) {
         Group group{{&node}, nullptr, nullptr};
         is_grouped[&node] = true;
         while (is_row_operator(*group.nodes.back())) {
-            // The one operator that reads what the last one made, if nothing else does.
+            // The only reader of the last operator's results.
             const Node* next = nullptr;
             for (const Node* reader : view.readers(group.nodes.back()->results.front())) {
                 if (reader && !is_grouped[reader]) next = reader;

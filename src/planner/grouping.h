@@ -7,8 +7,7 @@
 
 #include "lowering/storage.h"
 
-/// What the default planner sees of a block: who makes and reads what, and which operators go into one
-/// kernel.
+/// The default planner's view of a block: producers and readers of values, and the operators of each kernel.
 namespace tessera::planner {
 
 /// Nodes of one kernel, in order; the last one is the root.
@@ -35,7 +34,7 @@ public:
     std::vector<const Node*> readers(ValueId value) const;
     /// Whether something outside the block sees the value.
     bool escapes(ValueId value) const;
-    /// Whether something behind the block sees the value: a later block, or who asks for an output.
+    /// Whether something behind the block sees the value: a later block or the caller, if it is an output.
     bool is_seen_behind(ValueId value) const;
     /// Whether all results of `node` are read inside `nodes` only.
     bool is_private(const Node& node, const std::vector<const Node*>& nodes) const;

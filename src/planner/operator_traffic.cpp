@@ -7,7 +7,7 @@
 namespace tessera::planner {
 namespace {
 
-/// Of the elements of a tensor those that are touched, at most.
+/// Upper bound of the share of a tensor's elements that are touched.
 double touched_share(const Definition& definition, int tensor, const std::vector<int64_t>& extents,
                      double elements) {
     double most = 0;

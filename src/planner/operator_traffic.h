@@ -11,7 +11,7 @@
 
 namespace tessera::planner {
 
-/// What an operator that is a kernel of its own reads and writes, each element once.
+/// The traffic of an operator that is a kernel of its own: it reads or writes each element once.
 struct OperatorTraffic {
     double seconds = 0;         ///< at the rates of the levels
     double streamed_bytes = 0;  ///< of constants and states

@@ -9,12 +9,12 @@
 
 namespace tessera::planner {
 
-/// What the workers may have done since they met last, as far as a kernel without a barrier before it must
-/// know: for each storage, whether something was written, and the divisions that all accesses keep to.
+/// The accesses since the last barrier, as far as they decide whether a next kernel without a barrier races:
+/// for each storage, whether it was written, and the divisions that all accesses keep to.
 class PendingAccesses {
 public:
-    /// Adds a kernel's accesses to storage that all workers share. False, and undefined from then on, if a
-    /// worker may meet another worker's write.
+    /// Adds a kernel's accesses to storage that all workers share. False, and undefined from then on, if
+    /// there may be a race.
     bool add(const std::vector<movement::WorkerAccess>& accesses, const std::set<std::string>& own);
     void clear() { storages_.clear(); }
     /// Forgets all storages but these.
@@ -37,8 +37,8 @@ struct SequencedKernel {
     std::vector<movement::WorkerAccess> accesses;
 };
 
-/// Removes every barrier that is not needed, from the front. `repeats`: of each block; `own`: storage that
-/// each worker has a copy of.
+/// Removes every barrier that is not needed, from the front. `repeats`: the repetitions of each block; `own`:
+/// storage that each worker has a copy of.
 void remove_needless_barriers(std::vector<SequencedKernel>& kernels, const std::vector<int64_t>& repeats,
                               const std::set<std::string>& own);
 

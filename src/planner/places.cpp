@@ -15,7 +15,7 @@ void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
     const auto is_output = [&](ValueId v) {
         return std::find(graph_.outputs.begin(), graph_.outputs.end(), v) != graph_.outputs.end();
     };
-    // Who shares storage by views is known before anything is taken over.
+    // Views are resolved first: sharing must be known before storage is taken over.
     for (const Node& node : block.nodes) {
         for (const ValueId result : node.results) {
             if (is_output(result)) continue;

@@ -10,12 +10,13 @@
 namespace tessera::planner {
 
 /// Chooses where every intermediate value of a block lies: tiles inside a group, views and updates where the
-/// definitions allow it, results in the place of operands that nothing reads later, the arena else. What a
-/// repeated block carries must stay in its place; what keeps it from that is named, for the caller to remove.
+/// definitions allow it, results in the place of operands that nothing reads later, the arena else. The
+/// carried value of a repeated block must stay in its place; obstacles to that are named, for the caller to
+/// remove.
 class Places {
 public:
-    /// Writes into `out`, which `input` reads. What `out` says of values already is kept: their layouts, and
-    /// for what could be a view that it is in the arena.
+    /// Writes into `out`, which `input` reads. Decisions in `out` are kept: layouts of values, and the place
+    /// of a possible view in the arena.
     Places(const lowering::LoweringInput& input, plan::SpecialisationPlan& out)
         : graph_(input.graph), out_(out), input_(input), decided_(out.tensors) {}
 

@@ -8,7 +8,7 @@
 namespace tessera::planner {
 namespace {
 
-// By so much a time may differ when it is measured again.
+// The factor by which a repeated measurement may differ.
 constexpr double kNoise = 1.03;
 
 /// Whether the plan gives an intermediate value a layout.
@@ -21,7 +21,7 @@ bool has_packed_values(const Graph& graph, const Node& node, const plan::Special
            std::any_of(node.results.begin(), node.results.end(), is_packed);
 }
 
-// One that is slower nowhere need not be faster by more.
+// A leaf that is nowhere slower only has to be faster by this factor somewhere.
 constexpr double kFasterSomewhere = 1.01;
 
 using Seconds = std::vector<double>;  // at each point

@@ -8,7 +8,7 @@
 namespace tessera::planner {
 namespace {
 
-/// The wait is then shared by so many rows that it is little beside what each of them takes.
+/// So many rows share the wait that it is small beside the time of each.
 constexpr int64_t kMostRows = 32;
 
 /// Tiles of several of these rows, ascending: powers of two, and all of a constant number.

@@ -17,9 +17,9 @@ namespace tessera::planner {
 ///     t:1 h:16 { r; normed; y }    t:1 h:16 { r; h:1 { normed; y } }
 ///     t:2 h:16 { r; normed; y }    t:2 h:16 { r; t:1 h:1 { normed; y } }
 ///
-/// What reads a fold of one row waits until the lanes of the sum are added, a root is drawn and a quotient
-/// taken; of several rows, the processor folds the next one meanwhile. What comes behind the last fold waits
-/// for nothing: a row at a time, it finds what it reads where it was just written. Tiles divide constant
+/// The reader of a fold of one row waits until the lanes of the sum are added, a root is drawn and a quotient
+/// taken; with several rows, the processor folds the next one meanwhile. The operators behind the last fold
+/// wait for nothing: a row at a time, they find their operands in the innermost cache. Tiles divide constant
 /// extents, so that the code of whole tiles is all.
 std::vector<plan::Nest> row_nests(const std::vector<const Node*>& chain, const std::vector<int>& shared,
                                   const plan::SpecialisationPlan& specialisation);

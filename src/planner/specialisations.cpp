@@ -8,8 +8,8 @@
 namespace tessera::planner {
 namespace {
 
-/// For the symbols that are at most `few` at all points whose names start with `name`: at most what they are
-/// there.
+/// Narrows the symbols that are at most `few` at all points whose names start with `name` to their largest
+/// values there.
 plan::SpecialisationPlan narrowed(const Graph& graph, const std::string& name, int64_t few,
                                   plan::SpecialisationPlan whole) {
     whole.name = name;

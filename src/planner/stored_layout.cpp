@@ -51,7 +51,8 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
             if (neighbours > 1 && k_axes.size() == 1 && is_iterator(access, k_axes[0]))
                 layout.lanes.push_back({k_axes[0], neighbours});
         } else if (value.kind == ValueKind::kState) {
-            // What an index finds, such as pages, lies side by side: the memory is read fastest in long runs.
+            // Everything that one index selects, such as a page, lies side by side: the memory is read
+            // fastest in long runs.
             std::stable_partition(batch.begin(), batch.end(),
                                   [&](int axis) { return !is_indirect(access[static_cast<size_t>(axis)]); });
             layout.order = batch;

@@ -12,11 +12,12 @@ struct TimedLeaf {
     double seconds = 0;             ///< the sum over the points, by their weights
     std::vector<double> at_points;  ///< the seconds at each
     std::vector<double> near;       ///< with everything near, without waiting for the memory
-    std::vector<double> alone;      ///< with what one worker waits, if the memory did not limit all together
+    std::vector<double> alone;      ///< with the waits of one worker, if the memory did not limit all
+                                    ///< together
     std::string why_infinite;       ///< empty where there is a time
 };
 
-/// The innermost level that holds all constants, where they are found and states are, too.
+/// The innermost level that holds all constants, in which constants and states are found.
 /// @pre options.costs
 size_t level_of_constants(const PlannerOptions& options);
 

@@ -3,7 +3,8 @@
 //   g:1 { s:64@worker { scores; attend } }      leaves `parts of A`, a copy for each worker
 //   barrier  attend[combine]; normalise         makes A of them
 //
-// That nobody reads A in between is the order of execution; that the barrier is there, verify_workers.
+// The check of the order of execution ensures that nobody reads A in between, verify_workers that the barrier
+// exists.
 #include "planner/verify_parts.h"
 
 #include <algorithm>

@@ -179,7 +179,7 @@ private:
         }
     }
 
-    /// What only exists by tiles is read in its own kernel only.
+    /// A value that exists in tiles only is read in its own kernel only.
     void check_tiles(const Block& block, const Turns& reads, const Turns& made) const {
         for (const Node& node : block.nodes) {
             for (const ValueId result : node.results) {
@@ -253,7 +253,7 @@ private:
         }
     }
 
-    /// What another block, or this one's next repetition, reads again must not be overwritten.
+    /// A value that another block, or this one's next repetition, reads must not be overwritten.
     void check_other_blocks(const Block& block, ValueId result, ValueId taken) const {
         const ValueId storage = base(taken);
         bool is_later = false;

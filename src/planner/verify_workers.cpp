@@ -96,7 +96,7 @@ private:
         return at == plan_.tensors.end() ? plan::Place::kGiven : at->second.place;
     }
 
-    /// Parts are not, though each worker has some: whoever combines reads all.
+    /// False for parts, although each worker has its own: the combination reads all of them.
     bool is_own(const std::string& value) const {
         const auto at = plan_.tensors.find(value);
         return at != plan_.tensors.end() && at->second.each_worker && !plan::whole_of(value);

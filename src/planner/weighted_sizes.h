@@ -20,8 +20,8 @@ struct WeightedSizes {
 /// Whether the point lies within the specialisation's bounds.
 bool holds(const plan::SpecialisationPlan& specialisation, const Point& point);
 
-/// The one of greatest weight within the specialisation's bounds, though another one may run there; null if
-/// there is none.
+/// The point of greatest weight within the specialisation's bounds, even if another specialisation runs
+/// there; null if there is none.
 const Point* heaviest_point(const Graph& graph, const plan::SpecialisationPlan& specialisation);
 
 /// Index of the specialisation that runs at the point, which is the first one that holds it

@@ -17,7 +17,7 @@ using OperandBytes = std::vector<std::vector<std::byte>>;
 using ReadElements = std::function<void(size_t first, std::span<float> to)>;
 
 /// Quantises `elements` elements, whole blocks, on `workers` threads; the result does not depend on how many.
-/// What `read` throws is thrown again.
+/// Exceptions of `read` are rethrown.
 OperandBytes quantise_rows(ops::WeightFormat format, size_t elements, const ReadElements& read, int workers);
 
 }  // namespace tessera::quantise

@@ -80,7 +80,7 @@ Sums sums_for(const Padded& group, float inverse, float offset, float low, float
     return {total(q), total(qq), total(qx)};
 }
 
-/// Of one group: what a fit with minimum needs beside Sums.
+/// The sums of one group that a fit with minimum needs besides Sums.
 struct Moments {
     float w = 0, x = 0;
 };

@@ -36,7 +36,7 @@ std::optional<size_t> joined_axis(const Graph& graph, const Node& node, const eg
     return static_cast<size_t>(std::get<int64_t>(attributes->at("axis")));
 }
 
-/// What lies along the axis, part by part.
+/// Extents along the axis, part by part.
 std::vector<int64_t> extents_of(const Value& constant, size_t axis) {
     if (constant.concatenation) return constant.concatenation->extents;
     return {constant.type.shape[axis].factor};

@@ -11,7 +11,7 @@
 namespace tessera::rules {
 
 /// Concatenations of constants are constants themselves, whose parts are put together before run time: when
-/// the weights are packed. What is joined must not be stored once more by itself.
+/// the weights are packed. A joined constant must not be stored once more by itself.
 class ConstantFolding {
 public:
     /// For a block of the graph. A constant that others read too is not joined.

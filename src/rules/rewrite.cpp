@@ -32,7 +32,8 @@ using egraph::TermId;
 
 constexpr double kUnitsOfTheBlock = 0x1p36;
 constexpr double kNewNodes = 0x1p14;  ///< more than a choice has; times the units still a whole double
-/// What reads joined constants: measured times vary by as much, and less is no reason to join.
+/// Factor on operators that read joined constants: measured times vary by as much, and a smaller gain is no
+/// reason to join.
 constexpr double kJoined = 1.03;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
@@ -158,7 +159,7 @@ private:
         return with_block(graph_, block_, egraph_, terms_, selection_of(problem, result.choice));
     }
 
-    /// Where the block itself cannot be computed, all that can be stands for it.
+    /// Where the cost of the block itself is infinite, the sum of all finite costs takes its place.
     void set_unit() {
         double whole = report_.cost_before;
         if (std::isinf(whole)) {

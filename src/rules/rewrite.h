@@ -11,18 +11,19 @@
 
 namespace tessera::rules {
 
-/// What an operator over operands of these types costs, in seconds or any other unit: at least 0; infinite
-/// for what cannot be computed. A pure function. Leaves and projections are not asked for: they are free.
+/// Cost of an operator over operands of these types, in seconds or any other unit: at least 0; infinite if it
+/// cannot be computed. A pure function. Leaves and projections are not asked for: they are free.
 using OperatorCost = std::function<double(const egraph::Operator&, std::span<const TensorType> operands)>;
 
 struct RewriteOptions {
     OperatorCost cost;
-    /// Of each block. An e-graph of the algebra is small: beyond these numbers rules chase each other.
+    /// Limits for each block. An e-graph of the algebra is small: beyond these numbers rules chase each
+    /// other.
     egraph::SaturationOptions saturation = {.nodes = 10'000, .iterations = 30};
     int64_t conflicts = 20'000;  ///< of the extraction of each block
 };
 
-/// What became of one block.
+/// The result for one block.
 struct BlockRewrite {
     std::string block;
     egraph::SaturationReport saturation;

@@ -55,9 +55,9 @@ public:
     virtual int64_t position() const = 0;
 };
 
-/// Writes `path` whole or not at all, and gives its size in bytes. `write_constants` is called once; what it
-/// does not write is zero.
-/// @throws Error where the file cannot be written, and what `write_constants` throws.
+/// Writes `path` whole or not at all, and gives its size in bytes. `write_constants` is called once; bytes
+/// that it does not write are zero.
+/// @throws Error where the file cannot be written, and whatever `write_constants` throws.
 int64_t write_artefact(const std::filesystem::path& path, const ArtefactParts& parts,
                        const std::function<void(ConstantSink&)>& write_constants);
 

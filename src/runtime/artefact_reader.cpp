@@ -34,8 +34,8 @@ std::string_view name_of(SectionKind kind) {
     return "unknown";
 }
 
-/// Reads the table of a mapped file. The order of the checks is that of the messages' use: what is it, whose
-/// is it, is it whole, is it sound.
+/// Reads the table of a mapped file. The checks go from the most helpful message on: format, version,
+/// completeness, damage.
 class TableReader {
 public:
     TableReader(std::string_view file, const std::string& where) : file_(file), where_(where) {}

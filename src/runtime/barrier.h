@@ -16,7 +16,7 @@ public:
         value_.fetch_add(1, std::memory_order_release);
         value_.notify_all();
     }
-    /// Returns when the value is no longer `old`; sees what the one who advanced it has written.
+    /// Returns when the value is no longer `old`; sees everything that the advancing thread has written.
     void wait_while(uint32_t old) const;
 
 private:

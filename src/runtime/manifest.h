@@ -11,8 +11,8 @@
 #include "ir/definition.h"
 #include "ir/tensor_type.h"
 
-/// What an artefact says about itself: everything that the run time needs to call the code in it, and no more
-/// (docs/artefact.md). It is stored as JSON.
+/// An artefact's description of itself: everything that the run time needs to call the code in it, and no
+/// more (docs/artefact.md). It is stored as JSON.
 namespace tessera::runtime {
 
 struct Manifest {
@@ -57,14 +57,14 @@ struct Manifest {
         int64_t arena_bytes = 0;
         bool operator==(const Specialisation&) const = default;
     };
-    /// What generating text needs to know of a language model.
+    /// The properties of a language model that generating text needs.
     struct Text {
         int64_t vocabulary = 0;  ///< width of a row of logits
         int64_t context = 0;     ///< the longest sequence, in tokens
         int64_t page_size = 16;  ///< slots of one page of the cache
         std::optional<int32_t> bos;
         std::vector<int32_t> eos;
-        std::string policy = "exact";  ///< what activations were allowed to be rounded to, for people
+        std::string policy = "exact";  ///< how activations were allowed to be rounded, for people
         bool operator==(const Text&) const = default;
     };
 

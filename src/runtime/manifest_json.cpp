@@ -194,7 +194,7 @@ std::string print(const Manifest& manifest) {
                  {"specialisations", json_list(manifest.specialisations)}};
     if (manifest.text) json["text"] = json_of(*manifest.text);
     if (!manifest.warnings.empty()) json["warnings"] = manifest.warnings;
-    // Names come from checkpoints: what is not UTF-8 in them is replaced, never an exception.
+    // Names come from checkpoints: bytes that are not UTF-8 are replaced, and never cause an exception.
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -72,7 +72,8 @@ private:
     AnonymousMemory arena_;  ///< of the largest specialisation
     bool lacks_processors_ = false;
     int64_t steps_ = 0;
-    std::unique_ptr<WorkerTeam> team_;  ///< null if the caller is the only worker; ends before what it uses
+    std::unique_ptr<WorkerTeam> team_;  ///< null if the caller is the only worker; ends before the members
+                                        ///< that it uses
 };
 
 }  // namespace tessera::runtime

@@ -12,8 +12,8 @@ namespace tessera::runtime {
 struct WorkerOptions {
     std::vector<int> processors;  ///< worker i runs on the i-th; empty: where the operating system likes
     /// Looks at a changed number before sleeping. A look takes about 40 cycles (the pause instruction since
-    /// Skylake), so 4000 are some 50 us: longer than what one token leaves to do between two steps, shorter
-    /// than a time slice. With more workers than processors the others need the time: 0.
+    /// Skylake), so 4000 are some 50 us: longer than the work between two steps of one token, shorter than a
+    /// time slice. With more workers than processors the others need the time: 0.
     int64_t spins = 4000;
 };
 
@@ -22,7 +22,7 @@ struct WorkerOptions {
 WorkerOptions one_processor_each(int64_t workers);
 
 /// Threads that are started once and then called again and again. The caller is worker 0, and on the first
-/// processor while it calls: what this process may run on, which the next team asks for, is not narrowed.
+/// processor while it calls: the affinity mask of this process, which the next team reads, is not narrowed.
 class WorkerTeam {
 public:
     /// @throws Error if the threads cannot be started

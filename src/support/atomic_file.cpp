@@ -22,7 +22,7 @@ namespace {
 /// pages as large, which MappedFile maps whole.
 constexpr size_t kPiece = size_t{2} << 20;
 
-// Of the file that is written beside another: NAME.tessera-PID-ATTEMPT.part
+// Part of the name of a file that is written beside another: NAME.tessera-PID-ATTEMPT.part
 constexpr std::string_view kMark = ".tessera-";
 constexpr std::string_view kPart = ".part";
 
@@ -52,7 +52,7 @@ bool write_all(int descriptor, std::span<const std::byte> bytes, const uint64_t*
 AtomicFile::AtomicFile(const std::filesystem::path& path, Order order)
     : path_(path), order_(order), place_(output_place(path)) {
     using Kind = OutputPlace::Kind;
-    // What was printed before comes before.
+    // Earlier output must come first.
     if (place_.kind == Kind::kDescriptor) std::fflush(stdout);
     is_direct_ =
         order == Order::kForward && (place_.kind == Kind::kStream || place_.kind == Kind::kDescriptor);
@@ -75,7 +75,7 @@ void AtomicFile::fail(std::string_view action) const {
     throw Error(path_.string(), "", fmt::format("cannot {} the file: {}", action, std::strerror(errno)));
 }
 
-/// In the same folder, since a rename across file systems is none.
+/// In the same folder, since a rename cannot cross file systems.
 void AtomicFile::open_beside() {
     const std::filesystem::path folder = place_.path.parent_path();
     const std::string start = std::string(short_name(place_.path.filename().native())) + std::string(kMark);
@@ -147,7 +147,7 @@ void AtomicFile::commit() {
 void AtomicFile::take_name() {
     // Without it a crash of the machine may leave the new name with old or no contents.
     if (::fsync(descriptor_) != 0) fail("write");
-    // Only root may give a file away: to whom it belonged before.
+    // Only root may give the file to its previous owner.
     if (place_.replaced && ::fchown(descriptor_, place_.replaced->owner, place_.replaced->group) != 0)
         errno = 0;
     if (::rename(temporary_.c_str(), place_.path.c_str()) == 0) {

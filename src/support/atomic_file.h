@@ -12,8 +12,8 @@
 namespace tessera {
 
 /// A file that appears whole or not at all: it is written beside `path` and takes that name, and the
-/// permissions of an older file, at `commit`. Without a commit the destructor removes what was written and an
-/// older file stays as it was. What a killed process left beside `path` is cleared by the next one.
+/// permissions of an older file, at `commit`. Without a commit the destructor removes the new file and an
+/// older file stays as it was. The next process clears files that a killed process left beside `path`.
 ///
 /// Links are followed. A pipe, a device or an open descriptor (/dev/stdout) stays what it is: it is written
 /// as the bytes come, or at `commit` where they come in any order.
@@ -59,7 +59,7 @@ private:
     std::vector<std::byte> pending_;  ///< the last bytes, not yet with the system
 };
 
-/// Removes from `folder` what killed writers have left of any file.
+/// Removes from `folder` the partial files of killed writers.
 void remove_parts(const std::filesystem::path& folder);
 
 /// The whole file at once.

@@ -87,8 +87,8 @@ public:
     virtual void end_array() = 0;
 };
 
-/// Makes a document of the values that it is given; a reader of a long file passes on what it does not keep
-/// itself. @throws Error naming `where` for a key that is twice in an object, and for more than
+/// Makes a document of the values that it is given; a reader of a long file passes on the values that it does
+/// not keep itself. @throws Error naming `where` for a key that is twice in an object, and for more than
 /// `most_values`.
 class JsonBuilder final : public JsonEvents {
 public:
@@ -115,14 +115,14 @@ private:
 };
 
 /// Parses a whole text without building anything. @throws Error naming `where`, with the position, for text
-/// beyond the bounds or that is no JSON, and what the events throw.
+/// beyond the bounds or that is no JSON, and whatever the events throw.
 void parse_json_events(std::string_view text, const std::string& where, const JsonBounds& bounds,
                        JsonEvents& events);
 
 /// Parses a whole text. @throws as above, and as JsonBuilder.
 JsonCursor parse_json(std::string_view text, const std::string& where, const JsonBounds& bounds = {});
 
-/// Parses a file whose top is an object. @throws Error, also for what is no JSON file (support/stand_in.h).
+/// Parses a file whose top is an object. @throws Error, also if it is no JSON file (support/stand_in.h).
 JsonCursor read_json_object(const std::string& path, const JsonBounds& bounds = {});
 
 }  // namespace tessera

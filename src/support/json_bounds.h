@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-/// What a JSON document may cost before anything is built from it. A parsed value takes 16 to 250 bytes
+/// Limits of a JSON document, checked before anything is built from it. A parsed value takes 16 to 250 bytes
 /// however short its text is, so the number of values bounds the memory, and the size of the text does not.
 struct JsonBounds {
     size_t bytes = size_t{1} << 20;  ///< of the text
@@ -15,8 +15,8 @@ struct JsonBounds {
     size_t word = size_t{1} << 20;   ///< bytes of one string, number, or run of blanks
 };
 
-/// Looks at the brackets, commas, quotes and lengths of a text without building anything. What it accepts
-/// need not be JSON; what it accepts can be given to a parser without further thought.
+/// Looks at the brackets, commas, quotes and lengths of a text without building anything. Accepted text need
+/// not be JSON, but can be given to a parser without risk.
 /// @throws Error naming `where` and the bound that is exceeded.
 void check_json_bounds(std::string_view text, const JsonBounds& bounds, const std::string& where);
 

@@ -10,7 +10,7 @@
 namespace tessera {
 namespace {
 
-/// Empty for what is no integer, or fits into no int64.
+/// Empty if it is no integer, or does not fit into an int64.
 std::optional<int64_t> signed_integer(const nlohmann::json& value) {
     if (value.is_number_unsigned() && !std::in_range<int64_t>(value.get<uint64_t>())) return std::nullopt;
     if (value.is_number_integer()) return value.get<int64_t>();

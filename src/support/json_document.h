@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// What cursors share.
+/// The state that cursors share.
 struct JsonCursor::Document {
     nlohmann::json root;
     std::string file;

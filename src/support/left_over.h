@@ -5,7 +5,7 @@
 #include <string_view>
 
 /// Files and folders that exist only while a process works on them. A lock says that it still does: the
-/// system releases it however the process ends, so that the next one can clear what a killed one has left.
+/// system releases it however the process ends, so that the next one can clear the remains of a killed one.
 namespace tessera {
 
 /// Locks an open file or folder that this process has just made. False where somebody else is about to clear
@@ -13,7 +13,7 @@ namespace tessera {
 bool claim(int descriptor);
 
 /// Removes from `folder` files or folders of this user that have a name of the kind and are locked by nobody.
-/// What cannot be removed stays.
+/// Those that cannot be removed stay.
 void remove_left_over(const std::filesystem::path& folder, std::filesystem::file_type type,
                       const std::function<bool(std::string_view)>& is_of_kind);
 

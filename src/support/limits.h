@@ -5,10 +5,10 @@
 /// Numbers that several modules must agree on.
 namespace tessera {
 
-/// Of a cache line, and of the widest vector: buffers begin at multiples of it.
+/// Size of a cache line, and of the widest vector: buffers begin at multiples of it.
 inline constexpr int64_t kLineBytes = 64;
-/// Of a page of memory: the constants of an artefact begin at a multiple of it, since they are used where the
-/// file is mapped.
+/// Size of a page of memory: the constants of an artefact begin at a multiple of it, since they are used
+/// where the file is mapped.
 inline constexpr int64_t kPageBytes = 4096;
 /// Threads that compute one step together, at most.
 inline constexpr int64_t kMostWorkers = 1024;

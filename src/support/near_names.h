@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Of what there is, the names that a mistyped one may have meant, likeliest first: those that differ by few
-/// letters, then those that contain it. At most five.
+/// The known names that a mistyped one may have meant, likeliest first: those that differ by few letters,
+/// then those that contain it. At most five.
 std::vector<std::string> near_names(std::string_view name, std::span<const std::string> known);
 
 }  // namespace tessera

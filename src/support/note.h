@@ -7,7 +7,8 @@
 
 namespace tessera {
 
-/// A line on the standard error. What cannot be written there is lost: nothing fails for want of a remark.
+/// A line on the standard error. A line that cannot be written there is lost: nothing fails for want of a
+/// remark.
 void say(std::string_view line);
 
 /// say of a format and its values.

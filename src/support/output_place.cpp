@@ -37,7 +37,7 @@ fs::path folder_of(const fs::path& path) {
     return parent.empty() ? "." : parent;
 }
 
-/// What lies in /proc/PID/fd looks like a link, but its text need not be a path.
+/// An entry of /proc/PID/fd looks like a link, but its text need not be a path.
 bool is_of_kernel(const fs::path& link) {
     struct statfs status {};
     return ::statfs(folder_of(link).c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
@@ -57,7 +57,7 @@ std::optional<int> own_descriptor(const fs::path& path) {
     return std::nullopt;
 }
 
-/// The end of a chain of links; what it names may be missing.
+/// The end of a chain of links, which may be missing.
 fs::path followed(const fs::path& path) {
     fs::path at = path;
     for (int links = 0;; ++links) {

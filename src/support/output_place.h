@@ -8,9 +8,9 @@
 
 namespace tessera {
 
-/// What writing to a path means once all links are followed.
+/// The place to which a path leads for writing, once all links are followed.
 struct OutputPlace {
-    /// Of the regular file that is there, which a new one takes over.
+    /// Properties of the existing regular file, which a new one takes over.
     struct Replaced {
         mode_t mode;
         uid_t owner;
@@ -41,7 +41,8 @@ void check_output(const std::filesystem::path& path);
 /// Makes a folder and those above it. @throws Error that names it where that cannot be
 void create_folders(const std::filesystem::path& folder);
 
-/// Of the name of a file as many bytes as are surely allowed in one with a suffix; whole characters of UTF-8.
+/// A prefix of the name of a file, short enough that a name with a suffix is allowed; whole characters of
+/// UTF-8.
 std::string_view short_name(std::string_view name);
 
 }  // namespace tessera

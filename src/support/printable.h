@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-/// Names come from outside, and a terminal obeys control characters: whatever is shown of a name passes here.
+/// Names come from outside, and a terminal obeys control characters: every name that is shown passes here.
 namespace tessera {
 
 /// Text as one line. Control characters and bytes that are no UTF-8 are shown as \x1b, a line break as \n.

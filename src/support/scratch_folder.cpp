@@ -33,7 +33,7 @@ ScratchFolder::ScratchFolder(const std::filesystem::path& parent, const std::str
         path_ = name;
         descriptor_ = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (descriptor_ < 0 ? errno != ENOENT : claim(descriptor_)) return;
-        // Somebody who clears what was left took it for such before it was locked.
+        // Another process took the folder for a left-over one before it was locked.
         if (descriptor_ >= 0) ::close(descriptor_);
     }
 }

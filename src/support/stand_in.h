@@ -5,9 +5,9 @@
 
 namespace tessera {
 
-/// Refuses what often lies in the place of a file of a model: nothing at all, a pointer of git-lfs, a page of
-/// a web site, an archive. `bytes` are those of the whole file, or as many as are at hand from its beginning.
-/// @throws Error naming `where`, what lies there, and how to get the file.
+/// Refuses the usual stand-ins for a file of a model: an empty file, a pointer of git-lfs, a page of a web
+/// site, an archive. `bytes` are those of the whole file, or as many as are at hand from its beginning.
+/// @throws Error naming `where`, the stand-in, and how to get the file.
 void refuse_stand_in(std::string_view bytes, const std::string& where);
 
 /// For a file that should be binary, and begins with text: `refuse_stand_in`, and else an Error that quotes

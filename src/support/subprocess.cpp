@@ -82,7 +82,7 @@ pid_t start(const Process& process, const Pipe& output, const Pipe& errors) {
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
 
-    // A signal that this process ignores stays ignored in what it starts.
+    // A signal that this process ignores stays ignored in its children.
     Attributes attributes;
     sigset_t signals;
     sigemptyset(&signals);
@@ -97,7 +97,7 @@ pid_t start(const Process& process, const Pipe& output, const Pipe& errors) {
     return child;
 }
 
-/// Takes what is there; closes `source` at its end.
+/// Takes the available bytes; closes `source` at its end.
 void drain(Descriptor& source, std::string& kept, size_t limit) {
     std::array<char, 65536> buffer;
     const ssize_t count = read(source.get(), buffer.data(), buffer.size());

@@ -49,7 +49,7 @@ protected:
         return options;
     }
 
-    /// Of the step for one token.
+    /// The plan of the step for one token.
     plan::SpecialisationPlan decode_plan(int64_t workers) const {
         CompileReport report;
         const Graph graph = import::import_model(folder_.path()).graph;

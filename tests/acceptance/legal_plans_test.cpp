@@ -1,6 +1,6 @@
-// The shipped model under plans that differ from the default one by what a person may wish: every one of them
-// is edited as text, compiled through the whole pipeline into an artefact, and run. A plan decides where and
-// in which order, never what.
+// The shipped model under plans that a person may wish instead of the default one: each is edited as text,
+// compiled through the whole pipeline into an artefact, and run. A plan decides places and order, never
+// results.
 #include <functional>
 #include <ostream>
 

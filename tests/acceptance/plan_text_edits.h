@@ -3,7 +3,7 @@
 #include <string>
 
 /// Edits of a printed plan, as a person makes them with an editor: line by line, in all specialisations. Each
-/// fails the test if it finds nothing to edit, so that no case can come to test nothing.
+/// fails the test if it finds nothing to edit, so that no case silently tests nothing.
 namespace tessera::testing {
 
 class PlanDocument {

@@ -1,4 +1,5 @@
-// One artefact, moved through every machine of machines/ and back: each is what a direct compilation gives.
+// One artefact, moved through every machine of machines/ and back: each equals the result of a direct
+// compilation.
 
 #include <fstream>
 #include <string>

@@ -1,4 +1,4 @@
-// What the search does to the shipped model, and what no search does.
+// The effect of the search on the shipped model, and of no search.
 #include <algorithm>
 #include <filesystem>
 

@@ -11,10 +11,10 @@
 /// The model that ships with the project, compiled by plans that a test wrote.
 namespace tessera::testing {
 
-/// Of the range of a row's logits. Sums in another order differ by 4e-7 to 9e-7 of it (docs of `verify`); a
-/// wrong epsilon shows at 7e-6.
+/// Tolerance as a share of the range of a row's logits. Sums in another order differ by 4e-7 to 9e-7 of it
+/// (docs of `verify`); a wrong epsilon shows at 7e-6.
 inline constexpr double kTolerance = 3e-6;
-/// Of a decoder's block that two workers compute together.
+/// Barriers of a decoder's block that two workers compute together.
 inline constexpr int64_t kBarriersOfABlock = 5;
 
 std::filesystem::path shipped_model();
@@ -24,7 +24,7 @@ std::string bytes_of(const std::filesystem::path& file);
 /// are the same on every host.
 machine::Machine common_machine();
 
-/// For it, with what is kept from one compilation to the next in this folder; one worker.
+/// Settings for that machine and one worker, with this folder as the cache of compilations.
 compiler::CompileOptions common_options(const std::filesystem::path& folder);
 
 /// Compiles it through `--plan`'s way: the text goes to a file, the file to the compiler. Empty: the default

@@ -1,5 +1,5 @@
 // The shipped model in BF16 and in Q8_0, compiled for machines with a matrix unit whose flags leave it to
-// NTT's emulation: what would run on the unit runs here, and the logits are near the shipped reference.
+// NTT's emulation: the unit's code runs here, and the logits are near the shipped reference.
 
 #include <algorithm>
 #include <cstring>
@@ -143,7 +143,7 @@ TEST_F(Tiles, QuantisedWeightsAreMultipliedInBytesByALongPrompt) {
     EXPECT_NEAR(of_tiles.worst_error(), of_vectors.worst_error(), 1e-4) << of_tiles.worst_element();
 }
 
-/// What the AMX machine's code computes, where the host has the rest of its features.
+/// The results of the AMX machine's code, if the host has the rest of its features.
 TEST_F(Tiles, TheAmxMachineWithoutItsFlags) {
     if (machine::kHostIsa != machine::Isa::kX86_64) GTEST_SKIP() << "AMX is of x86-64";
     machine::Machine machine = machine::read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / "amx.toml");

@@ -24,8 +24,8 @@ std::vector<float> logits_of(const std::filesystem::path& artefact, int64_t chun
         all.insert(all.end(), logits.begin(), logits.end());
     });
     const runtime::LoadedProgram& program = model.program();
-    // For each token; a step of many may have more, as it saves more. Outside the layers only the head needs
-    // one, or two: the token's embedding, and the rows' norm.
+    // This holds for each token; a step of many may have more barriers, since it saves more. Outside the
+    // layers only the head needs one, or two: the token's embedding, and the rows' norm.
     EXPECT_LE(program.barriers(), static_cast<int64_t>(tokens.size()) * (kLayers * kBarriersOfABlock + 2));
     EXPECT_EQ(program.barriers() > 0, program.workers() > 1);
     return all;

@@ -30,7 +30,7 @@ protected:
             names.push_back((*match)[1]);
         return names;
     }
-    /// Those that take a value.
+    /// The options that take a value.
     std::vector<ListedOption> options() const {
         const std::regex line("\n  (?:-[a-z],)?(--[a-z0-9-]+) ([A-Z][A-Za-z.,]*)");
         std::vector<ListedOption> all;
@@ -41,7 +41,7 @@ protected:
         }
         return all;
     }
-    /// Wrong usage that names what is wrong.
+    /// Wrong usage, with a message that names the fault.
     void expect_refused(const std::vector<std::string>& arguments, const std::string& name) const {
         const ProcessResult result = tessera(arguments);
         const std::string call = fmt::format("{} {} '{}'", arguments[0], name, arguments.back());

@@ -72,7 +72,7 @@ TEST_F(BenchVerb, CountsWhatTheShapesImply) {
         for (const double seconds : one["seconds"]) EXPECT_GT(seconds, 0);
         EXPECT_TRUE(one["limits"].empty());
 
-        // Cosines and sines of the positions, F32; of a step every position once.
+        // Cosines and sines of the positions, F32; a step reads every position once.
         const int64_t rotations = tokens * kHead / 2 * 2 * 4;
         EXPECT_EQ(one["weight_bytes"], steps * 4 * (kMatrices + kNorms + kVocab * kHidden) + rotations);
         int64_t positions_read = 0, scores = 0;

@@ -1,4 +1,4 @@
-// A cache that cannot be written, and what interrupted compilations leave in one.
+// A cache that cannot be written, and remains of interrupted compilations in one.
 
 #include <filesystem>
 #include <string>

@@ -1,5 +1,5 @@
-// What a checkpoint holds and a model does not compute is said by every verb that computes, and `check` and
-// `compile` agree on what can be compiled.
+// Every verb that computes names the parts of a checkpoint that the model does not compute, and `check` and
+// `compile` agree on whether a model can be compiled.
 
 #include <filesystem>
 #include <functional>
@@ -31,7 +31,7 @@ protected:
         write("model/tokenizer.json", letters_tokenizer());
         write("ids.json", "[1, 7, 3]");
     }
-    /// The models differ in settings and weights: one cache lets them share what the C++ compiler makes.
+    /// The models differ in settings and weights: one cache lets them share the C++ compiler's output.
     ProcessResult tessera(std::vector<std::string> arguments) const {
         static const TemporaryFolder cache;
         arguments.insert(arguments.begin(), {"-C", folder_.path().string(), "TESSERA_SEARCH_EFFORT=0",

@@ -1,4 +1,4 @@
-// What every verb has in common, tried on the program itself.
+// The common behaviour of all verbs, tried on the program itself.
 
 #include <algorithm>
 #include <cctype>

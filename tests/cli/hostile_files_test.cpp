@@ -19,7 +19,7 @@ std::string read(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Copies of the shipped model in which one file is damaged, and files that somebody made to do harm.
+/// Copies of the shipped model in which one file is damaged, and malicious files.
 class HostileFiles : public ToyBench {
 protected:
     void SetUp() override {

@@ -176,7 +176,7 @@ TEST_F(Inspecting, TheEGraphNeedsTheMachineAndAKnownFormat) {
     EXPECT_FALSE(std::filesystem::exists(path("none.html")));
 }
 
-// As where the variables are set for `tessera compile`.
+// The variables are set as for `tessera compile`.
 TEST_F(Inspecting, VariablesOfOtherVerbsDoNotDisturb) {
     const ProcessResult result =
         run_process({.program = "/usr/bin/env",

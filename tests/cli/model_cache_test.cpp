@@ -57,7 +57,7 @@ TEST_F(ModelCache, FirstUseCompilesAndSaysSo) {
     EXPECT_THAT(result.errors, HasSubstr("compiling model into "));
 }
 
-// In the generated C++, the plan, the manifest, the cache and what a terminal shows.
+// The name occurs in the generated C++, the plan, the manifest, the cache and the terminal's output.
 TEST_F(ModelCache, ANameOfAFolderIsOnlyAName) {
     const std::string folder = "a\n#error b\\\xff\"'*$(touch run)`touch run`\x1b[2J\\";
     fs::rename(path("model"), path(folder));

@@ -1,4 +1,4 @@
-// What every verb does with the path of its output: only regular files are replaced.
+// The treatment of output paths by every verb: only regular files are replaced.
 
 #include <filesystem>
 #include <fstream>
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-/// Every option that names a file to write. The output is OUT; .html is what `inspect` insists on.
+/// Every option that names a file to write. The output is OUT; `inspect` insists on .html.
 const std::vector<std::string> kWriting = {
     "logits toy.tsr --ids ids.json --out OUT",
     "bench small.tsr --prefill 2 --decode 2 --repeat 1 --json OUT",
@@ -52,7 +52,7 @@ protected:
         std::ifstream file(path(name), std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
     }
-    /// Of bench and a search the times differ.
+    /// False for bench, whose output contains times.
     static bool is_repeatable(const std::string& command) { return !command.starts_with("bench"); }
 
     static inline RememberingCompiler* compiler_ = nullptr;

@@ -122,8 +122,8 @@ TEST_F(QuantisedModels, TiedHeadReadsThePackedEmbedding) {
     expect_verified("3e-6");
 }
 
-// What the quantiser wrote is what the file of a quantised model would hold: its own logits, far from those
-// of the float model by as much as four bits allow.
+// The quantiser writes the contents that the file of a quantised model would have: its own logits, far from
+// those of the float model by as much as four bits allow.
 TEST_F(QuantisedModels, FloatCheckpointsAreQuantised) {
     RandomDecoder decoder = small_decoder();
     // As large as in a trained model: with larger ones a softmax picks one token, and any error flips it.

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 struct SharedModel {
     std::string name;  ///< of the test
     std::string model, ids, logits, greedy;
-    std::string rows, equal;  ///< what the files hold, as `verify` prints it
+    std::string rows, equal;  ///< the contents of the files, as `verify` prints them
 };
 
 void PrintTo(const SharedModel& model, std::ostream* out) {

@@ -157,7 +157,7 @@ TEST_F(Streams, AClosedStreamIsNoFileThatIsOpenedLater) {
     EXPECT_THAT(content("c.json"), Not(HasSubstr("seconds"))) << "of the standard output";
 }
 
-// Files, and the standard output as one of them: what was printed before comes before.
+// Files, and the standard output as one of them: earlier output comes first.
 TEST_F(Streams, OutputsMayBeStreams) {
     const std::string logits = content("l.bin");
     for (const std::string to : {"--out /dev/stdout", "--out /dev/fd/1", "--out /proc/self/fd/1"})

@@ -88,8 +88,7 @@ void CompiledPlans::compile() {
     const std::string stem = fmt::format("{}-{}", hash_hex(code + std::to_string(lanes_)), getpid());
     const fs::path source = folder / (stem + ".cpp"), object = folder / (stem + ".so");
     std::ofstream(source) << code;
-    // Compiling takes most of the time of these tests. What users' flags make of such code, the tests of
-    // whole models see.
+    // Compiling takes most of the time of these tests. The tests of whole models cover users' flags.
     Process process{.program = "/usr/bin/c++",
                     .arguments = {"-std=c++20", "-Og", "-fPIC", "-shared", "-ffp-contract=off", "-Wall",
                                   "-Wextra", "-Werror", "-I" + std::string(TESSERA_SOURCE_DIR) + "/include",
@@ -112,7 +111,7 @@ std::vector<To*> addresses(const std::vector<std::span<std::byte>>& memory) {
     return result;
 }
 
-/// By as many workers as the plan has, in turns.
+/// Runs a step by as many workers as the plan has, in turns.
 void run_step(TesseraStepFunction entry, const movement::ProgramMemory& memory, int64_t workers,
               Turns turns) {
     const auto inputs = addresses<const void>(memory.inputs);

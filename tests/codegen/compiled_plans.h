@@ -31,16 +31,16 @@ public:
 
     /// Lowers the plan; its place in the unit is returned. @throws Error where the plan does not lower.
     size_t add(const Graph& graph, const plan::Plan& plan);
-    /// What `add` lowered, a program for each specialisation.
+    /// The programs lowered by `add`, one for each specialisation.
     const std::vector<movement::Program>& programs(size_t index) const;
     /// Emits and compiles all plans. @throws Error with the compiler's first complaints; the source is kept
     /// then.
     void compile();
 
     /// Calls the first specialisation whose bounds hold, with the inputs of an interpreter's call, interprets
-    /// the same program, and fails the test where the two differ or the interpreter finds fault. Outputs
-    /// and states come back in row-major order, whatever the plan's layouts. What the step may not read, and
-    /// what it has not written yet, is NaN; what it may not write is watched. @throws Error for a write
+    /// the same program, and fails the test where the two differ or the interpreter finds fault. Outputs and
+    /// states come back in row-major order, whatever the plan's layouts. Memory that the step may not read,
+    /// or has not written yet, is NaN; memory that it may not write is watched. @throws Error for a write
     /// outside.
     GraphResult run(size_t index, const GraphCall& call, Turns turns = Turns::kDescending) const;
 

@@ -1,5 +1,5 @@
-// Reductions that the workers divide: what they leave in parts and combine is what one of them would have
-// folded, to the bit the same every time.
+// Reductions that the workers divide: the combined parts equal the fold by a single worker, with the same
+// bits every time.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What is emitted for one small graph under each micro-kernel, as files that can be read:
+// The emitted code of one small graph under each micro-kernel, as files that can be read:
 // tests/golden/emission/*.cpp. TESSERA_UPDATE_GOLDEN=1 in the environment rewrites them; a missing one fails.
 #include <cstdlib>
 #include <filesystem>

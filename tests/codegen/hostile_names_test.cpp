@@ -1,6 +1,5 @@
 // Names come from checkpoints, folders and files of graphs: whatever they are, the emitted C++ compiles,
-// computes what the interpreter computes, and contains nothing of them that is not an identifier or a
-// comment.
+// computes the same as the interpreter, and contains no part of them outside identifiers and comments.
 #include <cctype>
 #include <map>
 

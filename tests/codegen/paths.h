@@ -7,7 +7,8 @@
 #include "ir/graph.h"
 #include "plan/plan.h"
 
-/// Which ways through the code a plan takes: each micro-kernel reads and writes tensors that lie in some way.
+/// The paths through the code that a plan takes: each micro-kernel reads and writes tensors that lie in some
+/// way.
 namespace tessera::testing {
 
 struct Path {
@@ -17,7 +18,7 @@ struct Path {
     auto operator<=>(const Path&) const = default;
 };
 
-/// Everything that a plan may say of where a tensor lies.
+/// All kinds of places of tensors that a plan may state.
 std::vector<std::string> storage_classes();
 
 /// Names of the element types besides f32 that compiled code reads.
@@ -33,13 +34,11 @@ std::set<Path> all_paths();
 /// declaration accepts:
 ///
 /// - A result lies `in place` if it updates a state, or replaces an operand, which only a map may do. So a
-/// micro-kernel
-///   that implements neither maps nor updates writes nothing in place.
-/// - Whoever combines reads the parts that the workers left, not the operands.
+///   micro-kernel that implements neither maps nor updates writes nothing in place.
+/// - A combination reads the parts that the workers left, not the operands.
 /// - A result has a type that the declaration lists.
 /// - A result is written through a `view` only where it replaces one, so by maps only: a result that is
-/// itself a view is
-///   computed by no kernel.
+///   itself a view is computed by no kernel.
 std::string why_impossible(const Path& path);
 
 }  // namespace tessera::testing

@@ -117,10 +117,10 @@ plan::Plan preferring(std::string_view micro_kernel, const Graph& graph, plan::P
     return plan;
 }
 
-/// The kind of edit that a path is most likely to come of; empty if none stands out.
+/// The kind of edit that most likely leads to a path; empty if none stands out.
 std::string_view kind_towards(const Path& path) {
     if (kernels::find_micro_kernel(path.micro_kernel)->combines_parts)
-        return "parts";  // who combines stands in no other
+        return "parts";  // the combination belongs to no other path
     if (path.storage == "tile") return "fuse";
     if (path.storage == "in place") return "alias";
     return {};
@@ -139,7 +139,7 @@ plan::Plan edited(std::string_view kind_name, const Graph& graph, plan::Plan pla
     return plan;
 }
 
-/// The plan with the micro-kernel's leaves without lanes, and row-major what they read.
+/// The plan with the micro-kernel's leaves without lanes, and with row-major operands.
 plan::Plan by_scalars(std::string_view micro_kernel, const Graph& graph, plan::Plan plan) {
     for (plan::KernelPlan& kernel : plan.specialisations[0].kernels) {
         const plan::Nest nest = kernel.nest;
@@ -155,7 +155,8 @@ plan::Plan by_scalars(std::string_view micro_kernel, const Graph& graph, plan::P
     return plan;
 }
 
-/// What the micro-kernel reads or writes, by its name in the plan: for `combine` the parts that it reads.
+/// The tensors that the micro-kernel reads or writes, by their names in the plan: for `combine` the parts
+/// that it reads.
 std::vector<std::pair<std::string, ValueId>> accessed(const Path& path, const Graph& graph,
                                                       const plan::Plan& plan) {
     const bool reads_parts =
@@ -182,8 +183,8 @@ std::vector<std::pair<std::string, ValueId>> accessed(const Path& path, const Gr
     return found;
 }
 
-/// The plan with what a micro-kernel reads or writes in another order of its axes, where one is legal: lanes
-/// may have to lie beside each other, scalars need not, neither its own nor those of plain loops that read or
+/// The plan with the tensors of a micro-kernel in another order of their axes, where one is legal: lanes may
+/// have to lie beside each other, scalars need not, neither its own nor those of plain loops that read or
 /// write the same.
 plan::Plan reordered(const Path& path, const Graph& graph, const plan::Plan& plan) {
     for (const plan::Plan& from : {plan, by_scalars(path.micro_kernel, graph, plan),
@@ -203,7 +204,7 @@ plan::Plan reordered(const Path& path, const Graph& graph, const plan::Plan& pla
     return plan;
 }
 
-/// Plans that take every path that exists, each at least one that those before do not take.
+/// Plans that together take every existing path; each takes at least one path that the earlier ones do not.
 std::vector<PlannedGraph> search(std::set<Path> wanted) {
     std::vector<PlannedGraph> found;
     for (uint64_t seed = 1; seed <= kMostGraphs && !wanted.empty(); ++seed) {

@@ -24,7 +24,7 @@ std::string nest_of(const std::string& scores, const std::string& attend) {
 
 class RoundedAttention : public ::testing::TestWithParam<int64_t> {
 protected:
-    /// Ways to compute the scores, and what follows.
+    /// Ways to compute the scores, and the operators behind them.
     std::vector<std::string> nests() const {
         const std::string lanes = std::to_string(GetParam());
         const std::string scores = "contract m=i n=s k=e rows=2 groups=2 lanes=" + lanes,

@@ -1,5 +1,5 @@
-// Chains of a norm in tiles of several rows, their folds in several registers, as costs have them: against
-// the interpreter, for numbers of rows and heads that tiles divide and that they do not.
+// Chains of a norm in tiles of several rows, with folds in several registers, as costs choose them: against
+// the interpreter, for numbers of rows and heads that tiles divide or do not divide.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMostTokens = 40;
 
-/// The norm of heads, and what turns their halves.
+/// The norm of heads, and the rotation of their halves.
 Graph norm_and_rotation(int64_t heads, int64_t width) {
     Graph graph = parse_graph(fmt::format(R"(graph "norm"
 symbol T in 1..{tokens}

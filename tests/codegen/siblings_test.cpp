@@ -83,7 +83,7 @@ std::vector<double> random_values(std::string_view name, int64_t count, ElementT
     return values;
 }
 
-/// Contents of constants follow from their sources, whatever is made of them. Parts lie along the first axis.
+/// Contents of constants follow from their sources, even if they are joined. Parts lie along the first axis.
 GraphCall siblings_call(const Graph& graph, int64_t tokens) {
     GraphCall call;
     call.symbols = {{"T", tokens}};

@@ -6,7 +6,7 @@
 
 namespace tessera::testing {
 
-/// In which order the workers have their turns between two barriers.
+/// The order in which the workers have their turns between two barriers.
 enum class Turns { kAscending, kDescending, kRandom };
 
 /// Calls an entry for every worker, one after the other: between two barriers each has one turn, alone. A

@@ -53,8 +53,8 @@ private:
     void* handle_;
 };
 
-/// A compiler's world of its own: an NTT of one header, a cache in a folder whose name needs quoting in a
-/// shell.
+/// A separate environment for the compiler: an NTT of one header, a cache in a folder whose name needs
+/// quoting in a shell.
 class Toolchain : public ::testing::Test {
 protected:
     void SetUp() override {

@@ -76,7 +76,7 @@ TEST(OperatorCost, OfAMeasuredMachineIsItsFastestKernelOrItsMemory) {
     const Graph graph = parse_graph(kGraph, "costs");
     const machine::Machine machine = testing::measured_machine();
     EXPECT_DOUBLE_EQ(cost_of(graph, 0, machine, 1), 5e-9);
-    // 10 GB/s of the memory are slower than two loads or stores of 1 ns for 16 elements and what is computed.
+    // 10 GB/s of the memory are slower than two loads or stores of 1 ns for 16 elements and the arithmetic.
     const double bytes = (3 + 2 * 8) * 160 * 8;
     EXPECT_GE(cost_of(graph, 1, machine, 1), bytes / 10e9);
     const double one = cost_of(graph, 2, machine, 1), two = cost_of(graph, 2, machine, 2);

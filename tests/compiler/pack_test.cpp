@@ -27,7 +27,7 @@ std::vector<std::byte> random_bytes(size_t size, std::mt19937_64& random) {
     return bytes;
 }
 
-/// Element by element, by offset_of.
+/// Packs element by element, by offset_of.
 std::vector<std::byte> expected(std::span<const std::byte> source, const std::vector<int64_t>& shape,
                                 const Layout& layout, size_t element_bytes) {
     std::vector<std::byte> all(static_cast<size_t>(stored_elements(layout, shape)) * element_bytes);

@@ -25,7 +25,7 @@ block main
 output Y
 )";
 
-/// What a product reads as the default planner stores it, however its micro-kernels compare.
+/// A product: the search stores its constant as the default planner does, however its micro-kernels compare.
 constexpr const char* kProduct = R"(graph "product"
 input X: f32[4, 256]
 constant C: f32[256, 256] from "C"

@@ -39,7 +39,7 @@ TEST_P(Unpack, UndoesPack) {
         const size_t bits = elements * static_cast<size_t>(element_bits);
         std::vector<std::byte> source((bits + 7) / 8);
         for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::byte>(i * 37 % 251 + 1);
-        // What follows the last element in its byte is zero.
+        // The bits behind the last element in its byte are zero.
         if (bits % 8 != 0) source.back() &= static_cast<std::byte>((1U << bits % 8) - 1);
         std::vector<std::byte> packed;
         pack(source, c.shape, c.layout, element_bits, [&](std::span<const std::byte> piece) {

@@ -36,7 +36,7 @@ machine::Machine machine_where_f32_takes(double seconds) {
     machine::Machine machine = testing::measured_machine();
     const std::map<std::string, int64_t> many = {{"rows", 12}, {"groups", 2}, {"lanes", 16}},
                                          size = {{"m", 12}, {"n", 16}, {"k", 1000}};
-    machine.units[0].peaks[0].operations_per_second = 10e9;  // of what was not timed
+    machine.units[0].peaks[0].operations_per_second = 10e9;  // for products that were not timed
     for (const char* level : {"L2", "memory"}) {
         machine.micro_kernels.push_back(
             testing::kernel_time("contract", "bf16", "bf16", many, size, level, 12e-6));

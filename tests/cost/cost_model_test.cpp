@@ -14,7 +14,7 @@ namespace {
 
 const CostModel kModel(testing::measured_machine());
 
-/// With these parameters beside its iterators and lanes.
+/// A product with these parameters besides its iterators and lanes.
 plan::Leaf product_by(const std::string& micro_kernel, const std::string& parameters) {
     return testing::leaf_of("y[" + micro_kernel + " k=k lanes=16 m=t n=n " + parameters + "]");
 }

@@ -87,7 +87,7 @@ TEST(KernelTimes, TheLargestBlockTakesWhatTheOthersLeave) {
     // Where three rows are known by themselves, that counts.
     machine.micro_kernels.push_back(entry(3, 3, 5e-6));
     EXPECT_NEAR(seconds(3), 5e-6, 1e-12);
-    // Of one row alone: three take no less than three times as long.
+    // With a time of one row alone, three take no less than three times as long.
     machine.micro_kernels = {entry(1, 1, 4e-6)};
     EXPECT_NEAR(seconds(3), 12e-6, 1e-12);
 }
@@ -165,8 +165,8 @@ TEST(KernelTimes, AStallThatTheDigitsDoNotShowIsNotNothing) {
 }
 
 TEST(KernelTimes, InterpolateBlocksInTheLogarithms) {
-    // A block of 1 takes 1 us, one of 12 takes 6: one of sqrt(12) rows would take sqrt(6) us. Of 3 rows, 6 to
-    // the power of log 3 / log 12.
+    // A block of 1 takes 1 us, one of 12 takes 6: one of sqrt(12) rows would take sqrt(6) us, and one of 3
+    // rows 6 to the power of log 3 / log 12.
     EXPECT_NEAR(kTimes.of(call(3, 2, 3, 16, 1000))->near_seconds, 2.208e-6, 1e-9);
 }
 

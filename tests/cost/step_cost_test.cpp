@@ -1,4 +1,4 @@
-// Kernels of a step: where their bytes come from, and what they wait for.
+// Kernels of a step: the levels of their bytes, and their waits.
 
 #include "cost/step_cost.h"
 
@@ -13,7 +13,7 @@
 namespace tessera::cost {
 namespace {
 
-/// A product with a weight of n columns that a block repeats, and what is added to it.
+/// A product with a weight of n columns that a block repeats, and an addition to it.
 Graph product_and_sum(int64_t n, int64_t repeat) {
     const std::string weight = repeat > 1 ? fmt::format("\"w.*\" for 0..{}", repeat - 1) : "\"w\"";
     return parse_graph(fmt::format(R"(graph "g"

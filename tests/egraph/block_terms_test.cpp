@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Each class as the block had it.
+/// The selection that computes each class as the block did.
 Selection itself(const EGraph& egraph, const Block& block, const BlockTerms& terms) {
     Selection selection;
     for (const Node& node : block.nodes)

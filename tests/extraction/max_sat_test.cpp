@@ -83,7 +83,7 @@ TEST(Totalizer, CountsEveryAssignment) {
         std::vector<int> literals;
         for (int i = 0; i < kSize; ++i) literals.push_back(sat.new_variable());
         Totalizer totalizer(sat, literals);
-        // Bounds out of order: each adds what the smaller ones lack.
+        // Bounds out of order: each adds the clauses that smaller ones lack.
         std::vector<int> at_least(kSize + 1);
         for (const int k : {2, 1, 5, 3, 4}) at_least[static_cast<size_t>(k)] = totalizer.at_least(k);
         std::vector<int> assumed;

@@ -84,7 +84,7 @@ TEST(Simplify, ShrinksRandomProblemsAndKeepsTheirOptimum) {
         before += choices_left(cleaned);
         after_free += choices_left(free);
         after_all += choices_left(all);
-        // Whatever choice is left over is a choice of the whole.
+        // Every choice of the rest is a choice of the whole.
         const auto choice = bottom_up(all);
         ASSERT_TRUE(choice);
         EXPECT_TRUE(restore(instance_of(problem), all, *choice));

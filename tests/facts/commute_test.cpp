@@ -70,8 +70,8 @@ TEST(PostCommutes, OnIntegersRoundingDoesNothing) {
     EXPECT_FALSE(commutes({"i8(Y)", "sum", false}, "i32(X)", "acc i32\n"));
 }
 
-// Two calls of one monoid are not allowed, so choices by the folded value are built by hand: the signs do not
-// decide them, the search for a counterexample does.
+// Two calls of one monoid are not allowed, so choices by the folded value are built by hand: the search for a
+// counterexample decides them, not the signs.
 TEST(PostCommutes, WhereSignsDoNotDecide) {
     const auto chosen = [](double below) {
         Definition d = parse_definition("op leaky(m: 4, k*: 6)\nin X f32[m, k]\nout R f32[m] = max(X) * 1\n",

@@ -19,7 +19,7 @@ std::vector<std::filesystem::path> definitions_in(const std::filesystem::path& f
 std::string read_text(const std::filesystem::path& file);
 nlohmann::json read_json(const std::filesystem::path& file);
 
-/// The facts of a definition's text, as its JSON says them.
+/// The facts of a definition's text, as JSON.
 nlohmann::json facts_of(const std::string& text, const std::string& where, bool values);
 
 /// The entries in which two sets of facts differ, as lines; by the zoo's rules of agreement (order of lists

@@ -13,7 +13,7 @@
 
 // The zoo's own oracle on definitions that it has not seen, where it and Debian's Python are there. Its sbp
 // and linear come from a handful of contents and so may hold by chance where the derivation, which speaks for
-// all contents, has nothing: of these, what the derivation claims is compared.
+// all contents, has nothing: for these facts, only the claims of the derivation are compared.
 namespace tessera::facts {
 namespace {
 
@@ -45,7 +45,7 @@ bool all_numbers(const nlohmann::json& values) {
 }
 
 // Without the oracle's claims that the derivation does not make. Where the results are no numbers, the oracle
-// compares what is no number, and neither claim says anything.
+// compares NaN, and neither claim says anything.
 nlohmann::json without_unclaimed(const nlohmann::json& got, nlohmann::json want) {
     if (!all_numbers(want["values"])) {
         want["sbp"] = got["sbp"];

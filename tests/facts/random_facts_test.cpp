@@ -30,7 +30,7 @@ TEST(RandomFacts, OwnDefinitionsAgreeWithBruteForce) {
     }
 }
 
-// Signatures say what is true for every contents: they must be true when they are run.
+// Signatures claim to hold for all contents: they must be true when they are run.
 TEST(RandomFacts, SignaturesAreTrueWhenRun) {
     int checked = 0;
     for (const auto& file : definitions_in(own_definitions())) {

@@ -22,7 +22,7 @@ using Tensors = std::vector<TensorData>;
 constexpr int kContents = 4;
 constexpr double kGarbage = std::numeric_limits<double>::quiet_NaN();
 
-// What a cast's argument counts as (zoo notation, sbp and linear).
+// The type that an expression counts as (zoo notation, sbp and linear).
 ElementType counted(const Definition& d, const ExprPtr& expr) {
     if (const auto* cast = std::get_if<Cast>(&expr->node)) return cast->to;
     if (const auto* read = std::get_if<Read>(&expr->node))

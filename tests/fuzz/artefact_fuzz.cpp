@@ -13,7 +13,7 @@ namespace {
 
 using namespace runtime::artefact_format;
 
-/// The same file with checksums that fit, so that what lies behind them is reached.
+/// The same file with checksums that fit, so that the contents behind them are reached.
 std::string signed_again(std::string bytes) {
     Header header;
     if (bytes.size() < sizeof(Header)) return bytes;

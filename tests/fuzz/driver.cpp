@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 constexpr size_t kFixedBytes = size_t{64} << 20;
 constexpr size_t kLongest = size_t{1} << 20;
 
-// Of the run that is going on, for a handler of signals.
+// The input of the current run, for a handler of signals.
 const std::string* current = nullptr;
 std::string failed_path;
 

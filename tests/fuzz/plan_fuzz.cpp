@@ -1,5 +1,5 @@
-// Plans of small graphs: parsed, verified, lowered, and what is accepted interpreted. Whatever a person
-// writes, a plan is refused or is one of which no run has a fault.
+// Plans of small graphs: parsed, verified, lowered, and interpreted if accepted. Every text is either refused
+// or a plan whose runs have no fault.
 #include "fuzz/target.h"
 #include "kernels/micro_kernels.h"
 #include "movement/example_plans.h"
@@ -15,7 +15,7 @@ using namespace tessera;
 constexpr int64_t kMostArena = 1 << 20;
 constexpr int64_t kMostWorkersToRun = 8;
 
-/// Zeros everywhere: what is touched does not depend on values, but for positions.
+/// Zeros everywhere: accesses do not depend on values, except positions.
 GraphCall call_of(const Graph& graph, int64_t tokens) {
     GraphCall call;
     call.symbols = {{"T", tokens}};

@@ -9,12 +9,10 @@
 
 #include "support/error.h"
 
-/// A fuzz target is one file `PARSER_fuzz.cpp` that defines the two functions below: what the parser does
-/// with bytes from outside, and valid inputs of the kinds that are too large or too binary for
-/// `corpus/PARSER/`.
+/// A fuzz target is one file `PARSER_fuzz.cpp` that defines the two functions below: a run of the parser on
+/// bytes from outside, and valid inputs of the kinds that are too large or too binary for `corpus/PARSER/`.
 
-/// libFuzzer's entry. Whatever the bytes are, the parser accepts them or throws Error; anything else that
-/// happens is a bug.
+/// libFuzzer's entry. The parser accepts the bytes or throws Error; anything else is a bug.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace tessera::fuzz {
@@ -36,7 +34,7 @@ int accepts_or_throws_error(Parse&& parse) {
     return 0;
 }
 
-/// Both ends of what a parser hands out are where they can be read.
+/// Receives both ends of the views that a parser returns, which must be readable.
 inline volatile std::byte both_ends;
 inline void read_ends(std::span<const std::byte> bytes) {
     if (!bytes.empty()) both_ends = bytes.front() ^ bytes.back();

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const std::vector<runtime::NamedFile> files = {
             {"tokenizer.json", std::string(fuzz::text_of(data, size))}};
         const llm::Tokenizer tokenizer = llm::load_tokenizer(files, "fuzz");
-        // What was accepted can be used, whatever it says.
+        // Every accepted tokenizer can be used.
         const std::vector<TokenId> ids =
             tokenizer.encode("a b\xc3\xa9 12 ab\n\xff<s>", {.add_special = true});
         (void)tokenizer.decode(ids);

@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-// What the metadata of GGUF files mean, by the logits of files that have them.
+// The meaning of GGUF metadata, tested by the logits of files that have them.
 
 namespace tessera::import {
 namespace {

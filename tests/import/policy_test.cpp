@@ -13,7 +13,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-// Checkpoints of 16 bits: what is rounded under which policy, and how far the logits are from those of plain
+// Checkpoints of 16 bits: the rounding under each policy, and the distance of the logits from those of plain
 // loops in float64 on the weights as they are stored.
 
 namespace tessera::import {
@@ -31,7 +31,7 @@ uint16_t pattern_of(double value, const std::string& type) {
     return static_cast<uint16_t>(bits >> 16);
 }
 
-/// Stores a tensor in 16 bits; its values become what is stored.
+/// Stores a tensor in 16 bits; its values become the stored ones.
 void store(testing::NamedTensor& tensor, const std::string& type) {
     const ElementType element = type == "F16" ? ElementType::kF16 : ElementType::kBF16;
     tensor.type = type;

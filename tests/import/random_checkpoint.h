@@ -42,7 +42,7 @@ struct RandomDecoder {
     }
 };
 
-/// How a GGUF file differs from what the converter writes.
+/// Differences of a GGUF file from the converter's output.
 struct GgufChanges {
     std::set<std::string> without;                ///< keys behind "ARCH." that are left out
     std::function<void(test::GgufBuilder&)> add;  ///< further metadata; may be empty

@@ -29,8 +29,8 @@ private:
     GraphStates states_;
 };
 
-/// The distance of an imported model from plain loops, over two chunks, of which the second reads what the
-/// first has cached.
+/// The distance of an imported model from plain loops, over two chunks, of which the second reads the cache
+/// of the first.
 double distance_from_loops(const import::ImportedModel& model, const RandomDecoder& decoder);
 
 /// The largest |a - b| over (max - min) of the expected values.

@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(TinyRandom, SharedLogits,
                          ::testing::Values("llama/hf", "llama/model.gguf", "llama3/hf", "llama3/model.gguf",
                                            "qwen2/hf", "qwen2/model.gguf", "qwen3/hf", "qwen3/model.gguf"));
 
-/// Of the 256 positions: enough that the second page and the growing softmax are in use.
+/// The positions compared, of 256: enough that the second page and the growing softmax are in use.
 constexpr size_t kStoryPositions = 80;
 
 class Stories : public ::testing::TestWithParam<const char*> {};

@@ -9,7 +9,7 @@
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
-// What becomes of tensors that the configuration does not announce, in both formats.
+// The treatment of tensors that the configuration does not announce, in both formats.
 
 namespace tessera::import {
 namespace {

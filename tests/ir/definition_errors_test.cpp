@@ -2,7 +2,8 @@
 
 #include "ir/fixtures.h"
 
-// tests/ir/errors/*.txt: mistakes, each with the exact message. What is too long to write down is made here.
+// tests/ir/errors/*.txt: mistakes, each with the exact message. Texts that are too long to write down are
+// made here.
 namespace tessera {
 namespace {
 

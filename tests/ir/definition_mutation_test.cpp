@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kSmallBox = 20'000;
 
-/// The part that is run also proves that what was accepted is sound.
+/// The run part also proves that the accepted definitions are sound.
 bool is_accepted(const std::string& text) {
     try {
         const DefinitionFile file = parse_definition_file(text, "mutant");

@@ -80,7 +80,7 @@ TEST(Interpreter, ReadsOutsideOfATensorGiveTheIdentity) {
 }
 
 TEST(Interpreter, ThePostExpressionIsAppliedOnceToEveryElementThatTheMapReaches) {
-    // Executed or not, but not to what the map does not reach.
+    // Applied to executed elements and others, but not to elements that the map does not reach.
     EXPECT_THAT(run("op f(t: 2, s*: 2)\nin X f32[t, s]\nin Z f32[t]\nout Y f32[2 * t] of [4] = sum(X) * 2 + "
                     "Z\nwhere t == 0\n",
                     {{1, 2, 3, 4}, {10, 20}})[0],
@@ -113,7 +113,7 @@ TEST(Interpreter, StreamingSoftmax) {
     EXPECT_THAT(result[2], ElementsAre(1, 2, 1 + 3 * std::exp(-1.0), 2 + 4 * std::exp(-1.0)));
 }
 
-// Of e^-0.1 = 0.9048.. the nearest bf16 is 0.90625; the sum of the weights is of what was not rounded.
+// The nearest bf16 to e^-0.1 = 0.9048.. is 0.90625; the sum of the weights adds the unrounded ones.
 TEST(Interpreter, StreamingSoftmaxRoundsWeights) {
     const auto result =
         run("op f(t: 1, s*: 2)\nin P f32[t, s]\nin V f32[s]\nout M f32[t], L f32[t], A f32[t] = "

@@ -195,8 +195,7 @@ private:
         const bool is_integer = dice_.chance(20);
         const bool is_update = dice_.chance(25);
         std::vector<DrawnIterator> stored = chosen(false);
-        // Where iterations share an element, what a post-expression reads must not depend on which of them it
-        // is.
+        // Where iterations share an element, the reads of a post-expression must be the same for all of them.
         const bool may_merge = !is_map && dice_.chance(25);
         std::vector<DrawnComponent> map = draw_result_map(stored, may_merge);
         if (!is_map && dice_.chance(12) && indices_.size() < 4 && !chosen(true).empty()) {
@@ -225,7 +224,7 @@ private:
     std::string softmax() {
         std::vector<DrawnIterator> parallel = chosen(false);
         const std::vector<DrawnIterator> reductions = chosen(true);
-        // What the score, M and L do not use.
+        // Leave out iterators that the score, M and L do not use.
         std::vector<DrawnIterator> scored = parallel;
         if (scored.size() > 1 && dice_.chance(60)) scored.pop_back();
         std::vector<DrawnIterator> in_score = scored;

@@ -73,7 +73,7 @@ void count_features(const DefinitionFile& file, std::map<std::string, int>& seen
     }
 }
 
-// What the generator is for; a feature that it stops drawing is no longer tested anywhere.
+// The purpose of the generator; a feature that it stops drawing is no longer tested anywhere.
 TEST(RandomDefinition, DrawsEveryFeature) {
     std::map<std::string, int> seen;
     for (uint64_t seed = 0; seed < 600; ++seed) count_features(random_definition(seed), seen);

@@ -206,7 +206,7 @@ std::string draw_body(Dice& dice, std::vector<std::string> leaves,
     if (dice.chance(15)) leaves.push_back(dice.pick(iterators).name);
     if (dice.chance(20)) leaves.push_back(literal(dice, is_integer));
     dice.shuffle(leaves);
-    // Products of plain reads are what linearity and units are about.
+    // Products of plain reads exercise linearity and units.
     if (dice.chance(45)) return joined(leaves, " * ");
     while (leaves.size() > 1) {
         const std::string last = leaves.back();

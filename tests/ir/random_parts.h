@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-/// What random_definition.cpp is composed of. Distributions are written out, since those of the standard
-/// library differ between implementations.
+/// Parts of random_definition.cpp. Distributions are written out, since those of the standard library differ
+/// between implementations.
 namespace tessera {
 
 class Dice {
@@ -78,7 +78,7 @@ std::string draw_read(Dice& dice, const DrawnOperand& operand, const std::vector
 /// An expression in which every leaf occurs once, of operations that give finite numbers.
 std::string draw_body(Dice& dice, std::vector<std::string> leaves,
                       const std::vector<DrawnIterator>& iterators, bool is_integer);
-/// What surrounds the monoid call.
+/// A post-expression around the monoid call.
 std::string draw_post(Dice& dice, const std::string& call, const std::vector<std::string>& leaves);
 /// A predicate over these iterators and index operands.
 std::string draw_predicate(Dice& dice, const std::vector<DrawnIterator>& iterators,

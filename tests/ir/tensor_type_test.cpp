@@ -115,7 +115,7 @@ RC_GTEST_PROP(LayoutLaw, OffsetsAreDistinctAndWithinTheStored, ()) {
     }
 }
 
-// Whatever the lanes of an axis are, its physical axes together count its coordinate: the digits of a mixed
+// The physical axes of an axis together count its coordinate for all lanes: they are the digits of a mixed
 // radix.
 RC_GTEST_PROP(LayoutLaw, PhysicalAxesOfAnAxisAreItsDigits, ()) {
     const Case c = random_case();

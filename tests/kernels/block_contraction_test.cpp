@@ -79,7 +79,7 @@ TEST(BlockContractions, NumbersOfSixteenBitsAreTwoBytes) {
               Ways());
 }
 
-/// Of the only way to read it, the coefficient as "INTEGER * REST each BLOCK".
+/// The coefficient as "INTEGER * REST each BLOCK", in the only reading of the definition.
 std::string fold(const std::string& operands, const std::string& body, int64_t radix, int64_t a_block) {
     const Definition d = parse_definition(
         fmt::format("op p(m: 3, n: 5, k*: 512)\nin X i8[m, k], L i8[m, k], A f32[m, k div {}]\nin {}\n"
@@ -101,7 +101,7 @@ TEST(BlockContractions, IntegersOfTheCoefficientFold) {
     EXPECT_EQ(fold(q4_k, value, 32, 256), "s * D each 256");
     EXPECT_EQ(fold(q4_k, value, 32, 128), "s * D each 128");
     EXPECT_EQ(fold(q4_k, "Q * (s * D * 0.5) - h * E", 32, 256), "s * D * 0.5 each 256");
-    // So many that the sum is an int32.
+    // As many blocks as keep the sum an int32.
     const std::string q6_k = "Q u6[n, k], s i8[n, k div 16], D f16[n, k div 256]";
     EXPECT_EQ(fold(q6_k, "(Q - 32) * s * D", 32, 256), "s * D each 64");
     EXPECT_EQ(fold(q6_k, "(Q - 32) * s * D", 16, 256), "s * D each 128");

@@ -39,7 +39,7 @@ TEST(Contractions, OfOneRowHasOneWay) {
         "p(n: 5, k*: 6)\nindex i i32[n]\nin A f32[k], B f32[n, k], c f32[n]\nout C f32[n] = ";
     const Ways expected = {"A, B: m= n=n k=k"};
     EXPECT_EQ(contractions(head + "sum(A * B) + c * i[n] * 0\n"),
-              expected);  // whatever the post-expression does
+              expected);  // for any post-expression
     EXPECT_EQ(contractions(head + "sum(B * A) * (c + i[n])\n"), expected);
 }
 

@@ -1,4 +1,4 @@
-// What the description of a machine says decides what is packed, and how: no rule knows an instruction set.
+// The description of a machine alone decides the packings: no rule knows an instruction set.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
              {.type = "bf16", .a = kAmxA, .b = kAmxB, .strided_rows = true},
              "lanes <0:16, 1:2>",
              0},
-        // What the unit would save is less than packing X and unpacking Y take.
+        // The unit saves less than packing X and unpacking Y take.
         Case{"SlowCaches",
              "f32",
              16,

@@ -56,7 +56,7 @@ TEST(Figure3, WhereTheTilesAgreeTheBlockedLayoutPassesThrough) {
     EXPECT_EQ(found.layout("E"), "lanes <0:16, 1:16>");
     EXPECT_EQ(found.stored("K"), "lanes <0:16, 1:16>");
     EXPECT_EQ(found.stored("V"), "lanes <0:16, 1:16>");
-    // What is given and what is shown are row-major: one pack in front, one unpack behind, none between.
+    // Inputs and outputs are row-major: one pack in front, one unpack behind, none between.
     ASSERT_EQ(found.plan.copies.size(), 2u);
     EXPECT_EQ(found.plan.copies.at("Q_packed").of, "Q");
     EXPECT_EQ(found.plan.copies.at("Y_packed").of, "Y");

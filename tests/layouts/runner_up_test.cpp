@@ -84,7 +84,7 @@ TEST(Account, NamesReadersCopiesAndWhatWouldChange) {
     EXPECT_FALSE(of_value.changes.empty());
 
     const Account of_result = account_of(all.search, values, named(values, "Y"), {});
-    ASSERT_EQ(of_result.copies.size(), 1u);  // what a block shows is row-major
+    ASSERT_EQ(of_result.copies.size(), 1u);  // outputs of a block are row-major
     EXPECT_TRUE(of_result.copies.front().layout.is_row_major());
 
     const Account of_constant = account_of(all.search, values, named(values, "W"), {});

@@ -2,10 +2,10 @@
 
 #include "layouts/described_machines.h"
 
-/// A small search, on a machine whose tiles agree: what passes from product to product stays in tiles.
+/// A small search, on a machine whose tiles agree: values between products stay in tiles.
 namespace tessera::layouts::testing {
 
-/// Its name is markup.
+/// The graph; its name is markup.
 inline Graph two_products() {
     return parse_graph(R"(graph "<b>x & y"
 input X: f32[256, 256]

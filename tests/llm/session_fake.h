@@ -11,8 +11,8 @@
 
 namespace tessera::llm {
 
-/// The toy model's step in plain C++ (see runtime/toy_model.h), which records what it was called with and
-/// checks what every call must satisfy. It reads the inputs in the order of the toy's manifest.
+/// The toy model's step in plain C++ (see runtime/toy_model.h), which records its arguments and checks the
+/// conditions of every call. It reads the inputs in the order of the toy's manifest.
 class FakeStep {
 public:
     struct Call {

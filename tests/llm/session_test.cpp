@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// A session over the fake, and what the sequences hold by the book.
+/// A session over the fake, and the expected contents of the sequences.
 struct Bench {
     explicit Bench(const SessionOptions& options, const runtime::ToyModel& model = {})
         : toy(model),
@@ -34,7 +34,7 @@ struct Bench {
         session.close(id);
         history.erase(id.index);
     }
-    /// Adds and compares every row with the naive model.
+    /// Adds a batch and compares every row with the naive model.
     void add(const std::vector<Addition>& batch) {
         std::vector<std::vector<int32_t>> got(batch.size());
         const std::map<int, std::vector<int32_t>> before = history;

@@ -206,7 +206,7 @@ TEST(TokenizerErrors, APatternThatNeverFinishesIsCutOff) {
 
 class DamagedTokenizer : public testing::TestWithParam<const char*> {};
 
-/// Loads what may be damaged and uses it; Errors are what is expected, everything else fails the test.
+/// Loads a possibly damaged tokenizer and uses it; only Errors are expected, everything else fails the test.
 void load_and_use(const std::filesystem::path& path) {
     try {
         const Tokenizer tokenizer = load_tokenizer(path);

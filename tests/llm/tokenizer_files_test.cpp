@@ -10,7 +10,7 @@
 #include "runtime/artefact.h"
 #include "support/error.h"
 
-// What an artefact carries of a tokenizer, and reading it back from memory.
+// The files of a tokenizer that an artefact carries, and reading them back from memory.
 
 namespace tessera::llm {
 namespace {

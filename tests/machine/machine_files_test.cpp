@@ -1,4 +1,4 @@
-// The files of machines/: each parses, prints and parses back, and describes what its name says.
+// The files of machines/: each parses, prints and parses back, and describes the machine of its name.
 
 #include <algorithm>
 #include <filesystem>

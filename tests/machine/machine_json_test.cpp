@@ -1,4 +1,4 @@
-// What `tessera machine --json` prints has every field of the TOML, with the same value.
+// The output of `tessera machine --json` has every field of the TOML, with the same value.
 
 #include <filesystem>
 #include <string>

@@ -1,4 +1,4 @@
-// What is measured of a machine: the round trip through its text, and refusals of what cannot be.
+// Measurements of a machine: the round trip through its text, and refusals of impossible values.
 
 #include "machine/measurements.h"
 

@@ -22,7 +22,7 @@ TEST(Probe, CodeForTheHostMayRunHere) {
     EXPECT_TRUE(missing_features(machine.isa, machine.compiler.flags, host_features()).empty());
 }
 
-// Of a CPU with AMX in a system that keeps it back, nothing of AMX may be left.
+// On a CPU with AMX in a system that withholds it, no part of AMX may be left.
 TEST(Probe, TilesAreThereOnlyIfTheSystemGivesThem) {
     const std::set<std::string> features = host_features();
     if (request_tiles()) {

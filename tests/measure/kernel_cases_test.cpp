@@ -1,4 +1,4 @@
-// What is timed follows from what is declared.
+// The timed cases follow from the declared micro-kernels.
 
 #include "measure/kernel_cases.h"
 
@@ -160,8 +160,8 @@ TEST_P(KernelCases, ManyRowsAreTimedWithPanelsAndWithout) {
     EXPECT_EQ((with_panels[{"f32", "f32"}]), (std::set<bool>{false}));
 }
 
-/// What the matrix unit takes can be compared with what the vectors take, and what its tiles take is known of
-/// a lower one, of a whole one, and of a block.
+/// Times of the matrix unit can be compared with those of the vectors, and exist for a lower tile, a whole
+/// one, and a block.
 TEST_P(KernelCases, ProductsOfAMatrixUnitStandBesideThoseOfVectors) {
     std::map<int64_t, std::set<std::string>> by_rows;
     for (const KernelCase& each : cases_) {
@@ -206,7 +206,7 @@ TEST_P(KernelCases, WhatIsNoProductIsTimedByItsWork) {
     EXPECT_GE(others, 12);
 }
 
-/// What makes a fold wait for itself and others for a fold is told from what they compute.
+/// Waits of a fold for itself, and of others for a fold, can be told from other work.
 TEST_P(KernelCases, FoldsAreTimedWithSeveralRegistersAndWithWhoWaitsForThem) {
     std::map<size_t, std::set<int64_t>> lanes_of_folds;
     int64_t most_waits = 0;

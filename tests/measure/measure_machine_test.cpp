@@ -1,5 +1,4 @@
-// Measuring with budgets so small that the figures mean nothing: what must hold is that there are all of
-// them.
+// Measuring with budgets so small that the figures mean nothing: the tests check that all of them exist.
 
 #include "measure/measure_machine.h"
 

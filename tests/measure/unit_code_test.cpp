@@ -1,4 +1,4 @@
-// The code that the peaks of units are measured with, tiles emulated: it computes what it counts.
+// The code that the peaks of units are measured with, tiles emulated: its results match its operation counts.
 
 #include "measure/unit_code.h"
 
@@ -35,7 +35,7 @@ protected:
              .cache_directory = folder_.path(),
              .search_path = "/usr/local/bin:/usr/bin:/bin"});
     }
-    /// Of the numbers 1 and 2, whatever their layout.
+    /// Checks products of the numbers 1 and 2, whatever their layout.
     template <class Number, class Sum>
     void expect_products(Number one, Number two) const {
         const runtime::SharedLibrary code(compiled({}).bytes, "the unit probe");

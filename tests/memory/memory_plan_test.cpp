@@ -89,7 +89,7 @@ TEST(MemoryPlan, AMistakeInAPlanIsFound) {
         const LiveBuffer& moved = buffers[random() % buffers.size()];
         for (const LiveBuffer& other : buffers) {
             if (&other == &moved || other.first >= moved.last || moved.first >= other.last) continue;
-            // Its first line onto the last one of the other.
+            // Its first line overlaps the last one of the other.
             std::map<std::string, int64_t> offsets = plan.offsets;
             offsets[moved.value] = offsets.at(other.value) + lines(other.bytes) - 64;
             EXPECT_FALSE(check(buffers, offsets, plan.peak + moved.bytes).empty());

@@ -32,7 +32,7 @@ void Generator::keep_normalised(const std::vector<ValueId>& sums, int64_t width,
              {sums[2], sums[1]}, width));
 }
 
-/// Weights that are rounded to bf16, powers of two, so that they are what they are below any maximum.
+/// Weights that are rounded to bf16: powers of two, so that they are exact below any maximum.
 void Generator::rounded_attend() {
     const Matrix q = any();
     const int64_t positions = kMostTokens + pick(0, 9), width = extent();

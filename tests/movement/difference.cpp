@@ -35,7 +35,7 @@ void compare(const TensorData& got, const TensorData& expected, const std::strin
     const double range = range_of(expected.values, smallest);
     const size_t width = expected.shape.empty() ? 1 : static_cast<size_t>(expected.shape.back());
     for (size_t begin = 0; begin < expected.values.size(); begin += width) {
-        // Rows of small numbers are what is left of larger ones.
+        // Rows of small numbers are remainders of larger ones.
         const double row =
             std::max({largest_of(std::span(expected.values).subspan(begin, width)), range / 100, smallest});
         for (size_t i = begin; i < begin + width; ++i) {

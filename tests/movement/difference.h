@@ -6,8 +6,8 @@
 
 namespace tessera::testing {
 
-/// Of results of a program, or of the C++ that it becomes, beside those of the graph: both round to the types
-/// of the graph alike, and differ by the order of sums and the last bits of functions.
+/// Tolerance for results of a program, or of its C++ code, against those of the graph: both round to the
+/// types of the graph alike, and differ by the order of sums and the last bits of functions.
 inline constexpr double kTolerance = 3e-6;
 
 /// The largest difference of two results over outputs and states, and where it is: beside the range of all
@@ -19,7 +19,7 @@ struct Difference {
     double of_row = 0;
     std::string where_in_row;
 };
-/// `smallest`: of ranges and rows; the size of terms that may cancel.
+/// `smallest`: the lower limit of ranges and row maxima, as large as terms that may cancel.
 Difference difference(const GraphResult& got, const GraphResult& expected, double smallest = 1e-3);
 
 }  // namespace tessera::testing

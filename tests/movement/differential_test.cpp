@@ -1,6 +1,6 @@
 // Lowered programs of random graphs, interpreted, against the graph: default plans, plans that a person might
 // write, any number of workers in any order, layouts of all kinds. Every graph rounds where its definition
-// says so, so what is left is the rounding of f32.
+// says so, so only the rounding of f32 remains.
 #include <functional>
 #include <set>
 

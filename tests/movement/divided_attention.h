@@ -16,8 +16,8 @@ Graph divided_attention_graph(int64_t heads);
 /// 2 times the product.
 Graph rounded_attention_graph(int64_t heads);
 
-/// The nests, each behind a barrier. Only tiles exist of g, of the scores and of what is combined; parts are
-/// laid out so that the rows of a head lie side by side.
+/// The nests, each behind a barrier. Only tiles exist of g, of the scores and of the combined results; parts
+/// are laid out so that the rows of a head lie side by side.
 plan::Plan divided_attention_plan(const Graph& graph, const std::vector<std::string>& nests, int64_t workers);
 
 /// Two sequences: one that begins at `start` and has `rows` new rows, and one at half of that with a row

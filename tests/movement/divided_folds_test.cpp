@@ -1,5 +1,5 @@
-// Reductions that the workers divide, interpreted: what they leave in parts and combine is what the graph
-// folds, for every monoid, every micro-kernel that folds by tiles, and any number of workers.
+// Reductions that the workers divide, interpreted: the parts that they leave and combine give the result that
+// the graph folds, for every monoid, every micro-kernel that folds by tiles, and any number of workers.
 #include <gtest/gtest.h>
 
 #include "kernels/micro_kernels.h"

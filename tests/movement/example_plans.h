@@ -8,11 +8,10 @@
 #include "ir/graph.h"
 #include "plan/plan.h"
 
-/// One small graph under each micro-kernel: what lowering makes of it, and what is emitted, is shown by the
-/// files of tests/golden.
+/// One small graph under each micro-kernel: the files of tests/golden show its lowered programs and its code.
 namespace tessera::testing {
 
-/// A graph, and a plan of which only what matters is written.
+/// A graph, and the essential parts of a plan.
 struct Example {
     std::string graph;
     std::vector<std::string> nests;  ///< of block `main`

@@ -1,4 +1,4 @@
-// What lowering makes of one small graph under each micro-kernel, as files that can be read:
+// The lowered programs of one small graph under each micro-kernel, as files that can be read:
 // tests/golden/programs/*.txt. TESSERA_UPDATE_GOLDEN=1 in the environment rewrites them; a missing one fails.
 #include <cstdlib>
 #include <filesystem>

@@ -14,8 +14,7 @@ int64_t floored(int64_t a, int64_t b) {
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-/// The value of an Index, from its terms; the oracle for what a chain of operations should give is computed
-/// beside it.
+/// The value of an Index, from its terms; the oracle for a chain of operations is computed beside it.
 int64_t evaluate(const Index& index, const Values& values) {
     int64_t result = index.constant();
     for (const auto& [key, term] : index.terms()) {

@@ -1,4 +1,4 @@
-// What statements and values do, one by one.
+// The effects of statements and values, one by one.
 #include <cmath>
 
 #include <gmock/gmock.h>

@@ -45,7 +45,7 @@ public:
         return all;
     }
 
-    /// What was done, "" if there was nothing to do it to.
+    /// Applies an edit. Returns its description, "" if it was not applicable.
     std::string apply(const Kind& kind) { return (this->*kind.second)(); }
 
 private:

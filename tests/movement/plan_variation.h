@@ -11,7 +11,7 @@
 /// Plans that a person might write: a legal plan, edited at random.
 namespace tessera::testing {
 
-/// What became of one edit.
+/// The result of one edit.
 struct Edit {
     std::string what;     ///< "loop t:4 around y"
     std::string refused;  ///< the reason; empty if the plan stayed legal
@@ -22,7 +22,8 @@ struct Variation {
     std::vector<Edit> edits;
 };
 
-/// What the compiler does with a plan file: structure, placement of buffers, everything else. @throws Error
+/// Treats the plan as the compiler treats a plan file: checks structure, places buffers, checks the rest.
+/// @throws Error
 plan::Plan placed_and_verified(const Graph& graph, plan::Plan plan);
 
 /// `plan` after `accepted` random edits that left it legal (fewer if `attempts` were made): layouts of

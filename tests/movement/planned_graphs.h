@@ -26,9 +26,9 @@ struct PlannedGraph {
 inline constexpr int64_t kTokens[] = {1, 2, 7, 17, 23};
 
 /// How far the plans may be from their graphs, by range and by row: ten times what is measured, 5e-7 and
-/// 8e-7. Every graph rounds where its definitions say so, what is left is the rounding of f32.
+/// 8e-7. Every graph rounds where its definitions say so, so that only the rounding of f32 remains.
 inline constexpr double kToleranceOfPlans = 5e-6;
-/// Of ranges: the last operator subtracts it.
+/// The smallest range of an output: the last operator subtracts it.
 inline constexpr double kSmallestOutput = 0.25;
 
 /// 16, 8 or 4: each seed has its number of lanes.

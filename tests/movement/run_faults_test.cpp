@@ -1,4 +1,4 @@
-// What a program must not do, and what it may: races, elements that nothing has written, elements of others.
+// Faults of programs, and similar legal ones: races, elements that nothing has written, elements of others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST(Races, OneOfThreeReadersThatWritesIsSeen) {
 }
 
 TEST(Races, DivisionsWithAnotherStepOverlap) {
-    // Of groups of two, but the workers' steps are those of groups of one.
+    // The groups are of two, but the workers' steps are those of groups of one.
     EXPECT_THAT(faults(kernel("p",
                               "for t: 0..15 from worker to 15 by 2 { for u: 0..16 from t to t + 2 by 1 "
                               "{ a[u] = 1 } }\n")),
@@ -135,7 +135,7 @@ TEST(Unwritten, ATileIsNewInEachTrip) {
                 HasSubstr("reads unwritten z[0]"));
 }
 
-/// Two values of which both are alive lie in one place.
+/// Two values that are both alive lie in one place.
 TEST(Foreign, WhatAnotherBufferHasOverwritten) {
     const std::string buffers =
         "writes a: f32 arena 0 bytes 64 of \"a\"\nwrites c: f32 arena 32 bytes 64 of \"c\"\n";

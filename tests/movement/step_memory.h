@@ -34,7 +34,7 @@ public:
 
     /// For a program of the specialisation.
     movement::ProgramMemory memory() const;
-    /// What is in the memory now. @throws Error if the step wrote outside of what it was given.
+    /// The present contents of the memory. @throws Error if the step wrote outside of its buffers.
     GraphResult results() const;
 
 private:

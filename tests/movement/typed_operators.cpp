@@ -1,5 +1,5 @@
-// Families of operators over element types that are narrower than f32. What rounds here rounds constants:
-// the interpreter and emitted code differ in the last bits of a computed value, which could then round apart.
+// Families of operators over element types that are narrower than f32. Only constants are rounded here: the
+// interpreter and emitted code differ in the last bits of a computed value, which could then round apart.
 #include <array>
 
 #include "movement/graph_generator.h"
@@ -199,7 +199,7 @@ ValueId Generator::bf16_rows(int64_t depth) {
                     made);
 }
 
-/// A product of bf16 with what is added to it: of any type, and an intermediate value.
+/// A product of bf16 with an addend of any type, an intermediate value.
 void Generator::bf16_product() {
     const Matrix x = any();
     const int64_t depth = extent();
@@ -297,7 +297,7 @@ void Generator::rounded() {
         op("product(n: {0}, k*: {1})\nin A {2}[k], W {2}[n, k]\nout Y f32[n] = sum(A * W) * 0.1\n", width,
            x.width, name(type)),
         {row, weights});
-    // Rounded the same in whatever order it is folded.
+    // Rounded the same in any order of folding.
     const ValueId largest = in_block(1).add(
         fresh("largest"),
         op("largest(n: {0}, k*: {1})\nin W f32[n, k]\nout Y {2}[n] = max(W)\n", width, x.width, name(type)),

@@ -98,7 +98,7 @@ TEST(VerifyProgram, FaultsOfBuffers) {
         EXPECT_THAT(fault(program_of(buffers, "")), HasSubstr(problem)) << buffers;
 }
 
-/// What a parser cannot make.
+/// Faults that the parser cannot produce.
 TEST(VerifyProgram, FaultsThatHaveNoText) {
     const Program sound = parse_program(program_of(kBuffers, "x[T] = 1\n"), "test", kernels::call_kinds());
     EXPECT_TRUE(verify(sound).empty());

@@ -53,7 +53,7 @@ void expect_lanes(V v, const float* expected, int64_t start) {
         ASSERT_EQ(lanes[i], expected[i]) << "lane " << i << " start " << start;
 }
 
-// Every start and every count, with the numbers at the end of what can be read and at its beginning.
+// Every start and every count, with the numbers at the end of readable memory and at its beginning.
 template <class V, class P>
 void check() {
     SCOPED_TRACE(std::to_string(P::kBits) + (P::kIsSigned ? " signed bits, " : " bits, ") +

@@ -30,7 +30,7 @@ void check(M m_extent, N n_extent, K k_extent, bool blocked) {
     const auto index_b = [&](int64_t n, int64_t k) { return n * stride_b + k / L * group_b + k % L; };
     std::vector<float> a(static_cast<size_t>(padded ? c.m * stride_a : (c.m - 1) * stride_a + c.k));
     std::vector<float> b(static_cast<size_t>(padded ? c.n * groups * L : index_b(c.n - 1, c.k - 1) + 1));
-    // What lies between the valid elements must not count: 0 where the tile promises padding, else NaN.
+    // Memory between the valid elements must not count: 0 where the tile promises padding, else NaN.
     for (float& x : a) x = padded ? 0.0f : std::nanf("");
     for (float& x : b) x = padded ? 0.0f : std::nanf("");
     for (int64_t k = 0; k < c.k; ++k) {

@@ -1,5 +1,5 @@
-// Many rows, for which contract widens panels of B: each sum is formed in the order of k whatever is widened
-// when, so that every row is, to the last bit, what it is by itself.
+// Many rows, for which contract widens panels of B: each sum is formed in the order of k regardless of
+// widening, so that every row has the same bits as by itself.
 
 #include <vector>
 

@@ -18,7 +18,7 @@ float flushed(float x) {
     return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x;
 }
 
-/// What one product of tiles after the other leaves in an element of C.
+/// The value of an element of C after one product of tiles after the other.
 float sum_of_tiles(const bf16* a, const bf16* b, int64_t depth_of_tile, int64_t k_extent, float c) {
     for (int64_t begin = 0; begin < k_extent; begin += depth_of_tile) {
         float sum[2] = {0.0f, 0.0f};
@@ -168,7 +168,7 @@ TYPED_TEST(ContractTiles, PairsThatAreMadeInSeveralPanels) {
     }
     check_rows_of_k<kSmall, TypeParam>({5, 29, kContractTilesPanel / (3 * 8) + 7});
 }
-// A product with what is left of an earlier panel would be NaN only sometimes.
+// A product with remains of an earlier panel would be NaN only sometimes.
 TEST(ContractTilesPanel, EndsWithZeros) {
     using V = Vector<float, 4>;
     const Case c{1, 11, 5};

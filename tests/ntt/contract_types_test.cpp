@@ -1,6 +1,6 @@
 // Contractions and softmax_step whose operands lie in memory as other types than F32, or come from a
-// function. What is read is exact in double, so the sums are compared with double sums, within the bound of a
-// sum of K products.
+// function. All operands are exact in double, so the sums are compared with double sums, within the bound of
+// a sum of K products.
 
 #include <cmath>
 #include <string>
@@ -17,7 +17,7 @@
 namespace tessera::ntt {
 namespace {
 
-// What compares is no template: there are 27 pairs of types and lanes, and for each its expectations would
+// The comparison is no template: there are 27 pairs of types and lanes, and for each its expectations would
 // take as long to compile as its contractions.
 
 struct Sizes {
@@ -54,7 +54,7 @@ void expect_product(const Guarded<float>& c, const Sizes& sizes, const Matrix& a
     }
 }
 
-/// `n` numbers of what P points to, in a buffer of the exact size: AddressSanitizer guards the end.
+/// `n` numbers of P's target, in a buffer of the exact size: AddressSanitizer guards the end.
 template <class P>
 class Numbers {
 public:

@@ -1,5 +1,5 @@
-// What is asked for far ahead: where a block reads a piece of each row, the lines in the order of the
-// addresses; elsewhere those that it reads. Fetching itself cannot be seen.
+// The lines prefetched at a long distance: where a block reads a piece of each row, the lines in the order of
+// the addresses; elsewhere those that it reads. Fetching itself cannot be seen.
 
 #include "tessera/ntt/fetch_lanes.h"
 
@@ -16,7 +16,7 @@ bf16 kNumbers[2 * kColumns * kDepth];  // none is read
 const bf16* const kData = kNumbers;
 constexpr int64_t kBytes = kColumns * kDepth * int64_t{sizeof(bf16)};
 
-/// Of all blocks, one after the other, those that fetch.
+/// The offsets that all blocks fetch, one block after the other.
 template <int NR, int L, class B>
 std::vector<int64_t> fetched(const B& b, int64_t begin = 0) {
     using Fetch = detail::FetchLanes<detail::kFarAhead, NR, L, B>;

@@ -4,7 +4,7 @@
 #include "tessera/ntt/contract_blocks.h"
 
 // Operands of contractions in blocks whose coefficients are integers times a number for several blocks, and
-// what these give by plain loops: sums of integers in int64, then one float operation after the other in the
+// their results by plain loops: sums of integers in int64, then one float operation after the other in the
 // order stated, which is another one where the integers are multiplied into B's numbers.
 
 namespace tessera::ntt {
@@ -15,8 +15,8 @@ struct FoldedCase {
     int64_t m, n, k;
 };
 
-/// Integers are of type S; there are none if `Fold` is one block. What is read of a group of coefficients
-/// ends with the last of n.
+/// Integers are of type S; there are none if `Fold` is one block. Reads of a group of coefficients end with
+/// the last of n.
 template <ContractBlocksTile Tile, class P, int Fold, class S>
 class FoldedOperands {
 public:
@@ -107,7 +107,7 @@ private:
         return v;
     }
     int64_t missing() const { return c_.k == 0 ? 0 : groups() * L - c_.n; }
-    /// What is stored for every `block` of k, group by group.
+    /// The numbers stored for every `block` of k, group by group.
     template <class T>
     auto each(const T* p, int64_t block) const {
         return decoded([p, block, count_of = c_.k / block](int64_t group, int64_t k, auto count) {

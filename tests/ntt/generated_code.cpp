@@ -1,5 +1,5 @@
-// What a generated step looks like to NTT: static and run-time extents mixed, one text for scalars and
-// vectors. Compiled with warnings as errors by compile_alone.cmake; never run.
+// A step as generated code uses NTT: static and run-time extents mixed, one text for scalars and vectors.
+// Compiled with warnings as errors by compile_alone.cmake; never run.
 
 #include "tessera/ntt/ntt.h"
 

@@ -47,7 +47,7 @@ void check(F f, Exact exact, double bound, uint32_t step) {
     }
     EXPECT_LE(worst, bound) << "at " << worst_at << " (bits " << std::hex << bits_of(worst_at) << ")";
     testing::Test::RecordProperty("ulp", std::to_string(worst));
-    // A bound far above what is reached would hide a loss of accuracy.
+    // A bound far above the reached error would hide a loss of accuracy.
     EXPECT_GE(worst, bound / 2);
 }
 

@@ -10,7 +10,7 @@
 #include "ntt/buffers.h"
 #include "tessera/ntt/softmax.h"
 
-/// Rows of scores and values, what the monoid makes of them, and its steps with weights of bf16.
+/// Rows of scores and values, the monoid's result for them, and its steps with weights of bf16.
 namespace tessera::ntt {
 
 inline constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -33,7 +33,7 @@ inline Problem make(int64_t rows, int64_t positions, int64_t depth, uint64_t see
         for (int64_t s = 0; s < positions; ++s) {
             float& x = p.scores[static_cast<size_t>(i * positions + s)];
             x *= 20.0f;
-            // Causal rows; row 1 sees nothing at all; row 2 sees only what comes last.
+            // Causal rows; row 1 sees nothing at all; row 2 sees only the last position.
             if (s > positions - rows + i || i == 1 || (i == 2 && s < positions - 1)) x = -kInf;
         }
     }

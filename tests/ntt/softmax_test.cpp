@@ -71,7 +71,7 @@ TEST(Softmax, StaticExtents) {
     b.expect(p, 2);
 }
 
-// More positions in a step than a panel holds: only the first part of them scales what was there before.
+// More positions in a step than a panel holds: only the first part of them scales the earlier result.
 TEST(Softmax, ValuesByPanels) {
     static constexpr ContractTile kTile{.lanes = 16, .rows = 4, .groups = 2, .panel_blocks = 2};
     constexpr int64_t kWidth = kContractPanel / (kTile.lanes * kTile.groups) + 300;

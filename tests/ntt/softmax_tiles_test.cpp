@@ -32,7 +32,7 @@ TYPED_TEST(SoftmaxTiles, WeightsThatAreRounded) {
     }
 }
 
-// More than have their scales on the stack.
+// More rows than have their scales on the stack.
 TYPED_TEST(SoftmaxTiles, ManyRows) {
     const int64_t rows = kSoftmaxTilesRows + 37;
     for (const int64_t cut : {int64_t{110}, rows + 20}) check<kTile, TypeParam>({rows, rows + 20, 40}, cut);

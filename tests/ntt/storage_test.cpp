@@ -201,7 +201,7 @@ std::string text_of(const char* what, int64_t n, int64_t stride) {
 }
 
 // Whole, partial and strided reads of every type against one element after the other, and the writes back.
-// What compares is compiled once for all types, or it would take longer to compile than the accesses.
+// The comparison is compiled once for all types, or it would take longer to compile than the accesses.
 template <class V, class T>
 void check_access() {
     constexpr int L = lanes_v<V>;

@@ -10,7 +10,7 @@
 namespace tessera::ntt {
 namespace {
 
-// What is static stays static: decided when this file compiles.
+// Static extents stay static: decided when this file compiles.
 static_assert(std::is_same_v<decltype(shape(Int<64>{}, 3)), Shape<Int<64>, int64_t>>);
 static_assert(std::is_same_v<decltype(Int<3>{} * Int<4>{} + Int<1>{}), Int<13>>);
 static_assert(std::is_same_v<decltype(Int<3>{} * int64_t{4}), int64_t>);

@@ -78,7 +78,7 @@ TEST(Decompose, RmsNormOfRowsAndOfHeads) {
 }
 
 /// A mixed batch: a prompt of 5 behind 14 cached tokens, one token alone at the start, and one behind a full
-/// page. The pages of the sequences lie scattered; what no sequence owns is garbage.
+/// page. The pages of the sequences lie scattered; pages that no sequence owns hold garbage.
 class AttentionDecomposition : public ::testing::Test {
 protected:
     static constexpr int64_t kRows = 8, kHeads = 6, kCacheHeads = 2, kWidth = 4, kPages = 5, kTable = 2;

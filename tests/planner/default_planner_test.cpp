@@ -20,7 +20,8 @@ std::string residual(const std::string& name, const std::string& x) {
            "    in B f32[t, n]\n    out Y f32[t, n] = A + B\n";
 }
 
-/// As of a model whose layers are of several kinds: each group carries on what the one before it left.
+/// As in a model with several kinds of layers: each group continues with the value that the previous one
+/// carries out.
 TEST(DefaultPlanner, CarriedValuesKeepTheirPlaceOverSeveralGroups) {
     std::string text =
         "graph \"groups\"\nsymbol T in 1..8\npoint decode weight 1: T = 1\n\ninput x: f32[T, 16]\n";
@@ -46,7 +47,7 @@ TEST(DefaultPlanner, CarriedValuesKeepTheirPlaceOverSeveralGroups) {
     }
 }
 
-/// The interpreter runs such a graph; compiled, each repetition would read what the caller gave.
+/// The interpreter runs such a graph; compiled, each repetition would read the caller's value.
 TEST(DefaultPlanner, RefusesToCarryWhatIsTheCallers) {
     const auto refusal = [](const std::string& in, const std::string& output) {
         std::string text =

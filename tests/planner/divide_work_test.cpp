@@ -68,8 +68,8 @@ TEST(DivideWork, EveryLayerOfABlockMayHaveItsBarriers) {
     }
 }
 
-/// What all workers compute for one token, since they would wait longer for each other, they share for many;
-/// what they share by columns for one token they do for many, too.
+/// For one token all workers compute work whose division would cost more in barriers; for many tokens they
+/// share it. Work that they share by columns for one token is shared for many, too.
 TEST(DivideWork, WhatAllComputeForATokenIsSharedForAPrompt) {
     const Graph graph = parse_graph(R"(graph "rows"
 symbol T in 1..512

@@ -12,7 +12,7 @@
 
 namespace tessera::testing {
 
-/// What makes a legal plan illegal, and the reason it is refused with.
+/// An edit that makes a legal plan illegal, and the reason of the refusal.
 struct IllegalEdit {
     const char* name;
     std::function<void(plan::Plan&)> edit;

@@ -215,7 +215,7 @@ TEST(RankedLeaves, WithoutMeasurementsNothingChanges) {
         const Node& node = graph.blocks[0].nodes[0];
         const std::vector<plan::Leaf> candidates = leaf_candidates(node, plan.specialisations[0], unmeasured);
         EXPECT_EQ(ranked_leaves(graph, plan, node, plan.specialisations[0], unmeasured), candidates);
-        // What is offered besides is behind what was preferred.
+        // Additional candidates follow the preferred ones.
         PlannerOptions all = unmeasured;
         all.has_all_blocks = true;
         EXPECT_EQ(leaf_candidates(node, plan.specialisations[0], all).front(), candidates.front());

@@ -42,7 +42,7 @@ Graph chain(const std::string& heads, int64_t width, int behind) {
 
 using Texts = std::vector<std::string>;
 
-/// Nests over rows t and h, or t alone, with what its leaves are called.
+/// Nests over rows t and h, or t alone, with the names of their leaves.
 Texts nests_of(const Graph& graph, const std::vector<int>& shared, int64_t most_tokens) {
     std::vector<const Node*> nodes;
     for (const Node& node : graph.blocks[0].nodes) nodes.push_back(&node);
@@ -89,7 +89,7 @@ TEST(RowNests, DivideWhatIsConstant) {
     EXPECT_EQ(nests_of(chain("37", 8, 1), {0, 1}, 64), (Texts{"t:1 h:1 { r; y0 }"}));
 }
 
-/// What the planner makes of a chain where, beside loads of 1 ns and operations of 2 ns, these counts take as
+/// The planner's nests for a chain if, besides loads of 1 ns and operations of 2 ns, these counts take as
 /// many ns. Workers have 16 lanes, L1 has 32 KiB.
 std::string planned(const Graph& graph, const std::map<std::string, double>& nanoseconds,
                     int64_t workers = 1) {
@@ -132,8 +132,8 @@ TEST(RowNests, StayInTheInnermostCache) {
     EXPECT_EQ(planned(chain("1", 2048, 1), {{"waits", 10000}}), "t:1 h:1" + kLeaves);
 }
 
-// Of nests that take about the same time one without a loop over parts of the heads, and the one that touches
-// less inside its loops.
+// Among nests that take about the same time, one without a loop over parts of the heads is chosen, and then
+// the one that touches less inside its loops.
 TEST(RowNests, ReadWhatWasJustWritten) {
     EXPECT_EQ(planned(chain("16", 128, 2), {{"waits", 50}}),
               "t:1 h:16 { r[loops lanes=16 x=d]; h:1 { y0[loops lanes=16 x=d]; y1[loops lanes=16 x=d] } }");

@@ -21,7 +21,7 @@ TEST(Specialisations, BatchesOfAFewTokensHaveCodeOfTheirOwn) {
     EXPECT_EQ(found[1].name, "batch");
     EXPECT_EQ(found[1].bounds, bounds(4, 4));
     EXPECT_EQ(found[2].bounds, bounds(64, 16));
-    // What is larger than a few is a prompt's.
+    // A larger number than a few belongs to prompts.
     graph.points[1].values["T"] = 8;
     EXPECT_EQ(specialisations(graph)[1].bounds, bounds(64, 4));
 }

@@ -1,4 +1,4 @@
-// Reductions that the workers divide: what is illegal about the two halves, each refused with its reason.
+// Reductions that the workers divide: illegal combinations of the two halves, each refused with its reason.
 #include <gtest/gtest.h>
 
 #include "kernels/micro_kernels.h"

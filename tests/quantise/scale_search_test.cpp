@@ -46,7 +46,7 @@ float largest(const std::vector<float>& x) {
                              [](float a, float b) { return std::fabs(a) < std::fabs(b); });
 }
 
-// A grid that is ten times finer finds nothing better than by a few percent; the plain formula is worse.
+// A grid that is ten times finer is better by a few percent at most; the plain formula is worse.
 TEST(ScaleSearch, IsNearTheBestOfAFineGrid) {
     double found = 0, best = 0, plain = 0;
     for (uint64_t seed = 0; seed < 50; ++seed) {

@@ -1,5 +1,5 @@
 // All rules of the product on the examples that they carry: each rewrites its example, and both sides compute
-// the same. What "the same" means for a rule is its exactness.
+// the same. A rule's exactness defines "the same".
 #include "rules/algebra/algebra_rules.h"
 
 #include <algorithm>

@@ -27,7 +27,7 @@ Graph with_term(const Graph& graph, const egraph::EGraph& egraph, const egraph::
 /// NaN.
 GraphCall random_call(const Graph& graph, unsigned seed, bool has_special_numbers);
 
-/// What is wrong with the first element that differs by more than `tolerance` times its magnitude (0: in any
+/// A description of the first element that differs by more than `tolerance` times its magnitude (0: in any
 /// bit, except that of NaN); empty if none does.
 std::string difference(const GraphResult& found, const GraphResult& expected, double tolerance);
 

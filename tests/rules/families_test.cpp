@@ -1,5 +1,5 @@
-// What is recognised as what, by definitions alone; and that a member made from the attributes of another one
-// is the same operator.
+// Families are recognised by definitions alone, and a member made from the attributes of another one is the
+// same operator.
 #include "rules/algebra/families.h"
 
 #include <fmt/core.h>

@@ -155,7 +155,7 @@ TermId copy(const EGraph& from, TermId term, EGraph& to, std::optional<TermId> o
 }
 
 /// Applies each rule as often as it matches, one rule after the other, as a pipeline of rewriting passes
-/// does: what was matched is gone.
+/// does: a matched term is gone.
 TermId greedy(const std::vector<size_t>& order, const Graph& graph, EGraph& result) {
     EGraph first;
     const BlockTerms terms = add_block(first, graph, graph.blocks[0]);

@@ -1,4 +1,4 @@
-// Random graphs through the pass: what it finds computes the same and costs the least.
+// Random graphs through the pass: its result computes the same and costs the least.
 #include <cmath>
 #include <map>
 #include <random>
@@ -42,7 +42,7 @@ public:
         for (const char* name : {"x", "z"}) add(name, ValueKind::kInput, {Dim("T"), 2, 3});
         const size_t count = 5 + random_() % 8;
         while (nodes().size() < count) step();
-        // What nothing reads is an output, behind an operator that is none of what it reads.
+        // A value that nothing reads is an output, or becomes one behind another operator.
         const int last = static_cast<int>(graph_.values.size());
         for (int i = 0; i < last; ++i) {
             if (is_read_.contains(i) || graph_[{i}].kind != ValueKind::kIntermediate) continue;

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A unit for each operator, ten for what the name of its definition says.
+/// One for each operator, ten for those whose definition has this name.
 OperatorCost ten_for(std::string name) {
     return [name = std::move(name)](const egraph::Operator& op, std::span<const TensorType>) {
         if (!op.definition()) return std::numeric_limits<double>::infinity();

@@ -151,7 +151,8 @@ TEST(Siblings, WhereNothingIsGainedTheGraphStays) {
     const Graph graph = parse_graph(of_one_form(), "siblings");
     const auto one = [](const egraph::Operator&, std::span<const TensorType>) { return 1.0; };
     EXPECT_EQ(print(rewritten(of_one_form(), one).graph), print(graph));
-    // Two per cent less is not known to be less: a product costs what its columns cost, a slice nothing.
+    // Two per cent less is not known to be less: the cost of a product is that of its columns, a slice costs
+    // nothing.
     const auto by_columns = [product = rules::products(graph.symbols)](const egraph::Operator& op,
                                                                        std::span<const TensorType>) {
         if (!product->recognise(op)) return 0.0;
@@ -202,7 +203,7 @@ output y
                  "out Y f32[t, d] = X + Q * K + V",
                  "in S f32[t, d mod 8] of [T, 8]\n    out Y f32[t, d] = X + Q * K + V + S");
     std::string ordered = replaced(with_values, "node y(x, q, k, v) -> y", "node y(x, q, k, v, sums) -> y");
-    // y reads what stands behind it: the two nodes go before it.
+    // y reads the nodes behind it: the two nodes go before it.
     const size_t from = ordered.find("  node turned("), end = ordered.find("output y");
     const std::string nodes = ordered.substr(from, end - from);
     ordered.erase(from, end - from);

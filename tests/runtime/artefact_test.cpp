@@ -121,7 +121,7 @@ public:
         : path_(path), bytes_(content_of(path)), file_(path, kMode) {}
     size_t size() const { return bytes_.size(); }
 
-    /// What `check` throws on the file with the byte at `at` flipped by `mask`.
+    /// The message of the Error that `check` throws on the file with the byte at `at` flipped by `mask`.
     std::string problem(size_t at, int mask, void (*check)(const Artefact&)) {
         put(at, static_cast<char>(bytes_[at] ^ mask));
         std::string message;

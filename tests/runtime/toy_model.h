@@ -81,7 +81,7 @@ struct ToyModel {
         for (size_t s = 0; s < tokens.size(); ++s) h += (tokens[s] + 1) * (static_cast<int64_t>(s) + 1);
         return h % vocabulary;
     }
-    /// What the model must say after each of the tokens: [tokens, vocabulary].
+    /// The expected logits after each of the tokens: [tokens, vocabulary].
     std::vector<float> logits(std::span<const int32_t> tokens) const {
         std::vector<float> result;
         for (size_t n = 1; n <= tokens.size(); ++n)

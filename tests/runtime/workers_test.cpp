@@ -40,7 +40,8 @@ TEST_P(Team, RunsATaskOnceOnEveryWorkerAndWaitsForAll) {
     EXPECT_EQ(team.barriers(), 0);
 }
 
-/// Each worker adds up what all have written before the barrier, so every round depends on every other one.
+/// Each worker adds up the numbers that all have written before the barrier, so every round depends on every
+/// other one.
 struct Rounds {
     WorkerTeam& team;
     int64_t count;

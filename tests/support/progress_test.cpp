@@ -9,7 +9,7 @@
 namespace tessera {
 namespace {
 
-/// What a terminal would have received.
+/// Records the output to a terminal.
 class FakeTerminal {
 public:
     std::FILE* stream() { return file_.get(); }

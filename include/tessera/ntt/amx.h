@@ -2,8 +2,8 @@
 
 #include "tessera/ntt/tile_configuration.h"
 
-// The matrix unit AMX. Own assembly: of the intrinsics of GCC 12, that of LDTILECFG reads 8 bytes of its 64
-// as the compiler sees it, and that of TILELOADD may be moved before the store of what it loads.
+// The matrix unit AMX. Own assembly: GCC 12 takes its intrinsic for LDTILECFG to read 8 bytes instead of 64,
+// and may move that for TILELOADD before the store of the loaded data.
 
 namespace tessera::ntt {
 
@@ -21,7 +21,7 @@ public:
     [[gnu::always_inline]] static void zero() {
         asm volatile("tilezero %%tmm%c0" : : "i"(Tile));
     }
-    /// Rows from `first` on, `stride` bytes apart.
+    /// Loads rows from `first` on, `stride` bytes apart.
     template <int Tile>
     [[gnu::always_inline]] static void load(const void* first, int64_t stride) {
         asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(first), "r"(stride), "i"(Tile) : "memory");

@@ -5,9 +5,9 @@
 
 #include "tessera/ntt/vex.h"
 
-// AVX-512 F, VL, DQ, BW: masked memory access, and what the vector extensions of GCC 12 do not reach. By way
-// of builtins: <immintrin.h> alone takes six times as long to compile as all of NTT. Where Clang lacks a
-// builtin of GCC, it compiles the portable form of register.h well.
+// AVX-512 F, VL, DQ, BW: masked memory access, and instructions that the vector extensions of GCC 12 do not
+// reach. By way of builtins: <immintrin.h> alone takes six times as long to compile as all of NTT. Where
+// Clang lacks a builtin of GCC, it compiles the portable form of register.h well.
 
 namespace tessera::ntt {
 

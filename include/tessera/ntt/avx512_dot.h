@@ -21,7 +21,7 @@ namespace tessera::ntt::native {
     return __builtin_ia32_dpbf16ps_v8sf(sum, (I16x16)a, (I16x16)b);
 #endif
 }
-// The nearest bf16, but 0 for what is below 2^-126 (VCVTNEPS2BF16).
+// The nearest bf16, but 0 for numbers below 2^-126 (VCVTNEPS2BF16).
 [[gnu::always_inline]] inline U16x16 narrow_bf16_or_flush(F32x16 v) {
 #ifdef __clang__
     return (U16x16)__builtin_ia32_cvtneps2bf16_512_mask(v, I16x16{}, kAll);

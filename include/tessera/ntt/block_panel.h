@@ -5,9 +5,9 @@
 #include "tessera/ntt/split_quads.h"
 
 // Groups of B as products of blocks take them, made once for many rows of A: numbers are spread over bytes or
-// shorts, and what every block has for its sum is decoded, once for all blocks of rows and not again for
-// each. A panel has few k, so that it stays in the nearest cache with the sums of its rows. With 5 and 6 bits
-// and AVX2 products are a quarter to a third faster so, with 4 and 8 as fast as without.
+// shorts, and the factors of every block are decoded, once for all blocks of rows and not again for each. A
+// panel has few k, so that it stays in the nearest cache with the sums of its rows. With 5 and 6 bits and
+// AVX2 products are a quarter to a third faster so, with 4 and 8 as fast as without.
 
 namespace tessera::ntt::detail {
 
@@ -37,7 +37,7 @@ struct QuadPanel {
     }
 };
 
-/// What the same groups have for each block of k.
+/// The factors of the same groups for each block of k.
 template <int NR, int L, int Block>
 struct FactorPanel {
     const float* data;
@@ -68,7 +68,7 @@ struct SumPanel {
     }
 };
 
-/// The sums of `rows` rows begin with C, or 0.
+/// Initialises the sums of `rows` rows with C, or 0.
 template <bool Accumulate, int NR, int L, Extent Count, class C>
 [[gnu::always_inline]] inline void start_panel(SumPanel<NR, L> panel, const C& c, int64_t first_row,
                                                int64_t rows, int64_t group, Count count) {
@@ -79,7 +79,7 @@ template <bool Accumulate, int NR, int L, Extent Count, class C>
     }
 }
 
-/// C takes them.
+/// Writes the sums to C.
 template <int NR, int L, Extent Count, class C>
 [[gnu::always_inline]] inline void finish_panel(SumPanel<NR, L> panel, const C& c, int64_t first_row,
                                                 int64_t rows, int64_t group, Count count) {
@@ -111,7 +111,7 @@ template <bool Split, int NR, int L, class B>
     }
 }
 
-/// What the next panel is made of: as many bytes of each of its groups. They need not exist.
+/// The source of the next panel: as many bytes of each of its groups. They need not exist.
 struct NextPanel {
     const char* data;
     int64_t stride_group, bytes;
@@ -133,7 +133,7 @@ template <class B>
     return {data, byte_at(b.address(group + 1, begin)) - data, byte_at(b.address(group, end)) - data};
 }
 
-/// Writes what they have for the blocks [begin, end) of k.
+/// Writes the factors of the groups for the blocks [begin, end) of k.
 template <int NR, int L, int Block, Extent Count, class Factors>
 [[gnu::always_inline]] inline void fill_factors(const Factors& factors, int64_t group, Count count,
                                                 int64_t begin, int64_t end, float* out) {

@@ -3,12 +3,12 @@
 #include "tessera/ntt/fold.h"
 #include "tessera/ntt/operands.h"
 
-// What contractions in blocks of k (contract_blocks.h) make of A once for all n.
+// Values that contractions in blocks of k (contract_blocks.h) derive from A once for all n.
 
 namespace tessera::ntt {
 
-/// The largest K of contract_blocks: what it makes of A stays on the stack (128 KiB for sums of blocks, 1 MiB
-/// for shorts).
+/// The largest K of contract_blocks: the values derived from A stay on the stack (128 KiB for sums of blocks,
+/// 1 MiB for shorts).
 inline constexpr int64_t kContractBlocksK = 131072;
 
 namespace detail {

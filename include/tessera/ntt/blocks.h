@@ -6,7 +6,7 @@
 
 namespace tessera::ntt {
 
-/// Of a run-time extent, the size of the blocks that follow those of `size`; 0 behind the last.
+/// For a run-time extent, the size of the blocks that follow those of `size`; 0 behind the last.
 constexpr int next_block_size(int size) {
     return size > 1 ? static_cast<int>(std::bit_floor(static_cast<unsigned>(size - 1))) : 0;
 }
@@ -73,10 +73,10 @@ struct GroupsApart {
     }
 };
 
-/// The same in blocks of one group of each of `Streams` equal parts of n, so that what belongs to the groups
-/// is read in so many streams, each from end to end: the prefetchers of a processor go further ahead in all
-/// of them than in one, and what they know of a stream ends where it does. The groups that are left over
-/// follow one by one. Calls f(Int<groups>, a GroupsApart or a group, lanes of each).
+/// The same in blocks of one group of each of `Streams` equal parts of n, so that the data of the groups is
+/// read in so many streams, each from end to end: the prefetchers of a processor go further ahead in all of
+/// them than in one, and lose a stream where it ends. The groups that are left over follow one by one. Calls
+/// f(Int<groups>, a GroupsApart or a group, lanes of each).
 ///
 ///     for_streams<8, 2>(44, f)    (0, 2) (1, 3) 4 and 4 lanes of 5
 template <int L, int Streams, Extent N, class F>

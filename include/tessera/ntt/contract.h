@@ -109,8 +109,8 @@ template <int Unroll, int Parts = 1, class F>
 [[gnu::always_inline]] inline void for_steps(int64_t begin, int64_t end, F step) {
     int64_t at = begin;
     if constexpr (Unroll > 1) {
-        // In at | u the compiler sees that (at | u) / 32 is at / 32, and an operand that decodes reads what
-        // it has for 32 steps once in a turn.
+        // From at | u the compiler sees that (at | u) / 32 is at / 32, so an operand that decodes reads its
+        // factors for 32 steps once in a turn.
         constexpr bool kIsPowerOfTwo = (Unroll & (Unroll - 1)) == 0;
         for (; at + Unroll <= end; at += Unroll) {
 #pragma GCC unroll 64
@@ -125,7 +125,7 @@ template <int Unroll, int Parts = 1, class F>
 }
 
 /// One block: MR rows, NR groups of those of n columns, the k of [begin, end), each sum in their order.
-/// `begin` is a multiple of kLargestBlock; what is behind 0 goes on from C.
+/// `begin` is a multiple of kLargestBlock; unless it is 0, sums go on from C.
 template <ContractTile Tile, int MR, int NR, class Group, Extent Count, Extent Begin, Extent End, class A,
           class B, class C>
 [[gnu::always_inline]] inline void contract_block(int64_t m, Group group, Count count, int64_t n, Begin begin,
@@ -193,7 +193,8 @@ template <ContractTile Tile, Extent M, Extent N, Extent Begin, Extent End, class
     }
 }
 
-/// Of `rows` narrow rows, those that have room with as many k as others leave.
+/// The number of narrow rows that share the room for widened numbers, each with as many k as the others
+/// leave.
 template <Extent M>
 constexpr int64_t rows_together(M rows) {
     return rows < 1 ? 1 : rows < kContractWideRows ? int64_t{rows} : kContractWideRows;
@@ -297,8 +298,8 @@ inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B 
 template <ContractTile Tile, class A>
 inline constexpr bool kWidensRows = detail::kIsNarrow<A> && !Tile.dot;
 
-/// What contract takes: pairs of A too if these are to be added by dot_add; a C that holds the sums between
-/// parts of K where K may be cut.
+/// The operands of contract: pairs of A too if these are to be added by dot_add; a C that holds the sums
+/// between parts of K where K may be cut.
 template <ContractTile Tile, class A, class B, class C, class V = Vector<float, Tile.lanes>>
 concept Contraction = ResultOperand<C, V> &&
                       (ResumableResultOperand<C, V> || (Tile.panel_blocks == 0 && !kWidensRows<Tile, A>)) &&

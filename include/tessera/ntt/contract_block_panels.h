@@ -8,8 +8,8 @@
 
 namespace tessera::ntt::detail {
 
-/// The rows [first, first + rows) and the blocks [begin, end), B from a panel. By itself, for this code is
-/// the same whatever B is decoded from.
+/// The rows [first, first + rows) and the blocks [begin, end), B from a panel. A separate function, since
+/// this code does not depend on the encoding of B.
 template <ContractBlocksTile Tile, int NR, class A, class AScale, class B, class Coefficient, class Offset,
           class Sum>
 [[gnu::noinline]] inline void contract_blocks_panel(int64_t first, int64_t rows, int64_t group, int64_t begin,

@@ -16,11 +16,11 @@
 namespace tessera::ntt {
 
 /// The tiles of a contraction in blocks. A block of them is `tile_rows` x `lanes` of C in four tiles, with
-/// one of each byte of A; of B as many groups as have one byte, two, or one.
+/// one of each byte of A, and two tiles of B: two groups of one byte, or one of two.
 struct ContractBlockTilesTile {
     int tile_rows;            ///< m of one tile of A and C
     int lanes;                ///< L: n of one tile of B and C
-    int depth;                ///< k of one tile of A and B, a multiple of 4; divides what a coefficient folds
+    int depth;                ///< k of one tile of A and B, a multiple of 4 that divides the `Fold`
     int groups;               ///< groups of L consecutive n in one panel of B
     int block;                ///< k that share a coefficient and an offset, a multiple of 4
     int a_block;              ///< k that share a scale of A, a multiple of `block`
@@ -114,7 +114,7 @@ private:
 template <ContractBlockTilesTile Tile, class Unit, int Fold, int Bytes, int Radix>
 struct FoldedTiles {
     static constexpr int L = Tile.lanes, kDepth = Tile.depth;
-    static constexpr int kGroups = 2 / Bytes;  ///< whose sums are in tiles at once
+    static constexpr int kGroups = 2 / Bytes;  ///< groups that have their sums in tiles at once
     static constexpr int kSteps = Fold / kDepth, kFolds = Tile.a_block / Fold;
     static constexpr int64_t kPanelOfRows = int64_t{kBytesOfA} * Tile.tile_rows * Tile.a_block;
     static constexpr int64_t kTileOfB = kDepth / 4 * L;  ///< in numbers of 32 bits
@@ -124,7 +124,7 @@ struct FoldedTiles {
     const int8_t* bytes;
     int64_t first, rows;
 
-    /// What a panel of so many groups takes, in numbers of 32 bits.
+    /// Size of a panel of so many groups, in numbers of 32 bits.
     static constexpr int64_t panel_numbers(int64_t groups) { return Tile.a_block / 4 * Bytes * groups * L; }
 
     /// Tiles: of C for a byte of A and one of B, of which the groups have theirs after one another.
@@ -185,7 +185,7 @@ struct FoldedTiles {
     }
 
 private:
-    /// The rows of one tile. By itself, for this code is the same whatever B is decoded from.
+    /// The rows of one tile. A separate function, since this code does not depend on the encoding of B.
     template <int NR, class Sums>
     [[gnu::noinline]] void add_row_of_tiles(int64_t m, int64_t height, int64_t group, const int8_t* rows_of_a,
                                             const int32_t* panel, Sums sums) const {
@@ -266,10 +266,10 @@ inline void lay_bytes(const A& a, int64_t first, int64_t rows, int64_t k_extent,
 /// The largest K of contract_block_tiles.
 inline constexpr int64_t kContractBlockTilesK = detail::kTiledNumbers / kTileRows;
 
-/// What contract_blocks computes of row_terms `a` and a `foldable` coefficient, to the bit of its panels
-/// (contract_folded.h), for any number of rows: sums of all products are integers, so that it does not matter
-/// which bytes are multiplied. K % a_block == 0, K <= kContractBlockTilesK. The last group of `b` is read
-/// whole, and nothing else beyond M, N and K.
+/// The result of contract_blocks for row_terms `a` and a `foldable` coefficient, for any number of rows, with
+/// the bits of its panels (contract_folded.h): sums of all products are integers, so the split into bytes
+/// does not matter. K % a_block == 0, K <= kContractBlockTilesK. The last group of `b` is read whole, and
+/// nothing else beyond M, N and K.
 template <ContractBlockTilesTile Tile, class Unit = TileUnit, Extent M, Extent N, Extent K, int Radix,
           class A, class AScale, class B, class Coefficient, class Offset, Extent CM, Extent CG>
 requires detail::IsFoldable<Coefficient> && LaneQuadsOperand<B, Vector<float, Tile.lanes>>

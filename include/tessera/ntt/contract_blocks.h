@@ -20,7 +20,7 @@
 
 namespace tessera::ntt {
 
-/// What contract_blocks takes.
+/// The operands of contract_blocks.
 template <ContractBlocksTile Tile, class A, class AScale, class B, class Coefficient, class Offset, class C,
           class V = Vector<float, Tile.lanes>>
 concept BlocksContraction = RowTermsOperand<A, V> && RowsOperand<AScale, V> && LaneQuadsOperand<B, V> &&
@@ -48,7 +48,7 @@ template <ContractBlocksTile Tile, class A, class Coefficient>
 inline constexpr bool kFoldsPanels =
     Tile.panel_blocks > 0 && kFolds<Vector<float, Tile.lanes>, A, Coefficient>;
 
-/// Rows of A of which everything that is made of them has room.
+/// The number of rows of A whose derived values have room.
 template <ContractBlocksTile Tile, class A, class B, class Coefficient>
 constexpr int64_t fitting_rows(int64_t blocks) {
     if (blocks == 0) return kBlockSums;
@@ -57,8 +57,8 @@ constexpr int64_t fitting_rows(int64_t blocks) {
                                                                          : sums;
 }
 
-/// The tile for rows that are too few for panels that are folded: what is made of every block of k is live,
-/// too, so that there is room for fewer of them.
+/// The tile for rows that are too few for panels that are folded: the values of every block of k are live,
+/// too, so that there is room for fewer rows.
 constexpr ContractBlocksTile unfolded(ContractBlocksTile tile) {
     const int rows = tile.groups < 8 ? 8 / tile.groups : 1;
     tile.rows = tile.rows < rows ? tile.rows : rows;
@@ -66,8 +66,8 @@ constexpr ContractBlocksTile unfolded(ContractBlocksTile tile) {
     return tile;
 }
 
-/// The rows [first, first + rows), as many as have all that is made of them on the stack, a float of every
-/// block of k.
+/// The rows [first, first + rows), as many as have all derived values on the stack, a float of every block of
+/// k.
 template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, class B, class Coefficient,
           class Offset, class C>
 [[gnu::always_inline]] inline void contract_blocks_rows(int64_t first, M rows, N n_extent, int64_t blocks,
@@ -79,7 +79,7 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
     static_assert(!kHasOffset || kZero == 0 || Tile.block * kLargestNumber<A> <= 1 << 24,
                   "a sum is a float and, as an integer, what a block starts from");
     Sum a_sums[kBlockSums];
-    // Where nothing else asks for the sums, they are what a block starts from.
+    // The sums are the start of a block if nothing else needs them.
     if constexpr (kZero != 0 || kHasOffset)
         sum_blocks<Tile.block>(a, first, rows, blocks, kHasOffset ? 1 : kZero, a_sums);
     const BlockSums<Sum> of_blocks{a_sums, first, blocks};

@@ -6,8 +6,8 @@
 #include "tessera/ntt/foldable.h"
 
 // Contractions in blocks of k (contract_blocks.h) of many rows, the integers of a foldable coefficient
-// multiplied into B's numbers: a panel holds them as shorts, once for all rows. What a block of registers
-// does besides products comes once for every `Fold` of k, not once for every block.
+// multiplied into B's numbers: a panel holds them as shorts, once for all rows. The work of a block of
+// registers besides products comes once for every `Fold` of k, not once for every block.
 
 namespace tessera::ntt::detail {
 
@@ -19,7 +19,7 @@ template <AnyVector Q>
 [[gnu::always_inline]] inline Q folded(Q x, Q zero, Q scale) {
     return map<Q>(
         []<class R>(R numbers, R start, R factor) {
-            using Unsigned = UnsignedShortsIn<R>;  // what is no short wraps
+            using Unsigned = UnsignedShortsIn<R>;  // results beyond a short wrap
             return native::same_bits<R>(
                 (native::same_bits<Unsigned>(numbers) + native::same_bits<Unsigned>(start)) *
                 native::same_bits<Unsigned>(factor));
@@ -58,7 +58,7 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class B, class Scale>
     }
 }
 
-/// Where sums of rows from `first_row` on are, of groups from `first` on.
+/// The place of the sums of rows from `first_row` on and groups from `first` on.
 struct SumsAt {
     float* data;
     int64_t first_row, first, stride_m, stride_group;
@@ -68,9 +68,9 @@ struct SumsAt {
     }
 };
 
-/// What one block of A's scales, from block `begin` of k on, adds to the sums of rows. With t and s the sums
-/// of the products and of A as floats, and w = 0 at first, for every `Fold` of k w = fma(rest, t, w), and
-/// then for each block of these w = fma(offset, s, w); at the end to = fma(a_scale, w, from).
+/// The step for one block of A's scales, from block `begin` of k on: adds to the sums of rows. With t and s
+/// the sums of the products and of A as floats, and w = 0 at first, for every `Fold` of k w = fma(rest, t,
+/// w), and then for each block of these w = fma(offset, s, w); at the end to = fma(a_scale, w, from).
 template <ContractBlocksTile Tile, int Fold, class AScale, class Rest, class Offset>
 struct FoldedSums {
     int64_t begin;
@@ -149,8 +149,8 @@ struct ShortProducts {
     }
 };
 
-/// The rows [first, first + rows), B from a panel. By itself, for this code is the same whatever B is decoded
-/// from.
+/// The rows [first, first + rows), B from a panel. A separate function, since this code does not depend on
+/// the encoding of B.
 template <int MR, int NR, class Products, class Sums>
 [[gnu::noinline]] inline void add_short_products(int64_t first, int64_t rows, int64_t group,
                                                  Products products, NextPanel next, Sums sums) {
@@ -168,7 +168,7 @@ struct FoldedShorts {
     const int32_t* shorts;
     int64_t first, rows;
 
-    /// What a panel of so many groups takes, in numbers of 32 bits.
+    /// Size of a panel of so many groups, in numbers of 32 bits.
     static constexpr int64_t panel_numbers(int64_t groups) { return Tile.a_block / 2 * groups * Tile.lanes; }
 
     template <int NR, Extent Count, class B, class Scale>
@@ -242,7 +242,7 @@ template <ContractBlocksTile Tile, int NR, Extent Count, class Numbers, class AS
         });
 }
 
-/// The rows [first, first + rows), as many as have all that is made of them on the stack.
+/// The rows [first, first + rows), as many as have all derived values on the stack.
 template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, class B, class Coefficient,
           class Offset, class C>
 [[gnu::always_inline]] inline void contract_folded_rows(int64_t first, M rows, N n_extent, int64_t blocks,

@@ -26,7 +26,7 @@ struct ContractTilesTile {
 /// Numbers of a panel of B that is laid in pairs on the stack: 256 KiB, of a second cache of 512.
 inline constexpr int64_t kContractTilesPanel = 131072;
 
-/// Of a block with MR tiles of rows, of which the last one has `last` rows.
+/// The configuration for a block with MR tiles of rows, of which the last one has `last` rows.
 template <ContractTilesTile Tile, int MR>
 constexpr TileConfiguration tile_configuration(int64_t last) {
     TileConfiguration configuration;
@@ -50,7 +50,7 @@ template <int N, class F>
     }
 }
 
-/// `BIsWhole`: K ends in B with a whole tile, of which what is behind K is 0.
+/// `BIsWhole`: K ends in B with a whole tile, in which numbers behind K are 0.
 template <ContractTilesTile Tile, class Unit, bool BIsWhole, class A, class B, class C>
 class TileContraction {
 public:
@@ -74,8 +74,8 @@ private:
     static constexpr int64_t kRowBytes = 4 * Tile.lanes;
     static constexpr int64_t kRowBytesOfA = 2 * Tile.depth;
 
-    /// Of the last tile of rows only the first `last` are there, and of a group the first `width` columns: an
-    /// Int<L> in whole groups.
+    /// Only the first `last` rows of the last tile exist, and the first `width` columns of a group: an Int<L>
+    /// in whole groups.
     template <int MR, int NR, Extent Width>
     void block(int64_t m, int64_t last, int64_t group, Width width) {
         constexpr bool kIsWhole = kIsStatic<Width>;
@@ -108,7 +108,8 @@ private:
                                  [&](int j) { return b_at(group + j, step); }, 2 * b_.stride_pair);
         }
         if (const int64_t rest = k_extent_ % Tile.depth; rest > 0) {
-            // What follows a row, or the last pair, is not A's and B's: copies that end with 0.
+            // Memory behind a row, or behind the last pair, does not belong to A and B: these copies end with
+            // 0.
             alignas(64) bf16 a_end[MR][Tile.tile_rows * Tile.depth] = {};
             for (int i = 0; i < MR; ++i)
                 copy_rows(a_end[i], int64_t{Tile.depth}, a_at(m, i, steps), int64_t{a_.stride_m}, height(i),
@@ -209,8 +210,8 @@ inline void contract_tile_panel(int64_t m, int64_t first, int64_t n, int64_t beg
                                         lane_pairs(panel, pairs * kPairNumbers, Int<kPairNumbers>{}), c);
 }
 
-/// As many groups at a time as have room with all of K, in whole tiles; of a K that leaves no room for one
-/// block of them, as many whole tiles as do.
+/// Takes as many groups at a time as have room with all of K, in whole tiles. If K leaves no room for one
+/// block of them, it is cut into as many whole tiles as fit.
 template <ContractTilesTile Tile, class Unit, Extent K, class A, class B, class C>
 inline void contract_by_tile_panels(int64_t m, int64_t n, K k_extent, A a, B b, C c) {
     constexpr int64_t kDepth = kContractTilesPanel / (Tile.groups * Tile.lanes) / Tile.depth * Tile.depth;
@@ -247,8 +248,8 @@ inline void contract_by_tile_panels(int64_t m, int64_t n, K k_extent, A a, B b, 
 /// order depends on nothing else, so the bits do not change with the block or when K is cut into accumulating
 /// calls at multiples of `depth`, and are those of EmulatedTiles whatever the unit. To first order the error
 /// is at most (depth / 2 + ceil(K / depth)) 2^-24 times the sum of the magnitudes of all products and the C
-/// to begin with, and what flushing to 0 adds: for each product 2^-125 and, where a factor is below 2^-126,
-/// the product.
+/// to begin with, plus the effect of flushing to 0: for each product 2^-125 and, where a factor is below
+/// 2^-126, the product.
 template <ContractTilesTile Tile, class Unit = TileUnit, Extent M, Extent N, Extent K, class P, Extent SM,
           Extent SG, Extent SP, Extent CM, Extent CG>
 requires std::same_as<detail::Pointee<P>, bf16>

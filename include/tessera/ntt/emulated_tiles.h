@@ -11,14 +11,13 @@ namespace tessera::ntt {
 /// TDPBF16PS):
 ///
 ///     for each m:  even[n] = odd[n] = 0
-///                  for each pair of k:  even[n] += A[m, k] * B[n, k]         one fused multiply-add each, to
-///                  nearest
+///                  for each pair of k:  even[n] += A[m, k] * B[n, k]
 ///                                       odd[n] += A[m, k + 1] * B[n, k + 1]
 ///                  C[m, n] += even[n] + odd[n]
 ///
-/// Whatever is smaller than 2^-126 in magnitude is taken as 0 and becomes 0, with its sign. Without FMA
-/// (kHasFma) a product is rounded before it is added; its 16 digits always fit, so the bits are the same as
-/// long as no product but 0 is outside of [2^-126, 2^128).
+/// Each product is added by one fused multiply-add, to nearest. Numbers and results below 2^-126 in magnitude
+/// count as 0 with their sign. Without FMA (kHasFma) a product is rounded before it is added; its 16 digits
+/// always fit, so the bits are the same as long as no product but 0 is outside of [2^-126, 2^128).
 ///
 /// Products of bytes are added modulo 2^32 (TDPBSSD).
 class EmulatedTiles {

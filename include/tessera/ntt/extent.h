@@ -37,7 +37,7 @@ struct IsStatic<Int<N>> : std::true_type {};
 template <class T>
 inline constexpr bool kIsStatic = IsStatic<T>::value;
 
-/// What may stand for an extent: a constant, or any integral number, which is kept as int64_t.
+/// A type that may stand for an extent: a constant, or any integral number, which is kept as int64_t.
 template <class T>
 concept Extent = kIsStatic<T> || std::integral<T>;
 

@@ -2,7 +2,7 @@
 
 #include "tessera/ntt/paired_lanes.h"
 
-// Which lines of B a block of registers of contract() asks for before it reads them.
+// The lines of B that a block of registers of contract() prefetches.
 
 namespace tessera::ntt::detail {
 
@@ -14,8 +14,8 @@ inline constexpr bool kStepsFollow<Lanes<P, StrideGroup, Int<Numbers>>, Numbers>
 template <class StrideGroup, int64_t Numbers>
 inline constexpr bool kStepsFollow<LanePairs<StrideGroup, Int<Numbers>>, Numbers> = true;
 
-/// `Bytes` ahead of what NR groups of L lanes read; does nothing where that is 0, or where B is made of what
-/// lies in memory.
+/// Prefetches `Bytes` ahead of the reads of NR groups of L lanes; does nothing if that is 0, or if B is
+/// computed rather than read from memory.
 template <int Bytes, int NR, int L, class B, class Group = int64_t>
 class FetchLanes {
 public:
@@ -62,7 +62,7 @@ public:
         if (fetches(j, step)) fetch_ahead<Bytes>(in_order(j, step), place(j, step));
     }
     [[gnu::always_inline]] static bool fetches(int j, int64_t step) { return (j + step) % kTurn == 0; }
-    /// What is to be fetched, were it not ahead.
+    /// The address to fetch, without the prefetch distance.
     [[gnu::always_inline]] const char* in_order(int j, int64_t step) const {
         return place(j, step) + (skew_ + step * skew_step_);
     }
@@ -74,8 +74,8 @@ private:
 
     B b_;
     Group group_;
-    /// Bytes from where it reads at step 0 to where it would in the order of addresses, and what each step
-    /// adds.
+    /// Bytes from the read address at step 0 to the one in the order of addresses, and the increment per
+    /// step.
     int64_t skew_ = 0;
     int64_t skew_step_ = 0;
 };

@@ -15,8 +15,8 @@ struct bf16 {
 
 namespace native {
 
-// The same text for a scalar and for a register: `U` is uint32_t or a register of it, comparisons of it give
-// what `?:` takes. A machine with conversions of its own overloads widen_f16 and narrow_f16 with the same
+// The same text for a scalar and for a register: `U` is uint32_t or a register of it, `?:` takes the results
+// of its comparisons. A machine with conversions of its own overloads widen_f16 and narrow_f16 with the same
 // results, to the last bit.
 
 template <class R>
@@ -73,7 +73,7 @@ template <class R>
     return convert_lanes<typename LanesOf<R>::Short>(v == v ? rounded : quiet);
 }
 
-/// narrow_bf16, but what is below 2^-126 in magnitude may become 0.
+/// narrow_bf16, but numbers below 2^-126 in magnitude may become 0.
 template <class R>
 [[gnu::always_inline]] inline auto narrow_bf16_or_flush(R v) {
     return narrow_bf16(v);
@@ -107,8 +107,8 @@ template <class R>
     using F = typename Lanes::Float;
     const S x = same_bits<S>(v);
     const S size = x & 0x7fffffff;
-    // The carry of the rounding goes on into the exponent, and from the largest number into infinity. Of
-    // subnormal numbers the difference wraps, and is not used.
+    // The carry of the rounding goes on into the exponent, and from the largest number into infinity. The
+    // difference wraps for subnormal numbers, and is not used then.
     const U magnitude = same_bits<U>(size);
     const S normal = same_bits<S>((magnitude - (112u << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13);
     // Beside 0.5 the spacing of floats is 2^-24, that of the subnormals of binary16: the addition rounds.

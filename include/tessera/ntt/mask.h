@@ -2,7 +2,7 @@
 
 #include "tessera/ntt/fold.h"
 
-// Masks: what comparisons give. Scalars compare to bool, and the same functions take both.
+// Masks: the results of comparisons. Scalars compare to bool, and the same functions take both.
 
 namespace tessera::ntt {
 

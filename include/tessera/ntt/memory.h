@@ -47,7 +47,7 @@ template <class V>
     return select(iota<WithElement<V, int32_t>>() < count, v, identity);
 }
 
-/// p[i], of packed bits as a float.
+/// p[i]; packed bits give a float.
 template <class P>
 [[gnu::always_inline]] inline auto lane_of(P p, int64_t i) {
     if constexpr (BitPointer<P>) {

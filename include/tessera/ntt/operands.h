@@ -4,21 +4,22 @@
 #include "tessera/ntt/pairs.h"
 #include "tessera/ntt/split_quads.h"
 
-// What contractions read and write: a pointer and strides, each an Int<> or an int64_t, in elements.
+// Operands of contractions: a pointer and strides, each an Int<> or an int64_t, in elements.
 
 namespace tessera::ntt {
 
 namespace detail {
 
-/// What one prefetch brings. Where lines are longer some are asked for twice.
+/// Bytes of one prefetch. If lines are longer, some are requested twice.
 inline constexpr int kLineBytes = 64;
 
-/// What is fetched from so far ahead would be gone from the nearest cache when its turn comes, and holds one
-/// of its few places for lines on their way: it goes to the second cache, and on from there when it is near.
+/// From this prefetch distance on, a line would be evicted from the nearest cache before its use, and would
+/// hold one of the few slots for lines in flight: it is fetched to the second cache, and from there to the
+/// nearest one shortly before its use.
 inline constexpr int64_t kFarAhead = 16384;
 inline constexpr int64_t kNearAhead = 2048;
 
-/// The byte in which what p points to begins.
+/// The byte in which the target of p begins.
 template <class P>
 [[gnu::always_inline]] inline const char* byte_at(P p) {
     if constexpr (BitPointer<P>) {
@@ -64,7 +65,7 @@ struct Rows {
         return broadcast<V>(element(data, m * stride_m + k * stride_k));
     }
 
-    /// A[m, k] and A[m, k + 1], of which the first `Count` exist; what does not is 0 and is not read.
+    /// A[m, k] and A[m, k + 1], of which the first `Count` exist; the others are 0 and not read.
     template <AnyVector V, int64_t Count>
     requires(std::same_as<detail::Pointee<P>, bf16>&& std::same_as<StrideK, Int<1>>)
         [[gnu::always_inline]] PairsOf<V> load_pair(int64_t m, int64_t k, Int<Count>) const {
@@ -73,7 +74,7 @@ struct Rows {
         return broadcast<PairsOf<V>>(pair);
     }
 
-    /// A[m, k] and what follows it along k, as many quads as V has lanes.
+    /// The quads from A[m, k] on along k, as many as V has lanes.
     template <AnyVector V>
     requires(std::same_as<detail::Pointee<P>, int8_t>&& std::same_as<StrideK, Int<1>>)
         [[gnu::always_inline]] QuadsOf<V> load_quads(int64_t m, int64_t k) const {
@@ -107,7 +108,7 @@ struct Lanes {
 };
 
 /// B[n, k] of bf16 at data + n/L*stride_group + k/2*stride_pair + n%L*2 + k%2: the pairs of L consecutive n
-/// are contiguous. Packed `[N/L][K/2][L][2]` is (ceil(K/2)*2*L, 2*L); of an odd K the last pair ends with 0.
+/// are contiguous. Packed `[N/L][K/2][L][2]` is (ceil(K/2)*2*L, 2*L); for an odd K the last pair ends with 0.
 template <class StrideGroup, class StridePair>
 struct LanePairs {
     const bf16* data;
@@ -132,11 +133,10 @@ struct LanePairs {
 
 /// B[n, k] of bytes or packed bits at data + n/L*stride_group + k/4*stride_quad + n%L*4 + k%4, in numbers:
 /// the quads of L consecutive n are contiguous and can be read whole, also those of the last n. Packed
-/// `[N/L][K/4][L][4]` is (K*L, 4*L). Of packed
-/// bits, all of these begin with bytes.
+/// `[N/L][K/4][L][4]` is (K*L, 4*L). With packed bits, all of these begin with bytes.
 template <QuadPointer P, class StrideGroup, class StrideQuad>
 struct LaneQuads {
-    static constexpr int kBias = quad_bias<P>;  ///< what load_quads adds to every number
+    static constexpr int kBias = quad_bias<P>;  ///< added to every number by load_quads
     static constexpr int kBits = [] {           ///< of a number
         if constexpr (BitPointer<P>) {
             return P::kBits;
@@ -170,7 +170,7 @@ struct LaneQuads {
 };
 
 /// B from a function: f(group, k, count) gives the lanes n = group*L + i as a Vector<float, L>, of which
-/// those before `count` (an Int<L> or an int64_t) are valid. What it reads it may decode.
+/// those before `count` (an Int<L> or an int64_t) are valid. It may decode the numbers that it reads.
 template <class F>
 struct Decoded {
     F function;
@@ -270,15 +270,15 @@ template <class A, class V>
 concept RowTermsOperand = RowQuadsOperand<A, V> ||
     (detail::HasTerms<A>&& RowQuadsOperand<decltype(A::low), V>);
 
-/// Where a contraction puts its sums: `start` gives what accumulation begins with, `finish` takes the sums of
-/// the lanes of one group in one row. `count` as in LanesOperand.
+/// Where a contraction puts its sums: `start` gives the start of accumulation, `finish` takes the sums of the
+/// lanes of one group in one row. `count` as in LanesOperand.
 template <class C, class V>
 concept ResultOperand = requires(const C& c, int64_t i, V v) {
     { c.template start<V>(i, i, i) } -> std::same_as<V>;
     c.template finish<V>(i, i, v, i);
 };
 
-/// One whose sums may be formed in parts: `resume` gives what `finish` took.
+/// One whose sums may be formed in parts: `resume` gives the sums that `finish` took.
 template <class C, class V>
 concept ResumableResultOperand = ResultOperand<C, V> && requires(const C& c, int64_t i) {
     { c.template resume<V>(i, i, i) } -> std::same_as<V>;

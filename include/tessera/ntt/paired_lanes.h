@@ -57,7 +57,7 @@ struct PairedLanes {
             return detail::interleave<PairsOf<V>>(valid[0], valid[1]);
         }
     }
-    /// The last of an odd K: what follows it is 0, and is not read.
+    /// The last pair of an odd K: its second number is 0, and is not read.
     template <AnyVector V, Extent Count>
     [[gnu::always_inline]] PairsOf<V> load_single(int64_t group, int64_t pair, Count count) const {
         constexpr bf16 kNothing[lanes_v<V>] = {};

@@ -37,7 +37,8 @@ constexpr int32_t four_times(int byte) {
 template <class P>
 concept QuadPointer = BitPointer<P> || detail::kIsOneOf<detail::Pointee<P>, int8_t, uint8_t>;
 
-/// What load_quads adds to a number that P points to: 0 where these are unsigned, else what makes them so.
+/// The bias that load_quads adds to a number to which P points: 0 where these are unsigned, else the bias
+/// that makes them so.
 template <QuadPointer P>
 inline constexpr int quad_bias = detail::kQuadBias<detail::Pointee<P>>;
 

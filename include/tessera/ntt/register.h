@@ -38,7 +38,7 @@ struct RegisterOf {
 template <class T, int L>
 using Register = typename RegisterOf<T, L>::Type;
 
-// What stands below is chosen where no overload of the included file fits better.
+// The functions below are chosen where no overload of the included file fits better.
 
 /// a * b + c, rounded once where kHasFma, else twice. For scalars and registers.
 template <class R>

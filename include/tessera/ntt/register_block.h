@@ -2,8 +2,8 @@
 
 #include "tessera/ntt/operands.h"
 
-// What the contractions with lanes along n (contract.h, contract_blocks.h) have in common: the sums of one
-// block of registers, MR rows and NR groups of lanes.
+// Common parts of the contractions with lanes along n (contract.h, contract_blocks.h): the sums of one block
+// of registers, MR rows and NR groups of lanes.
 
 namespace tessera::ntt::detail {
 
@@ -14,7 +14,7 @@ constexpr Tile accumulating(Tile tile) {
     return tile;
 }
 
-/// All are x.
+/// Sets all to x.
 template <int MR, int NR, class V>
 [[gnu::always_inline]] inline void fill_with(V (&sum)[MR][NR], V x) {
 #pragma GCC unroll 64
@@ -24,7 +24,7 @@ template <int MR, int NR, class V>
     }
 }
 
-/// What the sums begin with: C, or 0.
+/// Initialises the sums with C, or 0.
 template <bool Accumulate, int MR, int NR, class V, class Group, Extent Count, class C>
 [[gnu::always_inline]] inline void start_sums(V (&sum)[MR][NR], const C& c, int64_t m, Group group,
                                               Count count) {
@@ -41,7 +41,7 @@ template <bool Accumulate, int MR, int NR, class V, class Group, Extent Count, c
     }
 }
 
-/// What they begin with where they go on.
+/// Initialises the sums where they are resumed.
 template <int MR, int NR, class V, class Group, Extent Count, class C>
 [[gnu::always_inline]] inline void resume_sums(V (&sum)[MR][NR], const C& c, int64_t m, Group group,
                                                Count count) {
@@ -52,7 +52,7 @@ template <int MR, int NR, class V, class Group, Extent Count, class C>
     }
 }
 
-/// The first of the partial sums takes the others, in order.
+/// Adds the partial sums to the first one, in order.
 template <int Parts, int MR, int NR, class V>
 [[gnu::always_inline]] inline void add_partial_sums(V (&sums)[Parts][MR][NR]) {
 #pragma GCC unroll 64
@@ -65,7 +65,7 @@ template <int Parts, int MR, int NR, class V>
     }
 }
 
-/// C takes the sums.
+/// Writes the sums to C.
 template <int MR, int NR, class V, class Group, Extent Count, class C>
 [[gnu::always_inline]] inline void finish_sums(const V (&sum)[MR][NR], const C& c, int64_t m, Group group,
                                                Count count) {

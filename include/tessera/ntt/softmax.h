@@ -32,7 +32,7 @@ namespace detail {
 /// How the weights lie when they are multiplied with the values.
 enum class SoftmaxWeights { kF32, kRounded, kBF16 };
 
-/// Stores the valid lanes as the nearest bf16; of what is below 2^-126 that or 0.
+/// Stores the valid lanes as the nearest bf16; numbers below 2^-126 may become 0.
 template <AnyVector V, Extent Count>
 [[gnu::always_inline]] inline void store_weights(bf16* p, V v, Count count) {
     if constexpr (!kIsWhole<V, Count>) {
@@ -49,8 +49,8 @@ template <AnyVector V, Extent Count>
     }
 }
 
-/// What to subtract from scores of maximum m: of a row in which everything is masked, -inf - -inf would be
-/// NaN.
+/// The number to subtract from scores of maximum m: 0 for a row in which everything is masked, since -inf -
+/// -inf would be NaN.
 inline float finite_maximum(float m) {
     return m == -__builtin_inff() ? 0.0f : m;
 }
@@ -78,7 +78,7 @@ struct Rescaled {
 /// Turns the scores of `rows` rows into weights e^(P - m'), m' the new maximum, and updates M and L; scale[i]
 /// becomes e^(M - m'), by which A has to be scaled. `origin`: room for as many numbers. The weights lie where
 /// the scores did, as bf16 at the beginning of their rows with kBF16. No row waits for another, nor its
-/// weights for what its scale takes.
+/// weights for the latency of its scale.
 template <int L, SoftmaxWeights Weights, Extent R, Extent S>
 inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, float* maximum, float* sum,
                          float* scale, float* origin) {
@@ -115,9 +115,9 @@ inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, floa
 }
 
 /// Turns the scores of all rows into weights, some rows after the other, and calls add(rows, weights, value,
-/// scale) for each part: how many rows, their weights as an A, their rows of A in the state, and by what
-/// these have to be scaled before the weighted values are added. The scales wait on the stack; only a large
-/// or unknown number of rows is cut, at `MostRows`.
+/// scale) for each part: the number of rows, their weights as an A, their rows of A in the state, and the
+/// factors by which these have to be scaled before the weighted values are added. The scales wait on the
+/// stack; only a large or unknown number of rows is cut, at `MostRows`.
 template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, Extent SP, class SI, class SG,
           class F>
 [[gnu::always_inline]] inline void for_weights(I i_extent, S s_extent, float* scores, SP stride_score,
@@ -172,8 +172,8 @@ inline void softmax_init(I i_extent, D d_extent, SoftmaxState<SI, SG> state) {
 /// Masked scores are -inf; a row in which everything was masked so far stays (-inf, 0, 0). P[i, s] is at
 /// scores + i*stride_score + s and is overwritten by the weights. `values` has n = d and k = s, in any type;
 /// weights of masked scores are 0, so their values must be finite. A is scaled while it is loaded into the
-/// accumulators of `Tile`. What multiplies the values is the nearest `Weight`, float or bf16; L adds what was
-/// not rounded. With `dot` of the tile it is bf16, and so are the values.
+/// accumulators of `Tile`. The values are multiplied by the nearest `Weight`, float or bf16; L adds the
+/// unrounded weights. With `dot` of the tile it is bf16, and so are the values.
 template <ContractTile Tile, class Weight = float, Extent I, Extent S, Extent D, Extent SP, class Values,
           class SI, class SG>
 requires LanesOperand<Values, Vector<float, Tile.lanes>>
@@ -191,8 +191,8 @@ inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP s
         });
 }
 
-/// into = into + from in the monoid: what two workers found in different parts of the cache, for rows i < I
-/// and d < D.
+/// into = into + from in the monoid: joins the results of two workers for different parts of the cache, for
+/// rows i < I and d < D.
 template <int L, Extent I, Extent D, class SI, class SG, class FromI, class FromG>
 inline void softmax_merge(I i_extent, D d_extent, SoftmaxState<SI, SG> into,
                           SoftmaxState<FromI, FromG> from) {

@@ -4,7 +4,7 @@
 
 // Quads for machines that multiply shorts but not bytes (VPMADDWD and no VPDPBUSD): the numbers of even k
 // and those of odd k as shorts, two in each lane. One factor is of unsigned bytes as before; the other may be
-// any shorts, so numbers of two bytes cost what numbers of one do.
+// any shorts, so numbers of two bytes cost as much as numbers of one.
 //
 //     quad        k + 3      k + 2      k + 1      k        bytes
 //     even              k + 2                 k             shorts
@@ -43,7 +43,7 @@ template <int Radix, AnyVector Q>
 [[gnu::always_inline]] inline Q scaled_sum(Q a, Q b) {
     return map<Q>(
         []<class R>(R x, R y) {
-            using Unsigned = UnsignedShortsIn<R>;  // what is no short wraps
+            using Unsigned = UnsignedShortsIn<R>;  // sums beyond a short wrap
             return native::same_bits<R>(native::same_bits<Unsigned>(x) * uint16_t{Radix} +
                                         native::same_bits<Unsigned>(y));
         },

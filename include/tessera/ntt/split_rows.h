@@ -4,13 +4,13 @@
 #include "tessera/ntt/operands.h"
 #include "tessera/ntt/split_quads.h"
 
-// Rows of A as shorts, made once for all n: what a contraction of quads reads where it multiplies shorts.
-// Numbers of two bytes become one short each.
+// Rows of A as shorts, made once for all n, for contractions of quads that multiply shorts. Numbers of two
+// bytes become one short each.
 
 namespace tessera::ntt::detail {
 
-/// The quads [first_quad, first_quad + quads) of row m at data + (m - first)*2*quads: of each quad the even
-/// shorts, then the odd ones.
+/// The quads [first_quad, first_quad + quads) of row m at data + (m - first)*2*quads: the even shorts of each
+/// quad, then the odd ones.
 struct SplitRows {
     const int32_t* data;
     int64_t first, first_quad, quads;

@@ -3,8 +3,8 @@
 #include "tessera/ntt/bits.h"
 #include "tessera/ntt/half.h"
 
-// What lies in memory and how one number of it is read and written. Arithmetic is F32; other types are
-// widened when they are loaded and rounded when they are stored.
+// Numbers in memory, and reading and writing one of them. Arithmetic is F32; other types are widened when
+// they are loaded and rounded when they are stored.
 
 namespace tessera::ntt {
 
@@ -29,13 +29,13 @@ struct IsBits<PackedBits<B, Signed, Whole>> : std::true_type {};
 template <class T, class... Types>
 inline constexpr bool kIsOneOf = (std::same_as<T, Types> || ...);
 
-/// What P points to: an element type, or the Bits<> type itself.
+/// The target of P: an element type, or the Bits<> type itself.
 template <class P>
 using Pointee = typename PointeeOf<P>::Type;
 
 }  // namespace detail
 
-/// A pointer to bit-packed numbers: Bits<B>, SignedBits<B>, or what lies behind one of them.
+/// A pointer to bit-packed numbers: Bits<B>, SignedBits<B>, or the type of a sum with one of them.
 template <class P>
 concept BitPointer = detail::IsBits<P>::value;
 /// A pointer to numbers that can be read as float.
@@ -62,8 +62,8 @@ requires(std::integral<T> || std::same_as<T, float>) [[gnu::always_inline]] cons
     return native::widen_bf16(x.bits);
 }
 
-/// The number as an element of type T: f16 and bf16 round to nearest even (NaN stays NaN, what is too large
-/// becomes an infinity), integers drop the fraction and saturate (NaN becomes 0).
+/// The number as an element of type T: f16 and bf16 round to nearest even (NaN stays NaN, too large numbers
+/// become infinite), integers drop the fraction and saturate (NaN becomes 0).
 template <class T>
 [[gnu::always_inline]] inline T narrow(float x) {
     if constexpr (std::same_as<T, float>) {

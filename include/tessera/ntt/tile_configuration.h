@@ -4,19 +4,20 @@
 
 namespace tessera::ntt {
 
-// A matrix unit has eight tiles. A tile is up to 16 rows of up to 64 bytes; how many it has of each is
-// configured, and what lies beyond is 0. Products of bf16 take the numbers in pairs of k, those of signed
+// A matrix unit has eight tiles. A tile is up to 16 rows of up to 64 bytes; its numbers of both are
+// configured, and numbers beyond them are 0. Products of bf16 take the numbers in pairs of k, those of signed
 // bytes in quads (Intel, Instruction Set Extensions, chapter 3):
 //
 //     A  row m:     A[m, 0] A[m, 1] A[m, 2] ..
-//     B  row k/2:   B[0, k] B[0, k + 1] B[1, k] B[1, k + 1] ..     or k/4:   B[0, k] .. B[0, k + 3] B[1, k]
-//     .. C  row m:     C[m, 0] C[m, 1] ..   of F32, or of int32
+//     B  row k/2:   B[0, k] B[0, k + 1] B[1, k] B[1, k + 1] ..
+//        or k/4:    B[0, k] .. B[0, k + 3] B[1, k] ..
+//     C  row m:     C[m, 0] C[m, 1] ..   of F32, or of int32
 
 inline constexpr int kTiles = 8;
 inline constexpr int kTileRows = 16;
 inline constexpr int kTileRowBytes = 64;
 
-/// What LDTILECFG reads, and so its layout.
+/// The operand of LDTILECFG, in its layout.
 struct alignas(64) TileConfiguration {
     uint8_t palette = 1;
     uint8_t start_row = 0;

@@ -10,7 +10,7 @@ namespace tessera::ntt {
 /// machine.
 template <class T, int L>
 struct Vector;
-/// What comparisons of vectors give: all bits set, or none, in each lane.
+/// The result of comparing vectors: all bits set, or none, in each lane.
 template <int L>
 struct Mask;
 
@@ -55,7 +55,7 @@ struct VectorTraits<Vector<T, L>> {
 
 template <class V>
 concept AnyVector = detail::VectorTraits<V>::kIsVector;
-/// A scalar or a vector: what the functions of NTT take, so that one text serves both.
+/// A scalar or a vector, the arguments of NTT's functions, so that one text serves both.
 template <class V>
 concept Lanewise = Scalar<V> || AnyVector<V>;
 

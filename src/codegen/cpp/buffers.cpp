@@ -8,7 +8,7 @@
 namespace tessera::codegen::cpp {
 namespace {
 
-/// The type of an element in memory; empty for those that are no bytes of their own.
+/// The type of an element in memory; empty for elements smaller than a byte.
 std::string c_type(ElementType type) {
     switch (type) {
         case ElementType::kF32:
@@ -45,7 +45,7 @@ std::string base_text(const movement::ProgramBuffer& b) {
     return {};
 }
 
-/// Of buffers that lie elsewhere in each repetition it is not asked where.
+/// Buffers whose place differs between repetitions count as sharing memory.
 bool may_share_memory(const movement::ProgramBuffer& a, const movement::ProgramBuffer& b) {
     if (a.memory != b.memory) return false;
     if (a.memory != movement::MemoryKind::kArena) return a.position == b.position;

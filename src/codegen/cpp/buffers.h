@@ -9,8 +9,8 @@ namespace tessera::codegen::cpp {
 
 /// "const float*", "ntt::bf16*", "ntt::Bits<4>": how the elements of a buffer are addressed.
 std::string pointer_type(ElementType element, bool is_written);
-/// Of a parameter for a kernel's buffer: `__restrict` if it is written and none of the others may share
-/// memory with it.
+/// The type of a parameter for a kernel's buffer: `__restrict` if it is written and no aliasing with the
+/// others is possible.
 std::string parameter_type(const movement::ProgramBuffer& buffer,
                            const std::vector<movement::ProgramBuffer>& all);
 /// A pointer to an element that begins with a byte, which the type of `pointer + elements` would not say of

@@ -13,8 +13,8 @@
 namespace tessera::codegen::cpp {
 namespace {
 
-/// A comment of one line. Names of models and nests come from outside: nothing of them may end the line or go
-/// on with the next one, as a backslash does.
+/// A comment of one line. Names of models and nests come from outside: no part of them may end the line, or
+/// continue it on the next one as a backslash does.
 std::string comment(std::string_view text) {
     std::string line = "// ";
     for (const char c : text) {
@@ -24,7 +24,7 @@ std::string comment(std::string_view text) {
     return line + "\n";
 }
 
-/// Of every kernel one, though names that are put together from parts may be equal.
+/// A distinct name for every kernel, even if names composed of parts are equal.
 class FunctionNames {
 public:
     explicit FunctionNames(const std::vector<movement::Program>& programs) {
@@ -49,12 +49,12 @@ private:
 };
 
 /// A kernel in pieces, since several may have one body: layers that differ only in their place in a group.
-/// Buffers are parameters of it, since GCC 12 trusts `__restrict` fully of parameters alone: with it nothing
-/// is loaded again after each store (a norm and rotation of heads takes a tenth less).
+/// Buffers are parameters of it, since GCC 12 trusts `__restrict` fully for parameters alone: with it nothing
+/// is reloaded after each store (a norm and rotation of heads takes a tenth less).
 struct EmittedKernel {
     std::string name;
     std::string comment;
-    std::string symbols;   ///< what all its text may name
+    std::string symbols;   ///< the symbols that its text may name
     std::string pointers;  ///< to its buffers
     std::string body;
     std::string parameters;  ///< of the body: its buffers, in the order in which it names them

@@ -21,7 +21,7 @@ public:
     const std::string& definitions() const { return definitions_; }
 
 private:
-    std::map<std::string, std::string> names_;  ///< by what stands in the type
+    std::map<std::string, std::string> names_;  ///< by the contents of the type
     std::string definitions_;
 };
 

@@ -7,8 +7,7 @@
 
 namespace tessera::codegen::cpp {
 
-/// What the text of a value depends on: whether it stands in a group of lanes, and which accumulators have
-/// lanes.
+/// The context of a value's text: whether it stands in a group of lanes, and which accumulators have lanes.
 struct ValueContext {
     int64_t lanes = 1;                                      ///< of the group; 1: scalars
     std::string valid;                                      ///< the number of valid lanes, in the group
@@ -32,7 +31,7 @@ Text text_of(const movement::ValueExpr& value, const ValueContext& context);
 std::string float_text(const movement::ValueExpr& value, const ValueContext& context, bool widened);
 /// A group of lanes of a product's factor: a vector, also of one lane.
 std::string factor_text(const movement::ValueExpr& value, const ValueContext& context);
-/// As a condition.
+/// The value as a condition.
 Text condition_text(const movement::ValueExpr& value, const ValueContext& context);
 std::string address_text(const movement::Address& address);
 std::string float_literal(double value);

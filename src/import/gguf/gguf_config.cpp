@@ -97,7 +97,7 @@ void read_size(const Reader& reader, const GgufTensor& embedding, DecoderConfig&
         settings.integer(reader.key("vocab_size"), limits::kVocabulary, embedding.dimensions[1]);
 }
 
-/// What no single range says.
+/// Checks that no single range covers.
 void check_size(const Reader& reader, const DecoderSize& size) {
     GgufSettings& settings = reader.settings;
     if (size.heads % size.cache_heads != 0)

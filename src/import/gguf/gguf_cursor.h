@@ -47,11 +47,11 @@ public:
         return taken;
     }
 
-    /// What was read from `begin` on.
+    /// The bytes read from `begin` on.
     std::span<const std::byte> since(size_t begin) const { return bytes_.subspan(begin, offset_ - begin); }
 
     /// Refuses a count whose elements, of at least `least_bytes` each, cannot be in the rest of the file, so
-    /// that nothing is allocated for a number that is only claimed.
+    /// that nothing is allocated for a false count.
     void check_count(uint64_t count, uint64_t least_bytes, std::string_view what) const {
         if (count > remaining() / least_bytes)
             fail(what,

@@ -121,7 +121,7 @@ bool is_integer(GgufValueType type) {
     return facts(type).name.front() == 'u' || facts(type).name.front() == 'i';
 }
 
-/// One integer of an array, widened; what does not fit in 64 signed bits becomes the largest value and is
+/// One integer of an array, widened; one that does not fit in 64 signed bits becomes the largest value and is
 /// refused.
 int64_t read_integer(GgufCursor& cursor, GgufValueType type, std::string_view key) {
     switch (type) {

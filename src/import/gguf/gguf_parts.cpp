@@ -36,7 +36,7 @@ std::optional<int64_t> digits(std::string_view text) {
     return value;
 }
 
-/// Of a file's name without its extension.
+/// The part that a file's name without its extension names.
 std::optional<PartName> part_name(std::string_view stem) {
     if (stem.size() <= kSuffixLength) return std::nullopt;
     const std::string_view suffix = stem.substr(stem.size() - kSuffixLength);
@@ -73,7 +73,7 @@ PartFacts facts_of(const GgufFile& file) {
     return facts;
 }
 
-/// Where the others lie: the name and what the file says must agree.
+/// The name, from which those of the other parts follow; it must agree with the file's contents.
 PartName checked_name(const GgufFile& file, const PartFacts& facts, const std::string& stem) {
     const auto name = part_name(stem);
     if (!name || name->count != facts.count || name->number != facts.number + 1)

@@ -14,7 +14,7 @@
 namespace tessera::import {
 
 /// Reads the metadata of a GGUF file that concern the model, each with its type and range. Every reader
-/// throws Error naming file, key, found and expected. Remembers what was asked for.
+/// throws Error naming file, key, found and expected. Remembers the keys that were asked for.
 class GgufSettings {
 public:
     /// The file and findings must live longer.

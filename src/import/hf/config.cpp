@@ -53,7 +53,7 @@ void read_size(HfSettings& settings, DecoderConfig& config) {
     size.vocabulary = settings.integer("vocab_size", {1, limits::kVocabulary});
 }
 
-/// What no single range says.
+/// Checks that no single range covers.
 void check_size(const HfSettings& settings, const DecoderSize& size) {
     if (size.heads % size.cache_heads != 0)
         throw Error(settings.path(), "num_key_value_heads",

@@ -35,8 +35,8 @@ void read_llama3(HfSettings& scaling, RopeConfig& rope) {
                                 rope.low_frequency_factor));
 }
 
-/// "llama3" and "linear" scale frequencies only; the other forms also depend on the length of the text. What
-/// is left over is refused by account_for: these objects hold nothing harmless.
+/// "llama3" and "linear" scale frequencies only; the other forms also depend on the length of the text.
+/// account_for refuses the remaining settings: these objects hold nothing harmless.
 RopeConfig read_scaling(HfSettings scaling, RopeConfig rope) {
     rope.base = scaling.real("rope_theta", kBase, rope.base);
     scaling.refuse_unless_number("partial_rotary_factor", 1, "rotation of a part of each head");
@@ -60,7 +60,7 @@ RopeConfig read_scaling(HfSettings scaling, RopeConfig rope) {
     return rope;
 }
 
-/// By types of layers, it is that of full attention which counts: layers of other types are refused.
+/// If there are several by types of layers, that of full attention counts: layers of other types are refused.
 std::optional<RopeConfig> read_field(HfSettings& settings, const char* field, const RopeConfig& without) {
     auto parameters = settings.object(field);
     if (!parameters) return std::nullopt;

@@ -58,7 +58,7 @@ void check_size(const StoredTensor& tensor, int64_t bits_each, const JsonCursor&
                                tensor.bytes.size(), tensor.type, entry.at("shape").shown()));
 }
 
-/// What an entry of the header says of a tensor.
+/// The tensor that an entry of the header describes.
 StoredTensor read_entry(const JsonCursor& entry, std::span<const std::byte> data) {
     const std::string type = entry.at("dtype").string();
     const auto known = std::find_if(std::begin(kDataTypes), std::end(kDataTypes),

@@ -22,7 +22,8 @@ struct RealBounds {
 };
 
 /// Reads settings of one object of config.json, each with its type and range; `null` is as good as absent.
-/// Every reader throws Error naming file, field, found and expected. The cursor remembers what was asked for.
+/// Every reader throws Error naming file, field, found and expected. The cursor remembers the fields that
+/// were asked for.
 class HfSettings {
 public:
     /// The findings must live longer.
@@ -49,7 +50,7 @@ public:
 
     /// The field is accounted for: whatever it says changes nothing.
     void ignore(const std::string& field) { (void)object_.find(field); }
-    /// All fields of this object are: what it is has been refused.
+    /// All fields of this object are accounted for: the object itself has been refused.
     void ignore_all();
     /// The fields that hold objects.
     std::vector<std::string> objects() const;

@@ -19,8 +19,7 @@ namespace tessera::import {
 /// `save_pretrained` of HuggingFace transformers.
 class ShardedSafetensors : public WeightSource {
 public:
-    /// Opens all shards. @throws Error naming the index or shard, and the tensor, with which something is
-    /// wrong.
+    /// Opens all shards. @throws Error naming the faulty index or shard, and the tensor.
     static ShardedSafetensors open(const std::string& index_path);
 
     const StoredTensor* find(std::string_view name) const override;

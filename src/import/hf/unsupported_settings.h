@@ -8,7 +8,8 @@ namespace tessera::import {
 /// has.
 void refuse_unsupported_settings(HfSettings& settings);
 
-/// After everything has been read: what nobody has asked for is harmless, or goes to the findings.
+/// Called after everything has been read: settings that nobody has asked for are harmless, or go to the
+/// findings.
 void account_for_rest(const HfSettings& settings, Findings& findings);
 
 }  // namespace tessera::import

@@ -9,7 +9,7 @@
 
 namespace tessera::import {
 
-/// What distinguishes one architecture from the common decoder.
+/// The differences of one architecture from the common decoder.
 struct Architecture {
     std::string_view name;      ///< `model_type` of HuggingFace, `general.architecture` of GGUF
     std::string_view hf_class;  ///< in `architectures` of HuggingFace

@@ -16,7 +16,7 @@ void complete_llama_hf(HfSettings& settings, DecoderConfig& config) {
     // Mistral's window under the name of Llama: the class ignores it, the model was trained with it.
     settings.refuse_unless_neutral("sliding_window", "attention over a sliding window");
     settings.refuse_unless_neutral("use_sliding_window", "attention over a sliding window");
-    settings.ignore("max_window_layers");  // of what such a window would reach
+    settings.ignore("max_window_layers");  // the layers that such a window would reach
 }
 
 void complete_llama_gguf(DecoderConfig& config) {

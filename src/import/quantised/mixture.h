@@ -12,9 +12,8 @@ namespace tessera::import {
 
 struct DecoderSpec;
 
-/// What `--quantize` makes of a float model: which format each matrix gets. Norms and biases stay.
-/// The mixtures are those of llama.cpp (llama-quant.cpp) without an importance matrix; docs/types.md states
-/// them.
+/// The formats that `--quantize` gives the matrices of a float model. Norms and biases stay. The mixtures are
+/// those of llama.cpp (llama-quant.cpp) without an importance matrix; docs/types.md states them.
 enum class Mixture : uint8_t { kQ8_0, kQ4_0, kQ4_K_M };
 
 std::string_view name(Mixture mixture);  ///< "q8_0", "q4_0", "q4_k_m"
@@ -24,7 +23,7 @@ std::optional<Mixture> mixture_of(std::string_view name);
 /// is, since no format has such rows.
 std::optional<ops::WeightFormat> format_in(Mixture mixture, LayerTensor tensor, int64_t layer, int64_t layers,
                                            int64_t inputs);
-/// Of the embedding, or of the head. `is_head`: an embedding that is the head too counts as one.
+/// The format of the embedding, or of the head. `is_head`: an embedding that is the head too counts as one.
 std::optional<ops::WeightFormat> format_in(Mixture mixture, bool is_head, int64_t inputs);
 
 /// Puts the formats of the mixture into the spec. Returns them by the name of the source.

@@ -16,7 +16,7 @@ std::optional<ops::WeightFormat> format_of(const StoredTensor& tensor);
 /// As above, where it is several operands.
 std::optional<ops::WeightFormat> quantised_format_of(const StoredTensor& tensor);
 
-/// The source of one operand of a quantised weight: "blk.0.attn_q.weight#q". Of a weight that is one operand:
+/// The source of one operand of a quantised weight: "blk.0.attn_q.weight#q". If the weight is one operand:
 /// the name of the weight.
 std::string operand_source(const std::string& weight, const ops::WeightOperand& operand);
 

@@ -12,8 +12,8 @@ namespace tessera::import {
 
 /// The tensors of a float checkpoint, in which some also appear as the operands of a quantised format, such
 /// as "model.layers.0.mlp.up_proj.weight#q". A tensor is quantised when the first of its operands is asked
-/// for; what is small of it, all but `q`, is kept until it is asked for too. Not to be used by two threads at
-/// once.
+/// for; its small operands, all but `q`, are kept until they are asked for too. Not to be used by two threads
+/// at once.
 class QuantisingWeights : public WeightSource {
 public:
     /// `formats`: by the name of the tensor, each F32, F16 or BF16, with rows of whole blocks.

@@ -10,7 +10,8 @@
 
 namespace tessera::movement {
 
-/// Faults of a run: those of one kind in one buffer of one kernel are one, with all of its elements.
+/// Faults of a run. Faults of one kind in one buffer of one kernel are merged into one with all their
+/// elements.
 class FaultList {
 public:
     FaultList(const std::vector<std::string>& kernels, size_t most) : kernels_(kernels), most_(most) {}

@@ -146,7 +146,7 @@ private:
             .run();
     }
 
-    /// Of symbols alone.
+    /// The value of a stride, which depends on symbols alone.
     static int64_t stride(const IndexCode& code, const std::vector<int64_t>& slots) {
         return index_value(code, slots, [](size_t, int64_t) { return int64_t{0}; });
     }

@@ -12,21 +12,21 @@
 /// Programs executed without a compiler.
 ///
 /// A program runs on memory as emitted code does, byte offsets included, so that mistakes of memory planning
-/// show. Calls are executed by their meaning. Between two barriers the workers run one after the other;
-/// whatever they would do to each other if they ran at the same time is found from what they touch.
+/// show. Calls are executed by their meaning. Between two barriers the workers run one after the other; races
+/// that they would have if they ran at the same time are found from their accesses.
 ///
 /// Values are those of the emitted code but for the order of sums, which are kept in double: operations
 /// round to f32, stores to the type of the element.
 namespace tessera::movement {
 
-/// The memory of one step. What a program has not written yet may hold anything.
+/// The memory of one step. Elements that a program has not written yet may hold anything.
 struct ProgramMemory {
     std::vector<int64_t> symbols;  ///< as Program::symbols
     std::vector<std::span<std::byte>> inputs, outputs, states;
     std::span<std::byte> constants, arena;
 };
 
-/// In which order the workers run between two barriers. Sound programs do the same in every order.
+/// The order in which the workers run between two barriers. Sound programs do the same in every order.
 enum class WorkerOrder : uint8_t { kAscending, kDescending, kRandom };
 
 struct InterpretOptions {
@@ -40,7 +40,7 @@ struct RunFault {
     enum class Kind : uint8_t {
         kRace,       ///< two workers touch an element in one phase, one of them writes it
         kUnwritten,  ///< an element is read that nothing has written
-        kForeign,    ///< an element is read in whose place another buffer's lies
+        kForeign,    ///< an element is read whose bytes belong to another buffer
         kOutside,    ///< the element is none of the buffer
         kBounds,     ///< a variable has a value that its declaration excludes
     };
@@ -60,8 +60,7 @@ public:
     Interpreter(Interpreter&&) noexcept;
     ~Interpreter();
 
-    /// Runs one step. Faults do not end it: what is read outside of a buffer is NaN, what is written there is
-    /// lost.
+    /// Runs one step. Faults do not end it: reads outside of a buffer give NaN, writes there are lost.
     std::vector<RunFault> run(const ProgramMemory& memory, const InterpretOptions& options = {}) const;
 
 private:
@@ -69,7 +68,7 @@ private:
     std::unique_ptr<Code> code_;
 };
 
-/// Once.
+/// Runs one step of the program.
 std::vector<RunFault> interpret(const Program& program, const ProgramMemory& memory,
                                 const InterpretOptions& options = {});
 

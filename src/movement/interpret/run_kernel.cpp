@@ -289,7 +289,7 @@ void KernelRun::run(const AccumulateCode& fold) {
     double values[kWidth], conditions[kWidth];
     if (!fold.condition.empty()) {
         widened(fold.condition.front(), conditions, count);
-        // Scalars are not even computed where they do not count.
+        // A scalar is not even computed where its condition is false.
         if (!fold.condition.front().has_lanes && conditions[0] == 0) return;
     }
     // A product is added without being rounded.

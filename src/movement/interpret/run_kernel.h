@@ -20,7 +20,7 @@ struct StorageRun {
     Shadow* shadow = nullptr;  ///< none: nobody writes there
     size_t shadow_begin = 0;   ///< of the first element's first byte
     uint32_t owner = 0;        ///< under which the buffer's elements are known
-    bool is_shared = true;     ///< between buffers: then the owner of what is read counts
+    bool is_shared = true;     ///< between buffers: then the owner of each byte read counts
     const std::string* name = nullptr;
 };
 

@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-/// What is known of every byte of a memory while a program runs: through which buffer it was written last,
-/// and which workers have touched it since the last barrier.
+/// The state of every byte of a memory while a program runs: the buffer through which it was written last,
+/// and the workers that have touched it since the last barrier.
 namespace tessera::movement {
 
-/// Who touches memory.
+/// The source of an access to memory.
 struct Toucher {
     uint32_t phase = 0;   ///< from 1; barriers begin a new one
     uint16_t worker = 0;  ///< of the phase
@@ -18,11 +18,11 @@ struct Toucher {
 
 class Shadow {
 public:
-    static constexpr uint32_t kNobody = 0;  ///< whose byte it is that nothing has written
+    static constexpr uint32_t kNobody = 0;  ///< owner of bytes that nothing has written
     static constexpr uint32_t kGiven = std::numeric_limits<uint32_t>::max();  ///< written before the step
     static constexpr uint16_t kSeveral = std::numeric_limits<uint16_t>::max();
 
-    /// `owner`: whose all bytes are in the beginning.
+    /// `owner`: the owner of all bytes in the beginning.
     Shadow(size_t bytes, uint32_t owner) : bytes_(bytes, Byte{.owner = owner}) {}
 
     struct Conflict {
@@ -32,17 +32,17 @@ public:
     };
 
     size_t size() const { return bytes_.size(); }
-    /// Who wrote [begin, begin + count), kNobody if some byte is not written, or written by another one.
+    /// The owner of [begin, begin + count); kNobody if some byte is not written, or has another owner.
     uint32_t owner(size_t begin, size_t count) const {
         const uint32_t first = bytes_[begin].owner;
         for (size_t i = 1; i < count; ++i)
             if (bytes_[begin + i].owner != first) return kNobody;
         return first;
     }
-    /// Whose the first byte is.
+    /// The owner of the first byte.
     uint32_t first_owner(size_t begin) const { return bytes_[begin].owner; }
 
-    /// What another worker has written of it in this phase.
+    /// Records a read. Returns another worker's write to these bytes in this phase, if there is one.
     std::optional<Conflict> read(size_t begin, size_t count, const Toucher& who) {
         std::optional<Conflict> conflict;
         for (size_t i = begin; i < begin + count; ++i) {
@@ -60,7 +60,7 @@ public:
         return conflict;
     }
 
-    /// What another worker has read or written of it in this phase.
+    /// Records a write. Returns another worker's access to these bytes in this phase, if there is one.
     std::optional<Conflict> write(size_t begin, size_t count, const Toucher& who, uint32_t owner) {
         std::optional<Conflict> conflict;
         for (size_t i = begin; i < begin + count; ++i) {

@@ -77,7 +77,7 @@ std::optional<Attributes> recognise_concat(const Operator& op, Symbols symbols) 
     const auto axis = axis_of(choice->arguments.front());
     const auto first = shape_of(*d, 0), second = shape_of(*d, 1);
     if (!axis || !first || !second) return {};
-    // What it has to be is what would be made of operands of these types.
+    // The operator must equal the concatenation made for operands of these types.
     const std::vector<TensorType> types = {row_major(d->tensors[0].type, *first),
                                            row_major(d->tensors[1].type, *second)};
     const Attributes attributes = {{"axis", *axis}};

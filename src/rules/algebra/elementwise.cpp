@@ -1,5 +1,5 @@
-// Maps of elements, and what their bodies say of numbers; what may be changed and what not is written in
-// docs/rewriting.md.
+// Rules on element-wise maps and the arithmetic of their bodies; docs/rewriting.md states the permitted
+// changes.
 #include "rules/algebra/families.h"
 #include "rules/algebra/indexed.h"
 #include "rules/algebra/permutation.h"
@@ -35,7 +35,7 @@ bool holds_every_value(ElementType holder, ElementType from) {
     return -(int64_t{1} << digits) <= values.low && values.high <= int64_t{1} << digits;
 }
 
-/// The only definition of a match, and what a change of it makes of the matched operator.
+/// A rule on the only definition of a match: `change` gives the new definition of the matched operator.
 Rule definition_rule(const Families& families, std::string name,
                      std::function<std::optional<Definition>(const Definition&)> change) {
     return Rule(

@@ -6,9 +6,9 @@
 #include "rules/algebra/draft.h"
 #include "rules/rule_entry.h"
 
-/// The families of operators that the algebra knows, and its rules, one file for each family. What belongs to
-/// a family follows from definitions alone; members exist for any rank, any element type, and extents that
-/// are constants or multiples of a symbol of the graph.
+/// The families of operators that the algebra knows, and its rules, one file for each family. Membership of a
+/// family follows from definitions alone; members exist for any rank, any element type, and extents that are
+/// constants or multiples of a symbol of the graph.
 namespace tessera::rules {
 
 /// Families over a graph with these symbols.
@@ -34,7 +34,7 @@ struct Families {
     egraph::FamilyPtr slice;
     /// Two operands behind each other along axis; first, the extent of the first one there.
     egraph::FamilyPtr concat;
-    /// Any structured operator that says in its body what can be said more simply; matched only.
+    /// Any structured operator whose body can be simplified; matched only.
     egraph::FamilyPtr simplifiable;
 };
 

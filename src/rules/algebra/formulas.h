@@ -14,7 +14,7 @@ using egraph::Formula;
 
 /// "exp(X)", "X * Z": of `operands` operands, which are called X, Z and W and must all occur.
 Formula formula(std::string_view text, int operands);
-/// What the operand holds, as it is.
+/// The operand's element itself.
 Formula bare_read();
 bool is_bare_read(const Formula& formula);
 
@@ -24,7 +24,7 @@ std::optional<Formula> formula_of(const ExprPtr& expr, const Definition& definit
 
 /// The expression with other expressions for its reads (children of a replaced one are not visited).
 ExprPtr with_reads(const ExprPtr& expr, const std::function<ExprPtr(const Read&)>& replace);
-/// The expression with another one for what the monoid has folded.
+/// The expression with another one in place of the monoid's result.
 ExprPtr with_folded(const ExprPtr& post, const ExprPtr& folded);
 
 }  // namespace tessera::rules

@@ -16,8 +16,8 @@ inline Permutation inverse(const Permutation& perm) {
     return result;
 }
 
-/// What belongs to the axes of the operand, in the order of the result. Of a permutation: first `values`,
-/// then `perm`.
+/// `values`, one for each axis of the operand, in the order of the result's axes. If they are a permutation,
+/// the result permutes by `values`, then by `perm`.
 template <typename T>
 std::vector<T> permuted(const std::vector<T>& values, const Permutation& perm) {
     std::vector<T> result;

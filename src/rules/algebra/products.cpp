@@ -110,7 +110,7 @@ std::vector<RuleEntry> product_rules(const Families& families) {
     const auto t = [&](Pattern x) {
         return apply(families.transpose, {{"perm", bound("p")}}, {std::move(x)});
     };
-    // Of weights and of a cache it would be a copy: these are widened panel by panel as they are read.
+    // Widening weights or a cache would copy them: these are widened panel by panel as they are read.
     const auto is_narrow_rows = [](const egraph::ClassFacts& facts) {
         const ElementType element = facts.types.front().element;
         return !facts.is_constant && (element == ElementType::kF16 || element == ElementType::kBF16);

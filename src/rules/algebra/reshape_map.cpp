@@ -22,7 +22,7 @@ bool is_behind(const Dim& a, const Dim& b) {
     return a.symbol.has_value() == b.symbol.has_value() ? a.factor < b.factor : !a.symbol;
 }
 
-/// Of each axis of a group: the elements that lie between neighbours along it. Empty where a symbol decides.
+/// The stride of each axis of a group, in elements. Empty where it depends on a symbol.
 std::optional<std::vector<int64_t>> strides(const std::vector<Dim>& shape, size_t first, size_t last) {
     std::vector<int64_t> result(last - first, 1);
     int64_t stride = 1;

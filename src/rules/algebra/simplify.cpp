@@ -27,7 +27,7 @@ bool is_integer_read(const ExprPtr& expr, const Definition& definition) {
     return access && is_integer(definition.tensors[static_cast<size_t>(access->tensor)].type);
 }
 
-/// What the call is, its arguments being simplified already.
+/// The simplified call, given simplified arguments.
 ExprPtr without_identity(const ExprPtr& whole, const Apply& call, const Definition& definition) {
     const ExprPtr& x = call.arguments.front();
     const ExprPtr& y = call.arguments.back();

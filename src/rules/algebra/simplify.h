@@ -8,15 +8,15 @@
 
 namespace tessera::rules {
 
-/// The body, or post-expression, without what does nothing to any number of its type, NaN and signed zero
+/// The body, or post-expression, without operations that change no number of its type, NaN and signed zero
 /// included:
 ///
 ///     x * 1 = 1 * x = x / 1 = x     x - 0 = x + -0.0 = x      x + 0 = 0 + x = x where x is an integer
 ///     --x = x    abs(-x) = abs(abs(x)) = abs(x)    min(x, x) = max(x, x) = x
 ///
-/// x + 0 stays for floats: of -0 it makes 0. Nothing is said of x * 0 and x - x, which NaN and infinity
+/// x + 0 stays for floats: it turns -0 into 0. Nothing is said of x * 0 and x - x, which NaN and infinity
 /// forbid, nor of sums and products of three, whose order decides how they round. Null stays null; where
-/// nothing can be said the same tree comes back.
+/// nothing can be simplified, the same tree is returned.
 ExprPtr simplified(const ExprPtr& expr, const Definition& definition);
 
 /// The rest and the factor c of a product x * c, c * x or x / c^-1 whose literal c is a power of two: only

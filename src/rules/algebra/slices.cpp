@@ -114,7 +114,7 @@ std::vector<RuleEntry> slice_rules(const Families& families) {
         for (size_t axis = 0; axis < result.size(); ++axis) result[axis] *= m.attribute<Numbers>("by")[axis];
         return result;
     });
-    // What the transpose `p` brings to each axis, where it came from.
+    // The entry of each axis of the operand, taken from the axis to which the transpose `p` brings it.
     const auto numbers_below = [](const std::string& name) {
         return computed([name](const Match& m) -> Attribute {
             return permuted(m.attribute<Numbers>(name), inverse(m.attribute<Permutation>("p")));

@@ -1,5 +1,5 @@
-// The node stands alone in a graph, is decomposed there as everywhere, and what it became is added as terms
-// over the classes that it read.
+// The node is decomposed alone in a graph, and the resulting nodes are added as terms over the classes that
+// it read.
 #include "rules/decompose/composites.h"
 
 #include <fmt/core.h>

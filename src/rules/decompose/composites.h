@@ -7,8 +7,8 @@
 
 namespace tessera::rules {
 
-/// A composite is what its decomposition is (ops/composite.h): one rule for each kind, after which the
-/// e-graph holds both forms and the cost decides.
+/// A composite equals its decomposition (ops/composite.h): one rule for each kind, after which the e-graph
+/// holds both forms and the cost decides.
 std::vector<RuleEntry> decomposition_rules(ops::Symbols symbols);
 
 }  // namespace tessera::rules

@@ -26,8 +26,8 @@ egraph::FamilyPtr packable() {
         }});
 }
 
-/// The term in this layout. That unpacking gives the term back is stated at once: so everybody who reads it
-/// learns of its packed forms.
+/// The term in this layout. The equality of the term and its unpacked form is stated at once, so that all its
+/// readers see the packed forms.
 TermId packed(EGraph& graph, TermId term, const Layout& layout, const PackRuleOptions& options) {
     const TensorType& type = type_of(graph, term);
     if (type.layout == layout) return term;
@@ -63,7 +63,7 @@ public:
         if (std::ranges::find(forms_, form) == forms_.end()) forms_.push_back(form);
     }
 
-    /// What is not constant stays row-major.
+    /// Operands that are not constant stay row-major.
     void add_for_constants(Form form) {
         for (size_t i = 0; i < children_.size(); ++i)
             form.operands[i] = graph_.facts(children_[i]).is_constant
@@ -118,7 +118,7 @@ private:
     std::vector<Form> forms_;
 };
 
-/// Layouts in which a row-major term is there, itself left out: what is unpacked in its class.
+/// Other layouts in which a row-major term exists: those of the unpacked terms in its class.
 std::vector<Layout> packed_layouts(const EGraph& graph, TermId term) {
     std::vector<Layout> found;
     for (const TermId node : graph.nodes(graph.find(term))) {
@@ -150,7 +150,7 @@ bool is_found_by_index(const Definition& definition, int tensor) {
     });
 }
 
-/// What a rule on operators looks at.
+/// The input of a rule on operators.
 struct Plain {
     const EGraph& graph;
     const Operator& op;

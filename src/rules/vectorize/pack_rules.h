@@ -18,31 +18,32 @@ struct Form {
 };
 
 struct PackRuleOptions {
-    std::vector<machine::ComputeUnit> units;  ///< of the machine: they say what is packed
+    std::vector<machine::ComputeUnit> units;  ///< of the machine: they determine the packings
     std::vector<DimSymbol> symbols;           ///< of the graph
     /// Layouts of constants to offer beside those that follow from the units; may be null.
     std::function<std::vector<Form>(const egraph::Operator&)> more_forms = {};
 };
 
-/// MetaPackOperation: an operator on row-major tensors equals unpacking what it makes of packed ones, by
-/// every packing that a unit takes. Each is offered thrice: with all its tensors packed, with its constants
-/// packed and the rest row-major, as units do that read rows at a stride, and with the result alone not
-/// packed.
+/// MetaPackOperation: an operator on row-major tensors equals the unpacked result of the operator on packed
+/// ones, for every packing that a unit takes. Each is offered thrice: with all its tensors packed, with its
+/// constants packed and the rest row-major, as units do that read rows at a stride, and with the result alone
+/// not packed.
 egraph::Rule meta_pack(const PackRuleOptions& options);
 
 /// An operator one of whose operands is there in packed form works on that: the packing of its iterators
 /// that the lanes of the operand are, for its other tensors too. So layouts pass through chains.
 egraph::Rule pass_through(const PackRuleOptions& options);
 
-/// An operator whose result somebody wants packed makes it so, from operands as they are, packed alike, or in
-/// any form in which the only one is there: a repack is part of the operator in front of it.
+/// An operator whose result is wanted in packed form makes it so, from operands as they are, packed alike,
+/// or, if there is only one, in any form in which it exists: a repack becomes part of the operator in front
+/// of it.
 egraph::Rule write_as_read(const PackRuleOptions& options);
 
-/// What an operator finds by an index (a row of an embedding) is found in any form of the constant.
+/// An operator that finds elements by an index (a row of an embedding) can read any form of the constant.
 egraph::Rule read_as_stored(const PackRuleOptions& options);
 
-/// FoldNopPack and its like: packing what was packed is packing once, and nothing at all where that is how
-/// it lay to begin with. Thereby an unpack before a pack becomes a direct repack.
+/// FoldNopPack and its like: packing twice is packing once, and nothing at all if the second restores the
+/// original layout. Thereby an unpack before a pack becomes a direct repack.
 egraph::Rule fold_packs(const PackRuleOptions& options);
 
 /// All of them.

@@ -23,7 +23,7 @@ bool is_multiple(const ExprPtr& expr, int64_t factor) {
     return is_sum && std::ranges::all_of(call->arguments, each);
 }
 
-/// What an aligned group of `factor` values of x does to a component.
+/// The effect of an aligned group of `factor` values of x on a component.
 Along along(const ExprPtr& component, int x, int64_t factor) {
     if (!uses(component, x)) return Along::kSame;
     if (std::holds_alternative<IteratorRef>(component->node)) return Along::kSideBySide;
@@ -110,7 +110,7 @@ private:
         }
     }
 
-    /// Of the tensors that both iterators run through at least one must have the unit's type.
+    /// At least one of the tensors that both iterators run through must have the unit's type.
     void add_neighbours(const machine::ComputeUnit& unit, const std::map<char, int>& iterators) {
         OperatorPacking packing{std::vector<Packing>(definition_.tensors.size()), unit.name};
         bool is_taken = false;

@@ -25,7 +25,7 @@ using Packing = std::vector<PackedIterator>;
 /// One way to pack an operator: a packing for each tensor, as Definition::tensors.
 struct OperatorPacking {
     std::vector<Packing> tensors;
-    std::string unit;  ///< whose lanes these are
+    std::string unit;  ///< the unit that has these lanes
 };
 
 /// How iterator x, in aligned groups of `factor`, runs through the tensor: along this axis, one element a
@@ -43,9 +43,10 @@ std::optional<Packing> packing_of(const Definition& definition, int tensor, cons
 
 /// Every packing of every set of iterators that one of the units takes.
 ///
-/// A unit's axis that its result has is a parallel iterator of the operator, one that it lacks a reduction.
-/// The operands of a vector unit may broadcast: lanes along any one iterator are always a way. Of a matrix
-/// unit an iterator occurs in exactly the operands whose lanes name the axis, and their types are the unit's.
+/// A unit's axis stands for a parallel iterator of the operator if the unit's result has it, else for a
+/// reduction. The operands of a vector unit may broadcast: lanes along any one iterator are always a way.
+/// With a matrix unit, an iterator occurs in exactly the operands whose lanes name the axis, and their types
+/// are the unit's.
 std::vector<OperatorPacking> packings_for(const Definition& definition,
                                           const std::vector<machine::ComputeUnit>& units);
 

@@ -30,7 +30,7 @@ TEST(Mixture, NamesReadBack) {
     EXPECT_EQ(mixture_of(""), std::nullopt);
 }
 
-// What llama.cpp makes of a model of 28 layers (Qwen3-0.6B): the layers whose `attn_v` and `ffn_down` are
+// llama.cpp's mixture for a model of 28 layers (Qwen3-0.6B): the layers whose `attn_v` and `ffn_down` are
 // Q6_K.
 TEST(Mixture, MoreBitsGoWhereLlamaCppPutsThem) {
     const std::vector<int64_t> expected = {0, 1, 2, 5, 8, 11, 14, 17, 20, 23, 24, 25, 26, 27};

@@ -17,7 +17,7 @@ size_t block_bytes(const std::string& type);
 /// The values of a row of blocks, each rounded to F32 once.
 std::vector<float> dequantised(const std::string& type, const std::string& blocks);
 
-/// Which numbers the F16 fields of random blocks hold.
+/// The numbers that the F16 fields of random blocks hold.
 enum class Halves : uint8_t {
     kAny,     ///< any pattern of bits
     kWeights  ///< such that the values of a block are about -0.1 to 0.1, as in a trained model

@@ -13,7 +13,7 @@
 #include "ir/interpreter.h"
 #include "ops/rows.h"
 
-// What the expression of each format gives, evaluated by the interpreter on the repacked operands, against
+// The values of each format's expression, evaluated by the interpreter on the repacked operands, against
 // values that plain loops read from ggml's block structures.
 
 namespace tessera::import {

@@ -1,5 +1,5 @@
-// What each rule of table 2 says, alone or after meta-pack; that forms compute the same is tested on emitted
-// code (codegen/layouts_test.cpp), since to the interpreter a layout is nothing.
+// The equalities of each rule of table 2, alone or after meta-pack. Tests of emitted code
+// (codegen/layouts_test.cpp) show that forms compute the same, since the interpreter ignores layouts.
 #include "rules/vectorize/pack_rules.h"
 
 #include <set>
@@ -99,7 +99,7 @@ TEST_F(PackRules, WhatIsFoundByAnIndexIsFoundInEveryForm) {
 }
 
 TEST_F(PackRules, LayoutsPassThroughAndResultsAreMadeAsTheyAreRead) {
-    // A unit for products alone: what the exponential may be follows from its neighbours.
+    // A unit for products alone: the forms of the exponential follow from its neighbours.
     options_.units = {{.name = "tiles",
                        .kind = machine::UnitKind::kMatrix,
                        .operands = {{"A", "f32", {{'m', 2}, {'k', 4}}},
@@ -110,7 +110,7 @@ TEST_F(PackRules, LayoutsPassThroughAndResultsAreMadeAsTheyAreRead) {
                 Contains("product(lanes <0:2, 1:4>; lanes <0:8, 1:4>) -> lanes <0:2, 1:8>"));
     EXPECT_THAT(forms({meta_pack(options_)}), Not(Contains(passed)));
     EXPECT_THAT(forms({meta_pack(options_), pass_through(options_)}), Contains(passed));
-    // It may unpack as well, and what it made then somebody packs.
+    // It may unpack as well, and a reader then packs its result.
     EXPECT_THAT(forms({meta_pack(options_), pass_through(options_)}),
                 Contains("exponential(lanes <0:2, 1:8>) -> row-major"));
     EXPECT_THAT(forms({meta_pack(options_), pass_through(options_), write_as_read(options_)}),

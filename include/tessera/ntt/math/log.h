@@ -5,7 +5,7 @@
 namespace tessera::ntt {
 
 /// The natural logarithm. At most 1 ulp (1.5 without FMA), denormal arguments included. log(0) = -inf,
-/// log(inf) = inf, of x < 0 NaN; NaN stays.
+/// log(inf) = inf, log(x) = NaN for x < 0; NaN stays.
 template <FloatLanes V>
 [[gnu::always_inline]] inline V log(V x) {
     // x = 2^e (1 + f) with 1 + f in [2/3, 4/3): log(x) = e ln 2 + log(1 + f),
@@ -13,7 +13,7 @@ template <FloatLanes V>
     constexpr int32_t kTwoThirds = 0x3f2aaaab;
     const auto denormal = x < 0x1p-126f;
     const V normal = select(denormal, x * 0x1p23f, x);
-    // Of negative numbers, whose result is replaced below, the magnitude: the integers stay in range.
+    // The magnitude of negative numbers, whose result is replaced below: the integers stay in range.
     const auto bits = reinterpret<int32_t>(abs(normal));
     const auto exponent = (bits - kTwoThirds) >> 23;
     const V e = convert<float>(exponent) - select(denormal, broadcast<V>(23.0f), broadcast<V>(0.0f));
