@@ -48,7 +48,7 @@ class SharedModels : public ::testing::TestWithParam<SharedModel> {};
 
 TEST_P(SharedModels, AgreeAtEveryPosition) {
     TESSERA_SKIP_WITHOUT_SHARED("data", "logits and greedy ids of published checkpoints");
-    const std::filesystem::path data = tessera::testing::shared_data("data");
+    const std::filesystem::path data = test::shared_data("data");
     const SharedModel& model = GetParam();
     const TemporaryFolder folder;
     for (const std::string chunk : {"", "7", "3", "1"}) {

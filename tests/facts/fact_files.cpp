@@ -72,7 +72,7 @@ std::filesystem::path own_definitions() {
 }
 
 std::filesystem::path zoo() {
-    return tessera::testing::shared_data("zoo");
+    return test::shared_data("zoo");
 }
 
 std::vector<std::filesystem::path> definitions_in(const std::filesystem::path& folder) {

@@ -333,7 +333,7 @@ TEST(GgufFuzz, RandomBytesGiveAnErrorOrAFile) {
 TEST(GgufData, ReadsTheSharedFiles) {
     const char* const name = "data/stories260K/stories260K.gguf";
     TESSERA_SKIP_WITHOUT_SHARED(name, "a real GGUF file");
-    const GgufFile file = GgufFile::open(tessera::testing::shared_data(name));
+    const GgufFile file = GgufFile::open(test::shared_data(name));
     EXPECT_EQ(file.metadata().get_string("general.architecture"), "llama");
     EXPECT_EQ(file.metadata().get_array<std::string_view>("tokenizer.ggml.tokens")->size(), 512u);
     EXPECT_EQ(file.tensors().size(), 48u);

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kData = tessera::testing::shared_data("data");
+const fs::path kData = test::shared_data("data");
 
 /// An F32 forward pass in plain order reaches 4e-7 to 9e-7; a wrong epsilon shows at 7e-6.
 constexpr double kOfTheRange = 3e-6;

@@ -32,7 +32,7 @@ std::filesystem::path definitions_folder() {
 }
 
 std::filesystem::path zoo_folder() {
-    return testing::shared_data("zoo");
+    return test::shared_data("zoo");
 }
 
 InterpretedFile interpret_text(const std::string& text, const std::string& where) {

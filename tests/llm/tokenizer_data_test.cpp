@@ -22,7 +22,7 @@ struct Source {
 };
 
 std::filesystem::path data() {
-    return tessera::testing::shared_data("data");
+    return test::shared_data("data");
 }
 
 class TokenizerVectors : public testing::TestWithParam<Source> {};

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// A file or folder of `shared/`, which may lie beside the checkout: checkpoints, instances and oracles that
 /// the tests use where they are.
@@ -12,9 +12,9 @@ inline std::filesystem::path shared_data(const std::filesystem::path& name) {
     return std::filesystem::path(TESSERA_SOURCE_DIR).parent_path() / "shared" / name;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test
 
 /// Skips the test where `shared/name` is missing. `what` is not checked then, which scripts/test.sh prints.
-#define TESSERA_SKIP_WITHOUT_SHARED(name, what)                          \
-    if (!std::filesystem::exists(::tessera::testing::shared_data(name))) \
+#define TESSERA_SKIP_WITHOUT_SHARED(name, what)                       \
+    if (!std::filesystem::exists(::tessera::test::shared_data(name))) \
     GTEST_SKIP() << "not checked: " << (what) << "; ../shared/" << (name) << " is missing"
