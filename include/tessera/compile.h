@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,6 +85,14 @@ struct CompileReport {
 /// missing.
 CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,
                       const CompileSettings& settings);
+
+/// Compiles a program, the text of a graph in a file (.ir, docs/programs.md), into an artefact that `tessera
+/// run` calls with arrays. `constants`: a NumPy file for each tensor that the graph names as the source of a
+/// constant. `policy`, `cache_type`, `quantize` and `context` of the settings must be left as they are.
+/// @throws Error as compile does, and of kind kUsage if one of these four is given.
+CompileReport compile_program(const std::filesystem::path& program,
+                              const std::map<std::string, std::filesystem::path>& constants,
+                              const std::filesystem::path& out, const CompileSettings& settings);
 
 /// Makes an artefact fit another machine, without the model that it came from. The artefact keeps its policy,
 /// the types of its weights and cache, and its context: `policy`, `cache_type` and `quantize` of the settings

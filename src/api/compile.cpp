@@ -1,5 +1,7 @@
 #include "tessera/compile.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "compiler/compiler.h"
@@ -64,6 +66,22 @@ CompileReport compile(const std::filesystem::path& model, const std::filesystem:
     if (!std::filesystem::exists(model))
         throw Error(model.string(), "", "does not exist", "give a HuggingFace folder or a GGUF file");
     return compiler::compile_model(model, out, options_of(settings));
+}
+
+CompileReport compile_program(const std::filesystem::path& program,
+                              const std::map<std::string, std::filesystem::path>& constants,
+                              const std::filesystem::path& out, const CompileSettings& settings) {
+    const CompileSettings untouched;
+    const std::pair<const char*, bool> of_models[] = {
+        {"policy", settings.policy != untouched.policy},
+        {"cache_type", settings.cache_type != untouched.cache_type},
+        {"quantize", settings.quantize != untouched.quantize},
+        {"context", settings.context.has_value()}};
+    for (const auto& [setting, is_given] : of_models)
+        if (is_given)
+            throw Error(program.string(), setting, "is a setting for models, this is a program",
+                        "its operators and types are what the file says", ErrorKind::kUsage);
+    return compiler::compile_program(program, constants, out, options_of(settings));
 }
 
 CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,

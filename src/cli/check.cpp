@@ -12,6 +12,7 @@
 #include "import/import_model.h"
 #include "import/repeating_groups.h"
 #include "llm/load_tokenizer.h"
+#include "support/error.h"
 #include "support/printable.h"
 
 namespace tessera::cli {
@@ -79,6 +80,9 @@ std::string check_tokenizer(const import::Checkpoint& checkpoint, import::Findin
 }
 
 int check(const std::string& model) {
+    if (std::filesystem::path(model).extension() == ".ir" && !std::filesystem::is_directory(model))
+        throw Error(model, "", "is a program, not a model",
+                    "`tessera compile FILE.ir -o OUT.tsr` says what is not supported");
     import::ModelReport report = import::inspect_model(model);
     import::Checkpoint& checkpoint = report.checkpoint;
     row("model", "{} ({})", checkpoint.path, checkpoint.format);

@@ -1,10 +1,15 @@
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/compiling.h"
+#include "cli/named_values.h"
 #include "cli/number_checks.h"
 #include "cli/verb.h"
+#include "support/error.h"
 
 namespace tessera::cli {
 namespace {
@@ -13,12 +18,24 @@ struct CompileArguments {
     std::string model;
     std::string out;
     CompileFlags flags;
+    std::vector<std::string> constants;  ///< NAME=FILE
     bool is_quiet = false;
 };
 
+/// A checkpoint is a folder or ends in .gguf.
+CompileReport compile_file(const CompileArguments& options, const Environment& environment) {
+    const auto constants = named_files("--constant", options.constants);
+    if (std::filesystem::path(options.model).extension() == ".ir")
+        return compile_program(options.model, constants, options.out, options.flags, environment);
+    if (!constants.empty())
+        throw Error(options.model, "--constant", "is for programs (.ir); a checkpoint has its own weights",
+                    "", ErrorKind::kUsage);
+    return compile(options.model, options.out, options.flags, environment);
+}
+
 Job declare_compile(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<CompileArguments>();
-    app.add_option("MODEL", options->model, "folder in HuggingFace form, or GGUF file")
+    app.add_option("MODEL", options->model, "folder in HuggingFace form, GGUF file, or program (.ir)")
         ->required()
         ->check(not_empty());
     app.add_option("-o,--out", options->out, "the artefact to write")
@@ -27,9 +44,12 @@ Job declare_compile(CLI::App& app, const Environment& environment) {
         ->type_name("OUT.tsr");
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_compile_flags(app, options->flags);
+    add_named_files(app, "--constant", options->constants,
+                    "of a program: a NumPy file for a tensor that it names as the source of a constant; may "
+                    "be repeated");
     return [options, &environment] {
         if (!options->is_quiet) advise_measuring(options->flags, environment);
-        const CompileReport report = compile(options->model, options->out, options->flags, environment);
+        const CompileReport report = compile_file(*options, environment);
         if (!options->is_quiet) print_report(options->out, report);
         return 0;
     };
@@ -39,13 +59,14 @@ Job declare_compile(CLI::App& app, const Environment& environment) {
 
 Verb compile_verb() {
     return {.name = "compile",
-            .help = "compile a checkpoint into an artefact with native code",
+            .help = "compile a checkpoint or a program into an artefact with native code",
             .examples = {"tessera compile models/tessera-tiny -o tiny.tsr",
                          "tessera compile model.gguf -o model.tsr --machine machines/avx2.toml",
                          "tessera compile models/tessera-tiny -o tiny.tsr --dump passes",
                          "tessera compile models/tessera-tiny -o tiny.tsr --plan edited.toml",
                          "tessera compile models/Qwen3-0.6B -o small.tsr --quantize q4_k_m",
-                         "tessera compile model.gguf -o model.tsr --policy exact --cache-type f16"},
+                         "tessera compile model.gguf -o model.tsr --policy exact --cache-type f16",
+                         "tessera compile matmul.ir -o matmul.tsr --constant w=w.npy --workers 2"},
             .declare = declare_compile};
 }
 

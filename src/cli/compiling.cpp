@@ -117,6 +117,12 @@ CompileReport compile(const fs::path& model, const fs::path& out, const CompileF
     return report;
 }
 
+CompileReport compile_program(const fs::path& program, const std::map<std::string, fs::path>& constants,
+                              const fs::path& out, const CompileFlags& flags,
+                              const Environment& environment) {
+    return tessera::compile_program(program, constants, out, Compilation(flags, environment).settings());
+}
+
 CompileReport retarget(const fs::path& artefact, const fs::path& out, const CompileFlags& flags,
                        const Environment& environment) {
     CompileReport report = tessera::retarget(artefact, out, Compilation(flags, environment).settings());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "cli/environment.h"
@@ -40,6 +41,11 @@ void advise_measuring(const CompileFlags& flags, const Environment& environment)
 /// Compiles with progress on the terminal, and prints the warnings about the checkpoint.
 CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,
                       const CompileFlags& flags, const Environment& environment);
+/// The same of a program, with a NumPy file for each source of its constants.
+CompileReport compile_program(const std::filesystem::path& program,
+                              const std::map<std::string, std::filesystem::path>& constants,
+                              const std::filesystem::path& out, const CompileFlags& flags,
+                              const Environment& environment);
 /// The same from an artefact.
 CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,
                        const CompileFlags& flags, const Environment& environment);

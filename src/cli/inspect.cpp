@@ -18,6 +18,7 @@
 #include "layouts/search_page.h"
 #include "llm/memory_need.h"
 #include "machine/host_memory.h"
+#include "programs/bind_symbols.h"
 #include "runtime/artefact.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
@@ -46,13 +47,29 @@ std::string cache_types(const runtime::Manifest& m) {
     return fmt::format("{}", fmt::join(types, ", "));
 }
 
+/// What a call takes and gives, of a program.
+void print_interface(const runtime::Manifest& m) {
+    for (const DimSymbol& symbol : m.symbols)
+        fmt::print("symbol      {} in {}..{}{}\n", symbol.name, symbol.low, symbol.high,
+                   symbol.multiple_of == 1 ? "" : fmt::format(" multiple of {}", symbol.multiple_of));
+    const auto print_array = [](std::string_view kind, const auto& tensor) {
+        fmt::print("{:<12}{}: {}{}\n", kind, tensor.name, name(tensor.element),
+                   programs::shape_text(programs::array_shape(tensor)));
+    };
+    for (const runtime::Manifest::Tensor& input : m.inputs) print_array("input", input);
+    for (const runtime::Manifest::State& state : m.states) print_array("state", state);
+    for (const runtime::Manifest::Tensor& output : m.outputs) print_array("output", output);
+}
+
 void print_overview(const runtime::Manifest& m) {
-    fmt::print("model       {}\nmachine     {} ({})\nneeds       {} {}\ncompiled by tessera {}\n",
-               printable(m.model), printable(m.machine), m.machine_hash, m.architecture,
-               fmt::join(m.instruction_sets, " "), m.tessera_version);
+    fmt::print("{}{}\nmachine     {} ({})\nneeds       {} {}\ncompiled by tessera {}\n",
+               m.text ? "model       " : "program     ", printable(m.model), printable(m.machine),
+               m.machine_hash, m.architecture, fmt::join(m.instruction_sets, " "), m.tessera_version);
     if (m.text)
         fmt::print("text        vocabulary {}, context {} tokens\nrounding    policy {}, cache {}\n",
                    m.text->vocabulary, m.text->context, m.text->policy, cache_types(m));
+    else
+        print_interface(m);
     for (const std::string& warning : m.warnings) fmt::print("warning     {}\n", warning);
     for (const runtime::Manifest::Specialisation& s : m.specialisations) {
         fmt::print("code        {}:", s.name);
@@ -101,10 +118,18 @@ Cost cost_of(const Node& node, const Point& point) {
     return cost;
 }
 
+/// Those of the graph; the largest sizes if it has none.
+std::vector<Point> points_of(const Graph& graph) {
+    if (!graph.points.empty()) return graph.points;
+    Point largest{.name = "the largest sizes", .values = {}};
+    for (const DimSymbol& symbol : graph.symbols) largest.values[symbol.name] = symbol.high;
+    return {largest};
+}
+
 void print_operators(const runtime::Artefact& artefact) {
     const Graph graph = parse_graph(artefact.graph(), artefact.where());
     constexpr auto kRow = "  {:<40} {:>6} {:>16} {:>12} {:>16}\n";
-    for (const Point& point : graph.points) {
+    for (const Point& point : points_of(graph)) {
         fmt::print("\noperators at {}\n", point.name);
         fmt::print(fmt::runtime(kRow), "operator", "times", "flops", "special", "bytes");
         Cost total;

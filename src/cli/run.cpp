@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
+#include "cli/run_program.h"
 #include "cli/sampling_flags.h"
 #include "cli/standard_streams.h"
 #include "cli/verb.h"
@@ -37,6 +38,7 @@ struct RunArguments {
     int64_t context = 0;
     std::vector<std::string> stop;
     SamplingFlags sampling;
+    ProgramFlags program;
 };
 
 /// Positions to set memory aside for: those that the prompt and the wanted tokens take, within what is
@@ -110,7 +112,30 @@ Prepared prepare(const RunArguments& options, const Environment& environment) {
     return {open_model(path, std::max(options.context, length), environment), std::move(prompt)};
 }
 
+/// The artefact of a program, if the model is one. A language model takes no arrays, and a program no text.
+std::shared_ptr<const runtime::Artefact> program_of(const RunArguments& options,
+                                                    const Environment& environment) {
+    if (!options.program.are_given() && options.model.empty()) return nullptr;
+    const std::filesystem::path path = resolve_model(options.model, environment);
+    if (path.extension() == ".ir" && std::filesystem::is_regular_file(path))
+        throw Error(path.string(), "", "is a program that is not compiled yet",
+                    "`tessera compile FILE.ir -o OUT.tsr` makes an artefact, which can be called");
+    std::shared_ptr<const runtime::Artefact> artefact;
+    if (std::filesystem::is_regular_file(path) && runtime::is_artefact(path))
+        artefact = std::make_shared<const runtime::Artefact>(runtime::Artefact::open(path));
+    const bool is_program = artefact && !artefact->manifest().text;
+    if (!is_program && options.program.are_given())
+        throw Error(path.string(), "", "is a language model, which takes a prompt and no arrays",
+                    "--input, --symbol, --out and --times are for programs; use --prompt or --ids",
+                    ErrorKind::kUsage);
+    if (is_program && (options.prompt || options.ids))
+        throw Error(path.string(), "", "is a program, which cannot continue a text",
+                    "give it arrays: --input NAME=FILE.npy --out DIR");
+    return is_program ? artefact : nullptr;
+}
+
 int run(const RunArguments& options, const Environment& environment) {
+    if (const auto program = program_of(options, environment)) return run_program(program, options.program);
     llm::check(options.sampling.options);
     const auto [file, prompt] = prepare(options, environment);
     const ModelSettings settings{.context =
@@ -184,18 +209,20 @@ void declare_limits(CLI::App& app, RunArguments& options) {
 
 Verb run_verb() {
     return {.name = "run",
-            .help = "continue a text with a model",
+            .help = "continue a text with a model, or call a program with arrays",
             .examples = {"tessera run -p \"12 + 34 =\"",
-                         "tessera run models/Qwen3-0.6B -p \"Once upon a time\" -n 64 --temperature 0.8 "
-                         "--top-p 0.95 --seed 1",
+                         ("tessera run models/Qwen3-0.6B -p \"Once upon a time\" -n 64 --temperature 0.8 "
+                          "--top-p 0.95 --seed 1"),
                          "tessera run OUT.tsr --special -p - --stop \"User:\" < prompt.txt",
-                         "tessera run OUT.tsr --ids prompt.json --context 4096"},
+                         "tessera run OUT.tsr --ids prompt.json --context 4096",
+                         "tessera run matmul.tsr --input X=x.npy --input Y=y.npy --out results --times 100"},
             .declare = [](CLI::App& app, const Environment& environment) -> Job {
                 const auto options = std::make_shared<RunArguments>();
                 add_model_argument(app, options->model);
                 declare_prompt(app, *options);
                 declare_limits(app, *options);
                 add_sampling_flags(app, options->sampling);
+                add_program_flags(app, options->program);
                 return [options, &environment] { return run(*options, environment); };
             }};
 }

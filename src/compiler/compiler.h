@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,14 @@ struct CompileOptions {
 /// @throws Error naming what is unsupported, illegal or missing.
 CompileReport compile_model(const std::filesystem::path& model, const std::filesystem::path& out,
                             const CompileOptions& options);
+
+/// Compiles the text of a graph (docs/programs.md) into an artefact. `constants`: a NumPy file for each
+/// source of its constants.
+/// @pre options.context, cache_type and quantisation are empty: they are of models.
+/// @throws Error naming what is unsupported, illegal or missing.
+CompileReport compile_program(const std::filesystem::path& file,
+                              const std::map<std::string, std::filesystem::path>& constants,
+                              const std::filesystem::path& out, const CompileOptions& options);
 
 /// Makes an artefact for another machine from an artefact: its graph is planned anew (or by the given plan),
 /// and its weights, whose packing is invertible, are packed for that plan. The result is byte for byte what

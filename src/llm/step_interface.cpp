@@ -59,7 +59,10 @@ void find_symbols(const runtime::Manifest& manifest, StepInterface& step) {
 }  // namespace
 
 StepInterface::StepInterface(const runtime::Manifest& manifest) {
-    if (!manifest.text) fail(manifest, "text", "is missing in the manifest");
+    if (!manifest.text)
+        throw Error(
+            manifest.model, "", "is a program, not a language model",
+            "`tessera run OUT.tsr --input NAME=FILE.npy --out DIR` calls it; `tessera inspect` shows it");
     find_inputs(manifest, *this);
     find_symbols(manifest, *this);
     page_size = manifest.text->page_size;

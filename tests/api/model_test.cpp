@@ -134,5 +134,25 @@ TEST(PublicCompile, RefusesWhatIsNotThere) {
     }
 }
 
+TEST(PublicCompile, AProgramTakesNoSettingsOfModels) {
+    const TemporaryFolder folder;
+    CompileSettings settings{.include_directory = TESSERA_SOURCE_DIR "/include",
+                             .cache_directory = folder.path() / "cache"};
+    const auto problem = [&] {
+        try {
+            compile_program(folder.path() / "a.ir", {}, folder.path() / "out.tsr", settings);
+        } catch (const Error& error) {
+            return std::pair(error.kind, error.entity);
+        }
+        return std::pair(ErrorKind::kFailure, std::string("none"));
+    };
+    EXPECT_EQ(problem(), std::pair(ErrorKind::kFailure, std::string())) << "there is no such file";
+    settings.quantize = "q8_0";
+    EXPECT_EQ(problem(), std::pair(ErrorKind::kUsage, std::string("quantize")));
+    settings.quantize = "";
+    settings.context = 16;
+    EXPECT_EQ(problem(), std::pair(ErrorKind::kUsage, std::string("context")));
+}
+
 }  // namespace
 }  // namespace tessera

@@ -11,7 +11,7 @@
 namespace tessera::facts {
 namespace {
 
-class Affine : public testing::Test {
+class Affine : public ::testing::Test {
 protected:
     Affine()
         : bound_(bind_unfilled(parse_definition("op none(a: 2)\nin X f32[a]\nout Y f32[a] = X\n", "none.op"),

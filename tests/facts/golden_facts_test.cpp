@@ -16,7 +16,7 @@ void expect_all_agree(const std::filesystem::path& folder, size_t at_least) {
         SCOPED_TRACE(file.filename().string());
         const auto want = read_json(std::filesystem::path(file).replace_extension(".json"));
         EXPECT_EQ(want.size(), 12U);
-        EXPECT_THAT(differences(facts_of(read_text(file), file.string(), true), want), testing::IsEmpty());
+        EXPECT_THAT(differences(facts_of(read_text(file), file.string(), true), want), ::testing::IsEmpty());
     }
 }
 

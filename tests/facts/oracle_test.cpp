@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kFirst = 5000;
 constexpr uint64_t kDefinitions = 80;
 
-class Oracle : public testing::Test {
+class Oracle : public ::testing::Test {
 protected:
     void SetUp() override {
         TESSERA_SKIP_WITHOUT_SHARED("zoo/oracle.py", "facts of random definitions against the oracle");
@@ -69,7 +69,7 @@ TEST_F(Oracle, AgreesOnRandomDefinitions) {
         SCOPED_TRACE(text);
         const auto got = facts_of(text, file.string(), true);
         const auto want = read_json(std::filesystem::path(file).replace_extension(".json"));
-        EXPECT_THAT(differences(got, without_unclaimed(got, want)), testing::IsEmpty());
+        EXPECT_THAT(differences(got, without_unclaimed(got, want)), ::testing::IsEmpty());
     }
 }
 

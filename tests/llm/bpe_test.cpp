@@ -132,7 +132,7 @@ TEST(Bpe, MergesByScoreAsTheDefinitionSays) {
     }
 }
 
-class BpeOptionsTest : public testing::Test {
+class BpeOptionsTest : public ::testing::Test {
 protected:
     BpeOptionsTest() {
         TokenId id = 0;

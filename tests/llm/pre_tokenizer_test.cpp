@@ -14,8 +14,8 @@
 namespace tessera::llm {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> pieces(const std::vector<PreTokenizerStep>& steps, std::string text,
                                 bool at_start = true) {

@@ -14,8 +14,8 @@
 namespace tessera::llm {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 /// Messages of protocol buffers, written byte by byte as the specification says.
 class Message {

@@ -318,7 +318,7 @@ TEST(Session, ManifestsOfSomethingElseAreRefused) {
         return "";
     };
     EXPECT_EQ(problem([](runtime::Manifest&) {}), "");
-    EXPECT_EQ(problem([](runtime::Manifest& m) { m.text.reset(); }), "text: is missing in the manifest");
+    EXPECT_EQ(problem([](runtime::Manifest& m) { m.text.reset(); }), ": is a program, not a language model");
     EXPECT_EQ(problem([](runtime::Manifest& m) { m.inputs[0].name = "pixels"; }),
               "pixels: is an unknown input");
     EXPECT_EQ(problem([](runtime::Manifest& m) { m.inputs.erase(m.inputs.begin() + 2); }),

@@ -93,7 +93,7 @@ bool is_valid(std::string_view text) {
     return text.empty() || (first_run(text).valid && first_run(text).text.size() == text.size());
 }
 
-class Streams : public testing::TestWithParam<const char*> {
+class Streams : public ::testing::TestWithParam<const char*> {
 protected:
     Tokenizer tokenizer_ = load_tokenizer(test::fixtures() / GetParam());
 };
@@ -136,8 +136,8 @@ TEST_P(Streams, NeverSplitACharacter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, Streams,
-                         testing::Values("gpt2", "llama3", "smollm", "llama2", "qwen2", "metaspace",
-                                         "spm_bytes", "spm_unknown"),
+                         ::testing::Values("gpt2", "llama3", "smollm", "llama2", "qwen2", "metaspace",
+                                           "spm_bytes", "spm_unknown"),
                          [](const auto& test_info) { return std::string(test_info.param); });
 
 TEST(TextStream, KeepsTheSpaceInFrontInsideAText) {

@@ -25,7 +25,7 @@ std::filesystem::path data() {
     return test::shared_data("data");
 }
 
-class TokenizerVectors : public testing::TestWithParam<Source> {};
+class TokenizerVectors : public ::testing::TestWithParam<Source> {};
 
 TEST_P(TokenizerVectors, AreExactAndDecodeToTheText) {
     const std::string name = std::string("data/") + GetParam().path;
@@ -45,7 +45,7 @@ TEST_P(TokenizerVectors, AreExactAndDecodeToTheText) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shared, TokenizerVectors,
-    testing::Values(
+    ::testing::Values(
         Source{"Gpt2Json", "tokenizers/gpt-2/tokenizer.json", "tokenizers/gpt-2/cases.json"},
         Source{"Gpt2Gguf", "tokenizers/gpt-2/ggml-vocab-gpt-2.gguf", "tokenizers/gpt-2/cases.json"},
         Source{"Qwen2Files", "tokenizers/qwen2", "tokenizers/qwen2/cases.json"},

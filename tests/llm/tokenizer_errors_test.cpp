@@ -13,8 +13,8 @@
 namespace tessera::llm {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string error_of(const std::filesystem::path& path) {
     try {
@@ -204,7 +204,7 @@ TEST(TokenizerErrors, APatternThatNeverFinishesIsCutOff) {
     }
 }
 
-class DamagedTokenizer : public testing::TestWithParam<const char*> {};
+class DamagedTokenizer : public ::testing::TestWithParam<const char*> {};
 
 /// Loads a possibly damaged tokenizer and uses it; only Errors are expected, everything else fails the test.
 void load_and_use(const std::filesystem::path& path) {
@@ -237,7 +237,7 @@ TEST_P(DamagedTokenizer, FlippedBitsDoNotCrash) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, DamagedTokenizer, testing::Values("llama3", "llama2", "smollm"),
+INSTANTIATE_TEST_SUITE_P(Shipped, DamagedTokenizer, ::testing::Values("llama3", "llama2", "smollm"),
                          [](const auto& test_info) { return std::string(test_info.param); });
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace tessera::llm {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<std::string> names(const std::vector<runtime::NamedFile>& files) {
     std::vector<std::string> result;
@@ -41,7 +41,7 @@ TEST(TokenizerFiles, OfAFolder) {
                     test::read_json(folder / "cases.json"));
     }
     EXPECT_THAT(names(tokenizer_files(test::fixtures() / "qwen2")),
-                testing::ElementsAre("vocab.json", "merges.txt", "tokenizer_config.json"));
+                ::testing::ElementsAre("vocab.json", "merges.txt", "tokenizer_config.json"));
 }
 
 TEST(TokenizerFiles, OfAGgufFileWithoutItsWeights) {
@@ -60,7 +60,7 @@ TEST(TokenizerFiles, OfAGgufFileWithoutItsWeights) {
                                        .data(weights)
                                        .build());
     const std::vector<runtime::NamedFile> files = tokenizer_files(path);
-    ASSERT_THAT(names(files), testing::ElementsAre("tokenizer.gguf"));
+    ASSERT_THAT(names(files), ::testing::ElementsAre("tokenizer.gguf"));
     EXPECT_LT(files[0].bytes.size(), 1000u);
     const import::GgufFile kept = import::GgufFile::parse(std::as_bytes(std::span(files[0].bytes)), "kept");
     EXPECT_FALSE(kept.metadata().contains("general.architecture"));
@@ -90,7 +90,7 @@ TEST(TokenizerFiles, DamageNamesTheFileInTheArtefact) {
         load_tokenizer(files, "model.tsr");
         FAIL();
     } catch (const Error& error) {
-        EXPECT_THAT(error.what(), testing::StartsWith("model.tsr/tokenizer.json@"));
+        EXPECT_THAT(error.what(), ::testing::StartsWith("model.tsr/tokenizer.json@"));
     }
 }
 

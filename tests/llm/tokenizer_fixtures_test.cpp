@@ -11,7 +11,7 @@
 namespace tessera::llm {
 namespace {
 
-class TokenizerFixture : public testing::TestWithParam<const char*> {};
+class TokenizerFixture : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TokenizerFixture, GivesTheExpectedIdsAndTexts) {
     const auto folder = test::fixtures() / GetParam();
@@ -32,7 +32,7 @@ TEST_P(TokenizerFixture, GivesTheExpectedIdsAndTexts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, TokenizerFixture,
-                         testing::Values("gpt2", "llama3", "smollm", "qwen2", "llama2", "metaspace"),
+                         ::testing::Values("gpt2", "llama3", "smollm", "qwen2", "llama2", "metaspace"),
                          [](const auto& test_info) { return std::string(test_info.param); });
 
 TEST(TokenizerFixtures, SpecialTokensAreKnown) {

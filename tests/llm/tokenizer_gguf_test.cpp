@@ -13,7 +13,7 @@ namespace tessera::llm {
 namespace {
 
 using test::GgufBuilder;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr uint32_t kInteger = 5;
 constexpr uint32_t kFloat = 6;

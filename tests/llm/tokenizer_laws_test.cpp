@@ -15,7 +15,7 @@ namespace {
 
 /// Tokenizers that lose nothing: no normaliser but the reversible marking of spaces. (Metaspace is not among
 /// them: it puts no space in front of a text that has one.)
-class Lossless : public testing::TestWithParam<const char*> {
+class Lossless : public ::testing::TestWithParam<const char*> {
 protected:
     Tokenizer tokenizer_ = load_tokenizer(test::fixtures() / GetParam());
 
@@ -65,7 +65,7 @@ TEST_P(Lossless, SpecialIdsAreOnlyAddedAround) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, Lossless, testing::Values("gpt2", "llama3", "smollm", "llama2"),
+INSTANTIATE_TEST_SUITE_P(Shipped, Lossless, ::testing::Values("gpt2", "llama3", "smollm", "llama2"),
                          [](const auto& test_info) { return std::string(test_info.param); });
 
 TEST(Normalising, IsIdempotentThroughIds) {

@@ -29,7 +29,7 @@ TEST(Utf8, MalformedSequencesAreOneByteEach) {
           "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xff", "\xc3", "\xe2\x82",
           "\xf0\x9f\xa6", "\xc3(", "\xe2(\xa1", "\xf0\x9f("}) {
         const Utf8Step step = first_character(text);
-        EXPECT_FALSE(step.valid) << testing::PrintToString(text);
+        EXPECT_FALSE(step.valid) << ::testing::PrintToString(text);
         EXPECT_EQ(step.length, 1u);
         EXPECT_EQ(step.code_point, 0xfffdu);
     }

@@ -12,7 +12,7 @@ namespace tessera {
 namespace {
 
 std::filesystem::path written(const std::string& name, const std::string& content) {
-    const auto path = std::filesystem::path(testing::TempDir()) / name;
+    const auto path = std::filesystem::path(::testing::TempDir()) / name;
     std::ofstream(path, std::ios::binary) << content;
     return path;
 }
@@ -45,7 +45,7 @@ TEST(MappedFile, NamesTheFileThatCannotBeOpened) {
         EXPECT_STREQ(error.what(),
                      "/nonexistent/model.gguf: cannot open the file: No such file or directory");
     }
-    EXPECT_THROW(MappedFile::open(testing::TempDir()), Error);
+    EXPECT_THROW(MappedFile::open(::testing::TempDir()), Error);
 }
 
 }  // namespace

@@ -1,0 +1,70 @@
+#include "cli/named_values.h"
+
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/number_checks.h"
+#include "support/error.h"
+
+namespace tessera::cli {
+namespace {
+
+/// Names of sources hold dots and slashes, and a file may be called anything: the first `=` ends the name.
+std::pair<std::string, std::string> parts_of(const std::string& text) {
+    const size_t end = text.find('=');
+    if (end == std::string::npos) return {};
+    return {text.substr(0, end), text.substr(end + 1)};
+}
+
+CLI::Option* add_named(CLI::App& app, const std::string& option, std::vector<std::string>& values,
+                       const std::string& help, const std::string& type, const CLI::Validator& of_value) {
+    const auto check = [type, of_value](const std::string& text) {
+        const auto [name, value] = parts_of(text);
+        if (name.empty() || value.empty()) return "expected " + type + ", not '" + text + "'";
+        std::string copy = value;
+        return of_value(copy);
+    };
+    return app.add_option(option, values, help)
+        ->allow_extra_args(false)
+        ->type_name(type)
+        ->check(CLI::Validator(check, ""));
+}
+
+void refuse_twice(bool is_new, const std::string& option, const std::string& name) {
+    if (!is_new) throw Error("", option, fmt::format("gives `{}` twice", name), "", ErrorKind::kUsage);
+}
+
+}  // namespace
+
+CLI::Option* add_named_files(CLI::App& app, const std::string& option, std::vector<std::string>& values,
+                             const std::string& help) {
+    return add_named(app, option, values, help, "NAME=FILE", not_empty());
+}
+
+CLI::Option* add_named_numbers(CLI::App& app, const std::string& option, std::vector<std::string>& values,
+                               const std::string& help) {
+    return add_named(app, option, values, help, "NAME=N", positive_count());
+}
+
+std::map<std::string, std::filesystem::path> named_files(const std::string& option,
+                                                         const std::vector<std::string>& values) {
+    std::map<std::string, std::filesystem::path> all;
+    for (const std::string& text : values) {
+        const auto [name, file] = parts_of(text);
+        refuse_twice(all.emplace(name, file).second, option, name);
+    }
+    return all;
+}
+
+std::map<std::string, int64_t> named_numbers(const std::string& option,
+                                             const std::vector<std::string>& values) {
+    std::map<std::string, int64_t> all;
+    for (const std::string& text : values) {
+        const auto [name, number] = parts_of(text);
+        refuse_twice(all.emplace(name, std::stoll(number)).second, option, name);
+    }
+    return all;
+}
+
+}  // namespace tessera::cli

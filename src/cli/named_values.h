@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace tessera::cli {
+
+/// Declares an option NAME=FILE that may be repeated; `values` are such texts.
+CLI::Option* add_named_files(CLI::App& app, const std::string& option, std::vector<std::string>& values,
+                             const std::string& help);
+/// The same for NAME=N, a whole number of 1 or more.
+CLI::Option* add_named_numbers(CLI::App& app, const std::string& option, std::vector<std::string>& values,
+                               const std::string& help);
+
+/// What the texts name. @throws Error of kind kUsage, with the option, for a name that is given twice.
+std::map<std::string, std::filesystem::path> named_files(const std::string& option,
+                                                         const std::vector<std::string>& values);
+std::map<std::string, int64_t> named_numbers(const std::string& option,
+                                             const std::vector<std::string>& values);
+
+}  // namespace tessera::cli

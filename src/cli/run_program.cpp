@@ -1,0 +1,91 @@
+#include "cli/run_program.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
+
+#include "cli/named_values.h"
+#include "cli/number_checks.h"
+#include "import/npy/npy_file.h"
+#include "programs/program_call.h"
+#include "support/error.h"
+#include "support/note.h"
+#include "support/output_place.h"
+#include "support/printable.h"
+
+namespace tessera::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kMostCalls = 1'000'000;
+
+fs::path file_of(const fs::path& folder, const std::string& name) {
+    return folder / (name + ".npy");
+}
+
+/// Before the call: a folder that cannot be written costs nothing then.
+void check_folder(const fs::path& folder, const runtime::Manifest& manifest) {
+    create_folders(folder);
+    for (const auto& output : manifest.outputs) check_output(file_of(folder, output.name));
+    for (const auto& state : manifest.states) check_output(file_of(folder, state.name));
+}
+
+void write_results(const programs::ProgramCall& call, const fs::path& folder) {
+    for (const programs::ResultArray& array : call.results()) {
+        const fs::path file = file_of(folder, array.name);
+        import::write_npy(file, array.element, array.shape, array.elements);
+        note("{}: {}[{}]", printable(file.string()), name(array.element), fmt::join(array.shape, ", "));
+    }
+}
+
+/// The first calls, which warm caches up, have happened: the results come from one.
+void print_times(programs::ProgramCall& call, int64_t times) {
+    std::vector<double> seconds;
+    for (int64_t i = 0; i < times; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        call.run();
+        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    std::sort(seconds.begin(), seconds.end());
+    constexpr double kMicro = 1e6;
+    fmt::print("median of {} calls: {:.2f} us, the fastest {:.2f} us\n", times,
+               kMicro * seconds[seconds.size() / 2], kMicro * seconds.front());
+}
+
+}  // namespace
+
+void add_program_flags(CLI::App& app, ProgramFlags& flags) {
+    add_named_files(app, "--input", flags.inputs,
+                    "of a program (artefact of a .ir file): a NumPy file for an input, or for what a state "
+                    "holds before the call; may be repeated");
+    add_named_numbers(app, "--symbol", flags.symbols,
+                      "of a program: the value of a symbol that no input's shape gives; may be repeated");
+    app.add_option("--out", flags.out, "of a program: write each result into this folder, as NAME.npy")
+        ->check(not_empty())
+        ->type_name("DIR");
+    app.add_option("--times", flags.times,
+                   "of a program: call it so often again and print the median time; states go on")
+        ->check(whole_number(1, kMostCalls))
+        ->type_name("N");
+}
+
+int run_program(const std::shared_ptr<const runtime::Artefact>& artefact, const ProgramFlags& flags) {
+    if (flags.out.empty() && flags.times == 0)
+        throw Error(artefact->where(), "", "is a program, and nothing is to be done with its results",
+                    "--out DIR writes them, --times N prints how long a call takes", ErrorKind::kUsage);
+    const programs::CallArguments arguments{.inputs = named_files("--input", flags.inputs),
+                                            .symbols = named_numbers("--symbol", flags.symbols)};
+    programs::ProgramCall call(artefact, arguments);
+    if (!flags.out.empty()) check_folder(flags.out, artefact->manifest());
+    call.run();
+    if (!flags.out.empty()) write_results(call, flags.out);
+    if (flags.times > 0) print_times(call, flags.times);
+    if (call.program().lacks_processors())
+        note("workers: {} (more than there are processors)", call.program().workers());
+    return 0;
+}
+
+}  // namespace tessera::cli

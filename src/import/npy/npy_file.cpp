@@ -1,0 +1,139 @@
+#include "import/npy/npy_file.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "ir/stored_number.h"
+#include "support/atomic_file.h"
+#include "support/checked.h"
+#include "support/error.h"
+
+namespace tessera::import {
+namespace {
+
+/// Elements that are converted before they are written.
+constexpr size_t kWidenedPiece = size_t{16} * 1024;
+
+/// Of BF16. The bits of another one could all be in the half that is dropped.
+constexpr uint16_t kQuietNaN = 0x7FC0;
+
+/// A type as NumPy's `astype` takes it: "<f4" is float32.
+struct NpyType {
+    std::string_view type;
+    std::string_view name;
+    int64_t bytes;
+};
+constexpr std::array<NpyType, 5> kNpyTypes = {{{"<f4", "float32", 4},
+                                               {"<f2", "float16", 2},
+                                               {"<i4", "int32", 4},
+                                               {"|i1", "int8", 1},
+                                               {"|u1", "uint8", 1}}};
+
+const NpyType* find_type(std::string_view type) {
+    const auto* found = std::ranges::find(kNpyTypes, type, &NpyType::type);
+    return found == kNpyTypes.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::string_view npy_type(ElementType type) {
+    switch (type) {
+        case ElementType::kF32:
+        case ElementType::kBF16:
+            return "<f4";
+        case ElementType::kF16:
+            return "<f2";
+        case ElementType::kI32:
+            return "<i4";
+        case ElementType::kI8:
+            return "|i1";
+        case ElementType::kU8:
+            return "|u1";
+        case ElementType::kU6:
+        case ElementType::kU5:
+        case ElementType::kI4:
+        case ElementType::kU4:
+            break;
+    }
+    return "";
+}
+
+NpyFile NpyFile::open(const std::filesystem::path& path) {
+    NpyFile result;
+    result.where_ = path.string();
+    result.file_ = MappedFile::open(path);
+    const std::string& where = result.where_;
+    result.header_ = parse_npy_header(result.file_.text(), where);
+    const NpyHeader& header = result.header_;
+    if (header.type.starts_with('>'))
+        throw Error(where, "", fmt::format("has elements `{}`, which are big-endian", header.type),
+                    "save the array after `.astype(array.dtype.newbyteorder('<'))`");
+    const NpyType* type = find_type(header.type);
+    if (type == nullptr)
+        throw Error(where, "",
+                    fmt::format("has elements `{}`, expected <f4, <f2, <i4, |i1 or |u1", header.type),
+                    "save the array after `.astype(numpy.float32)`, or another of these types");
+    if (header.is_fortran)
+        throw Error(where, "", "has its elements in the order of Fortran",
+                    "save `numpy.ascontiguousarray(array)`");
+    const std::optional<int64_t> elements = checked_product(std::span<const int64_t>(header.shape));
+    const std::optional<int64_t> bytes = elements ? checked_mul(*elements, type->bytes) : std::nullopt;
+    const size_t found = result.file_.size() - header.bytes;
+    if (!bytes || static_cast<uint64_t>(*bytes) != found)
+        throw Error(where, "",
+                    fmt::format("has {} bytes of elements, its header says {}: it is damaged", found,
+                                bytes ? fmt::to_string(*bytes) : "more than there can be"));
+    return result;
+}
+
+void NpyFile::expect_type(ElementType type, const std::string& entity) const {
+    const std::string_view expected = npy_type(type);
+    TESSERA_CHECK(!expected.empty(), "{}", name(type));
+    if (header_.type == expected) return;
+    throw Error(where_, entity,
+                fmt::format("has elements `{}`, expected {} (`{}`)", header_.type, name(type), expected),
+                fmt::format("save the array after `.astype(numpy.{})`", find_type(expected)->name));
+}
+
+std::vector<std::byte> NpyFile::elements(ElementType type) const {
+    expect_type(type, "");
+    const std::span<const std::byte> stored = bytes();
+    if (type != ElementType::kBF16) return {stored.begin(), stored.end()};
+    std::vector<std::byte> rounded(stored.size() / 2);
+    for (size_t i = 0; i < rounded.size() / 2; ++i) {
+        const double value = stored_number(stored, ElementType::kF32, i);
+        const auto rounding = static_cast<float>(round_to(type, value));
+        const auto pattern =
+            std::isnan(value) ? kQuietNaN : static_cast<uint16_t>(std::bit_cast<uint32_t>(rounding) >> 16);
+        std::memcpy(rounded.data() + 2 * i, &pattern, sizeof(pattern));
+    }
+    return rounded;
+}
+
+void write_npy(const std::filesystem::path& path, ElementType type, const std::vector<int64_t>& shape,
+               std::span<const std::byte> elements) {
+    const std::string_view spelled = npy_type(type);
+    TESSERA_CHECK(!spelled.empty(), "{}", name(type));
+    AtomicFile file(path);
+    file.write(
+        print_npy_header({.type = std::string(spelled), .is_fortran = false, .shape = shape, .bytes = 0}));
+    if (type != ElementType::kBF16) {
+        file.write(elements);
+    } else {
+        std::vector<float> piece;
+        for (size_t i = 0; i < elements.size() / 2; i += piece.size()) {
+            piece.resize(std::min(kWidenedPiece, elements.size() / 2 - i));
+            for (size_t j = 0; j < piece.size(); ++j)
+                piece[j] = static_cast<float>(stored_number(elements, type, i + j));
+            file.write(std::as_bytes(std::span(piece)));
+        }
+    }
+    file.commit();
+}
+
+}  // namespace tessera::import

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/npy/npy_header.h"
+#include "ir/element_type.h"
+#include "support/mapped_file.h"
+
+namespace tessera::import {
+
+/// How a NumPy file spells the type: "<f4". BF16, which NumPy lacks, is kept as F32: values are rounded to it
+/// when they are read. Empty for types of less than a byte.
+std::string_view npy_type(ElementType type);
+
+/// An array of a NumPy file, mapped: numbers in the order of C, little-endian. The file may be hostile.
+class NpyFile {
+public:
+    /// @throws Error naming the file: no NumPy file, damaged, of a type or order that is not read.
+    static NpyFile open(const std::filesystem::path& path);
+
+    const std::string& where() const { return where_; }
+    const std::string& type() const { return header_.type; }
+    const std::vector<int64_t>& shape() const { return header_.shape; }
+    /// As they lie in the file, of any alignment.
+    std::span<const std::byte> bytes() const { return file_.bytes().subspan(header_.bytes); }
+
+    /// The contents as dense elements of the type.
+    /// @throws Error naming the file if they are of another one. @pre npy_type(type) is not empty
+    std::vector<std::byte> elements(ElementType type) const;
+    /// @throws Error as `elements` does
+    void expect_type(ElementType type, const std::string& entity) const;
+
+private:
+    MappedFile file_;
+    std::string where_;
+    NpyHeader header_;
+};
+
+/// A file of dense elements of this type; it appears whole or not at all.
+/// @pre npy_type(type) is not empty, the bytes are those of the shape
+void write_npy(const std::filesystem::path& path, ElementType type, const std::vector<int64_t>& shape,
+               std::span<const std::byte> elements);
+
+}  // namespace tessera::import

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/plan.h"
+#include "runtime/artefact.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+
+namespace tessera::programs {
+
+/// What a call is given: NumPy files by the names of inputs and states, and values of symbols.
+struct CallArguments {
+    std::map<std::string, std::filesystem::path> inputs;
+    std::map<std::string, int64_t> symbols;
+};
+
+/// An array that a call has left behind.
+struct ResultArray {
+    std::string name;
+    ElementType element = ElementType::kF32;
+    std::vector<int64_t> shape;
+    std::vector<std::byte> elements;  ///< row-major
+};
+
+/// A program with all arrays of one call in memory, checked.
+class ProgramCall {
+public:
+    /// Reads the files. States without one are zero.
+    /// @throws Error naming the artefact if it is that of a language model or damaged, an input that is
+    /// missing or unknown, a file, and what does not fit.
+    ProgramCall(std::shared_ptr<const runtime::Artefact> artefact, const CallArguments& arguments);
+
+    /// Once; states go on from where they are.
+    void run();
+
+    /// The outputs, then the states, as the last call left them.
+    std::vector<ResultArray> results() const;
+    const runtime::LoadedProgram& program() const { return *program_; }
+
+private:
+    void read_inputs(const CallArguments& arguments);
+    void read_state(size_t index, std::span<const std::byte> elements);
+    TensorData index_contents(const Value& value, int64_t repetition) const;
+
+    std::shared_ptr<const runtime::Artefact> artefact_;
+    Graph graph_;
+    plan::Plan plan_;
+    std::vector<int64_t> symbols_;  ///< as the manifest's
+    std::map<std::string, int64_t> symbol_values_;
+    std::unique_ptr<runtime::LoadedProgram> program_;
+    std::vector<runtime::AnonymousMemory> inputs_;
+    std::vector<runtime::AnonymousMemory> outputs_;
+};
+
+}  // namespace tessera::programs

@@ -1,0 +1,80 @@
+#include "compiler/program_limits.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/error.h"
+
+namespace tessera::compiler {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string problem(const std::string& values, const std::string& blocks) {
+    const Graph graph = parse_graph("graph \"g\"\n" + values + blocks, "g.ir");
+    verify(graph, "g.ir");
+    try {
+        expect_program(graph, "g.ir");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string copy(const std::string& from, const std::string& to, const std::string& type = "f32") {
+    return "node copy_" + to + "(" + from + ") -> " + to + "\nop copy(n: 8)\nin X " + type +
+           "[n]\nout Y f32[n] = X + 1\n";
+}
+
+constexpr const char* kValues = "input x: f32[8]\nvalue y: f32[8]\nvalue z: f32[8]\n";
+
+TEST(ProgramLimits, AnOrdinaryGraphIsAProgram) {
+    EXPECT_EQ(problem(kValues, "block b\n" + copy("x", "y") + copy("y", "z") + "output y, z\n"), "");
+}
+
+TEST(ProgramLimits, ThereAreOutputsThatOperatorsMake) {
+    const std::string block = "block b\n" + copy("x", "y");
+    EXPECT_THAT(problem(kValues, block), HasSubstr("`output`: is missing"));
+    EXPECT_THAT(problem(kValues, block + "output x\n"),
+                HasSubstr("`x`: is an output and no result of an operator, but an input"));
+    EXPECT_THAT(problem(kValues, block + "output y, y\n"), HasSubstr("`y`: is an output twice"));
+}
+
+TEST(ProgramLimits, ArraysHaveATypeOfNumpyAndNoLayout) {
+    const std::string block = "block b\n" + copy("x", "y", "i4") + "output y\n";
+    EXPECT_THAT(problem("input x: i4[8]\nvalue y: f32[8]\n", block),
+                HasSubstr("`x`: is an input of i4, which NumPy files cannot hold"));
+    EXPECT_THAT(problem("constant x: i4[8] from \"x\"\nvalue y: f32[8]\n", block),
+                HasSubstr("`x`: is a constant of i4"));
+    EXPECT_THAT(problem("input x: f32[8] lanes <0:4>\nvalue y: f32[8]\n",
+                        "block b\n" + copy("x", "y") + "output y\n"),
+                HasSubstr("`x`: has the layout lanes <0:4>"));
+}
+
+TEST(ProgramLimits, AnIndexIsKnownBeforeTheCall) {
+    const std::string values = "input i: i32[8]\ninput x: f32[8]\nvalue j: i32[8]\nvalue y: f32[8]\n";
+    const std::string next = "node next(i) -> j\nop next(n: 8)\nin I i32[n]\nout J i32[n] = I + 1\n";
+    const auto pick = [](const std::string& index) {
+        return "node pick(" + index +
+               ", x) -> y\nop pick(n: 8)\nindex I i32[n]\nin X f32[I[n]] of [8]\nout Y f32[n] = X\n";
+    };
+    EXPECT_EQ(problem(values, "block b\n" + next + pick("i") + "output y\n"), "");
+    EXPECT_THAT(problem(values, "block b\n" + next + pick("j") + "output y\n"),
+                HasSubstr("`pick`: takes j, which changes while the program runs, for its index `I`"));
+}
+
+TEST(ProgramLimits, WhatRepetitionsOverwriteIsNeitherInputNorOutput) {
+    const std::string values = std::string(kValues) + "value v: f32[8]\n";
+    const auto blocks = [](const std::string& in, const std::string& output) {
+        return "block a\n" + copy("x", "y") + "block b repeat 3 carry " + in + " -> z\n" + copy(in, "z") +
+               "block c\n" + copy("z", "v") + "output " + output + "\n";
+    };
+    EXPECT_EQ(problem(values, blocks("y", "v")), "");
+    EXPECT_THAT(problem(values, blocks("x", "v")), HasSubstr("`b`: is repeated and carries x"));
+    EXPECT_THAT(problem(values, blocks("y", "z")), HasSubstr("`b`: is repeated and carries z, an output"));
+}
+
+}  // namespace
+}  // namespace tessera::compiler
