@@ -1,0 +1,55 @@
+// A producer in a tile computes what all of its readers need, each of which may need another part.
+#include <gtest/gtest.h>
+
+#include "movement/example_plans.h"
+#include "movement/interpreted_plan.h"
+
+namespace tessera::testing {
+namespace {
+
+constexpr const char* kTwoReaders = R"(graph "two_readers"
+symbol T in 1..8
+input x: f32[T, 16]
+value twice: f32[T, 16]
+value own: f32[T, 16]
+value y: f32[T, 16]
+
+block main
+  node twice(x) -> twice
+    op twice(t: T, d: 16)
+    dim T in 1..8
+    in X f32[t, d]
+    out Z f32[t, d] = X + X
+  node own(twice) -> own
+    op own(t: T, d: 16)
+    dim T in 1..8
+    in Z f32[t, d]
+    out O f32[t, d] = Z * Z
+  node y(own, twice) -> y
+    op total(t: T, d: 16, k*: 16)
+    dim T in 1..8
+    in O f32[t, d]
+    in Z f32[t, k]
+    out Y f32[t, d] = sum(O * Z)
+
+output y
+)";
+
+TEST(SharedProducer, CoversTheNeedsOfAllReaders) {
+    Example example{
+        .graph = kTwoReaders,
+        .nests = {"d:4 { twice[loops]; own[loops]; y[loops] }"},
+        .stored = {},
+        .tensors = {{"twice", {.place = plan::Place::kTile}}, {"own", {.place = plan::Place::kTile}}}};
+    const Graph graph = example.parsed();
+    GraphCall call{.symbols = {{"T", 3}}, .inputs = {}, .constant = {}};
+    TensorData x{{3, 16}, {}};
+    for (int i = 0; i < 3 * 16; ++i) x.values.push_back(i % 11 - 5);
+    call.inputs["x"] = std::move(x);
+    const InterpretedPlan::Run run = InterpretedPlan(graph, example.planned()).run(call);
+    EXPECT_EQ(run.faults_text(), "");
+    EXPECT_EQ(difference(run.result, interpret_graph(graph, call)).relative, 0);
+}
+
+}  // namespace
+}  // namespace tessera::testing
