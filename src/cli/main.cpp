@@ -23,9 +23,9 @@ constexpr int kWrongUsage = 2;
 
 /// In the order of --help.
 std::vector<Verb> verbs() {
-    return {run_verb(),     compile_verb(), retarget_verb(), check_verb(),   logits_verb(),
-            verify_verb(),  bench_verb(),   inspect_verb(),  explain_verb(), tokenize_verb(),
-            machine_verb(), op_verb(),      opt_verb(),      extract_verb()};
+    return {run_verb(),   compile_verb(), retarget_verb(), check_verb(),    logits_verb(),  verify_verb(),
+            bench_verb(), inspect_verb(), explain_verb(),  tokenize_verb(), machine_verb(), op_verb(),
+            opt_verb(),   nest_verb(),    schedule_verb(), extract_verb()};
 }
 
 std::string footer(const std::vector<std::string>& examples) {

@@ -37,10 +37,12 @@ Verb extract_verb();
 Verb inspect_verb();
 Verb logits_verb();
 Verb machine_verb();
+Verb nest_verb();
 Verb op_verb();
 Verb opt_verb();
 Verb retarget_verb();
 Verb run_verb();
+Verb schedule_verb();
 Verb tokenize_verb();
 Verb verify_verb();
 

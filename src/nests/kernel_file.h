@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/definition.h"
+
+/// The files of nests: operators in the notation of definitions, and below them what is to become of them.
+namespace tessera::nests {
+
+/// What MCFuser's model knows of a machine.
+struct MachineRates {
+    double bandwidth = 0;  ///< bytes a second
+    double peak = 0;       ///< flops a second
+    int64_t units = 0;     ///< that run at the same time
+    bool operator==(const MachineRates&) const = default;
+};
+
+/// A `.nest` or `.space` file, as written.
+struct KernelFile {
+    std::string where;                      ///< names the source in errors
+    std::vector<DefinitionFile> operators;  ///< at least one, in their order
+    std::optional<std::vector<std::string>> visible;
+    std::optional<MachineRates> machine;
+    std::optional<std::vector<std::string>> batch;
+    std::optional<int64_t> multiple;
+    std::optional<int64_t> capacity;  ///< bytes
+    std::optional<std::string> nest;  ///< all that follows the word, without comments
+};
+
+/// @throws Error for what is no such file, with the line.
+KernelFile read_kernel_file(std::string_view text, const std::string& where);
+
+}  // namespace tessera::nests

@@ -1,0 +1,243 @@
+#include "nests/nest.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "nests/nest_syntax.h"
+#include "support/error.h"
+#include "support/shown.h"
+
+namespace tessera::nests {
+namespace {
+
+/// Positions of the loops around one place fit the bits of a word.
+constexpr size_t kMostLoopsAround = 64;
+
+void demand(bool condition, const std::string& reason) {
+    if (!condition) throw BrokenForm(reason);
+}
+
+/// Gives the names of a written nest their meaning, and checks the rules of form on the way.
+class NestBuilder {
+public:
+    explicit NestBuilder(const Kernel& kernel) : kernel_(kernel) {
+        nest_.around.resize(kernel.operators.size());
+        nest_.load.resize(kernel.tensors.size());
+        nest_.visible.resize(kernel.tensors.size());
+        place_.assign(kernel.operators.size(), -1);
+        load_place_.assign(kernel.tensors.size(), -1);
+        load_brace_.assign(kernel.tensors.size(), -1);
+        braces_around_.resize(kernel.operators.size());
+    }
+
+    Nest run(const WrittenBrace& top, const std::vector<std::string>& visible) {
+        add_brace(top);
+        for (size_t op = 0; op < place_.size(); ++op)
+            demand(place_[op] >= 0, fmt::format("the operator {} is missing", kernel_.operators[op].name()));
+        nest_.last = nest_.braces[0].root;
+        resolve_loops(0, top);
+        check_order();
+        check_visible(visible);
+        find_shared();
+        return std::move(nest_);
+    }
+
+private:
+    const std::string& op_name(int op) const { return kernel_.operators[static_cast<size_t>(op)].name(); }
+
+    /// Items and roots; loops need the root and come later.
+    int add_brace(const WrittenBrace& written) {
+        const int number = static_cast<int>(nest_.braces.size());
+        nest_.braces.emplace_back();
+        nest_.braces.back().loops.resize(written.loops.size());
+        path_.push_back(number);
+        for (size_t l = 0; l < written.loops.size(); ++l) around_.push_back({number, l});
+        if (around_.size() > kMostLoopsAround)
+            throw Error(kernel_.where, "nest",
+                        fmt::format("has more than {} loops around one another", kMostLoopsAround));
+        std::vector<Item> items;
+        int root = -1;
+        for (const WrittenItem& item : written.items) {
+            if (const auto* brace = std::get_if<std::unique_ptr<WrittenBrace>>(&item)) {
+                items.push_back({Item::Kind::kBrace, add_brace(**brace)});
+                root = nest_.braces[static_cast<size_t>(items.back().index)].root;
+            } else if (const auto* run = std::get_if<WrittenRun>(&item)) {
+                root = add_run(run->op);
+                items.push_back({Item::Kind::kRun, root});
+            } else {
+                items.push_back({Item::Kind::kLoad, add_load(std::get<WrittenLoad>(item).tensor)});
+            }
+        }
+        demand(root >= 0, "a brace holds no operator");
+        Brace& brace = nest_.braces[static_cast<size_t>(number)];
+        brace.items = std::move(items);
+        brace.root = root;
+        path_.pop_back();
+        around_.resize(around_.size() - written.loops.size());
+        return number;
+    }
+
+    int add_run(const std::string& name) {
+        const int op = kernel_.find_operator(name);
+        demand(op >= 0, fmt::format("there is no operator {}", shown(name)));
+        const auto index = static_cast<size_t>(op);
+        demand(place_[index] < 0, fmt::format("{} stands twice", name));
+        place_[index] = next_place_++;
+        nest_.around[index] = around_;
+        braces_around_[index] = path_;
+        return op;
+    }
+
+    int add_load(const std::string& name) {
+        const int tensor = kernel_.find_tensor(name);
+        demand(tensor >= 0 && kernel_.tensors[static_cast<size_t>(tensor)].maker < 0,
+               fmt::format("{} is no outside tensor and cannot be loaded", shown(name)));
+        const auto index = static_cast<size_t>(tensor);
+        demand(!nest_.load[index], fmt::format("{} is loaded twice", name));
+        nest_.load[index] = around_.size();
+        load_place_[index] = next_place_++;
+        load_brace_[index] = path_.back();
+        return tensor;
+    }
+
+    void resolve_loops(size_t number, const WrittenBrace& written) {
+        Brace& brace = nest_.braces[number];
+        const Definition& root = kernel_.operators[static_cast<size_t>(brace.root)].bound.definition;
+        std::set<std::string> taken;
+        bool only_units = number == 0;
+        for (size_t l = 0; l < written.loops.size(); ++l) {
+            const WrittenLoop& loop = written.loops[l];
+            demand(taken.insert(loop.iterator).second,
+                   fmt::format("a brace has two loops over {}", loop.iterator));
+            const int iterator = root.iterator(loop.iterator);
+            demand(iterator >= 0, fmt::format("{} is no iterator of {}", shown(loop.iterator), root.name));
+            const bool is_parallel = !root.iterators[static_cast<size_t>(iterator)].is_reduction;
+            std::string name = fmt::format("{}.{}", root.name, loop.iterator);
+            demand(!loop.is_unit || (only_units && is_parallel),
+                   fmt::format("@unit stands at {}, expected it at the first loops of the nest alone, over "
+                               "parallel iterators",
+                               name));
+            only_units = only_units && loop.is_unit;
+            const int count = ++loops_named_[name];
+            if (count > 1) name += fmt::format("#{}", count);
+            brace.loops[l] = {brace.root, static_cast<size_t>(iterator), loop.size, loop.is_unit,
+                              std::move(name)};
+        }
+        size_t item = 0;
+        for (const WrittenItem& inner : written.items) {
+            const Item& known = nest_.braces[number].items[item++];
+            if (const auto* inner_brace = std::get_if<std::unique_ptr<WrittenBrace>>(&inner))
+                resolve_loops(static_cast<size_t>(known.index), **inner_brace);
+        }
+    }
+
+    bool stands_in(int op, int brace) const {
+        const std::vector<int>& path = braces_around_[static_cast<size_t>(op)];
+        return std::ranges::find(path, brace) != path.end();
+    }
+
+    void check_order() const {
+        for (size_t t = 0; t < kernel_.tensors.size(); ++t) {
+            const Tensor& tensor = kernel_.tensors[t];
+            for (const int reader : tensor.readers) {
+                const int at = place_[static_cast<size_t>(reader)];
+                demand(tensor.maker < 0 || place_[static_cast<size_t>(tensor.maker)] < at,
+                       fmt::format("{} stands before {} is made", op_name(reader), tensor.name));
+                demand(!nest_.load[t] || (load_place_[t] < at && stands_in(reader, load_brace_[t])),
+                       fmt::format("{} does not stand behind the load of {} in its brace", op_name(reader),
+                                   tensor.name));
+            }
+        }
+        for (size_t op = 0; op < kernel_.operators.size(); ++op) {
+            const auto& results = kernel_.operators[op].results;
+            const bool is_read = std::ranges::any_of(results, [&](const Result& result) {
+                return !kernel_.tensors[static_cast<size_t>(result.tensor)].readers.empty();
+            });
+            demand(static_cast<int>(op) == nest_.last || is_read,
+                   fmt::format("nobody reads {}", kernel_.operators[op].name()));
+        }
+    }
+
+    void check_visible(const std::vector<std::string>& visible) {
+        for (const std::string& name : visible) {
+            const int tensor = kernel_.find_tensor(name);
+            const int maker = tensor < 0 ? -1 : kernel_.tensors[static_cast<size_t>(tensor)].maker;
+            demand(maker >= 0 && maker != nest_.last,
+                   fmt::format("{} cannot be made visible, expected a result of an operator before the last",
+                               name));
+            nest_.visible[static_cast<size_t>(tensor)] = true;
+        }
+    }
+
+    void find_shared() {
+        const size_t count = kernel_.operators.size();
+        nest_.shared.assign(count, std::vector<size_t>(count));
+        for (size_t p = 0; p < count; ++p)
+            for (size_t r = 0; r < count; ++r)
+                for (size_t b = 0; b < std::min(braces_around_[p].size(), braces_around_[r].size()); ++b) {
+                    if (braces_around_[p][b] != braces_around_[r][b]) break;
+                    nest_.shared[p][r] +=
+                        nest_.braces[static_cast<size_t>(braces_around_[p][b])].loops.size();
+                }
+    }
+
+    const Kernel& kernel_;
+    Nest nest_;
+    std::vector<int> path_;             ///< braces around the place that is read
+    std::vector<LoopPosition> around_;  ///< loops around it
+    int next_place_ = 0;
+    std::vector<int> place_;       ///< of operators, in the text; -1: not yet seen
+    std::vector<int> load_place_;  ///< of loads, by tensor
+    std::vector<int> load_brace_;
+    std::vector<std::vector<int>> braces_around_;
+    std::map<std::string, int> loops_named_;
+};
+
+void print_brace(const Kernel& kernel, const Nest& nest, size_t number, std::string& text) {
+    const Brace& brace = nest.braces[number];
+    for (const Loop& loop : brace.loops) {
+        const Definition& root = kernel.operators[static_cast<size_t>(loop.op)].bound.definition;
+        text += fmt::format("{}:{}{} ", root.iterators[loop.iterator].name, loop.size,
+                            loop.is_unit ? "@unit" : "");
+    }
+    text += "{ ";
+    for (const Item& item : brace.items) {
+        const auto index = static_cast<size_t>(item.index);
+        if (item.kind == Item::Kind::kBrace)
+            print_brace(kernel, nest, index, text);
+        else if (item.kind == Item::Kind::kRun)
+            text += kernel.operators[index].name();
+        else
+            text += "load " + kernel.tensors[index].name;
+        text += item.kind == Item::Kind::kLoad ? "; " : " ";
+    }
+    text += "}";
+}
+
+}  // namespace
+
+std::string_view name(Illegal::Kind kind) {
+    return kind == Illegal::Kind::kForm ? "form" : "numbers";
+}
+
+size_t Nest::units() const {
+    return static_cast<size_t>(std::ranges::count_if(braces[0].loops, &Loop::is_unit));
+}
+
+std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
+                                       const std::vector<std::string>& visible) {
+    try {
+        return NestBuilder(kernel).run(parse_written_nest(text, kernel.where), visible);
+    } catch (const BrokenForm& broken) {
+        return Illegal{Illegal::Kind::kForm, broken.what()};
+    }
+}
+
+std::string print(const Kernel& kernel, const Nest& nest) {
+    std::string text;
+    print_brace(kernel, nest, 0, text);
+    return text;
+}
+
+}  // namespace tessera::nests

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "nests/model.h"
+#include "nests/nest.h"
+#include "nests/walk.h"
+
+namespace tessera::nests {
+
+struct OperatorFacts {
+    std::string name;
+    int64_t executions = 0;
+    int64_t points = 0;
+    int64_t iterations = 0;  ///< of the definition: points / iterations is how often they are computed
+    int64_t flops = 0;
+    int64_t special = 0;
+    bool operator==(const OperatorFacts&) const = default;
+};
+
+/// What follows from a nest. Counts run over all units.
+struct NestFacts {
+    int64_t units = 0;
+    std::vector<OperatorFacts> operators;
+    std::vector<BufferCounts> buffers;
+    int64_t footprint = 0;  ///< bytes: the largest box of every buffer
+    int64_t bytes = 0;      ///< all that is loaded, stored and reloaded
+    int64_t flops = 0;
+    std::optional<ModelTimes> model;  ///< on a machine only
+    bool operator==(const NestFacts&) const = default;
+};
+
+using Verdict = std::variant<NestFacts, Illegal>;
+
+/// @throws Error beyond the steps of the walk
+Verdict derive_facts(const Kernel& kernel, const Nest& nest,
+                     const std::optional<MachineRates>& machine = std::nullopt,
+                     const WalkOptions& options = {});
+
+/// Why the nest is refused; empty if it is legal.
+std::optional<Illegal> why_illegal(const Kernel& kernel, std::string_view nest,
+                                   const std::vector<std::string>& visible = {},
+                                   const WalkOptions& options = {});
+
+/// Of a `.nest` file. @throws Error for what is none
+Verdict derive_facts(const KernelFile& file, const WalkOptions& options = {});
+
+/// In the schema of the facts of nests.
+nlohmann::ordered_json to_json(const Verdict& verdict);
+/// For people: a table of the operators, one of the buffers, and the sums.
+std::string to_text(const NestFacts& facts);
+
+}  // namespace tessera::nests

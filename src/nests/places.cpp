@@ -1,0 +1,85 @@
+#include "nests/places.h"
+
+#include <bit>
+
+#include "support/error.h"
+
+namespace tessera::nests {
+
+Places::Places(const Kernel& kernel, const Nest& nest, Influence& influence)
+    : kernel_(kernel), nest_(nest), influence_(influence) {
+    for (size_t op = 0; op < kernel.operators.size(); ++op) add_operator(static_cast<int>(op));
+}
+
+void Places::add_operator(int op) {
+    const Operator& from = kernel_.operators[static_cast<size_t>(op)];
+    const size_t depth = nest_.around[static_cast<size_t>(op)].size();
+    operands_.emplace_back();
+    needs_.emplace_back();
+    for (const Operand& operand : from.operands) {
+        const uint64_t loops = on_read(op, operand.tensor, depth);
+        operands_.back().push_back(operand_place(op, operand.tensor, loops));
+        needs_.back().push_back({.derive_depth = static_cast<size_t>(std::bit_width(loops))});
+    }
+    results_.emplace_back();
+    for (const Result& result : from.results) {
+        uint64_t loops = 0;
+        for (const ResultAxis& axis : result.axes)
+            loops |= op == nest_.last ? influence_.on_range(op, axis.iterator, depth)
+                                      : influence_.on_frame(op, axis.iterator, depth);
+        const auto t = static_cast<size_t>(result.tensor);
+        const bool is_written = op == nest_.last || nest_.visible[t];
+        results_.back().push_back(add(kernel_.tensors[t].name, result.tensor,
+                                      is_written ? BufferRole::kWritten : BufferRole::kKept, loops, op,
+                                      depth));
+    }
+}
+
+size_t Places::operand_place(int op, int tensor, uint64_t loops) {
+    const auto t = static_cast<size_t>(tensor);
+    if (kernel_.tensors[t].maker >= 0) return result_place(tensor);
+    if (nest_.load[t]) return load_place(op, tensor);
+    const std::string name =
+        kernel_.tensors[t].name + " for " + kernel_.operators[static_cast<size_t>(op)].name();
+    return add(name, tensor, BufferRole::kRead, loops, op, nest_.around[static_cast<size_t>(op)].size());
+}
+
+size_t Places::load_place(int op, int tensor) {
+    const Tensor& loaded = kernel_.tensors[static_cast<size_t>(tensor)];
+    if (const auto known = loads_.find(tensor); known != loads_.end()) return known->second;
+    const size_t depth = *nest_.load[static_cast<size_t>(tensor)];
+    uint64_t loops = 0;
+    for (const int reader : loaded.readers)
+        loops |= on_read(reader, tensor, depth) | influence_.on_frame(reader, depth);
+    return loads_[tensor] = add(loaded.name, tensor, BufferRole::kRead, loops, op, depth);
+}
+
+size_t Places::result_place(int tensor) const {
+    const auto maker = static_cast<size_t>(kernel_.tensors[static_cast<size_t>(tensor)].maker);
+    const std::vector<Result>& results = kernel_.operators[maker].results;
+    for (size_t i = 0; i < results.size(); ++i)
+        if (results[i].tensor == tensor) return results_[maker][i];
+    TESSERA_CHECK(false, "operator {} does not make tensor {}", maker, tensor);
+    return 0;
+}
+
+/// `op`: some operator inside of the first `depth` loops around it, which are those around the place.
+size_t Places::add(std::string name, int tensor, BufferRole role, uint64_t loops, int op, size_t depth) {
+    const std::vector<LoopPosition>& around = nest_.around[static_cast<size_t>(op)];
+    all_.push_back({.buffer = Buffer(kernel_, std::move(name), tensor, role),
+                    .dependence = Dependence(loops),
+                    .loops = {around.begin(), around.begin() + static_cast<std::ptrdiff_t>(depth)},
+                    .derive_depth = static_cast<size_t>(std::bit_width(loops))});
+    return all_.size() - 1;
+}
+
+uint64_t Places::on_read(int op, int tensor, size_t depth) {
+    const Operator& reader = kernel_.operators[static_cast<size_t>(op)];
+    const uint64_t used = reader.operands[*reader.operand(tensor)].reads.iterators();
+    uint64_t loops = 0;
+    for (size_t x = 0; x < reader.iterators(); ++x)
+        if ((used >> x & 1) != 0) loops |= influence_.on_range(op, x, depth);
+    return loops;
+}
+
+}  // namespace tessera::nests

@@ -1,0 +1,141 @@
+// `tessera nest` and `tessera schedule` as a user runs them.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/subprocess.h"
+#include "support/temporary_folder.h"
+
+namespace tessera {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Json = nlohmann::json;
+
+constexpr const char* kChain = R"(op c(m: 32, n: 48, k*: 16)
+in  A f16[m, k], B f16[k, n]
+out C f16[m, n] = sum(f32(A) * f32(B))
+op e(m: 32, h: 24, n*: 48)
+in  C f16[m, n], D f16[n, h]
+out E f16[m, h] = sum(f32(C) * f32(D))
+)";
+constexpr const char* kMachine = "machine bandwidth 1e10 peak 1e11 units 2\n";
+
+class NestVerbs : public ::testing::Test {
+protected:
+    ProcessResult run(const std::string& verb, const std::string& file, const std::string& text,
+                      const std::vector<std::string>& more = {}) const {
+        std::ofstream(folder_.path() / file) << text;
+        std::vector<std::string> arguments = {verb, (folder_.path() / file).string()};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run_process({.program = TESSERA_PROGRAM, .arguments = std::move(arguments)});
+    }
+
+    static std::string nest(const std::string& text) {
+        return kChain + std::string(kMachine) + "nest\n" + text;
+    }
+
+private:
+    TemporaryFolder folder_;
+};
+
+TEST_F(NestVerbs, PrintTablesForPeople) {
+    const ProcessResult result =
+        run("nest", "t.nest", nest("m:16@unit h:12@unit { n:16 { load B; k:8 { c } e } }"));
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.errors, IsEmpty());
+    EXPECT_THAT(result.output, HasSubstr("operator  executions  points  recompute  flops  special\n"
+                                         "c                 24   49152          2  98304        0\n"));
+    EXPECT_THAT(result.output, HasSubstr("\nB        read     12 (6144 B)"));
+    EXPECT_THAT(result.output, HasSubstr("512 B  e.m, e.n\n"));
+    EXPECT_THAT(result.output,
+                HasSubstr("units      4\nfootprint  2048 B\nbytes      18432\nflops      172032\n"
+                          "model      "));
+}
+
+TEST_F(NestVerbs, PrintFactsAsJson) {
+    const ProcessResult result = run("nest", "t.nest", nest("m:16@unit { n:16 { c e } }"), {"--json"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.errors, IsEmpty());
+    const Json json = Json::parse(result.output);
+    EXPECT_EQ(json["units"], 2);
+    EXPECT_EQ(json["operators"]["c"]["executions"], 6);
+    EXPECT_EQ(json["buffers"]["C"]["role"], "kept");
+    EXPECT_EQ(json["buffers"]["E"]["store_bytes"], 32 * 24 * 2);
+    EXPECT_EQ(json["alpha"], 2.0);
+}
+
+TEST_F(NestVerbs, FailForIllegalNestsAndSayWhy) {
+    const ProcessResult result = run("nest", "t.nest", nest("{ e c }"), {"--json"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(Json::parse(result.output),
+              Json({{"illegal", "form"}, {"reason", "e stands before C is made"}}));
+    EXPECT_THAT(result.errors, HasSubstr("t.nest: the nest is illegal (form): e stands before C is made"));
+    const ProcessResult plain = run("nest", "t.nest", nest("{ e c }"));
+    EXPECT_EQ(plain.exit_code, 1);
+    EXPECT_THAT(plain.output, IsEmpty());
+    EXPECT_THAT(plain.errors, HasSubstr("e stands before C is made"));
+}
+
+TEST_F(NestVerbs, FailForFilesThatHoldNoNest) {
+    const ProcessResult none = run("nest", "t.nest", kChain, {"--json"});
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_THAT(none.output, IsEmpty());
+    EXPECT_THAT(none.errors, HasSubstr("t.nest: holds no nest"));
+    const ProcessResult space = run("nest", "t.nest", kChain + std::string("multiple 4\nnest\n{ c e }"));
+    EXPECT_EQ(space.exit_code, 1);
+    EXPECT_THAT(space.errors, HasSubstr("describe a space"));
+    EXPECT_THAT(run("nest", "t.nest", "op c(m: 4)\nin A\n").errors, HasSubstr("t.nest:2: "));
+    EXPECT_EQ(run("nest", "t.nest", nest("{ c e }"), {"--jsn"}).exit_code, 2);
+}
+
+TEST_F(NestVerbs, StopWalksThatAreTooLong) {
+    const ProcessResult result =
+        run("nest", "t.nest", "op c(m: 1000000000)\nin A f32[m]\nout C f32[m] = A\nnest\nm:1 { c }\n");
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, HasSubstr("takes more than 16777216 steps to walk through"));
+}
+
+TEST_F(NestVerbs, ScheduleAChain) {
+    const std::string space = kChain + std::string("multiple 8\ncapacity 4000\n") + kMachine;
+    const ProcessResult result = run("schedule", "t.space", space, {"--json"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.errors, IsEmpty());
+    const Json json = Json::parse(result.output);
+    EXPECT_EQ(json["structures"], 24);
+    EXPECT_EQ(json["tiles"], 4 * 6 * 3 * 2);
+    EXPECT_EQ(json["estimate"], json["best"]);
+    // The verb for nests gives the same estimate.
+    const ProcessResult walked = run("nest", "t.nest", nest(json["nest"].get<std::string>()), {"--json"});
+    EXPECT_EQ(Json::parse(walked.output)["estimate"], json["estimate"]);
+    EXPECT_LE(Json::parse(walked.output)["footprint"], 4000);
+    EXPECT_THAT(run("schedule", "t.space", space).output,
+                HasSubstr("space      24 structures x 144 tile sizes = 3456 candidates, "));
+}
+
+TEST_F(NestVerbs, ScheduleWhereNothingFits) {
+    const std::string space = kChain + std::string("multiple 8\ncapacity 10\n") + kMachine;
+    const ProcessResult result = run("schedule", "t.space", space, {"--json"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(Json::parse(result.output)["nest"], nullptr);
+    EXPECT_EQ(Json::parse(result.output)["best_deep"], nullptr);
+    EXPECT_THAT(run("schedule", "t.space", space).output, HasSubstr("best       none fits\n"));
+}
+
+TEST_F(NestVerbs, ScheduleSpacesAlone) {
+    const ProcessResult nest_file = run("schedule", "t.nest", nest("{ c e }"));
+    EXPECT_EQ(nest_file.exit_code, 1);
+    EXPECT_THAT(nest_file.errors, HasSubstr("t.nest: is not named `.space`"));
+    const ProcessResult with_nest = run("schedule", "t.space", nest("{ c e }"));
+    EXPECT_EQ(with_nest.exit_code, 1);
+    EXPECT_THAT(with_nest.errors, HasSubstr("`nest`: has no place in a space"));
+    EXPECT_EQ(run("schedule", "t.space", kChain).exit_code, 1);
+}
+
+}  // namespace
+}  // namespace tessera
