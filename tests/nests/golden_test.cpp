@@ -28,12 +28,12 @@ TEST(GoldenNests, OfOwnSpaces) {
 
 TEST(GoldenNests, OfSharedNests) {
     TESSERA_SKIP_WITHOUT_SHARED("nests", "facts of nests");
-    expect_agreement(tessera::testing::shared_data("nests"), ".nest", 26);
+    expect_agreement(tessera::test::shared_data("nests"), ".nest", 26);
 }
 
 TEST(GoldenNests, OfSharedSpaces) {
     TESSERA_SKIP_WITHOUT_SHARED("nests", "facts of spaces");
-    expect_agreement(tessera::testing::shared_data("nests"), ".space", 9);
+    expect_agreement(tessera::test::shared_data("nests"), ".space", 9);
 }
 
 // The comparison itself must be able to fail.

@@ -33,7 +33,7 @@ protected:
 
     /// Runs the oracle; what it prints becomes a file of the folder.
     bool run(const std::string& arguments, const std::string& out) const {
-        const std::string oracle = tessera::testing::shared_data("nests/oracle.py").string();
+        const std::string oracle = tessera::test::shared_data("nests/oracle.py").string();
         const std::string command = fmt::format("/usr/bin/python3 -B '{}' {} > '{}'", oracle, arguments,
                                                 (folder_.path() / out).string());
         return std::system(command.c_str()) == 0;
