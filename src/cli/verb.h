@@ -43,6 +43,7 @@ Verb opt_verb();
 Verb retarget_verb();
 Verb run_verb();
 Verb schedule_verb();
+Verb tiles_verb();
 Verb tokenize_verb();
 Verb verify_verb();
 

@@ -119,20 +119,6 @@ private:
 
 }  // namespace
 
-std::string_view name(Status status) {
-    switch (status) {
-        case Status::kOptimal:
-            return "optimal";
-        case Status::kFeasible:
-            return "feasible";
-        case Status::kInfeasible:
-            return "infeasible";
-        case Status::kOutOfBudget:
-            return "out of budget";
-    }
-    TESSERA_CHECK(false);
-}
-
 double Result::gap() const {
     if (status == Status::kOptimal || cost == bound) return 0;
     return (cost - bound) / std::fabs(cost);

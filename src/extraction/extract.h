@@ -3,21 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string_view>
 
 #include "extraction/problem.h"
+#include "support/solver_status.h"
 
 namespace tessera::extraction {
 
-enum class Status : uint8_t {
-    kOptimal,      ///< no choice costs less
-    kFeasible,     ///< a valid choice; `bound` says how far it may be from the least cost
-    kInfeasible,   ///< there is no valid choice
-    kOutOfBudget,  ///< none was found, and none is known not to exist
-};
-
-/// "optimal", "feasible", "infeasible", "out of budget".
-std::string_view name(Status status);
+using Status = SolverStatus;
 
 struct Progress {
     int64_t conflicts;           ///< spent
