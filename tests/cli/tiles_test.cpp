@@ -143,7 +143,7 @@ TEST_F(Tiles, HelpHasExamples) {
 
 TEST_F(Tiles, SharedInstancesKeepTheirBudget) {
     TESSERA_SKIP_WITHOUT_SHARED("tiles/chain_three_levels_ragged.json", "tessera tiles with a short budget");
-    const std::string file = testing::shared_data("tiles/chain_three_levels_ragged.json").string();
+    const std::string file = test::shared_data("tiles/chain_three_levels_ragged.json").string();
     const ProcessResult result =
         run_process({.program = TESSERA_PROGRAM, .arguments = {"tiles", file, "--nodes", "300", "--json"}});
     ASSERT_EQ(result.exit_code, 0) << result.errors;

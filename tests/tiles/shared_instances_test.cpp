@@ -16,7 +16,7 @@ namespace {
 
 TEST(SharedTiles, AreSolvedAndProved) {
     TESSERA_SKIP_WITHOUT_SHARED("tiles/optimum.json", "the instances of tile sizes and their optima");
-    const auto folder = testing::shared_data("tiles");
+    const auto folder = test::shared_data("tiles");
     const auto listed = nlohmann::json::parse(MappedFile::open((folder / "optimum.json").string()).text());
     ASSERT_GE(listed.size(), 15u);
     for (const auto& [name, line] : listed.items()) {
