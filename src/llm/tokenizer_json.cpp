@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "llm/read_added_token.h"
 #include "llm/tokenizer_components.h"
 #include "llm/tokenizer_config.h"
