@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "nests/space_cost.h"
 #include "support/checked.h"
 #include "support/error.h"
 
@@ -97,28 +98,15 @@ RuleReading reading(const Space& space, const Loops& l, std::string name,
     return result;
 }
 
-double tile_bytes(const Space& space, const std::vector<int64_t>& tiles) {
-    double bytes = 0;
-    for (const SpaceOperator& op : space.operators) {
-        for (const SpaceTensor& tensor : op.tensors) {
-            auto own = static_cast<double>(tensor.element_bytes);
-            for (const size_t axis : tensor.axes) own *= static_cast<double>(tiles[axis]);
-            bytes += own;
-        }
-    }
-    return bytes;
-}
-
 /// Choices of the divisors whose tiles fit.
-int64_t count_fitting(const Space& space, const std::vector<size_t>& iterators,
+int64_t count_fitting(const StructureCost& cost, double capacity, const std::vector<size_t>& iterators,
                       const std::vector<std::vector<int64_t>>& divisors, size_t at,
                       std::vector<int64_t>& tiles) {
-    if (at == iterators.size())
-        return tile_bytes(space, tiles) <= kSlackOfRule4 * static_cast<double>(space.capacity) ? 1 : 0;
+    if (at == iterators.size()) return static_cast<double>(cost.footprint(tiles)) <= capacity ? 1 : 0;
     int64_t count = 0;
     for (const int64_t size : divisors[at]) {
         tiles[iterators[at]] = size;
-        count += count_fitting(space, iterators, divisors, at + 1, tiles);
+        count += count_fitting(cost, capacity, iterators, divisors, at + 1, tiles);
     }
     return count;
 }
@@ -160,7 +148,10 @@ ExpressionCounts count_expressions(const Space& space) {
                            return without(e, leading);
                        })};
     std::vector<int64_t> chosen(space.extents.size(), 1);
-    counts.after_rule_4 = count_fitting(space, iterators, divisors, 0, chosen);
+    // With all loops around the products, every buffer holds a tile.
+    const StructureCost deep(space, {.order = space.loops, .depth = space.loops.size()});
+    counts.after_rule_4 = count_fitting(deep, kSlackOfRule4 * static_cast<double>(space.capacity), iterators,
+                                        divisors, 0, chosen);
     return counts;
 }
 
