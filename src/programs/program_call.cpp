@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -115,9 +116,13 @@ void ProgramCall::read_inputs(const CallArguments& arguments) {
         std::copy(elements.begin(), elements.end(), inputs_.back().bytes().begin());
     }
     for (const Manifest::Tensor& output : manifest.outputs) outputs_.push_back(memory_for(output));
+    std::optional<compiler::PackedWeights> weights;  // where an index is a constant
     check_indices(
         graph_, symbol_values_,
-        [&](const Value& value, int64_t repetition) { return index_contents(value, repetition); },
+        [&](const Value& value, int64_t repetition) {
+            if (value.kind == ValueKind::kConstant && !weights) weights.emplace(artefact_, graph_, plan_);
+            return index_contents(value, repetition, weights ? &*weights : nullptr);
+        },
         artefact_->where());
 
     program_ = std::make_unique<runtime::LoadedProgram>(artefact_, symbol_values_);
@@ -144,14 +149,14 @@ void ProgramCall::read_state(size_t index, std::span<const std::byte> elements) 
     }
 }
 
-TensorData ProgramCall::index_contents(const Value& value, int64_t repetition) const {
+TensorData ProgramCall::index_contents(const Value& value, int64_t repetition,
+                                       const compiler::PackedWeights* constants) const {
     TensorData data{.shape = evaluate(value.type.shape, symbol_values_), .values = {}};
     std::span<const std::byte> bytes;
     std::vector<std::byte> unpacked;
     if (value.kind == ValueKind::kConstant) {
-        const compiler::PackedWeights weights(artefact_, graph_, plan_);
         const import::TensorContents contents =
-            import::constant_contents(weights, value, repetition, artefact_->where());
+            import::constant_contents(*constants, value, repetition, artefact_->where());
         unpacked.assign(contents.bytes.begin(), contents.bytes.end());
         bytes = unpacked;
     } else {

@@ -14,6 +14,10 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
+namespace tessera::compiler {
+class PackedWeights;
+}
+
 namespace tessera::programs {
 
 /// What a call is given: NumPy files by the names of inputs and states, and values of symbols.
@@ -48,7 +52,9 @@ public:
 private:
     void read_inputs(const CallArguments& arguments);
     void read_state(size_t index, std::span<const std::byte> elements);
-    TensorData index_contents(const Value& value, int64_t repetition) const;
+    /// `constants`: of a value that is one, else unused.
+    TensorData index_contents(const Value& value, int64_t repetition,
+                              const compiler::PackedWeights* constants) const;
 
     std::shared_ptr<const runtime::Artefact> artefact_;
     Graph graph_;
