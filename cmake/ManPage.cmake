@@ -30,6 +30,14 @@ ${overview}
 foreach(verb IN LISTS verbs)
     help(text ${verb})
     string(APPEND page ".SH TESSERA ${verb}\n.nf\n${text}\n.fi\n")
+    if(text MATCHES "Subcommands:\n((  [^\n]*\n)+)")
+        string(REGEX MATCHALL "\n  [a-z]+ " parts "\n${CMAKE_MATCH_1}")
+        foreach(part IN LISTS parts)
+            string(STRIP "${part}" part)
+            help(text ${verb} ${part})
+            string(APPEND page ".SH TESSERA ${verb} ${part}\n.nf\n${text}\n.fi\n")
+        endforeach()
+    endif()
 endforeach()
 string(APPEND page ".SH EXIT STATUS
 0 success, 1 the job failed, 2 wrong usage.

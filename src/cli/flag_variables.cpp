@@ -23,6 +23,7 @@ void name_variables(CLI::App& verb) {
     for (CLI::Option* option : verb.get_options())
         if (option != verb.get_help_ptr() && !option->get_lnames().empty())
             option->envname(variable_of(option->get_lnames().front()));
+    for (CLI::App* part : verb.get_subcommands({})) name_variables(*part);
 }
 
 std::string rejected_variable(CLI::App& verb) {
@@ -37,6 +38,8 @@ std::string rejected_variable(CLI::App& verb) {
             return name;
         }
     }
+    for (CLI::App* part : verb.get_subcommands())
+        if (std::string name = rejected_variable(*part); !name.empty()) return name;
     return {};
 }
 

@@ -31,6 +31,7 @@ struct Verb {
 
 Verb bench_verb();
 Verb check_verb();
+Verb chip_verb();
 Verb compile_verb();
 Verb explain_verb();
 Verb extract_verb();

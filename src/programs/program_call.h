@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/interpreter.h"
 #include "plan/plan.h"
 #include "runtime/artefact.h"
 #include "runtime/memory.h"

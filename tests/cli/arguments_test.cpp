@@ -16,26 +16,48 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+/// `tessera run`, `tessera chip schedule`.
+using VerbWords = std::vector<std::string>;
+
 struct ListedOption {
-    std::string verb, name, type;
+    VerbWords verb;
+    std::string name, type;
 };
 
 class Arguments : public ToyBench {
 protected:
-    std::vector<std::string> verbs() const {
-        const std::string help = tessera({"--help"}).output;
+    /// The subcommands of what the words call; those of `tessera` itself without words.
+    std::vector<std::string> parts(VerbWords words) const {
+        words.emplace_back("--help");
+        const std::string help = tessera(words).output;
+        const size_t begin = help.find("\nSubcommands:");
+        if (begin == std::string::npos) return {};
         const std::regex line("\n  ([a-z]+)  ");
         std::vector<std::string> names;
-        for (std::sregex_iterator match(help.begin(), help.end(), line), end; match != end; ++match)
+        for (std::sregex_iterator match(help.begin() + static_cast<ptrdiff_t>(begin), help.end(), line), end;
+             match != end; ++match)
             names.push_back((*match)[1]);
         return names;
+    }
+    std::vector<VerbWords> verbs() const {
+        std::vector<VerbWords> all;
+        for (const std::string& verb : parts({})) {
+            const std::vector<std::string> own = parts({verb});
+            if (own.empty()) all.push_back({verb});
+            for (const std::string& part : own) all.push_back({verb, part});
+        }
+        return all;
+    }
+    static VerbWords with(VerbWords words, std::initializer_list<std::string> more) {
+        words.insert(words.end(), more);
+        return words;
     }
     /// The options that take a value.
     std::vector<ListedOption> options() const {
         const std::regex line("\n  (?:-[a-z],)?(--[a-z0-9-]+) ([A-Z][A-Za-z.,]*)");
         std::vector<ListedOption> all;
-        for (const std::string& verb : verbs()) {
-            const std::string help = tessera({verb, "--help"}).output;
+        for (const VerbWords& verb : verbs()) {
+            const std::string help = tessera(with(verb, {"--help"})).output;
             for (std::sregex_iterator match(help.begin(), help.end(), line), end; match != end; ++match)
                 all.push_back({verb, (*match)[1], (*match)[2]});
         }
@@ -55,17 +77,17 @@ TEST_F(Arguments, AnEmptyTextIsNoPathAndNoNumber) {
     int count = 0;
     for (const ListedOption& option : options()) {
         if (option.name == "--prompt" || option.name == "--stop") continue;  // texts
-        expect_refused({option.verb, option.name, ""}, option.name);
+        expect_refused(with(option.verb, {option.name, ""}), option.name);
         ++count;
     }
     EXPECT_GT(count, 40);
-    for (const std::string& verb : verbs()) {
-        if (verb == "machine") continue;  // without an argument
-        const ProcessResult result = tessera({verb, ""});
-        EXPECT_EQ(result.exit_code, 2) << verb;
+    for (const VerbWords& verb : verbs()) {
+        if (verb.front() == "machine") continue;  // without an argument
+        const ProcessResult result = tessera(with(verb, {""}));
+        EXPECT_EQ(result.exit_code, 2) << verb.back();
         EXPECT_THAT(result.errors, AnyOf(HasSubstr("MODEL: is empty"), HasSubstr("OUT.tsr: is empty"),
                                          HasSubstr("FILE: is empty")))
-            << verb;
+            << verb.back();
     }
     expect_refused({"bench", "toy.tsr", ""}, "MODEL");
 }
@@ -79,12 +101,12 @@ TEST_F(Arguments, NumbersBeyondTheirRangeAreNamed) {
                  {"18446744073709551616", "99999999999999999999999", "-9223372036854775809", "-2", "1.5",
                   "1e3", "0x10", "010", " 1", "1 ", "nan"})
                 if (option.name != "--seed" || std::string(number) != "010")
-                    expect_refused({option.verb, option.name, number}, option.name);
+                    expect_refused(with(option.verb, {option.name, number}), option.name);
             ++count;
         }
         if (option.type == "T" || option.type == "P" || option.type == "X" || option.type == "S")
             for (const char* number : {"nan", "inf", "-1", "1e400", "one"})
-                expect_refused({option.verb, option.name, number}, option.name);
+                expect_refused(with(option.verb, {option.name, number}), option.name);
     }
     EXPECT_GT(count, 20);
     for (const char* number : {"18446744073709551615", "9223372036854775807", "16777217", "0"}) {

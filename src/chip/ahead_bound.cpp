@@ -1,0 +1,176 @@
+// A bound that sees execute, link, HBM and SRAM together.
+//
+// Let the *work* of a preload be y = c (w h + (1 - w) n): its HBM time and its link time, weighted by some w
+// from 0 to 1, with c such that no preload does more than one cycle of work in a cycle when it runs alone.
+// Let t be a moment and A the work that is done by then for operators that are executed later.
+//
+//     before execute k   A must grow to y_k, the preload of k; then y_k is no more ahead
+//     during execute k   t grows by D >= e, and A by at most D - loss_k
+//     at its end         operators that are preloaded ahead hold their bytes beside exec_bytes of k, and
+//                        a byte stands for at most `rho` work: A <= rho (SRAM - exec_bytes)
+//
+// A preload that runs beside the execute for all of its time, with the speeds a and b of both, does b y / l
+// of work in a cycle, and the execute takes e / a. The loss is linear in the times that preloads have beside
+// the execute, so it is least with one of them all the time: loss_k is the least e (1 - b y / l) / a over all
+// preloads. On a full link it is at least the traffic of the execute, for w = 0.
+//
+// With z = t - A a row takes (t, z) to
+//
+//     z' = z + y,  t' = max(t, z') + e,  z'' = max(z' + loss, t' - rho (SRAM - exec_bytes))
+//
+// which grows with t and z. So more waiting never helps, and of the states that choices of rows lead to only
+// those matter of which no other is smaller in both numbers. The smallest t after the last execute is the
+// bound. Rows are chosen jointly: the fast row of a large SRAM pays for what cannot be preloaded beside it.
+//
+// Dropped: that preloads begin with all their bytes, that they are whole, and how they are ordered. An excess
+// of less than 0.001 cycles is allowed by the format, so A may be larger by that.
+
+#include "chip/ahead_bound.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "chip/timeline.h"
+
+namespace tessera::chip {
+namespace {
+
+constexpr double kForgiven = 1e-3;  ///< cycles of excess that count as none
+/// Of the bound, against the rounding of its sums.
+constexpr double kRounding = 1e-10;
+
+/// Of the work of a preload. With less than a cycle of work in a cycle, an execute that a preload slows down
+/// loses more: what counts where a link share close to 1 leaves executes hardly any speed.
+constexpr double kScales[] = {1, 0.98, 0.95, 0.9, 0.8};
+
+struct AheadState {
+    double time;
+    double behind;  ///< time - work done ahead
+};
+
+/// A row as the bound sees it.
+struct Step {
+    double work;
+    double execute;
+    double loss;
+    double most_ahead;
+};
+
+/// A preload as an execute beside it sees it.
+struct Beside {
+    double share;
+    double work_rate;  ///< in a cycle alone, at most 1
+};
+
+/// Weighted times, and what follows from them for all rows of a problem.
+class Weights {
+public:
+    Weights(const ScheduleProblem& problem, double weight, double scale)
+        : problem_(problem), weight_(weight) {
+        double fastest = 0;
+        for (const Operator& each : problem.operators)
+            for (const Row& row : each.rows)
+                if (problem.is_usable(row) && row.preload() > 0)
+                    fastest = std::max(fastest, raw_work(row) / row.preload());
+        scale_ = fastest > 0 ? scale / fastest : scale;
+        for (const Operator& each : problem.operators)
+            for (const Row& row : each.rows) {
+                if (!problem.is_usable(row) || row.preload() <= 0) continue;
+                rho_ = std::max(rho_, work(row) / static_cast<double>(row.preload_bytes));
+                beside_.push_back({row.preload_share(), work(row) / row.preload()});
+            }
+        const auto before = [](const Beside& a, const Beside& b) {
+            return a.share != b.share ? a.share < b.share : a.work_rate < b.work_rate;
+        };
+        const auto same = [](const Beside& a, const Beside& b) {
+            return a.share == b.share && a.work_rate == b.work_rate;
+        };
+        std::sort(beside_.begin(), beside_.end(), before);
+        beside_.erase(std::unique(beside_.begin(), beside_.end(), same), beside_.end());
+    }
+
+    Step step(const Row& row) const {
+        // An execute that is shorter than what is forgiven may hide a longer excess.
+        const double most_ahead =
+            row.execute() < kForgiven
+                ? std::numeric_limits<double>::infinity()
+                : rho_ * static_cast<double>(problem_.sram_bytes - row.exec_bytes) + kForgiven;
+        return {work(row), row.execute(), loss(row), most_ahead};
+    }
+
+private:
+    double raw_work(const Row& row) const { return weight_ * row.hbm + (1 - weight_) * row.link_in; }
+    double work(const Row& row) const { return scale_ * raw_work(row); }
+
+    double loss(const Row& row) const {
+        double least = row.execute();
+        for (const Beside& preload : beside_) {
+            const Speeds speed = speeds(problem_.share, row.execute_share(), preload.share);
+            if (speed.execute <= 0) continue;
+            least = std::min(least, row.execute() * (1 - speed.preload * preload.work_rate) / speed.execute);
+        }
+        return std::max(0.0, least);
+    }
+
+    const ScheduleProblem& problem_;
+    double weight_;
+    double scale_ = 1;
+    double rho_ = 0;
+    std::vector<Beside> beside_;
+};
+
+/// Keeps the states that no other is as good as in both numbers, by increasing time; merges neighbours if
+/// there are more than `most`.
+void keep_best(std::vector<AheadState>& states, size_t most) {
+    std::sort(states.begin(), states.end(), [](const AheadState& a, const AheadState& b) {
+        return a.time != b.time ? a.time < b.time : a.behind < b.behind;
+    });
+    size_t kept = 0;
+    for (const AheadState& state : states)
+        if (kept == 0 || state.behind < states[kept - 1].behind) states[kept++] = state;
+    states.resize(kept);
+    while (states.size() > most) {
+        size_t merged = 0;
+        for (size_t i = 0; i < states.size(); i += 2)
+            states[merged++] = {states[i].time, states[std::min(i + 1, states.size() - 1)].behind};
+        states.resize(merged);
+    }
+}
+
+double bound_with(const ScheduleProblem& problem, double weight, double scale, size_t most_states) {
+    const Weights weights(problem, weight, scale);
+    std::vector<std::vector<Step>> steps(problem.operators.size());
+    for (size_t o = 0; o < steps.size(); ++o)
+        for (const Row& row : problem.operators[o].rows)
+            if (problem.is_usable(row)) steps[o].push_back(weights.step(row));
+    std::vector<AheadState> states = {{0, 0}}, next;
+    for (const size_t o : problem.sequence) {
+        next.clear();
+        for (const Step& step : steps[o])
+            for (const AheadState& state : states) {
+                const double behind = state.behind + step.work;
+                const double time = std::max(state.time, behind) + step.execute;
+                next.push_back({time, std::max(behind + step.loss, time - step.most_ahead)});
+            }
+        keep_best(next, most_states);
+        states.swap(next);
+    }
+    return states.front().time;
+}
+
+}  // namespace
+
+double ahead_bound(const ScheduleProblem& problem, const AheadBoundOptions& options) {
+    double best = 0;
+    for (size_t i = 0; i < options.weights; ++i) {
+        const double weight =
+            options.weights > 1 ? static_cast<double>(i) / static_cast<double>(options.weights - 1) : 0;
+        for (const double scale : kScales)
+            best = std::max(best, bound_with(problem, weight, scale, options.most_states));
+    }
+    return best * (1 - kRounding);
+}
+
+}  // namespace tessera::chip

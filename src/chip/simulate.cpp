@@ -1,0 +1,264 @@
+// The simulator: a program runs as two queues, preloads and executes, by the rules of paper 003, section 4.5.
+//
+//     execute i begins   after execute i - 1 and preload i have ended
+//     a preload begins   after the preload before it, and the executes before it in the program, have ended
+//
+// StepOrder says when each part of an execute may begin. Everything that takes time is an event. At one
+// moment, ends go before begins.
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "chip/packet_engine.h"
+#include "chip/simulation.h"
+#include "chip/step_order.h"
+#include "support/error.h"
+#include "support/shown.h"
+
+namespace tessera::chip {
+namespace {
+
+/// Of a time: events that are closer are one moment, which rounding has torn apart.
+constexpr double kOneMoment = 1e-12;
+
+class Simulator {
+public:
+    Simulator(const Chip& chip, const Network& network, const DeviceProgram& program,
+              const std::string& where)
+        : chip_(chip),
+          program_(program),
+          where_(where),
+          engine_(chip, network, queue_, result_.packets),
+          is_preloaded_(program.operators.size(), false),
+          held_(static_cast<size_t>(chip.cores), 0),
+          core_free_(static_cast<size_t>(chip.cores), 0) {
+        result_.preloads.resize(program.operators.size());
+        result_.executes.resize(program.operators.size());
+        first_preload_space_.resize(program.operators.size());
+        first_execute_space_.resize(program.operators.size());
+        size_t executes = 0;
+        for (size_t e = 0; e < program.entries.size(); ++e) {
+            if (!program.entries[e].is_execute) preloads_.push_back({program.entries[e].op, executes});
+            if (!program.entries[e].is_execute) continue;
+            ++executes;
+            execute_entries_.push_back(e);
+        }
+    }
+
+    Simulation run() {
+        check_work();
+        control();
+        while (executed_ < program_.operators.size()) {
+            if (queue_.is_empty()) fail_deadlock();
+            now_ = queue_.next_time();
+            const double until = now_ * (1 + kOneMoment);
+            while (!queue_.is_empty() && queue_.next_time() <= until) {
+                const Event event = queue_.pop();
+                now_ = std::max(now_, event.time);
+                handle(event);
+            }
+            control();
+        }
+        return std::move(result_);
+    }
+
+private:
+    struct QueuedPreload {
+        size_t op;
+        size_t executes;  ///< that come before it in the program
+    };
+
+    const ProgramOperator& op(size_t index) const { return program_.operators[index]; }
+
+    void check_work() const {
+        for (const ProgramOperator& each : program_.operators) {
+            for (const TransferKind kind : kTransferKinds)
+                for (const Transfer& transfer : each.of(kind))
+                    if (transfer.bytes > 0) return;
+            for (const Tile& tile : each.tiles)
+                if (tile.flops > 0) return;
+        }
+        throw Error(where_, "operators", "have no work: no transfer has a byte, and no tile a flop");
+    }
+
+    [[noreturn]] void fail_deadlock() const {
+        throw Error(
+            where_, fmt::format("program[{}]", execute_entries_[executed_]),
+            fmt::format(
+                "execute {} ({}) waits for preload {}, which is issued after it: deadlock at cycle {:.3f}",
+                executed_, shown(op(executed_).name), executed_, now_),
+            "issue the preload of an operator before its execute");
+    }
+
+    /// Begins what may begin at this moment.
+    void control() {
+        while (true) {
+            if (execution_ && execution_->is_done()) end_execute();
+            if (!execution_ && executed_ < program_.operators.size() && is_preloaded_[executed_]) {
+                begin_execute();
+                continue;
+            }
+            if (preload_left_ == 0 && preload_ < preloads_.size() &&
+                preloads_[preload_].executes <= executed_) {
+                begin_preload();
+                continue;
+            }
+            if (!execution_ || !execution_->is_done()) return;
+        }
+    }
+
+    void begin_preload() {
+        const size_t index = preloads_[preload_].op;
+        hold(index, false);
+        result_.preloads[index].begin = now_;
+        // The first parts of all transfers before the second ones, so that all links into cores begin early.
+        const std::vector<Transfer>& transfers = op(index).of(TransferKind::kPreload);
+        for (int64_t part = 0; part < PacketEngine::kMostParts; ++part)
+            for (const Transfer& transfer : transfers) {
+                const int64_t parts = engine_.parts(transfer, transfers.size());
+                const int64_t bytes = transfer.bytes * (part + 1) / parts - transfer.bytes * part / parts;
+                if (part >= parts || bytes == 0) continue;
+                ++preload_left_;
+                item_of_packet_.push_back(0);
+                engine_.send({.op = index, .kind = TransferKind::kPreload, .to = transfer.to, .bytes = bytes},
+                             now_);
+            }
+        if (preload_left_ == 0) end_preload();
+    }
+
+    void end_preload() {
+        const size_t index = preloads_[preload_++].op;
+        result_.preloads[index].end = now_;
+        is_preloaded_[index] = true;
+    }
+
+    void begin_execute() {
+        result_.executes[executed_].begin = now_;
+        give_back(executed_, false);
+        hold(executed_, true);
+        execution_.emplace(op(executed_), chip_.cores);
+        begin_ready();
+    }
+
+    void end_execute() {
+        result_.executes[executed_].end = now_;
+        give_back(executed_, true);
+        execution_.reset();
+        ++executed_;
+    }
+
+    void begin_ready() {
+        for (const StepOrder::Item& item : execution_->take_ready()) {
+            if (item.is_tile) {
+                begin_tile(item.index);
+                continue;
+            }
+            const Transfer& transfer = op(executed_).of(item.kind)[item.index];
+            item_of_packet_.push_back(item.index);
+            engine_.send({.op = executed_,
+                          .kind = item.kind,
+                          .from = transfer.from,
+                          .to = transfer.to,
+                          .bytes = transfer.bytes,
+                          .step = transfer.step},
+                         now_);
+        }
+    }
+
+    void begin_tile(size_t index) {
+        const Tile& tile = op(executed_).tiles[index];
+        double& free = core_free_[static_cast<size_t>(tile.core)];
+        const double start = std::max(now_, free);
+        free = start + static_cast<double>(tile.flops) / chip_.units[tile.unit].flops_per_cycle;
+        queue_.push(free, EventKind::kTileEnd, static_cast<int32_t>(result_.tiles.size()),
+                    static_cast<int32_t>(index));
+        result_.tiles.push_back({executed_, tile, start, free});
+    }
+
+    void handle(const Event& event) {
+        switch (event.kind) {
+            case EventKind::kHop:
+                engine_.ask(event.a, event.b, event.time);
+                break;
+            case EventKind::kRelease:
+                engine_.release(event.a, event.time);
+                break;
+            case EventKind::kTileEnd:
+                execution_->computed(static_cast<size_t>(event.b));
+                begin_ready();
+                break;
+            case EventKind::kPacketEnd: {
+                engine_.arrive(event.a);
+                const PacketRecord& packet = result_.packets[static_cast<size_t>(event.a)];
+                if (packet.kind == TransferKind::kPreload) {
+                    if (--preload_left_ == 0) end_preload();
+                    break;
+                }
+                execution_->arrived(packet.kind, item_of_packet_[static_cast<size_t>(event.a)]);
+                begin_ready();
+                break;
+            }
+        }
+    }
+
+    void hold(size_t index, bool is_execute) {
+        const auto& bytes = is_execute ? op(index).execute_bytes : op(index).preload_bytes;
+        (is_execute ? first_execute_space_ : first_preload_space_)[index] = result_.spaces.size();
+        for (int32_t c = 0; c < chip_.cores; ++c) {
+            const auto at = static_cast<size_t>(c);
+            if (bytes[at] == 0) continue;
+            if (held_[at] + bytes[at] > chip_.sram_bytes)
+                throw Error(
+                    where_, fmt::format("operators[{}]", index),
+                    fmt::format(
+                        "the {} of operator {} ({}) overflows core {} at cycle {:.3f}: it takes {} bytes, {} "
+                        "of {} are held",
+                        is_execute ? "execute" : "preload", index, shown(op(index).name), c, now_, bytes[at],
+                        held_[at], chip_.sram_bytes));
+            held_[at] += bytes[at];
+            result_.spaces.push_back({index, c, is_execute, bytes[at], now_, now_});
+        }
+    }
+
+    void give_back(size_t index, bool is_execute) {
+        // The spaces of a state of an operator lie together.
+        const auto& first = is_execute ? first_execute_space_ : first_preload_space_;
+        for (size_t s = first[index]; s < result_.spaces.size(); ++s) {
+            SpaceRecord& space = result_.spaces[s];
+            if (space.op != index || space.is_execute != is_execute) break;
+            space.free = now_;
+            held_[static_cast<size_t>(space.core)] -= space.bytes;
+        }
+    }
+
+    const Chip& chip_;
+    const DeviceProgram& program_;
+    const std::string& where_;
+    Simulation result_;
+    EventQueue queue_;
+    PacketEngine engine_;
+    double now_ = 0;
+
+    std::vector<QueuedPreload> preloads_;
+    std::vector<size_t> execute_entries_;  ///< places in the program
+    size_t preload_ = 0;                   ///< the running one, or the next
+    int64_t preload_left_ = 0;             ///< packets of it
+    std::vector<bool> is_preloaded_;
+    size_t executed_ = 0;  ///< the running execute, or the next
+    std::optional<StepOrder> execution_;
+    std::vector<size_t> item_of_packet_;  ///< its place in the operator's list
+    std::vector<int64_t> held_;           ///< bytes of each core
+    std::vector<double> core_free_;
+    std::vector<size_t> first_preload_space_, first_execute_space_;  ///< of each operator
+};
+
+}  // namespace
+
+Simulation simulate(const Chip& chip, const Network& network, const DeviceProgram& program,
+                    const std::string& where) {
+    return Simulator(chip, network, program, where).run();
+}
+
+}  // namespace tessera::chip

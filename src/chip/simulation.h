@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "chip/chip.h"
+#include "chip/device_program.h"
+#include "chip/network.h"
+#include "chip/timeline.h"
+
+namespace tessera::chip {
+
+/// A link while a packet holds it, from its first byte's entry to its last byte's.
+struct HeldLink {
+    int32_t link = 0;
+    double begin = 0;
+    double until = 0;
+};
+
+/// Bytes on their way. A transfer may be cut into several packets.
+struct PacketRecord {
+    size_t op = 0;
+    TransferKind kind = TransferKind::kPreload;
+    int32_t from = 0;         ///< core, of a preload the controller
+    std::vector<int32_t> to;  ///< cores, of a store the controller
+    int64_t bytes = 0;
+    int64_t step = 0;
+    std::vector<HeldLink> links;  ///< each after the one that feeds it
+    double start = 0;             ///< requested
+    double end = 0;               ///< all of it has arrived
+};
+
+struct TileRecord {
+    size_t op = 0;
+    Tile tile;
+    double start = 0;
+    double end = 0;
+};
+
+/// SRAM that an operator holds on a core.
+struct SpaceRecord {
+    size_t op = 0;
+    int32_t core = 0;
+    bool is_execute = false;  ///< otherwise of the preload
+    int64_t bytes = 0;
+    double at = 0;
+    double free = 0;
+};
+
+/// The run of a program. Times are cycles from 0.
+struct Simulation {
+    std::vector<PacketRecord> packets;
+    std::vector<TileRecord> tiles;
+    std::vector<SpaceRecord> spaces;
+    std::vector<Span> preloads;  ///< of each operator, from request to arrival
+    std::vector<Span> executes;
+};
+
+/// Runs a device program event by event: packets hold links one after the other, cores compute one tile at a
+/// time, controllers share their rate between their ports. Nothing waits while what it needs is free.
+/// @throws Error naming `where`, the operator and the cycle for a program that deadlocks or whose spaces do
+/// not fit, and for one without work
+Simulation simulate(const Chip& chip, const Network& network, const DeviceProgram& program,
+                    const std::string& where);
+
+}  // namespace tessera::chip

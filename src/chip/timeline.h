@@ -1,0 +1,72 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chip/schedule_problem.h"
+
+namespace tessera::chip {
+
+/// Speeds of an execute and a preload that run together, of 1 when each is alone.
+struct Speeds {
+    double execute = 1;
+    double preload = 1;
+};
+
+/// Of an execute with link share u and a preload with link share v: a u + b v <= 1 (docs/chip.md, rule 5).
+inline Speeds speeds(Share share, double u, double v) {
+    if (u + v <= 1) return {};
+    const Speeds execute_first{1, (1 - u) / v}, preload_first{(1 - v) / u, 1};
+    switch (share) {
+        case Share::kExecute:
+            return execute_first;
+        case Share::kPreload:
+            return preload_first;
+        case Share::kFair:
+            break;
+    }
+    if (u <= 0.5) return execute_first;
+    if (v <= 0.5) return preload_first;
+    return {0.5 / u, 0.5 / v};
+}
+
+struct Span {
+    double begin = 0;
+    double end = 0;
+};
+
+/// SRAM held beyond the limit, from `cycle` on.
+struct Excess {
+    size_t position = 0;
+    bool is_execute = false;  ///< otherwise the preload of the operator makes it
+    double cycle = 0;
+    int64_t bytes = 0;  ///< held
+};
+
+/// The run of a schedule. Times are cycles from 0.
+struct Timeline {
+    double total = 0;
+    std::vector<Span> preloads;  ///< of each position
+    std::vector<Span> executes;
+    double hbm_busy = 0;
+    double link_busy = 0;
+    double overlapped = 0;  ///< a preload and an execute run
+    double execute_only = 0;
+    double preload_only = 0;
+    int64_t sram_peak = 0;
+    std::optional<Excess> excess;  ///< the first; none: the schedule is valid
+};
+
+/// The first reason why `schedule` is no program of the problem, SRAM aside; empty if it is one.
+std::string form_fault(const ScheduleProblem& problem, const Schedule& schedule);
+
+/// Runs a schedule by the rules of docs/chip.md. The searches share no code with it and are
+/// checked by it.
+/// @pre form_fault(problem, schedule) is empty
+Timeline run_schedule(const ScheduleProblem& problem, const Schedule& schedule);
+
+/// The first reason why `schedule` is no valid one, SRAM included; empty if it is valid.
+std::string schedule_fault(const ScheduleProblem& problem, const Schedule& schedule);
+
+}  // namespace tessera::chip

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "cli/verb.h"
+
+/// The parts of `tessera chip`, each declared as a verb is.
+namespace tessera::cli {
+
+Verb chip_schedule_part();
+Verb chip_simulate_part();
+
+}  // namespace tessera::cli
