@@ -33,6 +33,7 @@ Verb bench_verb();
 Verb check_verb();
 Verb chip_verb();
 Verb compile_verb();
+Verb distribute_verb();
 Verb explain_verb();
 Verb extract_verb();
 Verb inspect_verb();

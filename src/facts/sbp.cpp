@@ -12,105 +12,73 @@
 #include "facts/touched.h"
 #include "support/error.h"
 
-// A tensor is split on an axis if the elements that each device reaches lie in its half: the bounding boxes
-// of the images of the two half boxes show that. Then nothing that a device lacks is ever read, and
+// A tensor is split on an axis if the elements that each device reaches lie in its part: the bounding boxes
+// of the images of the parts of the box show that. Then nothing that a device lacks is ever read, and
 //
 //   - a result that is split is right: every iteration that reaches an element runs on the device that holds
 //     it;
 //   - a result of a split reduction is P(monoid): each device folds its iterations, if the post-expression
 //     commutes;
-//   - any other result must be the same on both devices, which half of the iterations give only where the
-//     other half adds nothing new: to max and min when nothing depends on the iterator, and to the weights'
+//   - any other result must be the same on all devices, which a part of the iterations gives only where the
+//     others add nothing new: to max and min when nothing depends on the iterator, and to the weights'
 //     M and L.
+//
+// On an inner level all that must hold in every group, for the operator that the group sees: its iterations
+// are all that there are (restricted_to).
 
 namespace tessera::facts {
 namespace {
 
-using HalfBoxes = std::array<IterationBox, 2>;
+using Boxes = std::vector<IterationBox>;  ///< of the devices, in order
 
-Range half(int64_t extent, int device) {
-    const int64_t middle = extent - extent / 2;
-    return device == 0 ? Range{0, middle} : Range{middle, extent};
-}
-
-class SbpDerivation {
+// Whether a signature is true for one group, whose devices each execute one part of an iterator.
+class GroupSplit {
 public:
-    explicit SbpDerivation(const BoundDefinition& bound)
-        : bound_(bound), definition_(bound.definition), executed_(bound, whole_box(bound)) {}
-
-    std::optional<Signature> halve(int iterator) {
-        const int64_t extent = bound_.extents.iterators[static_cast<size_t>(iterator)];
-        if (extent < 2) return std::nullopt;
-        HalfBoxes boxes{whole_box(bound_), whole_box(bound_)};
-        for (int device = 0; device < 2; ++device)
-            boxes[static_cast<size_t>(device)][static_cast<size_t>(iterator)] = half(extent, device);
-        const bool is_partial = definition_.iterators[static_cast<size_t>(iterator)].is_reduction;
-        Signature signature;
-        for (size_t t = 0; t < definition_.tensors.size(); ++t) {
-            const int tensor = static_cast<int>(t);
-            const int axis = split_axis(tensor, boxes);
-            if (axis >= 0)
-                signature.push_back({Sbp::Kind::kSplit, axis, Monoid::kNone});
-            else if (is_partial && bound_.is_result(tensor))
-                signature.push_back({Sbp::Kind::kPartial, -1, definition_.monoid});
-            else
-                signature.push_back({});
+    // `bound`: what the group sees. @pre it outlives this
+    GroupSplit(const BoundDefinition& bound, int iterator, int64_t count)
+        : bound_(bound),
+          definition_(bound.definition),
+          iterator_(iterator),
+          boxes_(static_cast<size_t>(count), whole_box(bound)) {
+        for (int64_t j = 0; j < count; ++j) {
+            Range& range = boxes_[static_cast<size_t>(j)][static_cast<size_t>(iterator)];
+            range = part_of(range, count, j);
         }
+    }
+
+    bool is_true(const Signature& signature) const {
         for (const int result : definition_.results()) {
             const Sbp& placed = signature[static_cast<size_t>(result)];
-            if (placed.kind == Sbp::Kind::kPartial && !partial_is_right(result, iterator, boxes))
-                return std::nullopt;
-            if (placed.kind == Sbp::Kind::kBroadcast && !copies_are_right(result, iterator, boxes))
-                return std::nullopt;
+            if (placed.kind == Sbp::Kind::kPartial && !partial_is_right(result)) return false;
+            if (placed.kind == Sbp::Kind::kBroadcast && !copies_are_right(result)) return false;
         }
-        if (definition_.monoid == Monoid::kSoftmaxSum && !weights_agree(iterator, boxes)) return std::nullopt;
-        return signature;
+        return definition_.monoid != Monoid::kSoftmaxSum || weights_agree();
     }
 
 private:
-    // The lowest axis of which each device reaches only its own half; -1 if there is none.
-    int split_axis(int tensor, const HalfBoxes& boxes) const {
-        const auto& shape = bound_.shape(tensor);
-        std::vector<bool> good(shape.size());
-        for (size_t a = 0; a < shape.size(); ++a) good[a] = shape[a] >= 2;
-        for (const std::vector<ExprPtr>& coordinates : accesses(definition_, tensor)) {
-            for (size_t a = 0; a < shape.size(); ++a) good[a] = good[a] && !is_indirect(coordinates[a]);
-            for (int device = 0; device < 2; ++device) {
-                if (std::ranges::find(good, true) == good.end()) return -1;
-                const auto box =
-                    image_bounds(bound_, coordinates, boxes[static_cast<size_t>(device)], ranges_of(shape));
-                for (size_t a = 0; box && a < shape.size(); ++a) {
-                    const Range mine = half(shape[a], device);
-                    good[a] = good[a] && mine.first <= (*box)[a].first && (*box)[a].last <= mine.last;
-                }
-            }
-        }
-        const auto first = std::ranges::find(good, true);
-        return first == good.end() ? -1 : static_cast<int>(first - good.begin());
+    const ExecutedIterations& executed() const {
+        if (!executed_) executed_.emplace(bound_, whole_box(bound_));
+        return *executed_;
     }
 
-    bool partial_is_right(int result, int iterator, const HalfBoxes& boxes) {
-        if (definition_.monoid == Monoid::kNone) return false;
-        if (definition_.monoid == Monoid::kSoftmaxSum) return weighted_sums_have_one_maximum(iterator);
-        if (!definition_.post) return true;
-        if (!commutes_) commutes_ = post_commutes(bound_);
-        if (!*commutes_ || !definition_.where) return *commutes_;
-        if (!is_named_in({definition_.where}, iterator) && !is_named_in(bound_.tensor(result).map, iterator))
-            return true;
-        if (!executed_.is_exact()) return post_takes_identity(bound_);
+    // The post-expression is known to commute with the monoid.
+    bool partial_is_right(int result) const {
+        if (definition_.monoid == Monoid::kSoftmaxSum) return weighted_sums_have_one_maximum();
+        if (!definition_.post || !definition_.where) return true;
+        if (!is_named_in({definition_.where}) && !is_named_in(bound_.tensor(result).map)) return true;
+        if (!executed().is_exact()) return post_takes_identity(bound_);
         // A device may fold nothing into an element of which the other one makes a number.
         const int64_t whole = folded_elements(result, whole_box(bound_));
-        for (const IterationBox& box : boxes)
+        for (const IterationBox& box : boxes_)
             if (folded_elements(result, box) != whole) return post_takes_identity(bound_);
         return true;
     }
 
     // Partial sums are rescaled by how far their M is below that of the whole: each element of A must have
     // one M.
-    bool weighted_sums_have_one_maximum(int iterator) const {
-        // Or the same M on both devices.
-        if (!value_depends({definition_.body[0]}, iterator) &&
-            !(definition_.where && is_named_in({definition_.where}, iterator)))
+    bool weighted_sums_have_one_maximum() const {
+        // Or the same M on all devices.
+        if (!value_depends({definition_.body[0]}) && !(definition_.where && is_named_in({definition_.where})))
             return true;
         const std::vector<int> results = definition_.results();
         std::vector<ExprPtr> coordinates = bound_.tensor(results[2]).map;
@@ -142,19 +110,19 @@ private:
         return reached.count();
     }
 
-    bool is_named_in(const std::vector<ExprPtr>& exprs, int iterator) const {
-        return std::ranges::binary_search(iterators_in(exprs), iterator);
+    bool is_named_in(const std::vector<ExprPtr>& exprs) const {
+        return std::ranges::binary_search(iterators_in(exprs), iterator_);
     }
 
     // Whether the value may change with the iterator: by its number, or by the elements that are read.
-    bool value_depends(const std::vector<ExprPtr>& exprs, int iterator) const {
+    bool value_depends(const std::vector<ExprPtr>& exprs) const {
         bool found = false;
         for (const ExprPtr& expr : exprs)
             walk(expr, [&](const Expr& node) {
                 if (const auto* i = std::get_if<IteratorRef>(&node.node))
-                    found = found || i->index == iterator;
+                    found = found || i->index == iterator_;
                 if (const auto* read = std::get_if<Read>(&node.node)) {
-                    found = found || element_depends(bound_, read->coordinates, iterator);
+                    found = found || element_depends(bound_, read->coordinates, iterator_);
                     return false;
                 }
                 return !found;
@@ -162,17 +130,17 @@ private:
         return found;
     }
 
-    bool copies_are_right(int result, int iterator, const HalfBoxes& boxes) const {
+    bool copies_are_right(int result) const {
         const std::vector<ExprPtr>& map = bound_.tensor(result).map;
         // M and L of softmax_sum, computed once for the iterators that they do not use: see weights_agree.
-        if (definition_.monoid == Monoid::kSoftmaxSum && !is_named_in(map, iterator)) return true;
-        if ((executed_.is_exact() && executed_.none()) || contributes_nothing())
-            return !definition_.post || same_reach(map, boxes);
+        if (definition_.monoid == Monoid::kSoftmaxSum && !is_named_in(map)) return true;
+        if ((executed().is_exact() && executed().none()) || contributes_nothing())
+            return !definition_.post || same_reach(map);
         const bool folds_twice = definition_.monoid == Monoid::kMax || definition_.monoid == Monoid::kMin;
         std::vector<ExprPtr> values = definition_.body;
         if (definition_.post) values.push_back(definition_.post);
-        return folds_twice && !element_depends(bound_, map, iterator) && !value_depends(values, iterator) &&
-               !(definition_.where && is_named_in({definition_.where}, iterator));
+        return folds_twice && !element_depends(bound_, map, iterator_) && !value_depends(values) &&
+               !(definition_.where && is_named_in({definition_.where}));
     }
 
     // Whether every iteration folds the identity, or stores the 0 that stands there anyway.
@@ -181,13 +149,13 @@ private:
         if (definition_.monoid == Monoid::kNone &&
             bound_.tensor(definition_.results()[0]).role == Role::kUpdate)
             return false;
-        const BodyForm form(bound_, definition_.body[0], executed_,
+        const BodyForm form(bound_, definition_.body[0], executed(),
                             {-1, std::nullopt, identity(definition_.monoid)});
         const auto value = constant_value(form.value);
         return value && *value == identity(definition_.monoid);
     }
 
-    bool same_reach(const std::vector<ExprPtr>& map, const HalfBoxes& boxes) const {
+    bool same_reach(const std::vector<ExprPtr>& map) const {
         const auto& shape = bound_.shape(definition_.results()[0]);
         const auto reach = [&](const IterationBox& box) {
             ElementSet reached(shape.size());
@@ -195,29 +163,31 @@ private:
             return reached.count();
         };
         const int64_t whole = reach(whole_box(bound_));
-        return reach(boxes[0]) == whole && reach(boxes[1]) == whole;
+        return std::ranges::all_of(boxes_, [&](const IterationBox& box) { return reach(box) == whole; });
     }
 
     // M and L are computed with the parallel iterators that they do not use held at their first executed
     // value. The predicate alone decides whether each device takes the same weights.
-    bool weights_agree(int iterator, const HalfBoxes& boxes) const {
+    bool weights_agree() const {
         const std::vector<ExprPtr>& map = bound_.tensor(definition_.results()[0]).map;
-        if (definition_.iterators[static_cast<size_t>(iterator)].is_reduction && !scores_agree(map, boxes))
+        if (definition_.iterators[static_cast<size_t>(iterator_)].is_reduction && !scores_agree(map))
             return false;
         if (!definition_.where) return true;
         std::vector<int> held;
         std::vector<int> free;
         for (size_t i = 0; i < definition_.iterators.size(); ++i) {
             const int x = static_cast<int>(i);
-            const bool uses = definition_.iterators[i].is_reduction || is_named_in(map, x);
+            const bool uses =
+                definition_.iterators[i].is_reduction || std::ranges::binary_search(iterators_in(map), x);
             (uses ? free : held).push_back(x);
         }
-        if (!executed_.is_exact())
-            return std::ranges::none_of(held, [&](int x) { return is_named_in({definition_.where}, x); });
-        const ExecutedIterations whole = executed_.held(held);
-        for (const IterationBox& box : boxes) {
+        if (!executed().is_exact())
+            return std::ranges::none_of(
+                held, [&](int x) { return std::ranges::binary_search(iterators_in(definition_.where), x); });
+        const ExecutedIterations whole = executed().held(held);
+        for (const IterationBox& box : boxes_) {
             const ExecutedIterations share = ExecutedIterations(bound_, box).held(held);
-            if (std::ranges::find(held, iterator) != held.end()) {
+            if (std::ranges::find(held, iterator_) != held.end()) {
                 if (weights(share, free) != weights(whole, free)) return false;
             } else if (!share.none()) {
                 for (const int x : held)
@@ -231,7 +201,7 @@ private:
     bool score_is_infinite_outside() const {
         AlgebraOptions options;
         options.outside = [&](const Read& read) -> std::optional<double> {
-            if (stays_in_range(bound_, executed_, read.tensor, read.coordinates)) return std::nullopt;
+            if (stays_in_range(bound_, executed(), read.tensor, read.coordinates)) return std::nullopt;
             return identity(definition_.monoid);
         };
         options.finite_reads = true;
@@ -242,12 +212,12 @@ private:
 
     // Where all scores of an element are read out of range they are -inf, and its weights are no numbers:
     // that must not happen on one device alone.
-    bool scores_agree(const std::vector<ExprPtr>& map, const HalfBoxes& boxes) const {
+    bool scores_agree(const std::vector<ExprPtr>& map) const {
         std::vector<ExprPtr> joint = map;
         std::vector<Range> within = ranges_of(bound_.shape(definition_.results()[0]));
         bool all_inside = true;
         for (const Read& read : reads_in({definition_.body[0]})) {
-            if (stays_in_range(bound_, executed_, read.tensor, read.coordinates)) continue;
+            if (stays_in_range(bound_, executed(), read.tensor, read.coordinates)) continue;
             all_inside = false;
             const std::vector<Range> shape = ranges_of(bound_.shape(read.tensor));
             joint.insert(joint.end(), read.coordinates.begin(), read.coordinates.end());
@@ -263,7 +233,7 @@ private:
         };
         ElementSet in_whole(map.size());
         add_scored(in_whole, whole_box(bound_), joint);
-        return std::ranges::all_of(boxes, [&](const IterationBox& box) {
+        return std::ranges::all_of(boxes_, [&](const IterationBox& box) {
             ElementSet in_share(map.size());
             add_scored(in_share, box, joint);
             ElementSet executed(map.size());
@@ -287,8 +257,9 @@ private:
 
     const BoundDefinition& bound_;
     const Definition& definition_;
-    ExecutedIterations executed_;
-    std::optional<bool> commutes_;
+    mutable std::optional<ExecutedIterations> executed_;  ///< counted when a question needs it
+    int iterator_;
+    Boxes boxes_;
 };
 
 }  // namespace
@@ -305,12 +276,93 @@ std::string text(const Sbp& sbp) {
     return "";
 }
 
+Splits::Splits(const BoundDefinition& bound) : bound_(for_all_contents(bound)) {}
+
+// The lowest axis of which each device of every group reaches only its own part; -1 if there is none.
+int Splits::split_axis(int tensor, std::span<const Share> groups, int iterator, int64_t count,
+                       Cut cut) const {
+    const auto& shape = bound_.shape(tensor);
+    const std::vector<Range>& held = groups[0].tensors[static_cast<size_t>(tensor)];
+    std::vector<bool> good(shape.size());
+    for (size_t a = 0; a < shape.size(); ++a)
+        good[a] = held[a].size() >= count && (cut == Cut::kRagged || held[a].size() % count == 0);
+    for (const std::vector<ExprPtr>& coordinates : accesses(bound_.definition, tensor)) {
+        for (size_t a = 0; a < shape.size(); ++a) good[a] = good[a] && !is_indirect(coordinates[a]);
+        for (const Share& group : groups)
+            for (int64_t j = 0; j < count; ++j) {
+                if (std::ranges::find(good, true) == good.end()) return -1;
+                IterationBox box = group.iterations;
+                Range& mine = box[static_cast<size_t>(iterator)];
+                mine = part_of(mine, count, j);
+                const auto reached = image_bounds(bound_, coordinates, box, ranges_of(shape));
+                for (size_t a = 0; reached && a < shape.size(); ++a) {
+                    const Range part = part_of(group.tensors[static_cast<size_t>(tensor)][a], count, j);
+                    good[a] = good[a] && part.first <= (*reached)[a].first && (*reached)[a].last <= part.last;
+                }
+            }
+    }
+    const auto first = std::ranges::find(good, true);
+    return first == good.end() ? -1 : static_cast<int>(first - good.begin());
+}
+
+// Partial results of the groups are partial results of the whole: one answer serves all of them.
+bool Splits::post_commutes() {
+    if (!commutes_) commutes_ = facts::post_commutes(bound_);
+    return *commutes_;
+}
+
+std::optional<Signature> Splits::split(std::span<const Share> groups, int iterator, int64_t count, Cut cut) {
+    const Definition& definition = bound_.definition;
+    const bool is_partial = definition.iterators[static_cast<size_t>(iterator)].is_reduction;
+    Signature signature;
+    bool any_partial = false;
+    for (size_t t = 0; t < definition.tensors.size(); ++t) {
+        const int tensor = static_cast<int>(t);
+        const int axis = split_axis(tensor, groups, iterator, count, cut);
+        if (axis >= 0) {
+            signature.push_back({Sbp::Kind::kSplit, axis, Monoid::kNone});
+        } else if (is_partial && bound_.is_result(tensor)) {
+            signature.push_back({Sbp::Kind::kPartial, -1, definition.monoid});
+            any_partial = true;
+        } else {
+            signature.push_back({});
+        }
+    }
+    if (any_partial && (definition.monoid == Monoid::kNone ||
+                        (definition.monoid != Monoid::kSoftmaxSum && !post_commutes())))
+        return std::nullopt;
+    for (const Share& group : groups) {
+        const BoundDefinition seen = restricted_to(bound_, group.iterations);
+        if (!GroupSplit(seen, iterator, count).is_true(signature)) return std::nullopt;
+    }
+    return signature;
+}
+
+std::vector<Share> Splits::parts(std::span<const Share> groups, const Signature& signature, int iterator,
+                                 int64_t count) {
+    std::vector<Share> parts;
+    for (const Share& group : groups)
+        for (int64_t j = 0; j < count; ++j) {
+            Share& mine = parts.emplace_back(group);
+            Range& range = mine.iterations[static_cast<size_t>(iterator)];
+            range = part_of(range, count, j);
+            for (size_t t = 0; t < signature.size(); ++t) {
+                if (signature[t].kind != Sbp::Kind::kSplit) continue;
+                Range& held = mine.tensors[t][static_cast<size_t>(signature[t].axis)];
+                held = part_of(held, count, j);
+            }
+        }
+    return parts;
+}
+
 std::vector<std::optional<Signature>> derive_sbp(const BoundDefinition& bound) {
-    const BoundDefinition any = for_all_contents(bound);
-    SbpDerivation derivation(any);
+    Splits splits(bound);
+    const Share whole = whole_share(bound);
     std::vector<std::optional<Signature>> facts;
     for (size_t i = 0; i < bound.definition.iterators.size(); ++i)
-        facts.push_back(derivation.halve(static_cast<int>(i)));
+        facts.push_back(bound.extents.iterators[i] < 2
+                            ? std::nullopt
+                            : splits.split({&whole, 1}, static_cast<int>(i), 2, Cut::kRagged));
     return facts;
 }
 

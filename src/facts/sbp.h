@@ -1,21 +1,23 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "facts/bound_definition.h"
+#include "facts/share.h"
 
 namespace tessera::facts {
 
-/// Where a tensor lives on two devices (paper 000, 3.1.3): halves of one axis, copies, or partial results
-/// that a monoid folds into the whole.
+/// Where a tensor lives on the devices of one level (paper 000, 3.1.3): parts of one axis, copies, or partial
+/// results that a monoid folds into the whole.
 struct Sbp {
     enum class Kind : uint8_t { kSplit, kBroadcast, kPartial };
     Kind kind = Kind::kBroadcast;
     int axis = -1;                  ///< of kSplit
     Monoid monoid = Monoid::kNone;  ///< of kPartial
-    bool operator==(const Sbp&) const = default;
+    auto operator<=>(const Sbp&) const = default;
 };
 
 /// "S(0)", "B", "P(sum)".
@@ -27,5 +29,33 @@ using Signature = std::vector<Sbp>;
 /// For each iterator the signature that halving it gives, empty if none is true for every contents of the
 /// operands (zoo notation, sbp).
 std::vector<std::optional<Signature>> derive_sbp(const BoundDefinition& bound);
+
+/// The axes along which a level may cut a tensor.
+enum class Cut : uint8_t {
+    kEvenly,  ///< into equal parts only
+    kRagged,  ///< into parts whose sizes differ by one
+};
+
+/// Signatures of one operator on the levels of a placement.
+class Splits {
+public:
+    explicit Splits(const BoundDefinition& bound);
+
+    /// The signature that holds if each of `count` devices executes one part of the iterator, and that in
+    /// every one of these groups, each of which sees its share as the whole; empty if none is true for every
+    /// contents of the operands. @pre the shares have one size
+    std::optional<Signature> split(std::span<const Share> groups, int iterator, int64_t count, Cut cut);
+
+    /// The shares of the devices of these groups after that.
+    static std::vector<Share> parts(std::span<const Share> groups, const Signature& signature, int iterator,
+                                    int64_t count);
+
+private:
+    int split_axis(int tensor, std::span<const Share> groups, int iterator, int64_t count, Cut cut) const;
+    bool post_commutes();
+
+    BoundDefinition bound_;
+    std::optional<bool> commutes_;
+};
 
 }  // namespace tessera::facts

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "facts/enumerated.h"
+#include "facts/exact_casts.h"
 #include "facts/linear.h"
 #include "facts/sbp.h"
 #include "support/error.h"
@@ -22,48 +23,13 @@ using Tensors = std::vector<TensorData>;
 constexpr int kContents = 4;
 constexpr double kGarbage = std::numeric_limits<double>::quiet_NaN();
 
-// The type that an expression counts as (zoo notation, sbp and linear).
-ElementType counted(const Definition& d, const ExprPtr& expr) {
-    if (const auto* cast = std::get_if<Cast>(&expr->node)) return cast->to;
-    if (const auto* read = std::get_if<Read>(&expr->node))
-        return d.tensors[static_cast<size_t>(read->tensor)].type;
-    if (std::holds_alternative<Folded>(expr->node)) return d.accumulator;
-    if (std::holds_alternative<Infinity>(expr->node)) return ElementType::kF32;
-    if (const auto* n = std::get_if<Number>(&expr->node))
-        return n->is_integer ? ElementType::kI32 : ElementType::kF32;
-    const auto* call = std::get_if<Apply>(&expr->node);
-    if (!call) return ElementType::kI32;
-    const Function f = call->function;
-    if (f >= Function::kLess && f <= Function::kOr) return ElementType::kI32;
-    if (is_special(f) || f == Function::kDivide) return ElementType::kF32;
-    for (size_t i = f == Function::kSelect ? 1 : 0; i < call->arguments.size(); ++i)
-        if (!is_integer(counted(d, call->arguments[i]))) return ElementType::kF32;
-    return ElementType::kI32;
-}
-
-ExprPtr without_exact_casts(const Definition& d, const ExprPtr& expr) {
-    if (!expr) return expr;
-    if (const auto* c = std::get_if<Cast>(&expr->node)) {
-        const ExprPtr inner = without_exact_casts(d, c->argument);
-        return is_exact_cast(counted(d, c->argument), c->to) ? inner : cast(c->to, inner);
-    }
-    const auto* call = std::get_if<Apply>(&expr->node);
-    if (!call) return expr;
-    std::vector<ExprPtr> arguments;
-    for (const ExprPtr& argument : call->arguments) arguments.push_back(without_exact_casts(d, argument));
-    return apply(call->function, std::move(arguments));
-}
-
 class SignatureRunner {
 public:
     SignatureRunner(const DefinitionFile& file, const std::string& where)
         : run_(file, where),
           where_(where),
-          definition_(file.definition),
-          contents_(test_contents(file, run_.extents(), where)) {
-        for (ExprPtr& part : definition_.body) part = without_exact_casts(file.definition, part);
-        definition_.post = without_exact_casts(file.definition, definition_.post);
-    }
+          definition_(without_exact_casts(file.definition)),
+          contents_(test_contents(file, run_.extents(), where)) {}
 
     SignatureRun all() {
         const facts::BoundDefinition bound{run_.definition(), run_.extents(), index_contents(), where_};
