@@ -140,6 +140,17 @@ Polynomial Algebra::indicator(const Polynomial& p) {
     return call(Function::kNotEqual, {p, {}});
 }
 
+// Whether p is that function of `argument` and something else.
+bool Algebra::is_call_with(const Polynomial& p, Function function, const Polynomial& argument) const {
+    if (p.size() != 1 || p.begin()->second != 1) return false;
+    const Monomial& factors = p.begin()->first;
+    if (factors.size() != 1 || factors[0].second != 1) return false;
+    const AlgebraAtom& call = atom(factors[0].first);
+    return call.kind == AlgebraAtom::Kind::kCall && call.function == function &&
+           std::ranges::find(call.arguments, argument) != call.arguments.end();
+}
+
+// max(X, min(X, W)) is X.
 Polynomial Algebra::simplified_call(Function function, std::vector<Polynomial>& arguments, bool& done) {
     done = true;
     const ValueRange first = range_of(arguments[0]);
@@ -153,6 +164,9 @@ Polynomial Algebra::simplified_call(Function function, std::vector<Polynomial>& 
             const ValueRange difference = range_of(add(arguments[0], arguments[1], -1));
             if (sign * difference.low >= 0 && sign * difference.high >= 0) return arguments[0];
             if (sign * difference.low <= 0 && sign * difference.high <= 0) return arguments[1];
+            const Function opposite = function == Function::kMax ? Function::kMin : Function::kMax;
+            if (is_call_with(arguments[1], opposite, arguments[0])) return arguments[0];
+            if (is_call_with(arguments[0], opposite, arguments[1])) return arguments[1];
             if (arguments[1] < arguments[0]) std::swap(arguments[0], arguments[1]);
             break;
         }

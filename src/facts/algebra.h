@@ -61,6 +61,7 @@ private:
     Polynomial apply(const Apply& call);
     Polynomial call(Function function, std::vector<Polynomial> arguments);
     Polynomial simplified_call(Function function, std::vector<Polynomial>& arguments, bool& done);
+    bool is_call_with(const Polynomial& p, Function function, const Polynomial& argument) const;
     Polynomial indicator(const Polynomial& p);
     Polynomial inverse(const Polynomial& p);
     Polynomial power(const Monomial& m);

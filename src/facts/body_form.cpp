@@ -12,6 +12,7 @@ AlgebraOptions algebra_options(const BoundDefinition& bound, const ExecutedItera
     AlgebraOptions algebra;
     algebra.real_tensor = options.real_tensor;
     algebra.folded = options.folded;
+    algebra.finite_reads = options.finite_reads;
     algebra.iterators = iterations.ranges();
     algebra.constant_read = [&bound, &iterations,
                              outside = options.outside](const Read& read) -> std::optional<double> {

@@ -11,6 +11,7 @@ struct BodyFormOptions {
     std::optional<ValueRange> folded;
     double outside = 0;              ///< the value of an out-of-range read
     bool outside_in_ranges = false;  ///< ranges of reads that may leave their tensor hold `outside`
+    bool finite_reads = false;       ///< as in AlgebraOptions
 };
 
 /// The normal form of an expression over these iterations: reads that never reach an element have the value

@@ -9,6 +9,7 @@
 #include "facts/evaluate.h"
 #include "facts/folded_range.h"
 #include "facts/monotone.h"
+#include "facts/touched.h"
 
 // Under sum the normal form decides: every monomial holds the folded value once, as a factor. Under prod it
 // is a product of powers of it, free of anything else. Under max and min the signs of factors decide most
@@ -197,6 +198,13 @@ bool post_commutes(const BoundDefinition& bound) {
     AlgebraOptions options;
     options.only_where_defined = true;
     options.folded = domain(bound);
+    BoundDefinition unconditional = bound;
+    unconditional.definition.where = nullptr;
+    const ExecutedIterations everywhere(unconditional, whole_box(bound));
+    options.constant_read = [&](const Read& read) -> std::optional<double> {
+        if (reaches_anything(unconditional, everywhere, read.tensor, read.coordinates)) return std::nullopt;
+        return 0.0;
+    };
     Algebra algebra(bound, options);
     const Polynomial post = algebra.normal_form(definition.post);
     const auto depends_on_folded = [](const AlgebraAtom& atom) {

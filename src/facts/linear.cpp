@@ -1,26 +1,139 @@
 #include "facts/linear.h"
 
 #include <algorithm>
-#include <set>
+#include <cmath>
 
 #include "facts/body_form.h"
-#include "facts/depends.h"
-#include "facts/executed.h"
+#include "facts/contributions.h"
 #include "facts/folded_range.h"
-#include "facts/image.h"
-#include "facts/touched.h"
 
 // A sum of values that are linear in X is linear in X; so is the post-expression's result, if each of its
 // monomials holds the folded value or X once. Under max and prod that only holds where nothing is really
-// folded: where all values that meet in one element are the same, or there is only one.
+// folded: where all values that meet in one element are the same, or there is only one. Out of range, values
+// are the identity or no numbers; that is looked at case by case. Elements that are never finite add up,
+// whatever the parts give: only finite elements say whether they do.
 
 namespace tessera::facts {
 namespace {
 
+bool is_none(const Contribution& c) {
+    return c.dependence == Dependence::kNone;
+}
+
+bool is_linear(const Contribution& c) {
+    return c.is_zero || c.dependence == Dependence::kLinear;
+}
+
+// The same on both devices if all values are, linear if all add up.
+Dependence together(const std::vector<Contribution>& values) {
+    if (std::ranges::all_of(values, is_none)) return Dependence::kNone;
+    return std::ranges::all_of(values, is_linear) ? Dependence::kLinear : Dependence::kOther;
+}
+
+/// Elements of a result that the contributions reach.
+class Reached {
+public:
+    Reached(const BoundDefinition& bound, int result)
+        : bound_(bound), result_(result), elements_(static_cast<size_t>(bound.rank(result))) {}
+
+    void add(const Contribution& c) { add_reached(elements_, c.part->bound, c.part->executed, result_); }
+    int64_t count() const { return elements_.count(); }
+    bool holds(const Contribution& c) const {
+        Reached with = *this;
+        with.add(c);
+        return with.count() == count();
+    }
+    bool holds_all() const {
+        int64_t all = 1;
+        for (const int64_t extent : bound_.shape(result_)) all *= extent;
+        return count() == all;
+    }
+
+private:
+    const BoundDefinition& bound_;
+    int result_;
+    ElementSet elements_;
+};
+
+/// What is folded under max, min or the score's maximum.
+class Extremum {
+public:
+    Extremum(const BoundDefinition& bound, int result, const std::vector<Contribution>& all)
+        : bound_(bound), result_(result), lost_(bound, result) {
+        Reached never_numbers(bound, result);
+        Reached lost_to_same(bound, result);
+        for (const Contribution& c : all) {
+            if (c.outcome != Outcome::kAbsorbing || !c.part->executed.is_exact()) continue;
+            lost_.add(c);
+            if (is_none(c)) lost_to_same.add(c);
+            if (c.is_nan) never_numbers.add(c);
+        }
+        for (const Contribution& c : all) {
+            if (c.outcome == Outcome::kIdentity) continue;
+            const bool is_usual = c.outcome == Outcome::kUsual;
+            same_ = same_ && (is_none(c) || never_numbers.holds(c) || (is_usual && lost_to_same.holds(c)));
+            if (lost_.holds(c)) continue;
+            if (is_usual) finite_.push_back(c);
+            if (!is_usual && !is_none(c)) unsure_.push_back(c);
+        }
+    }
+
+    bool loses_all() const { return lost_.holds_all(); }
+    /// Values that may reach a finite element; what else does is the identity, or the same on both devices
+    /// and no number.
+    const std::vector<Contribution>& finite() const { return finite_; }
+    /// Both devices have the same.
+    bool is_same() const { return same_; }
+    /// Finite elements are the same on both devices.
+    bool finite_is_same() const { return std::ranges::all_of(finite_, is_none) && !is_unsure(); }
+    /// No element is finite, but for what it held before.
+    bool only_keeps() const { return finite_.empty() && unsure_.empty(); }
+
+    /// Finite elements are one value each, of which the parts add up.
+    bool adds() const {
+        int64_t reached = 0;
+        Reached any(bound_, result_);
+        for (const Contribution& c : finite_) {
+            if (!is_linear(c) || !folds_one_value(c, result_)) return false;
+            Reached alone(bound_, result_);
+            alone.add(c);
+            any.add(c);
+            reached += alone.count();
+        }
+        return any.count() == reached && !is_unsure();
+    }
+
+private:
+    // Whether an element may be a number in the whole and none in a part.
+    bool is_unsure() const {
+        Reached finite(bound_, result_);
+        for (const Contribution& c : finite_) finite.add(c);
+        return std::ranges::any_of(unsure_, [&](const Contribution& c) {
+            Reached alone(bound_, result_);
+            alone.add(c);
+            Reached either = finite;
+            either.add(c);
+            return either.count() != finite.count() + alone.count();
+        });
+    }
+
+    const BoundDefinition& bound_;
+    int result_;
+    Reached lost_;  ///< elements that are never finite
+    bool same_ = true;
+    std::vector<Contribution> finite_;
+    std::vector<Contribution> unsure_;  ///< no numbers or the identity, by what the tensor holds
+};
+
 class LinearDerivation {
 public:
     explicit LinearDerivation(const BoundDefinition& bound)
-        : bound_(bound), definition_(bound.definition), executed_(bound, whole_box(bound)) {}
+        : bound_(bound),
+          definition_(bound.definition),
+          executed_(bound, whole_box(bound)),
+          cases_(iteration_cases(bound, definition_.body)) {
+        if (!executed_.none()) whole_.push_back(std::make_unique<IterationCase>(bound));
+    }
 
     std::optional<Signature> split(int tensor) {
         if (bound_.tensor(tensor).role != Role::kIn) return std::nullopt;
@@ -30,7 +143,10 @@ public:
         Signature signature(definition_.tensors.size());
         const Sbp partial{Sbp::Kind::kPartial, -1, Monoid::kSum};
         signature[static_cast<size_t>(tensor)] = partial;
-        const std::vector<Dependence> results = dependence_of_results(tensor);
+        std::vector<Dependence> results = dependence_of_results(tensor, cases_);
+        if (std::ranges::find(results, Dependence::kOther) != results.end() &&
+            definition_.monoid != Monoid::kProd)
+            results = dependence_of_results(tensor, whole_);
         bool any = false;
         for (size_t r = 0; r < results.size(); ++r) {
             if (results[r] == Dependence::kOther) return std::nullopt;
@@ -42,68 +158,130 @@ public:
     }
 
 private:
-    std::vector<Dependence> dependence_of_results(int tensor) {
-        if (definition_.monoid == Monoid::kSoftmaxSum) return of_weights_and_values(tensor);
-        const int result = definition_.results()[0];
-        const bool is_update = bound_.tensor(result).role == Role::kUpdate;
-        if (executed_.none() && is_update) return {Dependence::kLinear};  // the previous contents alone
-        bool is_zero = false;
-        const Dependence body = executed_.none() ? Dependence::kNone : of_body(tensor, 0, is_zero);
-        if (definition_.monoid == Monoid::kNone) {
-            if (is_update && body == Dependence::kNone && !is_zero)
-                return {all_written(result) ? Dependence::kNone : Dependence::kOther};
-            return {is_update && is_zero && !all_written(result) ? Dependence::kLinear : body};
-        }
-        Dependence folded = Dependence::kOther;
-        if (body == Dependence::kNone)
-            folded = Dependence::kNone;
-        else if (body == Dependence::kLinear &&
-                 (definition_.monoid == Monoid::kSum || folds_one_value(result, tensor)))
-            folded = Dependence::kLinear;
-        if (is_update) {  // its previous contents are split too
-            const bool keeps_linear =
-                definition_.monoid == Monoid::kSum && (is_zero || body == Dependence::kLinear);
-            return {keeps_linear ? Dependence::kLinear : Dependence::kOther};
-        }
+    std::vector<Dependence> dependence_of_results(int tensor, const IterationCases& cases) {
+        if (definition_.monoid == Monoid::kSoftmaxSum) return of_weights_and_values(tensor, cases);
+        const std::vector<Contribution> values = of_body(tensor, cases, 0);
+        const Dependence folded = of_fold(values);
         if (!definition_.post) return {folded};
-        return {of(tensor, definition_.post, 0.0, ExecutedIterations(without_predicate(), whole_box(bound_)),
-                   folded)};
+        if (folded == Dependence::kLinear && is_never_finite(values)) return {folded};
+        return {of_post(tensor, folded)};
     }
 
-    // M, L, A.
-    std::vector<Dependence> of_weights_and_values(int tensor) {
-        if (executed_.none()) return std::vector<Dependence>(3, Dependence::kNone);
-        bool is_zero = false;
-        const Dependence value = of_body(tensor, 1, is_zero);
-        const Dependence score = of_body(tensor, 0, is_zero);
-        const Dependence none = Dependence::kNone;
-        if (score == none) return {none, none, value};
-        // With one score for each element, M is that score and its weight is 1.
-        if (score == Dependence::kLinear && folds_one_value(definition_.results()[0], tensor))
-            return {score, none, value};
-        return {Dependence::kOther, Dependence::kOther, Dependence::kOther};
-    }
-
-    Dependence of_body(int tensor, size_t part, bool& is_zero) {
+    std::vector<Contribution> of_body(int tensor, const IterationCases& cases, size_t part) const {
+        const double start = identity(definition_.monoid);
         // Out of range, a score is -inf and a value 0.
-        const double outside = part == 1 ? 0.0 : identity(definition_.monoid);
-        return of(tensor, definition_.body[part], outside, executed_, Dependence::kOther, &is_zero);
+        return contributions(bound_, cases, definition_.body[part], tensor, part == 1 ? 0.0 : start,
+                             part == 1 ? 0.0 : start);
     }
 
-    Dependence of(int tensor, const ExprPtr& expr, double outside, const ExecutedIterations& iterations,
-                  Dependence folded, bool* is_zero = nullptr) {
-        BodyFormOptions options{tensor, std::nullopt, outside};
+    Dependence of_fold(const std::vector<Contribution>& values) const {
+        switch (definition_.monoid) {
+            case Monoid::kNone:
+                if (is_update() && std::ranges::all_of(values, is_none) && all_written(values))
+                    return Dependence::kNone;
+                return is_update() && together(values) == Dependence::kNone ? of_kept(values)
+                                                                            : together(values);
+            case Monoid::kSum:
+                return is_update() ? of_kept(values) : together(values);
+            case Monoid::kProd:
+                return of_product(values);
+            default:
+                return of_extremum(values);
+        }
+    }
+
+    // Beside previous contents, which are split too.
+    static Dependence of_kept(const std::vector<Contribution>& values) {
+        return std::ranges::all_of(values, is_linear) ? Dependence::kLinear : Dependence::kOther;
+    }
+
+    Dependence of_product(const std::vector<Contribution>& values) const {
+        const int result = definition_.results()[0];
+        Reached zeros(bound_, result);
+        for (const Contribution& c : values)
+            if (c.is_zero && c.part->executed.is_exact()) zeros.add(c);
+        if (zeros.holds_all()) return Dependence::kNone;
+        std::vector<Contribution> factors;
+        for (const Contribution& c : values)
+            if (c.outcome != Outcome::kIdentity && !zeros.holds(c)) factors.push_back(c);
+        if (is_update()) return factors.empty() ? Dependence::kLinear : Dependence::kOther;
+        if (std::ranges::all_of(factors, is_none)) return Dependence::kNone;
+        // One factor of each element adds up, and no element keeps the 1 from which it starts.
+        int64_t linear = 0;
+        Reached any = zeros;
+        for (const Contribution& c : factors) {
+            if (c.dependence == Dependence::kNone) continue;
+            Reached alone = zeros;
+            alone.add(c);
+            const int64_t elements = alone.count() - zeros.count();
+            if (c.dependence == Dependence::kOther || !c.part->executed.is_exact() ||
+                c.part->executed.count() != elements)
+                return Dependence::kOther;
+            any.add(c);
+            linear += elements;
+        }
+        return any.holds_all() && any.count() == zeros.count() + linear ? Dependence::kLinear
+                                                                        : Dependence::kOther;
+    }
+
+    Dependence of_extremum(const std::vector<Contribution>& values) const {
+        const Extremum extremum(bound_, definition_.results()[0], values);
+        if (!is_update() || extremum.loses_all()) {
+            if (extremum.is_same()) return Dependence::kNone;
+            return extremum.adds() ? Dependence::kLinear : Dependence::kOther;
+        }
+        return extremum.only_keeps() ? Dependence::kLinear : Dependence::kOther;
+    }
+
+    // M, L, A. An element of M that is not finite makes no numbers of those of L and A.
+    std::vector<Dependence> of_weights_and_values(int tensor, const IterationCases& cases) const {
+        const Extremum maximum(bound_, definition_.results()[0], of_body(tensor, cases, 0));
+        const Dependence none = Dependence::kNone;
+        const Dependence other = Dependence::kOther;
+        const bool adds = maximum.adds();
+        const Dependence scores = maximum.is_same() ? none : adds ? Dependence::kLinear : other;
+        // With one score for each element, M is that score and its weight is 1.
+        if (!maximum.finite_is_same() && !adds) return {other, other, other};
+        std::vector<Contribution> values;
+        for (const Contribution& value : of_body(tensor, cases, 1))
+            if (std::ranges::any_of(maximum.finite(),
+                                    [&](const Contribution& score) { return score.part == value.part; }))
+                values.push_back(value);
+        return {scores, none, together(values)};
+    }
+
+    // Whether no element of the result is ever finite.
+    bool is_never_finite(const std::vector<Contribution>& values) {
+        if (!std::isinf(identity(definition_.monoid))) return false;
+        const Extremum extremum(bound_, definition_.results()[0], values);
+        return extremum.only_keeps() &&
+               stays_infinite(bound_, ExecutedIterations(without_predicate(), whole_box(bound_)));
+    }
+
+    Dependence of_post(int tensor, Dependence folded) {
+        BodyFormOptions options{tensor, std::nullopt, 0};
         if (folded == Dependence::kNone) options.folded = folded_values();
-        const BodyForm form(bound_, expr, iterations, options);
-        const Algebra& algebra = form.algebra;
-        const Polynomial& p = form.value;
-        if (is_zero) *is_zero = p.empty();
-        if (&iterations == &executed_) changing_ = iterators_that_change(algebra, p);
-        return dependence(algebra, p, [&](const AlgebraAtom& atom) {
+        const BodyForm form(bound_, definition_.post,
+                            ExecutedIterations(without_predicate(), whole_box(bound_)), options);
+        const Dependence post = dependence(form.algebra, form.value, [&](const AlgebraAtom& atom) {
             if (atom.kind == AlgebraAtom::Kind::kFolded) return folded;
             return atom.kind == AlgebraAtom::Kind::kRead && atom.index == tensor ? Dependence::kLinear
                                                                                  : Dependence::kNone;
         });
+        // Elements to which it is not applied hold what the monoid starts from: 1 + 1 is not 1.
+        const bool keeps_one = definition_.monoid == Monoid::kProd && post == Dependence::kLinear &&
+                               !reaches_all(without_predicate());
+        return keeps_one ? Dependence::kOther : post;
+    }
+
+    bool reaches_all(const BoundDefinition& unconditional) const {
+        const int result = definition_.results()[0];
+        ElementSet reached(static_cast<size_t>(bound_.rank(result)));
+        add_reached(reached, unconditional, ExecutedIterations(unconditional, whole_box(unconditional)),
+                    result);
+        int64_t all = 1;
+        for (const int64_t extent : bound_.shape(result)) all *= extent;
+        return reached.count() == all;
     }
 
     // The range of folded values, including elements into which nothing is folded.
@@ -116,70 +294,15 @@ private:
         return {std::min(values.low, folded.low), std::max(values.high, folded.high), folded.is_integer};
     }
 
-    int64_t elements_reached(int result) {
-        const std::vector<ExprPtr>& map = bound_.tensor(result).map;
-        ElementSet reached(static_cast<size_t>(bound_.rank(result)));
-        for (const IterationBox& box : executed_.project(iterators_in(map)))
-            add_image(reached, bound_, map, box, ranges_of(bound_.shape(result)));
-        return reached.count();
-    }
+    bool is_update() const { return bound_.tensor(definition_.results()[0]).role == Role::kUpdate; }
 
-    bool all_written(int result) {
-        int64_t all = 1;
-        for (const int64_t extent : bound_.shape(result)) all *= extent;
-        return executed_.is_exact() && elements_reached(result) == all;
-    }
-
-    // Whether all values that are folded into one element are the same value (one of them, under prod), and
-    // no element keeps an identity that does not add up.
-    bool folds_one_value(int result, int tensor) {
-        const int64_t reached = elements_reached(result);
-        if (definition_.monoid == Monoid::kProd)
-            return executed_.count() == reached && all_written(result) && stays_inside(tensor);
-        if (executed_.count() == reached) return true;
-        // The result's iterators determine the element, and each value of them one value of what else changes
-        // the body.
-        std::vector<int> determining;
-        for (size_t i = 0; i < definition_.iterators.size(); ++i)
-            if (element_depends(bound_, bound_.tensor(result).map, static_cast<int>(i)))
-                determining.push_back(static_cast<int>(i));
-        if (executed_combinations(determining) != reached) return false;
-        std::vector<int> all = determining;
-        all.insert(all.end(), changing_.begin(), changing_.end());
-        return executed_combinations(all) == reached;
-    }
-
-    int64_t executed_combinations(const std::vector<int>& iterators) const {
-        int64_t combinations = 0;
-        for (const IterationBox& box : executed_.project(iterators)) {
-            int64_t volume = 1;
-            for (const int i : std::set<int>(iterators.begin(), iterators.end()))
-                volume *= box[static_cast<size_t>(i)].size();
-            combinations += volume;
+    bool all_written(const std::vector<Contribution>& values) const {
+        Reached written(bound_, definition_.results()[0]);
+        for (const Contribution& c : values) {
+            if (!c.part->executed.is_exact()) return false;
+            written.add(c);
         }
-        return combinations;
-    }
-
-    // Iterators with which the value of a normal form may change.
-    std::vector<int> iterators_that_change(const Algebra& algebra, const Polynomial& p) const {
-        std::vector<int> found;
-        for (size_t i = 0; i < definition_.iterators.size(); ++i) {
-            const int x = static_cast<int>(i);
-            if (bound_.extents.iterators[i] > 1 && std::ranges::any_of(atoms_in(algebra, p), [&](int id) {
-                    const AlgebraAtom& atom = algebra.atom(id);
-                    if (atom.kind == AlgebraAtom::Kind::kIterator) return atom.index == x;
-                    return atom.kind == AlgebraAtom::Kind::kRead &&
-                           element_depends(bound_, atom.coordinates, x);
-                }))
-                found.push_back(x);
-        }
-        return found;
-    }
-
-    bool stays_inside(int tensor) {
-        return std::ranges::all_of(reads_in({definition_.body[0]}), [&](const Read& read) {
-            return read.tensor != tensor || stays_in_range(bound_, executed_, read.tensor, read.coordinates);
-        });
+        return written.holds_all();
     }
 
     // Post-expressions are applied whether the predicate holds or not.
@@ -195,7 +318,8 @@ private:
     const BoundDefinition& bound_;
     const Definition& definition_;
     ExecutedIterations executed_;
-    std::vector<int> changing_;  ///< iterators that change the body analysed last
+    IterationCases cases_;
+    IterationCases whole_;  ///< undivided
     std::optional<BoundDefinition> unconditional_;
 };
 

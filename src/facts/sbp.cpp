@@ -6,6 +6,7 @@
 
 #include "facts/body_form.h"
 #include "facts/commute.h"
+#include "facts/contributions.h"
 #include "facts/depends.h"
 #include "facts/executed.h"
 #include "facts/image.h"
@@ -135,7 +136,7 @@ private:
         // M and L of softmax_sum, computed once for the iterators that they do not use: see weights_agree.
         if (definition_.monoid == Monoid::kSoftmaxSum && !is_named_in(map)) return true;
         if ((executed().is_exact() && executed().none()) || contributes_nothing())
-            return !definition_.post || same_reach(map);
+            return !definition_.post || keeps_identity() || same_reach(map);
         const bool folds_twice = definition_.monoid == Monoid::kMax || definition_.monoid == Monoid::kMin;
         std::vector<ExprPtr> values = definition_.body;
         if (definition_.post) values.push_back(definition_.post);
@@ -149,10 +150,22 @@ private:
         if (definition_.monoid == Monoid::kNone &&
             bound_.tensor(definition_.results()[0]).role == Role::kUpdate)
             return false;
-        const BodyForm form(bound_, definition_.body[0], executed(),
-                            {-1, std::nullopt, identity(definition_.monoid)});
-        const auto value = constant_value(form.value);
-        return value && *value == identity(definition_.monoid);
+        const double start = identity(definition_.monoid);
+        return std::ranges::all_of(contributions(bound_, iteration_cases(bound_, definition_.body),
+                                                 definition_.body[0], -1, start, start),
+                                   [](const Contribution& c) { return c.outcome == Outcome::kIdentity; });
+    }
+
+    // Whether the post-expression makes the identity of the identity, wherever it is applied.
+    bool keeps_identity() const {
+        BoundDefinition unconditional = bound_;
+        unconditional.definition.where = nullptr;
+        const double start = identity(definition_.monoid);
+        BodyFormOptions options;
+        options.folded = ValueRange{start, start, std::isfinite(start)};
+        const BodyForm form(unconditional, definition_.post,
+                            ExecutedIterations(unconditional, whole_box(unconditional)), options);
+        return constant_value(form.value) == start;
     }
 
     bool same_reach(const std::vector<ExprPtr>& map) const {
@@ -170,7 +183,7 @@ private:
     // value. The predicate alone decides whether each device takes the same weights.
     bool weights_agree() const {
         const std::vector<ExprPtr>& map = bound_.tensor(definition_.results()[0]).map;
-        if (definition_.iterators[static_cast<size_t>(iterator_)].is_reduction && !scores_agree(map))
+        if (definition_.iterators[static_cast<size_t>(iterator_)].is_reduction && !scores_agree())
             return false;
         if (!definition_.where) return true;
         std::vector<int> held;
@@ -198,49 +211,38 @@ private:
         return true;
     }
 
-    bool score_is_infinite_outside() const {
-        AlgebraOptions options;
-        options.outside = [&](const Read& read) -> std::optional<double> {
-            if (stays_in_range(bound_, executed(), read.tensor, read.coordinates)) return std::nullopt;
-            return identity(definition_.monoid);
+    // An element of M that is never finite makes no numbers of its weights. In the whole that is so on some
+    // device as well; a device alone must not have scores for an element of which all are infinite, where
+    // those of the whole are not.
+    bool scores_agree() const {
+        const double start = identity(definition_.monoid);
+        const IterationCases cases = iteration_cases(bound_, {definition_.body[0]});
+        const std::vector<Contribution> scores =
+            contributions(bound_, cases, definition_.body[0], -1, start, start);
+        if (std::ranges::all_of(scores, [](const Contribution& c) { return c.outcome == Outcome::kUsual; }))
+            return true;
+        const int result = definition_.results()[0];
+        const auto add_all = [&](ElementSet& elements, const IterationBox& box, auto&& counts) {
+            for (const Contribution& c : scores)
+                if (counts(c))
+                    add_reached(elements, c.part->bound, ExecutedIterations(c.part->bound, box), result);
         };
-        options.finite_reads = true;
-        Algebra algebra(bound_, options);
-        const ValueRange score = algebra.range_of(algebra.normal_form(definition_.body[0]));
-        return std::isinf(score.low) || std::isinf(score.high);
-    }
-
-    // Where all scores of an element are read out of range they are -inf, and its weights are no numbers:
-    // that must not happen on one device alone.
-    bool scores_agree(const std::vector<ExprPtr>& map) const {
-        std::vector<ExprPtr> joint = map;
-        std::vector<Range> within = ranges_of(bound_.shape(definition_.results()[0]));
-        bool all_inside = true;
-        for (const Read& read : reads_in({definition_.body[0]})) {
-            if (stays_in_range(bound_, executed(), read.tensor, read.coordinates)) continue;
-            all_inside = false;
-            const std::vector<Range> shape = ranges_of(bound_.shape(read.tensor));
-            joint.insert(joint.end(), read.coordinates.begin(), read.coordinates.end());
-            within.insert(within.end(), shape.begin(), shape.end());
-        }
-        if (all_inside || !score_is_infinite_outside()) return true;
-        const auto add_scored = [&](ElementSet& reached, const IterationBox& box,
-                                    const std::vector<ExprPtr>& coordinates) {
-            const ExecutedIterations share(bound_, box);
-            if (share.none()) return;
-            for (const IterationBox& part : share.project(iterators_in(coordinates)))
-                add_image(reached, bound_, coordinates, part, std::span(within).first(coordinates.size()));
-        };
-        ElementSet in_whole(map.size());
-        add_scored(in_whole, whole_box(bound_), joint);
+        const auto is_usual = [](const Contribution& c) { return c.outcome == Outcome::kUsual; };
+        const auto is_any = [](const Contribution&) { return true; };
+        ElementSet lost(static_cast<size_t>(bound_.rank(result)));
+        add_all(lost, whole_box(bound_), [](const Contribution& c) {
+            return c.outcome == Outcome::kAbsorbing && c.part->executed.is_exact();
+        });
+        ElementSet finite = lost;
+        add_all(finite, whole_box(bound_), is_usual);
         return std::ranges::all_of(boxes_, [&](const IterationBox& box) {
-            ElementSet in_share(map.size());
-            add_scored(in_share, box, joint);
-            ElementSet executed(map.size());
-            add_scored(executed, box, map);
-            ElementSet either = in_whole;
-            add_scored(either, box, map);
-            return in_share.count() == in_whole.count() + executed.count() - either.count();
+            ElementSet in_share = lost;
+            add_all(in_share, box, is_usual);
+            ElementSet executed = lost;
+            add_all(executed, box, is_any);
+            ElementSet either = finite;
+            add_all(either, box, is_any);
+            return in_share.count() == finite.count() + executed.count() - either.count();
         });
     }
 

@@ -72,8 +72,11 @@ ValueRange call_range(Function function, std::span<const ValueRange> a) {
             if (a[1].low > 0) return {0, a[1].high, a[0].is_integer && a[1].is_integer};
             return {-kInf, kInf, a[0].is_integer && a[1].is_integer};
         case Function::kExp:
-        case Function::kSqrt:
             return {0, kInf, false};
+        case Function::kSqrt:
+            return {a[0].low == kInf ? kInf : 0, kInf, false};
+        case Function::kLog:
+            return {a[0].low == kInf ? kInf : a[0].low >= 1 ? 0 : -kInf, kInf, false};
         case Function::kSigmoid:
             return {0, 1, false};
         case Function::kTanh:

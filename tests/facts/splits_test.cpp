@@ -64,6 +64,22 @@ TEST(Splits, OfMaximaOverEqualValues) {
     EXPECT_EQ(text_of(splits.split({&high, 1}, 0, 2, Cut::kEvenly)), "B B B");
 }
 
+// 0 * -inf is no number: the device that executes i = 0 spoils its rows, as it does in the whole. Scores that
+// are in range on one device only are the rows of the whole, but no numbers on the others.
+TEST(Splits, OfRowsThatAreNoNumbers) {
+    const auto split_by_3 = [](const std::string& score) {
+        const BoundDefinition op = filled(
+            "op n(i*: 3, t: 2)\nin X f32[i, t] of [1, 2], W f32[i]\n"
+            "out M f32[t], L f32[t], A f32[t] = softmax_sum(" +
+            score + ", W)\ntest\n");
+        Splits splits(op);
+        const Share whole = whole_share(op);
+        return text_of(splits.split({&whole, 1}, 0, 3, Cut::kEvenly));
+    };
+    EXPECT_EQ(split_by_3("X[i + 1, t] * i"), "B S(0) P(softmax_sum) P(softmax_sum) P(softmax_sum)");
+    EXPECT_EQ(split_by_3("X"), "none");
+}
+
 TEST(Splits, RestrictedOperatorsCountFromZero) {
     const BoundDefinition op =
         filled("op r(m: 4, n: 6)\nin A f32[m, n div 2]\nout C f32[m, n] = A + n\nwhere n < 5\ntest\n");
