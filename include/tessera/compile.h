@@ -51,6 +51,10 @@ struct CompileSettings {
     /// Work of the searches for graphs and layouts, a multiple of the default, at most kMostSearchEffort; 0:
     /// none, the default planner alone.
     int64_t search_effort = 1;
+    /// Structures of each block and specialisation that the search for kernels evaluates at most: what they
+    /// fuse, their loops and tiles; 0: kernels by the default planner's preferences. At most
+    /// kMostSearchEffort.
+    int64_t kernel_search = 0;
     /// Threads that compute a step together, 1 to 1024; default: the machine's cores. `plan` overrides it.
     std::optional<int64_t> workers;
     /// Tokens of one sequence, 1 to the model's positions; default: those, but at most 8192.

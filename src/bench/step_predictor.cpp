@@ -1,9 +1,9 @@
 #include "bench/step_predictor.h"
 
+#include "cost/weighted_sizes.h"
 #include "kernels/micro_kernels.h"
 #include "plan/copies.h"
 #include "planner/verify_plan.h"
-#include "planner/weighted_sizes.h"
 #include "support/error.h"
 
 namespace tessera::benchmark {
@@ -21,7 +21,7 @@ StepPredictor::StepPredictor(const runtime::Artefact& artefact, const machine::M
 }
 
 double StepPredictor::seconds(const cost::SizePoint& step) const {
-    const auto runs = planner::specialisation_at(plan_, {.name = "bench", .values = step.symbols});
+    const auto runs = cost::specialisation_at(plan_, {.name = "bench", .values = step.symbols});
     TESSERA_CHECK(runs.has_value(), "no specialisation");
     return cost::total_seconds(cost::step_costs(graph_, plan_, plan_.specialisations[*runs], step, model_));
 }

@@ -107,14 +107,23 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             print_plan);
     } else {
         PlanningStart start = planning_start(out.graph, options.machine, workers);
-        const planner::PlannerOptions& planner = start.options;
+        planner::PlannerOptions& planner = start.options;
+        planner.structures = options.kernel_search;
         out.plan = std::move(start.initial);
         if (options.search_effort > 0 && planner.costs->knows_loops())
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
         graph_with_copies = plan::with_copies(out.graph, out.plan, where);
+        std::string account;
+        schedule::Totals totals;
+        planner.on_schedule = [&](const std::string& specialisation, const std::string& block,
+                                  const schedule::Schedule& schedule) {
+            account += fmt::format("{}, {}: {}", specialisation, block, print(schedule));
+            totals.add(schedule);
+        };
         out.plan = pass.run(
             "plan", "toml", [&] { return planner::complete_plan(graph_with_copies, out.plan, planner); },
             print_plan);
+        if (options.kernel_search > 0) pass.note(summary(totals), account);
     }
     out.plan.machine = options.machine.name;
     out.plan = pass.run(

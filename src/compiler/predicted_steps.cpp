@@ -4,9 +4,9 @@
 #include <numeric>
 #include <optional>
 
+#include "cost/weighted_sizes.h"
 #include "llm/step_interface.h"
 #include "plan/copies.h"
-#include "planner/weighted_sizes.h"
 
 namespace tessera::compiler {
 namespace {
@@ -88,7 +88,7 @@ std::vector<PredictedStep> predicted_steps(const runtime::Manifest& manifest, co
     const Graph whole = plan::with_copies(graph, plan, plan.graph);
     std::vector<PredictedStep> steps;
     for (const Point& point : graph.points) {
-        const auto runs = planner::specialisation_at(plan, point);
+        const auto runs = cost::specialisation_at(plan, point);
         if (!runs) continue;
         steps.push_back({.point = point.name,
                          .specialisation = *runs,

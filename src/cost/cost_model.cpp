@@ -78,73 +78,92 @@ CostModel::CostModel(const machine::Machine& machine)
 
 LeafCost CostModel::leaf(const Definition& definition, const plan::Leaf& leaf,
                          const std::vector<int64_t>& extents, const std::vector<Layout>& layouts) const {
-    TESSERA_CHECK(extents.size() == definition.iterators.size(), "{}", extents.size());
-    if (const std::string why = leaf.kernel->why_not(definition); !why.empty())
-        return {.why_infinite = fmt::format("{} does not implement it: {}", leaf.kernel->name, why)};
-    if (leaf.kernel->product.n && leaf.is_given(*leaf.kernel->product.n))
-        return product(definition, leaf, extents);
-    return vector_loops(definition, leaf, extents, layouts);
+    return priced(definition, leaf, layouts)(extents);
 }
 
-LeafCost CostModel::product(const Definition& definition, const plan::Leaf& leaf,
-                            const std::vector<int64_t>& extents) const {
-    ProductCall call{.micro_kernel = std::string(leaf.kernel->name),
-                     .types = leaf.kernel->types(definition, leaf),
-                     .parameters = leaf.numbers()};
-    if (call.types.empty())
-        return {.why_infinite =
-                    fmt::format("{} finds no product in it by these iterators", leaf.kernel->name)};
-    const plan::ProductParameters& names = leaf.kernel->product;
-    const int m = plan::iterator_of(definition, leaf, *names.m),
-              n = plan::iterator_of(definition, leaf, *names.n),
-              k = names.k ? plan::iterator_of(definition, leaf, *names.k) : -1;
+CostModel::PricedLeaf CostModel::priced(const Definition& definition, const plan::Leaf& leaf,
+                                        const std::vector<Layout>& layouts) const {
+    return {*this, definition, leaf, layouts};
+}
+
+CostModel::PricedLeaf::PricedLeaf(const CostModel& model, const Definition& definition,
+                                  const plan::Leaf& leaf, std::vector<Layout> layouts)
+    : model_(model), definition_(definition), leaf_(leaf), layouts_(std::move(layouts)) {
+    const plan::MicroKernel& kernel = *leaf.kernel;
+    if (const std::string why = kernel.why_not(definition); !why.empty()) {
+        why_infinite_ = fmt::format("{} does not implement it: {}", kernel.name, why);
+        return;
+    }
+    is_product_ = kernel.product.n && leaf.is_given(*kernel.product.n);
+    if (!is_product_) {
+        if (model.weights_.empty())
+            why_infinite_ =
+                fmt::format("the machine has no times of loops, of which those of {} follow", kernel.name);
+        return;
+    }
+    types_ = kernel.types(definition, leaf);
+    if (types_.empty()) {
+        why_infinite_ = fmt::format("{} finds no product in it by these iterators", kernel.name);
+        return;
+    }
+    const plan::ProductParameters& names = kernel.product;
+    m_ = plan::iterator_of(definition, leaf, *names.m);
+    n_ = plan::iterator_of(definition, leaf, *names.n);
+    k_ = names.k ? plan::iterator_of(definition, leaf, *names.k) : -1;
+    bits_of_b_ = bits_of_type(types_.at("B"));
+    peak_ = peak_of(model.machine_, leaf, types_);
+    times_.emplace(model.times_.of_calls(
+        {.micro_kernel = std::string(kernel.name), .types = types_, .parameters = leaf.numbers()}));
+}
+
+LeafCost CostModel::PricedLeaf::operator()(const std::vector<int64_t>& extents) {
+    TESSERA_CHECK(extents.size() == definition_.iterators.size(), "{}", extents.size());
+    if (!why_infinite_.empty()) return {.why_infinite = why_infinite_};
+    return is_product_ ? product(extents) : vector_loops(extents);
+}
+
+LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
+    int64_t m = 1, n = 1, k = 1;
     double calls = 1;
     for (int x = 0; x < static_cast<int>(extents.size()); ++x) {
         const int64_t extent = extents[static_cast<size_t>(x)];
-        const bool is_k = names.k ? x == k : definition.iterators[static_cast<size_t>(x)].is_reduction;
-        if (x == m) {
-            call.m = extent;
-        } else if (x == n) {
-            call.n = extent;
+        const bool is_k =
+            leaf_.kernel->product.k ? x == k_ : definition_.iterators[static_cast<size_t>(x)].is_reduction;
+        if (x == m_) {
+            m = extent;
+        } else if (x == n_) {
+            n = extent;
         } else if (is_k) {
-            call.k *= extent;
+            k *= extent;
         } else {
             calls *= static_cast<double>(extent);
         }
     }
-    const auto lanes = static_cast<double>(leaf.number(kernels::parameter::kLanes));
-    const double rows = calls * static_cast<double>(call.m);
+    const auto lanes = static_cast<double>(leaf_.number(kernels::parameter::kLanes));
+    const double rows = calls * static_cast<double>(m);
     double passes = 0;
-    if (definition.monoid == Monoid::kSoftmaxSum && definition.where)
-        passes += seconds_of(
-            one_pass(rows * static_cast<double>(call.k) / lanes, facts::count_operations(definition.where)));
-    if (definition.post)
-        passes += seconds_of(
-            one_pass(rows * static_cast<double>(call.n) / lanes, facts::count_operations(definition.post)));
-    const double streamed =
-        calls * static_cast<double>(call.n * call.k) * bits_of_type(call.types.at("B")) / 8;
-    if (const auto time = times_.of(call))
-        return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, {}};
-    const double peak = peak_of(machine_, leaf, call.types);
-    if (peak == 0)
+    if (definition_.monoid == Monoid::kSoftmaxSum && definition_.where)
+        passes += model_.seconds_of(
+            one_pass(rows * static_cast<double>(k) / lanes, facts::count_operations(definition_.where)));
+    if (definition_.post)
+        passes += model_.seconds_of(
+            one_pass(rows * static_cast<double>(n) / lanes, facts::count_operations(definition_.post)));
+    const double streamed = calls * static_cast<double>(n * k) * bits_of_b_ / 8;
+    if (const auto time = (*times_)(m, n, k))
+        return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, calls, {}};
+    if (peak_ == 0)
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
-                                            leaf.kernel->name, call.types["A"], call.types["B"])};
+                                            leaf_.kernel->name, types_.at("A"), types_.at("B"))};
     // Only measurements tell how much a lower tile saves (row_blocks.h).
-    const int64_t height = std::max<int64_t>(1, leaf.number(kernels::parameter::kRowsOfTile));
-    const int64_t filled = (call.m + height - 1) / height * height;
-    const double operations =
-        2.0 * static_cast<double>(filled * call.n) * static_cast<double>(call.k) * calls;
-    return {operations / peak + passes, 0, streamed, {}};
+    const int64_t height = std::max<int64_t>(1, leaf_.number(kernels::parameter::kRowsOfTile));
+    const int64_t filled = (m + height - 1) / height * height;
+    const double operations = 2.0 * static_cast<double>(filled * n) * static_cast<double>(k) * calls;
+    return {operations / peak_ + passes, 0, streamed, calls, {}};
 }
 
-LeafCost CostModel::vector_loops(const Definition& definition, const plan::Leaf& leaf,
-                                 const std::vector<int64_t>& extents,
-                                 const std::vector<Layout>& layouts) const {
-    if (weights_.empty())
-        return {.why_infinite = fmt::format("the machine has no times of loops, of which those of {} follow",
-                                            leaf.kernel->name)};
-    return {.near_seconds =
-                seconds_of(vector_work(definition, extents, leaf, machine::vector_lanes(machine_), layouts))};
+LeafCost CostModel::PricedLeaf::vector_loops(const std::vector<int64_t>& extents) const {
+    return {.near_seconds = model_.seconds_of(
+                vector_work(definition_, extents, leaf_, machine::vector_lanes(model_.machine_), layouts_))};
 }
 
 double CostModel::seconds_of(const VectorWork& work) const {

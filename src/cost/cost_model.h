@@ -17,6 +17,7 @@ struct LeafCost {
     double near_seconds = 0;    ///< with all that it reads in the core's own caches
     double stall_per_byte = 0;  ///< of a product: see ProductTime
     double streamed_bytes = 0;  ///< of B, each element once
+    double calls = 0;           ///< of a product: of the micro-kernel
     std::string why_infinite;   ///< no micro-kernel does this, or the machine has no rate for it; else empty
     bool operator==(const LeafCost&) const = default;
 };
@@ -37,6 +38,11 @@ public:
     /// With the typical rates where it was not measured.
     const machine::Machine& machine() const { return machine_; }
     bool is_measured() const { return is_measured_; }
+    class PricedLeaf;
+    /// The leaf with all about it that does not depend on extents. `layouts` as below.
+    /// @pre the model and the definition outlive it
+    PricedLeaf priced(const Definition& definition, const plan::Leaf& leaf,
+                      const std::vector<Layout>& layouts = {}) const;
     /// Cost of the part of an operator with these extents of its iterators. `layouts` are those of its
     /// tensors, as Definition::tensors, for `loops`; without them all are row-major.
     LeafCost leaf(const Definition& definition, const plan::Leaf& leaf, const std::vector<int64_t>& extents,
@@ -57,17 +63,37 @@ public:
     double barrier_seconds(int64_t workers) const;
 
 private:
-    LeafCost product(const Definition& definition, const plan::Leaf& leaf,
-                     const std::vector<int64_t>& extents) const;
     double seconds_of(const VectorWork& work) const;
-    LeafCost vector_loops(const Definition& definition, const plan::Leaf& leaf,
-                          const std::vector<int64_t>& extents, const std::vector<Layout>& layouts) const;
 
     bool is_measured_;
     machine::Machine machine_;
     KernelTimes times_;
     std::vector<double> weights_;  ///< of the counts of a VectorWork; empty: not measured
     size_t near_level_;
+};
+
+/// A leaf of one operator, which remembers what it has looked up.
+class CostModel::PricedLeaf {
+public:
+    PricedLeaf(const CostModel& model, const Definition& definition, const plan::Leaf& leaf,
+               std::vector<Layout> layouts);
+    LeafCost operator()(const std::vector<int64_t>& extents);
+
+private:
+    LeafCost product(const std::vector<int64_t>& extents);
+    LeafCost vector_loops(const std::vector<int64_t>& extents) const;
+
+    const CostModel& model_;
+    const Definition& definition_;
+    const plan::Leaf leaf_;
+    const std::vector<Layout> layouts_;
+    std::string why_infinite_;
+    bool is_product_ = false;
+    // Of a product: its iterators, its types, and the times of its calls.
+    int m_ = -1, n_ = -1, k_ = -1;
+    plan::KernelTypes types_;
+    double bits_of_b_ = 0, peak_ = 0;
+    std::optional<KernelTimes::OfCalls> times_;
 };
 
 /// Whether there are rates of the memory and times of micro-kernels: else nothing can be said.

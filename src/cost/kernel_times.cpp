@@ -134,15 +134,31 @@ std::vector<const KernelTimes::Entry*> KernelTimes::comparable(const Entry& want
     return found;
 }
 
+KernelTimes::OfCalls KernelTimes::of_calls(const ProductCall& like) const {
+    return {*this, like};
+}
+
 std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
-    Entry wanted = described(call.micro_kernel, call.types, call.parameters);
+    return of_calls(call)(call.m, call.n, call.k);
+}
+
+// Lanes along k: a block of fewer columns is listed nowhere, and saves less than it lacks.
+KernelTimes::OfCalls::OfCalls(const KernelTimes& times, const ProductCall& like)
+    : times_(times),
+      wanted_(described(like.micro_kernel, like.types, like.parameters)),
+      step_(has(like.parameters, kernels::parameter::kColumnsInRegisters) ? wanted_.width : wanted_.lanes) {}
+
+KernelTimes::OfCalls::ForRows KernelTimes::OfCalls::for_rows(int64_t m) const {
+    Entry wanted = wanted_;
     // With too few blocks of rows for panels B is read directly, and fetched ahead.
     const int64_t panel_blocks = at(wanted.mode, kernels::parameter::kPanelBlocks);
-    const bool is_by_panels = panel_blocks > 0 && call.m >= panel_blocks * wanted.blocks.rows;
+    const bool is_by_panels = panel_blocks > 0 && m >= panel_blocks * wanted.blocks.rows;
     wanted.mode.erase(
         std::string((is_by_panels ? kernels::parameter::kPrefetch : kernels::parameter::kPanelBlocks).name));
-    const std::vector<const Entry*> entries = comparable(wanted);
-    if (entries.empty()) return std::nullopt;
+    const std::vector<const Entry*> entries = times_.comparable(wanted);
+    ForRows found;
+    if (entries.empty()) return found;
+    found.lanes = entries.front()->lanes;
     // For each number of rows, only the entries with the nearest number of groups count.
     std::map<int64_t, double> nearest;
     for (const Entry* entry : entries) {
@@ -153,8 +169,6 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     const auto is_nearest = [&](const Entry& entry) {
         return distance(entry.width, wanted.width) == nearest.at(entry.blocks.rows);
     };
-    BlockSeconds by_rows;
-    std::map<int64_t, std::map<int64_t, double>> stalls;  // m -> k -> seconds for each byte
     std::vector<const Entry*> of_stalls;
     std::map<size_t, std::vector<const Entry*>> by_sizes_of_blocks;
     for (const Entry* entry : entries) {
@@ -170,36 +184,39 @@ std::optional<ProductTime> KernelTimes::of(const ProductCall& call) const {
     for (const Entry* entry : of_stalls) {
         const double bytes = static_cast<double>(entry->n * entry->k) * entry->bits_of_b / 8;
         const double stall = *entry->far_seconds - entry->near_seconds;
-        stalls[entry->m].emplace(entry->k, std::max(stall, kLeastStall * *entry->far_seconds) / bytes);
+        found.stalls[entry->m].emplace(entry->k, std::max(stall, kLeastStall * *entry->far_seconds) / bytes);
     }
     // Calls of one size of blocks come first, since the others build on them. Work done once for all rows,
     // such as filling a panel, counts in the time of a block, so calls of about as many rows come first.
     for (auto& [sizes, of_sizes] : by_sizes_of_blocks) {
         std::stable_sort(of_sizes.begin(), of_sizes.end(), [&](const Entry* a, const Entry* b) {
-            return distance(a->m, call.m) < distance(b->m, call.m);
+            return distance(a->m, m) < distance(b->m, m);
         });
         for (const Entry* entry : of_sizes) {
             const double each = entry->near_seconds / static_cast<double>(entry->n * entry->k);
-            if (const auto seconds = of_largest_block(entry->cut, by_rows, entry->k, each))
-                by_rows[entry->cut.rbegin()->first].emplace(entry->k, *seconds);
+            if (const auto seconds = of_largest_block(entry->cut, found.blocks, entry->k, each))
+                found.blocks[entry->cut.rbegin()->first].emplace(entry->k, *seconds);
         }
     }
-    if (by_rows.empty()) return std::nullopt;
-    std::map<int64_t, double> block_seconds;
-    for (const auto& [rows, by_k] : by_rows) block_seconds[rows] = interpolate(by_k, call.k);
+    return found;
+}
 
-    const double lanes = static_cast<double>(entries.front()->lanes) / static_cast<double>(wanted.lanes);
-    // Lanes along k: a block of fewer columns is listed nowhere, and saves less than it lacks.
-    const int64_t step =
-        has(call.parameters, kernels::parameter::kColumnsInRegisters) ? wanted.width : wanted.lanes;
-    const double columns = rounded_up(call.n, step), depth = rounded_up(call.k, wanted.depth);
+std::optional<ProductTime> KernelTimes::OfCalls::operator()(int64_t m, int64_t n, int64_t k) {
+    auto known = known_.find(m);
+    if (known == known_.end()) known = known_.emplace(m, for_rows(m)).first;
+    const ForRows& here = known->second;
+    if (here.blocks.empty()) return std::nullopt;
+    std::map<int64_t, double> block_seconds;
+    for (const auto& [rows, by_k] : here.blocks) block_seconds[rows] = interpolate(by_k, k);
+    const double lanes = static_cast<double>(here.lanes) / static_cast<double>(wanted_.lanes);
+    const double columns = rounded_up(n, step_), depth = rounded_up(k, wanted_.depth);
     ProductTime time;
-    for (const auto& [rows, count] : wanted.blocks.cut(call.m))
-        time.near_seconds += static_cast<double>(count) * wanted.blocks.seconds(block_seconds, rows);
+    for (const auto& [rows, count] : wanted_.blocks.cut(m))
+        time.near_seconds += static_cast<double>(count) * wanted_.blocks.seconds(block_seconds, rows);
     time.near_seconds *= columns * depth * lanes;
     std::map<int64_t, double> stall_per_byte;
-    for (const auto& [m, by_k] : stalls) stall_per_byte[m] = interpolate(by_k, call.k);
-    if (!stall_per_byte.empty()) time.stall_per_byte = interpolate(stall_per_byte, call.m);
+    for (const auto& [rows, by_k] : here.stalls) stall_per_byte[rows] = interpolate(by_k, k);
+    if (!stall_per_byte.empty()) time.stall_per_byte = interpolate(stall_per_byte, m);
     return time;
 }
 

@@ -43,6 +43,10 @@ public:
     /// Nothing if no time of this micro-kernel is listed.
     std::optional<ProductTime> of(const ProductCall& call) const;
 
+    class OfCalls;
+    /// Times of calls that differ in their sizes alone.
+    OfCalls of_calls(const ProductCall& like) const;
+
 private:
     struct Entry {
         std::string micro_kernel;
@@ -62,6 +66,28 @@ private:
                            const std::map<std::string, int64_t>& parameters);
 
     std::vector<Entry> entries_;
+};
+
+/// Remembers what depends on the number of rows alone. @pre the table outlives it
+class KernelTimes::OfCalls {
+public:
+    OfCalls(const KernelTimes& times, const ProductCall& like);
+    std::optional<ProductTime> operator()(int64_t m, int64_t n, int64_t k);
+
+private:
+    /// Seconds of blocks and stalls for calls of some rows.
+    struct ForRows {
+        std::map<int64_t, std::map<int64_t, double>>
+            blocks;  ///< for each n and k: by rows of the block, by k
+        std::map<int64_t, std::map<int64_t, double>> stalls;  ///< for each byte: by m, by k
+        int64_t lanes = 1;                                    ///< of the entries
+    };
+    ForRows for_rows(int64_t m) const;
+
+    const KernelTimes& times_;
+    const Entry wanted_;
+    const int64_t step_;  ///< of columns
+    std::map<int64_t, ForRows> known_;
 };
 
 /// Bits of one element of a weight format or element type by name; 32 for any other name.

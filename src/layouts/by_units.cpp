@@ -2,13 +2,13 @@
 #include <limits>
 
 #include "cost/typical_rates.h"
+#include "cost/weighted_sizes.h"
 #include "facts/work.h"
 #include "kernels/contraction.h"
 #include "layouts/lone_operator.h"
 #include "lowering/storage.h"
 #include "lowering/tensor_layouts.h"
 #include "planner/operator_traffic.h"
-#include "planner/weighted_sizes.h"
 #include "rules/vectorize/packing.h"
 
 namespace tessera::layouts {
@@ -32,9 +32,9 @@ public:
             [this](size_t level) { return machine_.memory[level].capacity_bytes; },
             machine_.memory.size() - 1, machine_.memory.size() - 1};
         FormCost total{.seconds = 0, .by = unit ? unit->name : vector_->name, .why_infinite = {}};
-        for (const planner::WeightedSizes& point :
-             planner::sizes_of(alone.graph, alone.plan, alone.specialisation())) {
-            const std::vector<int64_t> extents = planner::extents_at(definition, point.symbols);
+        for (const cost::WeightedSizes& point :
+             cost::sizes_of(alone.graph, alone.plan, alone.specialisation())) {
+            const std::vector<int64_t> extents = cost::extents_at(definition, point.symbols);
             double box = 1;
             for (const int64_t extent : extents) box *= static_cast<double>(extent);
             const double near =

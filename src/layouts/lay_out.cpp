@@ -1,7 +1,7 @@
 #include "layouts/lay_out.h"
 
+#include "cost/weighted_sizes.h"
 #include "planner/stored_layout.h"
-#include "planner/weighted_sizes.h"
 #include "support/error.h"
 
 namespace tessera::layouts {
@@ -48,7 +48,7 @@ SearchOptions compiling_options(const Graph& graph, const plan::Plan& initial,
     for (const plan::SpecialisationPlan& specialisation : initial.specialisations) {
         search.costs.push_back(by_kernels(graph, initial, specialisation, options));
         double steps = 0;
-        for (const planner::WeightedSizes& sizes : planner::sizes_of(graph, initial, specialisation))
+        for (const cost::WeightedSizes& sizes : cost::sizes_of(graph, initial, specialisation))
             steps += sizes.weight;
         search.copy_seconds.push_back(steps * options.costs->barrier_seconds(options.workers));
     }

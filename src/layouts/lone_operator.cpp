@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "planner/weighted_sizes.h"
+#include "cost/weighted_sizes.h"
 
 namespace tessera::layouts {
 
@@ -10,7 +10,7 @@ LoneOperator::LoneOperator(const egraph::Operator& op, std::span<const Operand> 
                            const plan::Plan& initial, const plan::SpecialisationPlan& specialisation) {
     graph.name = "form";
     graph.symbols = whole.symbols;
-    graph.points = planner::points_of(whole, initial, specialisation);
+    graph.points = cost::points_of(whole, initial, specialisation);
     plan.graph = graph.name;
     plan.specialisations = {{.name = specialisation.name, .bounds = specialisation.bounds}};
     Node node{

@@ -48,7 +48,7 @@ void KernelDivision::check(const Node& root, const plan::LoopTile& loop, const R
         throw Error(root.name, loop.iterator, "is divided between the workers inside of what they divide",
                     "leave one @worker");
     }
-    const bool is_first = &loop == &kernel_.nest.loops.front();
+    const bool is_first = !kernel_.nest.loops.empty() && &loop == &kernel_.nest.loops.front();
     if (!is_first && &root != parted_) {
         throw Error(root.name, loop.iterator, "is divided between the workers inside of other loops",
                     "put the loop with @worker in front of all others");

@@ -11,7 +11,8 @@ namespace tessera::lowering {
 std::string Names::fresh(const std::string& wanted) {
     const std::string start = movement::identifier(wanted);
     std::string name = start;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", start, i);
+    for (int i = 2; reserved_.contains(name) || !taken_.insert(name).second; ++i)
+        name = fmt::format("{}_{}", start, i);
     return name;
 }
 

@@ -13,10 +13,12 @@ namespace tessera::lowering {
 /// Names of loop variables, never those of buffers or symbols.
 class Names {
 public:
-    explicit Names(std::set<std::string> reserved) : taken_(std::move(reserved)) {}
+    /// @pre `reserved` outlives it
+    explicit Names(const std::set<std::string>& reserved) : reserved_(reserved) {}
     std::string fresh(const std::string& wanted);
 
 private:
+    const std::set<std::string>& reserved_;
     std::set<std::string> taken_;
 };
 

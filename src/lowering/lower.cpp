@@ -28,7 +28,7 @@ namespace {
 class KernelLowering {
 public:
     KernelLowering(const LoweringInput& input, const Block& block, const plan::KernelPlan& plan)
-        : plan_(plan), storage_(input, block), division_(plan, storage_), names_(reserved_names(input)) {
+        : plan_(plan), storage_(input, block), division_(plan, storage_), names_(input.reserved_names) {
         for (const plan::Leaf* leaf : plan::leaves(plan.nest)) {
             nodes_.push_back(&block.node(leaf->node));
             plan::check_parameters(*nodes_.back()->definition(), *leaf);
@@ -52,13 +52,6 @@ public:
     }
 
 private:
-    static std::set<std::string> reserved_names(const LoweringInput& input) {
-        std::set<std::string> names = movement::reserved_identifiers();
-        for (const Value& value : input.graph.values) names.insert(movement::identifier(value.name));
-        for (const auto& [name, variable] : input.symbols) names.insert(name);
-        return names;
-    }
-
     static void append(movement::Body& body, movement::Body more) {
         for (movement::Statement& s : more) body.push_back(std::move(s));
     }
@@ -125,11 +118,13 @@ private:
             const bool is_stopped = !(end == range.end);
             if (is_stopped) ++stopped_loops_;
             const int64_t tile = std::min(loop.tile, std::max<int64_t>(range.largest, 1));
+            // Parts of workers begin at whole tiles, also behind the end.
+            const int64_t step = loop.is_divided && storage_.input().plan.workers > 1 ? loop.tile : tile;
             const int64_t divisor = range.begin.divisor();
             level.variable = {
                 names_.fresh(loop.iterator + "_tile"),
                 {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
-                divisor == 0 ? tile : std::gcd(divisor, tile)};
+                divisor == 0 ? step : std::gcd(divisor, step)};
             level.begin = range.begin;
             level.is_divided = loop.is_divided && storage_.input().plan.workers > 1;
             if (level.is_divided) level.begin = storage_.input().worker() * movement::Index(loop.tile);

@@ -11,11 +11,13 @@ namespace tessera::lowering {
 LoweringInput lowering_input(const Graph& graph, const plan::Plan& plan,
                              const plan::SpecialisationPlan& specialisation,
                              const plan::ConstantSection& constants) {
-    LoweringInput input{graph, plan, specialisation, constants, {}};
+    LoweringInput input{graph, plan, specialisation, constants, {}, movement::reserved_identifiers()};
+    for (const Value& value : graph.values) input.reserved_names.insert(movement::identifier(value.name));
     for (const DimSymbol& symbol : graph.symbols) {
         const plan::SymbolBounds& bounds = specialisation.bounds.at(symbol.name);
         input.symbols[symbol.name] = {
             movement::identifier(symbol.name), {bounds.low, bounds.high}, symbol.multiple_of};
+        input.reserved_names.insert(symbol.name);
     }
     return input;
 }

@@ -32,6 +32,7 @@ struct LoweringInput {
     const plan::SpecialisationPlan& specialisation;
     const plan::ConstantSection& constants;
     std::map<std::string, movement::Variable> symbols;  ///< bounds of the specialisation
+    std::set<std::string> reserved_names = {};          ///< of buffers, symbols and of the language
 
     /// The number of the worker that runs the code.
     movement::Index worker() const {

@@ -7,12 +7,12 @@
 #include "compiler/planner_options.h"
 #include "cost/leaf_tiles.h"
 #include "cost/vector_work.h"
+#include "cost/weighted_sizes.h"
 #include "kernels/parameters.h"
 #include "lowering/lower.h"
 #include "lowering/tensor_layouts.h"
 #include "plan/constants.h"
 #include "planner/leaf_choice.h"
-#include "planner/operator_traffic.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 #include "support/error.h"
@@ -35,7 +35,7 @@ std::map<std::string, int64_t> work_of(const Graph& graph, const plan::Plan& pla
         const cost::VectorWork each =
             cost::vector_work(definition, tile.extents, *tile.leaf, machine::vector_lanes(machine),
                               lowering::layouts_of(graph, plan, *tile.node, specialisation));
-        const double calls = cost::calls_of(tile, planner::extents_at(definition, {}));
+        const double calls = cost::calls_of(tile, cost::extents_at(definition, {}));
         for (const auto& [name, member] : cost::kVectorWorkCounts) sum.*member += calls * each.*member;
     }
     return cost::named(sum);

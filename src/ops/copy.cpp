@@ -8,8 +8,8 @@ namespace tessera::ops {
 DefinitionPtr copy(Symbols symbols, const TensorType& type) {
     std::vector<std::string> iterators, axes;
     for (size_t i = 0; i < type.shape.size(); ++i) {
-        axes.push_back(fmt::format("i{}", i));
-        iterators.push_back(fmt::format("i{}: {}", i, text(type.shape[i])));
+        axes.push_back(fmt::format("x{}", i));
+        iterators.push_back(fmt::format("x{}: {}", i, text(type.shape[i])));
     }
     return define(symbols,
                   fmt::format(R"(op copy({0})

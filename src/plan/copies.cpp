@@ -21,6 +21,9 @@ public:
         value.kind = ValueKind::kIntermediate;
         value.sources.clear();
         value.concatenation.reset();
+        // A copy of a state is an activation, which says that it is rounded; the copy itself loses nothing.
+        if (!is_integer(value.type.element) && bits(value.type.element) < 32)
+            value.type.rounding = Rounding::kWeights;
         graph_.values.push_back(std::move(value));
         const ValueId made{static_cast<int>(graph_.values.size()) - 1};
         if (copy.is_made) {

@@ -1,5 +1,4 @@
-// No search: fixed preferences, or the machine's measurements where there are some, each decision kept if its
-// kernel lowers. Every kernel that lowers is legal, so there is no second list of legal combinations.
+// Each decision is kept if its kernel lowers, so that there is no second list of legal combinations.
 #include "planner/default_planner.h"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "kernels/micro_kernels.h"
 #include "kernels/parameters.h"
 #include "lowering/lower.h"
+#include "planner/block_search.h"
 #include "planner/divide_work.h"
 #include "planner/grouping.h"
 #include "planner/leaf_alternatives.h"
@@ -17,6 +17,7 @@
 #include "planner/nest_cost.h"
 #include "planner/place_buffers.h"
 #include "planner/places.h"
+#include "planner/priced.h"
 #include "planner/ranked_leaves.h"
 #include "planner/row_nests.h"
 #include "planner/specialisations.h"
@@ -26,15 +27,13 @@
 namespace tessera::planner {
 namespace {
 
-/// Rows of queries that share a tile of the cache: enough for the register blocks of its products, few enough
-/// for the nearest cache.
+/// Rows of queries that share a tile of the cache: enough for register blocks, few enough for the nearest
+/// cache.
 constexpr int64_t kTileRows = 48;
 
-/// Larger tiles must save more than estimates are wrong by.
-constexpr double kWorthwhile = 1.02;
+constexpr double kWorthwhile = 1.02;  ///< larger tiles must save more than estimates are wrong by
 
-/// With another block of a product a nest that takes at least so much of the time takes as long: measured
-/// again it may take longer.
+/// With another block of a product a nest that takes so much of the time takes as long: measurements differ.
 constexpr double kAlike = 0.99;
 
 class SpecialisationPlanner {
@@ -49,7 +48,7 @@ public:
           places_(input_, specialisation) {}
 
     void run() {
-        for (const Block& block : graph_.blocks) plan_block(block);
+        for (const Block& block : graph_.blocks) options_.structures > 0 ? search(block) : plan_block(block);
         divide_work(input_, out_, options_);
     }
 
@@ -86,18 +85,44 @@ private:
         }
     }
 
-    static std::vector<Group> taken_apart(const std::vector<Group>& groups, ptrdiff_t which,
-                                          const Block& block) {
-        std::vector<Group> result;
-        for (const Group& group : groups) {
-            if (&group - groups.data() != which) {
-                result.push_back(group);
+    /// Kernels by search. Operators in the way of the carried value stay alone.
+    void search(const Block& block) {
+        const std::set<const Node*> copies = places_.copies(block);
+        for (const Node* copy : copies) places_.copy(*copy);
+        const BlockView view(graph_, block, copies, places_.packed_values());
+        std::vector<Group> lone = lone_groups(view);
+        places_.choose(view, lone);
+        while (const Node* copied = places_.view_in_the_way(view)) {
+            places_.copy(*copied);
+            lone.push_back({{copied}, nullptr, nullptr});
+            in_order_of_execution(lone, block);
+            places_.choose(view, lone);
+        }
+        for (std::set<const Node*> alone;;) {
+            places_.choose(view, lone);
+            const BlockSchedule found = search_block(input_, view, alone, options_);
+            const std::vector<Group> groups = found.groups();
+            places_.choose(view, groups);
+            if (const auto group = places_.group_in_the_way(view, groups)) {
+                for (const Node* node : groups[static_cast<size_t>(*group)].nodes) alone.insert(node);
                 continue;
             }
-            for (const Node* node : group.nodes) result.push_back({{node}, nullptr, nullptr});
+            if (options_.on_schedule) options_.on_schedule(out_.name, block.name, found.schedule);
+            for (const FoundKernel& kernel : found.kernels)
+                out_.kernels.push_back({block.name, with_leaves(view, kernel)});
+            return;
         }
-        in_order_of_execution(result, block);
-        return result;
+    }
+
+    /// An operator without loops takes the leaf that suits all points; in others the search has found leaves.
+    plan::Nest with_leaves(const BlockView& view, const FoundKernel& kernel) {
+        plan::Nest nest = kernel.nest;
+        if (kernel.group.nodes.size() == 1 && nest.loops.empty()) {
+            nest = lone_nest(view.block(), *kernel.group.nodes.front());
+            if (!plan::root(nest).kernel->is_plain) return nest;
+        }
+        if (auto cost = cost_of(view.block(), nest)) choose_registers(view.block(), nest, nest, *cost);
+        return nest;
     }
 
     bool lowers(const Block& block, const plan::Nest& nest) const {
@@ -133,6 +158,17 @@ private:
 
     static plan::Leaf plain(const Node& node) { return {node.name, kernels::plain_micro_kernel()}; }
 
+    /// The first of an operator's ranked leaves that lowers.
+    plan::Nest lone_nest(const Block& block, const Node& node) {
+        plan::Nest nest{{}, {plain(node)}};
+        auto& leaf = std::get<plan::Leaf>(nest.children.front());
+        for (plan::Leaf& candidate : ranked_leaves(graph_, input_.plan, node, out_, options_)) {
+            leaf = std::move(candidate);
+            if (lowers(block, nest)) break;
+        }
+        return nest;
+    }
+
     /// Nothing if the group has several operators and no nest of them lowers.
     std::optional<plan::Nest> choose_nest(const BlockView& view, const Group& group) {
         if (group.softmax && group.scores) {
@@ -144,12 +180,8 @@ private:
         }
         if (group.nodes.size() > 1) return row_nest(view, group);
         const Node& node = *group.nodes.front();
-        plan::Nest nest{{}, {plain(node)}};
-        auto& leaf = std::get<plan::Leaf>(nest.children.front());
-        for (plan::Leaf& candidate : ranked_leaves(graph_, input_.plan, node, out_, options_)) {
-            leaf = std::move(candidate);
-            if (lowers(view.block(), nest)) break;
-        }
+        plan::Nest nest = lone_nest(view.block(), node);
+        const auto& leaf = std::get<plan::Leaf>(nest.children.front());
         if (auto cost = cost_of(view.block(), nest); cost && leaf.kernel->is_plain)
             choose_registers(view.block(), nest, nest, *cost);
         block_weights(node, nest);
@@ -332,26 +364,6 @@ private:
         return false;
     }
 
-    /// Whether iterator x of the root runs along this axis of the weighted sums.
-    static bool reads_axis(const Group& group, int x, size_t axis) {
-        const Node& root = *group.nodes.back();
-        if (&root == group.softmax) {
-            const Definition& d = *root.definition();
-            const auto* i =
-                std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(d.results()[2])].map[axis]->node);
-            return i && i->index == x;
-        }
-        const Definition& d = *root.definition();
-        for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
-            if (d.tensors[static_cast<size_t>(t)].role != Role::kIn ||
-                !(lowering::value_of(root, t) == group.softmax->results.back()))
-                continue;
-            const auto* i = std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(t)].map[axis]->node);
-            return i && i->index == x;
-        }
-        return false;
-    }
-
     const Graph& graph_;
     const plan::ConstantSection constants_;
     plan::SpecialisationPlan& out_;
@@ -375,8 +387,9 @@ plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options) {
 }
 
 plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options) {
+    const PlannerOptions with_costs = priced(options);
     for (plan::SpecialisationPlan& specialisation : plan.specialisations)
-        SpecialisationPlanner(graph, plan, specialisation, options).run();
+        SpecialisationPlanner(graph, plan, specialisation, with_costs).run();
     return place_buffers(graph, std::move(plan));
 }
 

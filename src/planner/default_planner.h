@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "kernels/kernel_target.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
+#include "schedule/search.h"
 
 namespace tessera::planner {
 
@@ -35,6 +37,11 @@ struct PlannerOptions {
     /// Size of all constants in all repetitions. For costs, they lie in the innermost level that holds them
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
+    /// Structures of a block in one specialisation that the schedule search evaluates at most; 0: kernels by
+    /// fixed preferences.
+    int64_t structures = 0;
+    /// Told what the search of each block found, with its specialisation and name; may be empty.
+    std::function<void(const std::string&, const std::string&, const schedule::Schedule&)> on_schedule = {};
     bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone
 
     kernels::KernelTarget target() const {
@@ -42,9 +49,10 @@ struct PlannerOptions {
     }
 };
 
-/// A plain plan by fixed preferences, no search: weights packed by lanes, softmax chains and row chains
-/// fused, everything else a kernel of its own; the first micro-kernel (in the order of preference) under
-/// which a kernel lowers, shared between the workers (divide_work.h). Buffers are placed.
+/// A plan by fixed preferences: weights packed by lanes, softmax chains and row chains fused, everything else
+/// a kernel of its own (with `structures`: fused as a search finds, schedule/search.h); the first
+/// micro-kernel (in the order of preference) under which a kernel lowers, shared between the workers
+/// (divide_work.h). Buffers are placed.
 /// @pre the graph is decomposed and verified.
 plan::Plan default_plan(const Graph& graph, const PlannerOptions& options);
 

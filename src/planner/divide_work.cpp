@@ -21,11 +21,11 @@
 #include <limits>
 #include <tuple>
 
+#include "cost/weighted_sizes.h"
 #include "lowering/parts.h"
 #include "plan/parts.h"
 #include "planner/division_options.h"
 #include "planner/pending_accesses.h"
-#include "planner/weighted_sizes.h"
 #include "support/error.h"
 
 namespace tessera::planner {
@@ -81,9 +81,9 @@ private:
 
     /// Whether no other specialisation runs as often: where one token is computed, barriers are bounded.
     static bool runs_most(const lowering::LoweringInput& input) {
-        const Point* heaviest = heaviest_point(input.graph, input.specialisation);
+        const Point* heaviest = cost::heaviest_point(input.graph, input.specialisation);
         if (!heaviest) return true;
-        const auto runs = specialisation_at(input.plan, *heaviest);
+        const auto runs = cost::specialisation_at(input.plan, *heaviest);
         return runs && input.plan.specialisations[*runs].name == input.specialisation.name;
     }
 

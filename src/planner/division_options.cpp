@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "cost/weighted_sizes.h"
 #include "lowering/lower.h"
 #include "lowering/parts.h"
 #include "planner/divided_folds.h"
-#include "planner/weighted_sizes.h"
 #include "support/error.h"
 
 namespace tessera::planner {
@@ -16,17 +16,17 @@ namespace {
 /// it need not run there, at the point of greatest weight within its bounds, which then counts as much as the
 /// first of the others. A division that suits one token suits a few tokens as well; a division by the rows of
 /// many tokens would not.
-std::vector<WeightedSizes> sizes_of_work(const lowering::LoweringInput& input) {
-    std::vector<WeightedSizes> found = sizes_of(input.graph, input.plan, input.specialisation);
-    if (const Point* heaviest = heaviest_point(input.graph, input.specialisation)) {
-        WeightedSizes sizes = found.front();
+std::vector<cost::WeightedSizes> sizes_of_work(const lowering::LoweringInput& input) {
+    std::vector<cost::WeightedSizes> found = cost::sizes_of(input.graph, input.plan, input.specialisation);
+    if (const Point* heaviest = cost::heaviest_point(input.graph, input.specialisation)) {
+        cost::WeightedSizes sizes = found.front();
         for (const auto& [symbol, value] : heaviest->values) sizes.symbols[symbol] = value;
-        const auto is_same = [&](const WeightedSizes& other) { return other.symbols == sizes.symbols; };
+        const auto is_same = [&](const cost::WeightedSizes& other) { return other.symbols == sizes.symbols; };
         if (std::none_of(found.begin(), found.end(), is_same)) found.push_back(std::move(sizes));
     }
     double all = 0;
-    for (const WeightedSizes& sizes : found) all += sizes.weight;
-    for (WeightedSizes& sizes : found) sizes.weight /= all;
+    for (const cost::WeightedSizes& sizes : found) all += sizes.weight;
+    for (cost::WeightedSizes& sizes : found) sizes.weight /= all;
     return found;
 }
 
@@ -120,7 +120,7 @@ private:
     /// The largest extent at the sizes for which work is estimated.
     int64_t largest_extent_of(const Definition& definition, int x) const {
         int64_t largest = 0;
-        for (const WeightedSizes& sizes : sizes_)
+        for (const cost::WeightedSizes& sizes : sizes_)
             largest = std::max(largest, extent_of(definition, x, sizes.symbols));
         return largest;
     }
@@ -140,7 +140,7 @@ private:
             return;
         }
         double work = 0;
-        for (const WeightedSizes& sizes : sizes_)
+        for (const cost::WeightedSizes& sizes : sizes_)
             work += sizes.weight * work_of(divided, sizes.symbols, share_at(sizes.symbols));
         found_.push_back({{std::move(divided)}, work});
     }
@@ -172,13 +172,25 @@ private:
             return rounded_up((extent + workers - 1) / workers, step);
         };
         // Tiles of a varying extent go round; each has about as many rows as the register blocks.
-        if (!is_constant(definition, x)) return {8, options_.lanes, equal_parts(8)};
+        // Behind a search they hold whole tiles of the kernel.
+        if (!is_constant(definition, x)) {
+            const int64_t tile = options_.structures > 0 ? tile_of(definition, x) : 1;
+            return {rounded_up(8, tile), rounded_up(options_.lanes, tile), equal_parts(rounded_up(8, tile))};
+        }
         std::set<int64_t> result = {equal_parts(1), equal_parts(options_.lanes),
                                     equal_parts(4 * options_.lanes)};
         for (const int64_t heads : known_extents()) {
             if (heads > 1 && extent % heads == 0) result.insert(equal_parts(extent / heads));
         }
         return result;
+    }
+
+    /// The tile of the kernel's own loop over the iterator; 1 if there is none.
+    int64_t tile_of(const Definition& definition, int x) const {
+        for (const plan::LoopTile& loop : kernel_.nest.loops)
+            if (loop.iterator == definition.iterators[static_cast<size_t>(x)].name)
+                return std::min(loop.tile, largest_extent_of(definition, x));
+        return 1;
     }
 
     static bool is_constant(const Definition& definition, int x) {
@@ -200,7 +212,7 @@ private:
     const Block& block_;
     const plan::KernelPlan& kernel_;
     const PlannerOptions& options_;
-    std::vector<WeightedSizes> sizes_;
+    std::vector<cost::WeightedSizes> sizes_;
     std::vector<DivisionOption> found_;
 };
 

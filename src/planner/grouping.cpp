@@ -211,4 +211,43 @@ std::vector<int> shared_iterators(const Group& group, const BlockView& view) {
     return result;
 }
 
+std::vector<Group> taken_apart(const std::vector<Group>& groups, ptrdiff_t which, const Block& block) {
+    std::vector<Group> result;
+    for (const Group& group : groups) {
+        if (&group - groups.data() != which) {
+            result.push_back(group);
+            continue;
+        }
+        for (const Node* node : group.nodes) result.push_back({{node}, nullptr, nullptr});
+    }
+    in_order_of_execution(result, block);
+    return result;
+}
+
+bool reads_axis(const Group& group, int x, size_t axis) {
+    const Node& root = *group.nodes.back();
+    if (&root == group.softmax) {
+        const Definition& d = *root.definition();
+        const auto* i =
+            std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(d.results()[2])].map[axis]->node);
+        return i && i->index == x;
+    }
+    const Definition& d = *root.definition();
+    for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
+        if (d.tensors[static_cast<size_t>(t)].role != Role::kIn ||
+            !(lowering::value_of(root, t) == group.softmax->results.back()))
+            continue;
+        const auto* i = std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(t)].map[axis]->node);
+        return i && i->index == x;
+    }
+    return false;
+}
+
+std::vector<Group> lone_groups(const BlockView& view) {
+    std::vector<Group> groups;
+    for (const Node& node : view.block().nodes)
+        if (!view.is_view(node)) groups.push_back({{&node}, nullptr, nullptr});
+    return groups;
+}
+
 }  // namespace tessera::planner

@@ -61,4 +61,13 @@ void in_order_of_execution(std::vector<Group>& groups, const Block& block);
 /// one, so that loops over them can stand around all of them.
 std::vector<int> shared_iterators(const Group& group, const BlockView& view);
 
+/// One group for each operator that is no view.
+std::vector<Group> lone_groups(const BlockView& view);
+
+/// The groups with this one's operators on their own.
+std::vector<Group> taken_apart(const std::vector<Group>& groups, ptrdiff_t which, const Block& block);
+
+/// Whether iterator x of the root of a softmax chain runs along this axis of the weighted sums.
+bool reads_axis(const Group& group, int x, size_t axis);
+
 }  // namespace tessera::planner

@@ -4,10 +4,10 @@
 #include <map>
 
 #include "cost/leaf_tiles.h"
+#include "cost/weighted_sizes.h"
 #include "lowering/tensor_layouts.h"
 #include "planner/operator_traffic.h"
 #include "planner/timed_leaves.h"
-#include "planner/weighted_sizes.h"
 
 namespace tessera::planner {
 namespace {
@@ -34,7 +34,7 @@ std::optional<NestCost> nest_cost(const lowering::LoweringInput& input, const Bl
     const plan::KernelPlan kernel{block.name, nest};
     const size_t constants = level_of_constants(options);
     NestCost cost;
-    for (const WeightedSizes& point : sizes_of(input.graph, input.plan, input.specialisation)) {
+    for (const cost::WeightedSizes& point : cost::sizes_of(input.graph, input.plan, input.specialisation)) {
         plan::SpecialisationPlan pinned = input.specialisation;
         for (auto& [symbol, bounds] : pinned.bounds) {
             const int64_t size = point.symbols.at(symbol);
@@ -52,7 +52,7 @@ std::optional<NestCost> nest_cost(const lowering::LoweringInput& input, const Bl
             if (!leaf.why_infinite.empty()) return std::nullopt;
             const double stall =
                 options.costs->stall_per_byte(leaf.stall_per_byte, constants, options.workers);
-            cost.seconds += point.weight * cost::calls_of(tile, extents_at(definition, point.symbols)) *
+            cost.seconds += point.weight * cost::calls_of(tile, cost::extents_at(definition, point.symbols)) *
                             (leaf.near_seconds + leaf.streamed_bytes * stall);
             add_touched(touched, tile, storage);
         }

@@ -47,12 +47,4 @@ OperatorTraffic operator_traffic(const Graph& graph, const Node& node, const std
     return sum;
 }
 
-std::vector<int64_t> extents_at(const Definition& definition, const std::map<std::string, int64_t>& symbols) {
-    const std::vector<int64_t> dims = dims_of(definition, symbols);
-    std::vector<int64_t> extents;
-    for (const Iterator& iterator : definition.iterators)
-        extents.push_back(evaluate_constant(iterator.extent, dims));
-    return extents;
-}
-
 }  // namespace tessera::planner

@@ -29,7 +29,4 @@ OperatorTraffic operator_traffic(const Graph& graph, const Node& node, const std
                                  const std::vector<int64_t>& extents,
                                  const std::map<std::string, int64_t>& symbols, const TrafficRates& rates);
 
-/// Extents of a definition's iterators.
-std::vector<int64_t> extents_at(const Definition& definition, const std::map<std::string, int64_t>& symbols);
-
 }  // namespace tessera::planner

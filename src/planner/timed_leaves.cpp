@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "cost/weighted_sizes.h"
 #include "lowering/tensor_layouts.h"
 #include "planner/operator_traffic.h"
-#include "planner/weighted_sizes.h"
 
 namespace tessera::planner {
 
@@ -30,8 +30,8 @@ public:
         const TrafficRates rates{[this](size_t level) { return model_.seconds_per_byte(level, workers_); },
                                  [this](size_t level) { return model_.capacity(level, workers_); },
                                  constants_, model_.machine().memory.size() - 1};
-        for (const WeightedSizes& point : sizes_of(graph, plan, specialisation)) {
-            At at{point.weight, extents_at(definition_, point.symbols), {}};
+        for (const cost::WeightedSizes& point : cost::sizes_of(graph, plan, specialisation)) {
+            At at{point.weight, cost::extents_at(definition_, point.symbols), {}};
             at.traffic = operator_traffic(graph, node, layouts_, at.extents, point.symbols, rates);
             points_.push_back(std::move(at));
         }

@@ -98,6 +98,24 @@ PlannedGraph default_planned(uint64_t seed, int64_t lanes) {
     return {std::move(graph), std::move(plan), fmt::format("seed {}", seed), {}};
 }
 
+std::vector<PlannedGraph> searched_plans(uint64_t seed, int64_t lanes) {
+    // Enough for some merges in each block; a search to the end would take most of the time of these tests.
+    constexpr int64_t kStructures = 40;
+    RandomGraph graph = random_graph(seed, lanes);
+    verify(graph.graph, "random graph");
+    std::vector<PlannedGraph> plans;
+    for (const int64_t workers : {1, 2, 3}) {
+        planner::PlannerOptions options =
+            workers == 1 ? differential_options(seed, lanes) : worker_options(lanes, workers, 0);
+        options.structures = kStructures;
+        plan::Plan plan = planner::default_plan(graph.graph, options);
+        planner::verify_plan(graph.graph, plan, "searched plan");
+        plans.push_back(
+            {graph, std::move(plan), fmt::format("seed {}, {} workers, searched", seed, workers), {}});
+    }
+    return plans;
+}
+
 std::vector<PlannedGraph> edited_plans(uint64_t seed, int64_t lanes, int count) {
     const RandomGraph graph = random_graph(seed, lanes);
     const plan::Plan start = general_one(planner::default_plan(

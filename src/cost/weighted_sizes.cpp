@@ -1,8 +1,8 @@
-#include "planner/weighted_sizes.h"
+#include "cost/weighted_sizes.h"
 
 #include <algorithm>
 
-namespace tessera::planner {
+namespace tessera::cost {
 
 bool holds(const plan::SpecialisationPlan& specialisation, const Point& point) {
     return std::all_of(point.values.begin(), point.values.end(), [&](const auto& value) {
@@ -49,4 +49,12 @@ std::vector<WeightedSizes> sizes_of(const Graph& graph, const plan::Plan& plan,
     return found;
 }
 
-}  // namespace tessera::planner
+std::vector<int64_t> extents_at(const Definition& definition, const std::map<std::string, int64_t>& symbols) {
+    const std::vector<int64_t> dims = dims_of(definition, symbols);
+    std::vector<int64_t> extents;
+    for (const Iterator& iterator : definition.iterators)
+        extents.push_back(evaluate_constant(iterator.extent, dims));
+    return extents;
+}
+
+}  // namespace tessera::cost

@@ -1,10 +1,10 @@
-#include "planner/weighted_sizes.h"
+#include "cost/weighted_sizes.h"
 
 #include <gtest/gtest.h>
 
 #include "planner/default_planner.h"
 
-namespace tessera::planner {
+namespace tessera::cost {
 namespace {
 
 Graph doubled() {
@@ -29,7 +29,7 @@ output y
 // The bounds of the general code hold one token, too, but that runs the code for one token.
 TEST(WeightedSizes, APointCountsWhereItRuns) {
     const Graph graph = doubled();
-    const plan::Plan plan = initial_plan(graph, {});
+    const plan::Plan plan = planner::initial_plan(graph, {});
     ASSERT_EQ(plan.specialisations.size(), 2);
     const std::vector<WeightedSizes> decode = sizes_of(graph, plan, plan.specialisations[0]),
                                      prefill = sizes_of(graph, plan, plan.specialisations[1]);
@@ -44,11 +44,11 @@ TEST(WeightedSizes, APointCountsWhereItRuns) {
 TEST(WeightedSizes, WithoutPointsTheLargestSizesCount) {
     Graph graph = doubled();
     graph.points.resize(1);
-    const plan::Plan plan = initial_plan(graph, {});
+    const plan::Plan plan = planner::initial_plan(graph, {});
     const std::vector<WeightedSizes> sizes = sizes_of(graph, plan, plan.specialisations[1]);
     ASSERT_EQ(sizes.size(), 1);
     EXPECT_EQ(sizes[0].symbols.at("T"), 64);
 }
 
 }  // namespace
-}  // namespace tessera::planner
+}  // namespace tessera::cost

@@ -9,7 +9,7 @@
 #include "ir/graph.h"
 #include "plan/plan.h"
 
-namespace tessera::planner {
+namespace tessera::cost {
 
 /// Sizes at which costs are evaluated.
 struct WeightedSizes {
@@ -36,4 +36,7 @@ std::vector<Point> points_of(const Graph& graph, const plan::Plan& plan,
 std::vector<WeightedSizes> sizes_of(const Graph& graph, const plan::Plan& plan,
                                     const plan::SpecialisationPlan& specialisation);
 
-}  // namespace tessera::planner
+/// Extents of a definition's iterators.
+std::vector<int64_t> extents_at(const Definition& definition, const std::map<std::string, int64_t>& symbols);
+
+}  // namespace tessera::cost

@@ -1,0 +1,329 @@
+#include "cost/evaluate.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ir/iterator_use.h"
+#include "kernels/parameters.h"
+
+namespace tessera::cost {
+
+using lowering::TiledKernel;
+using lowering::TiledOperator;
+
+namespace {
+
+/// Of a call of a product beyond what the table shows, since it lists long calls: addresses, the first loads
+/// and the last stores, some 30 cycles.
+constexpr double kCallSeconds = 10e-9;
+
+double seconds_of(const LeafCost& cost) {
+    return cost.near_seconds + cost.calls * kCallSeconds;
+}
+
+}  // namespace
+
+size_t Evaluator::Hash::operator()(const std::vector<int64_t>& key) const {
+    size_t hash = key.size();
+    for (const int64_t value : key) hash = hash * 0x9e3779b97f4a7c15ULL + static_cast<size_t>(value);
+    return hash ^ (hash >> 29);
+}
+
+/// A kernel at one point.
+class Evaluator::OfKernel {
+public:
+    OfKernel(Evaluator& evaluator, const TiledKernel& kernel, size_t point)
+        : evaluator_(evaluator), kernel_(kernel), point_(point) {
+        for (const lowering::TiledLoop& loop : kernel.loops) {
+            const int64_t around =
+                loop.outer >= 0 ? sizes_[static_cast<size_t>(loop.outer)] : extent_of(loop.op, loop.iterator);
+            sizes_.push_back(std::max<int64_t>(1, std::min(loop.tile, around)));
+            const double all = static_cast<double>(around) / static_cast<double>(sizes_.back());
+            trips_.push_back(
+                executed_share(loop) *
+                std::max(1.0, loop.is_divided ? all / static_cast<double>(evaluator.workers_) : all));
+            shares_.push_back(trips_.back() / all);
+        }
+    }
+
+    /// A predicate x <= start + y, y of Y values, leaves out half of Y of the last x, as in causal attention
+    /// to the tokens of a step and those before them.
+    double executed_share(const lowering::TiledLoop& loop) const {
+        if (!loop.is_stopped) return 1;
+        for (int outer = loop.outer; outer >= 0; outer = kernel_.loops[static_cast<size_t>(outer)].outer)
+            if (kernel_.loops[static_cast<size_t>(outer)].is_stopped) return 1;
+        const int y = evaluator_.links_.operators[static_cast<size_t>(loop.op)]
+                          .ends[static_cast<size_t>(loop.iterator)]
+                          ->grows_with;
+        if (y < 0) return 1;
+        return std::max(
+            0.5,
+            1 - static_cast<double>(extent_of(loop.op, y) - 1) /
+                    (2.0 * static_cast<double>(std::max<int64_t>(1, extent_of(loop.op, loop.iterator)))));
+    }
+
+    /// Extents of an operator's iterators within one trip of its first `depth` loops.
+    std::vector<int64_t> extents(const TiledOperator& tiled, size_t depth) const {
+        std::vector<int64_t> found;
+        for (size_t x = 0; x < tiled.ranges.size(); ++x) {
+            int loop = tiled.ranges[x].loop;
+            while (loop >= 0 && depth < tiled.loops.size() && loop >= tiled.loops[depth])
+                loop = kernel_.loops[static_cast<size_t>(loop)].outer;
+            found.push_back(loop >= 0 ? sizes_[static_cast<size_t>(loop)]
+                                      : std::max<int64_t>(1, extent_of(tiled.op, static_cast<int>(x))));
+        }
+        return found;
+    }
+
+    double executions(const TiledOperator& tiled, size_t depth) const {
+        double count = 1;
+        for (size_t j = 0; j < depth; ++j) count *= trips_[static_cast<size_t>(tiled.loops[j])];
+        return count;
+    }
+
+    Evaluation evaluate(std::span<const int> leaves, const std::vector<bool>& is_tile) {
+        measure_footprints();
+        Evaluation sum;
+        sum.levels.resize(evaluator_.capacity_.size());
+        for (size_t i = 0; i < kernel_.operators.size(); ++i) {
+            const TiledOperator& tiled = kernel_.operators[i];
+            const plan::Leaf& leaf = evaluator_.leaf(leaves[i]);
+            const LeafCost& price = evaluator_.price(leaves[i], extents(tiled, tiled.loops.size()));
+            if (!price.why_infinite.empty() && sum.why_infinite.empty())
+                sum.why_infinite = fmt::format(
+                    "{}: {}", evaluator_.links_.operators[static_cast<size_t>(tiled.op)].node->name,
+                    price.why_infinite);
+            const Definition& definition =
+                *evaluator_.links_.operators[static_cast<size_t>(tiled.op)].node->definition();
+            const std::set<int> streamed =
+                leaf.kernel->streamed ? leaf.kernel->streamed(definition, leaf) : std::set<int>{};
+            Evaluation here;
+            here.levels.resize(sum.levels.size());
+            transfer(tiled, leaf, definition, streamed, price.stall_per_byte, is_tile, here);
+            // A product's time holds with its data in the near level, that of other operators with it in L1.
+            double waiting = 0;
+            for (size_t level = 0; level < sum.levels.size(); ++level) {
+                if (level <= (streamed.empty() ? 0 : evaluator_.model_.near_level())) continue;
+                const double seconds =
+                    here.levels[level] * evaluator_.model_.seconds_per_byte(level, evaluator_.workers_);
+                sum.levels[level] += seconds;
+                waiting += seconds;
+            }
+            const double calls = executions(tiled, tiled.loops.size());
+            const double near = seconds_of(price) * calls;
+            sum.compute += near;
+            sum.calls += calls;
+            sum.stalls += here.stalls;
+            sum.seconds += std::max(near + here.stalls, waiting);
+        }
+        if (!sum.why_infinite.empty()) sum.seconds = std::numeric_limits<double>::infinity();
+        return sum;
+    }
+
+private:
+    const Operator& facts(const TiledOperator& tiled) const {
+        return evaluator_.operators_[static_cast<size_t>(tiled.op)];
+    }
+    int64_t extent_of(int op, int x) const {
+        return evaluator_.operators_[static_cast<size_t>(op)].points[point_].extents[static_cast<size_t>(x)];
+    }
+
+    /// Bytes of a tensor with these extents of the iterators: the largest access.
+    double bytes(const TiledOperator& tiled, size_t tensor, const std::vector<int64_t>& extents) const {
+        const Tensor& t = facts(tiled).tensors[tensor];
+        double most = 0;
+        for (const std::vector<int>& access : t.accesses) {
+            double elements = 1;
+            for (const int x : access) elements *= static_cast<double>(extents[static_cast<size_t>(x)]);
+            most = std::max(most, elements * t.bytes_each);
+        }
+        return std::min(most, facts(tiled).points[point_].whole[tensor]);
+    }
+
+    /// What one trip of each loop touches, each storage once; and the whole kernel.
+    void measure_footprints() {
+        footprints_.assign(kernel_.loops.size() + 1, 0);
+        std::vector<std::pair<int, double>> touched;  // by storage
+        for (size_t loop = 0; loop <= kernel_.loops.size(); ++loop) {
+            touched.clear();
+            const bool is_whole = loop == kernel_.loops.size();
+            for (const TiledOperator& tiled : kernel_.operators) {
+                const auto at = std::ranges::find(tiled.loops, static_cast<int>(loop));
+                if (!is_whole && at == tiled.loops.end()) continue;
+                const auto within =
+                    extents(tiled, is_whole ? 0 : static_cast<size_t>(at - tiled.loops.begin()) + 1);
+                for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+                    const int storage = facts(tiled).tensors[t].storage;
+                    const double size = bytes(tiled, t, within);
+                    auto known = std::ranges::find(touched, storage, &std::pair<int, double>::first);
+                    if (known == touched.end()) known = touched.insert(touched.end(), {storage, 0});
+                    known->second = std::max(known->second, size);
+                }
+            }
+            for (const auto& [storage, size] : touched) footprints_[loop] += size;
+        }
+    }
+
+    bool runs_with(const TiledOperator& tiled, const Tensor& tensor, int loop) const {
+        for (const std::vector<int>& access : tensor.accesses)
+            for (const int x : access)
+                for (int at = tiled.ranges[static_cast<size_t>(x)].loop; at >= 0;
+                     at = kernel_.loops[static_cast<size_t>(at)].outer)
+                    if (at == loop) return true;
+        return false;
+    }
+
+    void transfer(const TiledOperator& tiled, const plan::Leaf& leaf, const Definition& definition,
+                  const std::set<int>& streamed, double stall, const std::vector<bool>& is_tile,
+                  Evaluation& sum) const {
+        std::vector<std::vector<int64_t>> within;  // by depth
+        for (size_t depth = 0; depth <= tiled.loops.size(); ++depth) within.push_back(extents(tiled, depth));
+        for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+            const Tensor& tensor = facts(tiled).tensors[t];
+            if (definition.tensors[t].role == Role::kIndex) continue;
+            const bool is_streamed = streamed.contains(static_cast<int>(t));
+            const auto move = [&](size_t level, double bytes) {
+                sum.levels[level] += bytes;
+                if (is_streamed)
+                    sum.stalls += bytes * evaluator_.model_.stall_per_byte(stall, level, evaluator_.workers_);
+            };
+            const bool in_tiles = tensor.is_result
+                                      ? is_tile[static_cast<size_t>(tiled.op)]
+                                      : tensor.producer >= 0 && is_tile[static_cast<size_t>(tensor.producer)];
+            size_t first = 0;  // the outermost loop that the tile of a value is inside of
+            if (in_tiles) {
+                first = common_loops(tiled, tensor);
+                const double footprint = first == 0
+                                             ? footprints_.back()
+                                             : footprints_[static_cast<size_t>(tiled.loops[first - 1])];
+                move(evaluator_.level_of(footprint),
+                     executions(tiled, first) * bytes(tiled, t, within[first]));
+            } else {
+                const double whole = facts(tiled).points[point_].whole[t];
+                double share = 1;
+                for (const int loop : tiled.loops)
+                    if (runs_with(tiled, tensor, loop)) share *= shares_[static_cast<size_t>(loop)];
+                move(tensor.is_constant ? evaluator_.constants_ : evaluator_.level_of(whole),
+                     share * bytes(tiled, t, within[0]));
+            }
+            for (size_t j = first; j < tiled.loops.size(); ++j) {
+                const int loop = tiled.loops[j];
+                if (runs_with(tiled, tensor, loop)) continue;
+                const double again = (trips_[static_cast<size_t>(loop)] - 1) * executions(tiled, j);
+                move(evaluator_.level_of(footprints_[static_cast<size_t>(loop)]),
+                     again * bytes(tiled, t, within[j + 1]));
+            }
+            transfer_inside(tiled, leaf, definition, t, within.back(), move);
+        }
+    }
+
+    /// A product goes over groups of columns outside and over blocks of rows inside: what no column indexes
+    /// is read again for every group of them, behind all rows and a panel of the others.
+    template <typename Move>
+    void transfer_inside(const TiledOperator& tiled, const plan::Leaf& leaf, const Definition& definition,
+                         size_t t, const std::vector<int64_t>& extents, const Move& move) const {
+        if (!leaf.kernel->product.n || !leaf.is_given(*leaf.kernel->product.n)) return;
+        const int n = plan::iterator_of(definition, leaf, *leaf.kernel->product.n);
+        const Tensor& tensor = facts(tiled).tensors[t];
+        for (const std::vector<int>& access : tensor.accesses)
+            if (contains(access, n)) return;
+        const auto columns = std::max<int64_t>(
+            1, leaf.number(kernels::parameter::kLanes) * leaf.number(kernels::parameter::kGroups));
+        const int64_t all = extents[static_cast<size_t>(n)];
+        if (all <= columns) return;
+        std::vector<int64_t> group = extents;
+        group[static_cast<size_t>(n)] = columns;
+        double footprint = 0;
+        for (size_t other = 0; other < facts(tiled).tensors.size(); ++other)
+            footprint += bytes(tiled, other, group);
+        const double again = (static_cast<double>(all) / static_cast<double>(columns) - 1) *
+                             executions(tiled, tiled.loops.size());
+        move(evaluator_.level_of(footprint), again * bytes(tiled, t, extents));
+    }
+
+    /// Number of loops around both the operator and the others that make or read the tensor.
+    size_t common_loops(const TiledOperator& tiled, const Tensor& tensor) const {
+        size_t common = tiled.loops.size();
+        for (const TiledOperator& other : kernel_.operators) {
+            const bool touches = std::ranges::any_of(
+                facts(other).tensors, [&](const Tensor& t) { return t.storage == tensor.storage; });
+            if (!touches) continue;
+            size_t shared = 0;
+            while (shared < common && shared < other.loops.size() &&
+                   other.loops[shared] == tiled.loops[shared])
+                ++shared;
+            common = shared;
+        }
+        return common;
+    }
+
+public:
+    double buffer_bytes(const std::vector<bool>& is_tile) const {
+        double sum = 0;
+        for (const TiledOperator& tiled : kernel_.operators) {
+            if (!is_tile[static_cast<size_t>(tiled.op)]) continue;
+            for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+                const Tensor& tensor = facts(tiled).tensors[t];
+                if (tensor.is_result) sum += bytes(tiled, t, extents(tiled, common_loops(tiled, tensor)));
+            }
+        }
+        return sum;
+    }
+
+private:
+    Evaluator& evaluator_;
+    const TiledKernel& kernel_;
+    const size_t point_;
+    std::vector<int64_t> sizes_;      ///< by loop: values of one trip
+    std::vector<double> trips_;       ///< by loop: of the worker with most
+    std::vector<double> shares_;      ///< by loop: those of all trips
+    std::vector<double> footprints_;  ///< by loop: bytes of one trip; last: of the kernel
+};
+
+double Evaluator::barrier_seconds() const {
+    double weights = 0;
+    for (const WeightedSizes& point : points_) weights += point.weight;
+    return weights * model_.barrier_seconds(workers_);
+}
+
+Evaluator::Part Evaluator::part(const TiledKernel& kernel, size_t at) {
+    Part part;
+    const TiledOperator& tiled = kernel.operators[at];
+    for (size_t p = 0; p < points_.size(); ++p) {
+        const OfKernel here(*this, kernel, p);
+        part.extents.push_back(here.extents(tiled, tiled.loops.size()));
+        part.executions.push_back(here.executions(tiled, tiled.loops.size()));
+    }
+    return part;
+}
+
+double Evaluator::compute(const Part& part, int leaf) {
+    double seconds = 0;
+    for (size_t p = 0; p < points_.size(); ++p) {
+        const LeafCost& cost = price(leaf, part.extents[p]);
+        if (!cost.why_infinite.empty()) return std::numeric_limits<double>::infinity();
+        seconds += points_[p].weight * seconds_of(cost) * part.executions[p];
+    }
+    return seconds;
+}
+
+Evaluation Evaluator::operator()(const TiledKernel& kernel, std::span<const int> leaves,
+                                 const std::vector<bool>& is_tile) {
+    Evaluation mean;
+    mean.levels.resize(capacity_.size());
+    for (size_t p = 0; p < points_.size(); ++p) {
+        const double weight = points_[p].weight;
+        Evaluation here = OfKernel(*this, kernel, p).evaluate(leaves, is_tile);
+        mean.compute += weight * here.compute;
+        mean.calls += weight * here.calls;
+        mean.stalls += weight * here.stalls;
+        for (size_t level = 0; level < capacity_.size(); ++level)
+            mean.levels[level] += weight * here.levels[level];
+        mean.seconds += weight * here.seconds;
+        if (mean.why_infinite.empty()) mean.why_infinite = std::move(here.why_infinite);
+    }
+    mean.buffer_bytes = OfKernel(*this, kernel, points_.size()).buffer_bytes(is_tile);
+    return mean;
+}
+
+}  // namespace tessera::cost

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cost/cost_model.h"
+#include "cost/weighted_sizes.h"
+#include "lowering/tiled_kernel.h"
+
+namespace tessera::cost {
+
+/// Seconds of one kernel until the worker with most work has done its part; the parts add up.
+struct Evaluation {
+    double compute = 0;          ///< of the operators, all that they read being in the core's own caches
+    double stalls = 0;           ///< additional time for reading B of products from its level
+    std::vector<double> levels;  ///< transfers, by the level of memory
+    /// The sum over the operators of max(compute + stalls, levels) (paper 000, eq. 16): a core computes one
+    /// after the other.
+    double seconds = 0;
+    double buffer_bytes =
+        0;             ///< of the tiles of values that exist in tiles only, at the bounds of the symbols
+    double calls = 0;  ///< of leaves
+    std::string why_infinite;  ///< the operator that cannot be computed, and why; empty if there is none
+};
+
+/// Prices nests of one block in one specialisation. A tensor is transferred once from the level in which it
+/// lies, and again in every trip of a loop that does not change what is read of it: from the innermost level
+/// that holds all that one trip touches. Micro-kernels of products run over groups of columns outside and
+/// over blocks of rows inside.
+class Evaluator {
+public:
+    /// @param constants the level in which constants and states lie
+    Evaluator(const lowering::LoweringInput& input, const lowering::BlockLinks& links,
+              std::vector<WeightedSizes> points, const CostModel& model, size_t constants);
+
+    /// The number of a leaf, by which the evaluator remembers its prices.
+    int number_of(int op, const plan::Leaf& leaf);
+    const plan::Leaf& leaf(int number) const { return leaves_[static_cast<size_t>(number)].leaf; }
+
+    /// The mean over the points. @param leaves numbers of those of the kernel's operators, in their order
+    /// @param is_tile by operator of the block: its results exist in tiles only
+    Evaluation operator()(const lowering::TiledKernel& kernel, std::span<const int> leaves,
+                          const std::vector<bool>& is_tile);
+
+    int64_t workers() const { return workers_; }
+    double capacity(size_t level) const { return capacity_[level]; }  ///< in bytes, of one worker
+    /// Of one barrier, by the weights of the points.
+    double barrier_seconds() const;
+
+    /// An operator's part of a kernel, at each point.
+    struct Part {
+        std::vector<std::vector<int64_t>> extents;
+        std::vector<double> executions;
+    };
+    Part part(const lowering::TiledKernel& kernel, size_t at);
+    /// Seconds of computing a part by a leaf, without transfers; infinite if it cannot.
+    double compute(const Part& part, int leaf);
+
+private:
+    /// A tensor of an operator.
+    struct Tensor {
+        int storage;                             ///< equal numbers lie at the same place
+        std::vector<std::vector<int>> accesses;  ///< iterators of each
+        double bytes_each;                       ///< of an element
+        bool is_result;
+        bool is_constant;   ///< or a state
+        int producer = -1;  ///< operator of the block that makes it
+    };
+    struct AtPoint {
+        std::vector<int64_t> extents;
+        std::vector<double> whole;  ///< bytes of the tensors
+    };
+    struct Operator {
+        std::vector<Tensor> tensors;  ///< as Definition::tensors
+        std::vector<Layout> layouts;
+        std::vector<AtPoint> points;  ///< and last the upper bounds of the symbols
+    };
+    struct Hash {
+        size_t operator()(const std::vector<int64_t>& key) const;
+    };
+    struct NumberedLeaf {
+        int op;
+        plan::Leaf leaf;
+        CostModel::PricedLeaf priced;
+        std::unordered_map<std::vector<int64_t>, LeafCost, Hash> prices;  ///< by extents
+    };
+    class OfKernel;
+
+    const LeafCost& price(int leaf, const std::vector<int64_t>& extents);
+    size_t level_of(double bytes) const;
+
+    const lowering::BlockLinks& links_;
+    const std::vector<WeightedSizes> points_;
+    const CostModel& model_;
+    const int64_t workers_;
+    const size_t constants_;
+    std::vector<Operator> operators_;
+    std::vector<double> capacity_;  ///< by level, of one worker
+    std::vector<NumberedLeaf> leaves_;
+};
+
+}  // namespace tessera::cost

@@ -1,0 +1,94 @@
+// What an evaluator knows of a block: its tensors, their places, and the prices of leaves.
+#include <map>
+
+#include "cost/evaluate.h"
+#include "lowering/tensor_layouts.h"
+
+namespace tessera::cost {
+
+Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::BlockLinks& links,
+                     std::vector<WeightedSizes> points, const CostModel& model, size_t constants)
+    : links_(links),
+      points_(std::move(points)),
+      model_(model),
+      workers_(input.plan.workers),
+      constants_(constants) {
+    for (size_t level = 0; level < model.machine().memory.size(); ++level)
+        capacity_.push_back(static_cast<double>(model.capacity(level, workers_)));
+    std::map<ValueId, int> storages, producers;
+    // Only names of storages are asked for, so that any block will do.
+    const lowering::Storage storage(input, input.graph.blocks.front());
+    for (size_t o = 0; o < links.operators.size(); ++o) {
+        const Node& node = *links.operators[o].node;
+        const Definition& definition = *node.definition();
+        Operator op{{}, lowering::layouts_of(input.graph, input.plan, node, input.specialisation), {}};
+        for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
+            const TensorDecl& decl = definition.tensors[static_cast<size_t>(t)];
+            const ValueId base = storage.base(lowering::value_of(node, t));
+            const ValueKind kind = input.graph[base].kind;
+            Tensor tensor{.storage = storages.emplace(base, static_cast<int>(storages.size())).first->second,
+                          .accesses = {},
+                          .bytes_each = bits(decl.type) / 8.0,
+                          .is_result = decl.role == Role::kOut || decl.role == Role::kUpdate,
+                          .is_constant = kind == ValueKind::kConstant || kind == ValueKind::kState};
+            for (const auto& access : accesses(definition, t))
+                tensor.accesses.push_back(iterators_in(access));
+            if (const auto made = producers.find(base); made != producers.end())
+                tensor.producer = made->second;
+            op.tensors.push_back(std::move(tensor));
+        }
+        for (const WeightedSizes& point : points_) {
+            AtPoint at{extents_at(definition, point.symbols), {}};
+            for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
+                double elements = 1;
+                for (const int64_t extent :
+                     evaluate(input.graph[lowering::value_of(node, t)].type.shape, point.symbols))
+                    elements *= static_cast<double>(extent);
+                at.whole.push_back(elements * op.tensors[static_cast<size_t>(t)].bytes_each);
+            }
+            op.points.push_back(std::move(at));
+        }
+        AtPoint bounds{links.operators[o].largest, {}};
+        for (const Tensor& tensor : op.tensors) {
+            double most = 0;
+            for (const std::vector<int>& access : tensor.accesses) {
+                double elements = 1;
+                for (const int x : access)
+                    elements *= static_cast<double>(bounds.extents[static_cast<size_t>(x)]);
+                most = std::max(most, elements * tensor.bytes_each);
+            }
+            bounds.whole.push_back(most);
+        }
+        op.points.push_back(std::move(bounds));
+        for (const ValueId result : node.results) producers[storage.base(result)] = static_cast<int>(o);
+        operators_.push_back(std::move(op));
+    }
+}
+
+int Evaluator::number_of(int op, const plan::Leaf& leaf) {
+    for (size_t i = 0; i < leaves_.size(); ++i)
+        if (leaves_[i].op == op && leaves_[i].leaf == leaf) return static_cast<int>(i);
+    const Operator& facts = operators_[static_cast<size_t>(op)];
+    leaves_.push_back(
+        {op,
+         leaf,
+         model_.priced(*links_.operators[static_cast<size_t>(op)].node->definition(), leaf, facts.layouts),
+         {}});
+    return static_cast<int>(leaves_.size()) - 1;
+}
+
+size_t Evaluator::level_of(double bytes) const {
+    size_t level = 0;
+    while (level + 1 < capacity_.size() && capacity_[level] < bytes) ++level;
+    return level;
+}
+
+const LeafCost& Evaluator::price(int leaf, const std::vector<int64_t>& extents) {
+    std::unordered_map<std::vector<int64_t>, LeafCost, Hash>& known =
+        leaves_[static_cast<size_t>(leaf)].prices;
+    const auto at = known.find(extents);
+    if (at != known.end()) return at->second;
+    return known.emplace(extents, leaves_[static_cast<size_t>(leaf)].priced(extents)).first->second;
+}
+
+}  // namespace tessera::cost

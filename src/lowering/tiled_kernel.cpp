@@ -1,0 +1,261 @@
+#include "lowering/tiled_kernel.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace tessera::lowering {
+namespace {
+
+using PartRanges = std::vector<PartRange>;
+
+bool is_refined(const PartRange& range) {
+    return range.loop >= 0;
+}
+
+class Tiling {
+public:
+    Tiling(const BlockLinks& links, const std::vector<bool>& is_tile)
+        : links_(links), is_tile_(is_tile), ranges_(links.operators.size()) {}
+
+    TiledKernel run(const NumberedNest& nest) {
+        all_ = nest.operators();
+        walk(nest, whole(nest.root()), false);
+        return std::move(out_);
+    }
+
+private:
+    const BlockLinks::Operator& op(int o) const { return links_.operators[static_cast<size_t>(o)]; }
+    const std::string& name(int o) const { return op(o).node->name; }
+    const std::string& iterator(int o, int x) const {
+        return op(o).node->definition()->iterators[static_cast<size_t>(x)].name;
+    }
+    bool has_failed() const { return !out_.problem.empty(); }
+    void fail(std::string why) {
+        if (out_.problem.empty()) out_.problem = std::move(why);
+    }
+
+    PartRanges whole(int o) const {
+        PartRanges ranges;
+        for (size_t x = 0; x < op(o).largest.size(); ++x)
+            ranges.push_back({-1, op(o).largest[x], op(o).extent[x]});
+        return ranges;
+    }
+
+    void walk(const NumberedNest& nest, PartRanges ranges, bool is_partial) {
+        const int root = nest.root();
+        const size_t outer = open_.size();
+        const int outer_stopped = stopped_;
+        for (const NumberedNest::Loop& loop : nest.loops) {
+            PartRange& range = ranges[static_cast<size_t>(loop.iterator)];
+            const bool is_reduction = op(root).is_reduction(loop.iterator);
+            is_partial = is_partial || is_reduction;
+            out_.is_kept.push_back(loop.tile < range.largest);
+            if (!out_.is_kept.back()) continue;
+            if (!is_reduction && is_partial) check_folds_once(root, loop.iterator);
+            const bool is_stopped = ends_early(root, loop.iterator, ranges);
+            stopped_ += is_stopped ? 1 : 0;
+            open_.push_back(static_cast<int>(out_.loops.size()));
+            out_.loops.push_back({root, loop.iterator, loop.tile, range.loop, loop.is_divided, is_stopped});
+            range = {open_.back(), loop.tile, is_stopped ? -1 : range.extent};
+        }
+        const std::vector<int> inside = nest.operators();
+        require(inside, ranges);
+        if (has_failed()) return;
+        // The ranges of this level, since inner nests overwrite theirs.
+        std::vector<PartRanges> here;
+        for (const auto& item : nest.items) {
+            const auto* inner = std::get_if<NumberedNest>(&item);
+            here.push_back(ranges_[static_cast<size_t>(inner ? inner->root() : std::get<int>(item))]);
+        }
+        for (size_t i = 0; i < nest.items.size() && !has_failed(); ++i) {
+            const auto* inner = std::get_if<NumberedNest>(&nest.items[i]);
+            const int o = inner ? inner->root() : std::get<int>(nest.items[i]);
+            if (o != root) check_part(o, here[i]);
+            if (inner) {
+                check_hidden(*inner);
+                walk(*inner, std::move(here[i]), is_partial && o == root);
+            } else {
+                out_.operators.push_back({o, std::move(here[i]), open_});
+            }
+        }
+        open_.resize(outer);
+        stopped_ = outer_stopped;
+    }
+
+    bool ends_early(int o, int x, const PartRanges& ranges) const {
+        const std::optional<BlockLinks::End>& end = op(o).ends[static_cast<size_t>(x)];
+        return end && std::ranges::all_of(end->single,
+                                          [&](int y) { return ranges[static_cast<size_t>(y)].largest == 1; });
+    }
+
+    /// The part of each operator that the later ones need, if the last one runs over `of_root`.
+    void require(const std::vector<int>& inside, const PartRanges& of_root) {
+        ranges_[static_cast<size_t>(inside.back())] = of_root;
+        for (size_t p = inside.size() - 1; p-- > 0;) {
+            const int producer = inside[p];
+            PartRanges ranges = whole(producer);
+            std::vector<bool> is_known(ranges.size());
+            for (size_t r = p + 1; r < inside.size(); ++r) {
+                for (const BlockLinks::Access& access : op(inside[r]).accesses)
+                    if (access.producer == producer) need(producer, inside[r], access, ranges, is_known);
+            }
+            ranges_[static_cast<size_t>(producer)] = std::move(ranges);
+        }
+    }
+
+    void need(int producer, int reader, const BlockLinks::Access& access, PartRanges& ranges,
+              std::vector<bool>& is_known) {
+        const BlockLinks::Result& result = op(producer).results[static_cast<size_t>(access.result)];
+        if (result.is_in_view) return fail(fmt::format("{} takes over a view", name(producer)));
+        const PartRanges& of_reader = ranges_[static_cast<size_t>(reader)];
+        for (size_t axis = 0; axis < access.axes.size(); ++axis) {
+            const BlockLinks::Axis& read = access.axes[axis];
+            for (const int x : read.mixed)
+                if (is_refined(of_reader[static_cast<size_t>(x)]))
+                    return fail(fmt::format("{} reads axis {} of {} at an expression of {}, which is tiled",
+                                            name(reader), axis, name(producer), iterator(reader, x)));
+            const int x = result.iterators[axis];
+            if (x < 0 || !result.is_whole[axis])
+                return fail(
+                    fmt::format("{} does not write axis {} of its result at one iterator over all of it",
+                                name(producer), axis));
+            const auto at = static_cast<size_t>(x);
+            PartRange range{-1, op(producer).largest[at], op(producer).extent[at]};
+            const PartRange whole_axis = range;
+            if (read.iterator >= 0) range = of_reader[static_cast<size_t>(read.iterator)];
+            if (!is_refined(range) && range.extent == whole_axis.extent) range = whole_axis;
+            if (is_known[at] && !(ranges[at] == range)) range = whole_axis;
+            ranges[at] = range;
+            is_known[at] = true;
+        }
+    }
+
+    /// Inside a loop over the reduction every trip folds into the present results, so a result that iterator
+    /// x does not index would fold the same tile in every trip over x.
+    void check_folds_once(int o, int x) {
+        for (const BlockLinks::Result& result : op(o).results)
+            if (std::ranges::find(result.used, x) == result.used.end())
+                fail(fmt::format("{} would fold the same again in every trip over {}", name(o),
+                                 iterator(o, x)));
+    }
+
+    /// A producer's part must be the whole if others read it too, and no element may be computed twice if the
+    /// second time would start from the first result.
+    void check_part(int o, const PartRanges& ranges) {
+        const bool is_tile = is_tile_[static_cast<size_t>(o)];
+        for (const BlockLinks::Result& result : op(o).results) {
+            if (!is_tile && stopped_ > 0)
+                return fail(
+                    fmt::format("{} is stored whole, but a predicate may end a loop around it", name(o)));
+            bool folds_into_memory = result.is_update && op(o).node->definition()->monoid != Monoid::kNone;
+            for (const int x : result.used) {
+                const auto at = static_cast<size_t>(x);
+                if (op(o).is_reduction(x)) {
+                    folds_into_memory = true;
+                } else if (!is_tile && ranges[at].extent != op(o).extent[at]) {
+                    return fail(
+                        fmt::format("{} is stored whole, but only a part of it along {} may be computed",
+                                    name(o), iterator(o, x)));
+                }
+            }
+            if (!folds_into_memory) continue;
+            for (const int loop : open_)
+                if (std::ranges::none_of(ranges,
+                                         [&](const PartRange& range) { return runs_with(range, loop); }))
+                    return fail(
+                        fmt::format("{} is made from what it replaces, in every trip of the loop over {}",
+                                    name(o), iterator_of(loop)));
+        }
+    }
+
+    const std::string& iterator_of(int loop) const {
+        const TiledLoop& tiled = out_.loops[static_cast<size_t>(loop)];
+        return iterator(tiled.op, tiled.iterator);
+    }
+
+    bool runs_with(const PartRange& range, int loop) const {
+        for (int at = range.loop; at >= 0; at = out_.loops[static_cast<size_t>(at)].outer)
+            if (at == loop) return true;
+        return false;
+    }
+
+    /// Behind an inner nest only the results of its root are known whole.
+    void check_hidden(const NumberedNest& inner) {
+        const std::vector<int> made = inner.operators();
+        for (const int reader : all_) {
+            if (std::ranges::find(made, reader) != made.end()) continue;
+            for (const BlockLinks::Access& access : op(reader).accesses)
+                if (access.producer != made.back() && std::ranges::find(made, access.producer) != made.end())
+                    return fail(
+                        fmt::format("{} reads {} outside of the inner nest that makes it tile by tile",
+                                    name(reader), name(access.producer)));
+        }
+    }
+
+    const BlockLinks& links_;
+    const std::vector<bool>& is_tile_;
+    std::vector<PartRanges> ranges_;  ///< by operator, of the level that is walked
+    std::vector<int> all_;            ///< operators of the kernel
+    std::vector<int> open_;           ///< loops around the current place
+    int stopped_ = 0;                 ///< those of them that a predicate may end
+    TiledKernel out_;
+};
+
+void append_operators(const NumberedNest& nest, std::vector<int>& out) {
+    for (const auto& item : nest.items) {
+        if (const auto* inner = std::get_if<NumberedNest>(&item)) {
+            append_operators(*inner, out);
+        } else {
+            out.push_back(std::get<int>(item));
+        }
+    }
+}
+
+NumberedNest kept(const NumberedNest& nest, const std::vector<bool>& is_kept, size_t& at) {
+    NumberedNest out;
+    for (const NumberedNest::Loop& loop : nest.loops)
+        if (is_kept[at++]) out.loops.push_back(loop);
+    for (const auto& item : nest.items) {
+        const auto* inner = std::get_if<NumberedNest>(&item);
+        if (!inner) {
+            out.items.push_back(item);
+            continue;
+        }
+        NumberedNest smaller = kept(*inner, is_kept, at);
+        if (smaller.loops.empty()) {
+            out.items.insert(out.items.end(), smaller.items.begin(), smaller.items.end());
+        } else {
+            out.items.emplace_back(std::move(smaller));
+        }
+    }
+    if (out.items.size() != 1 || !std::holds_alternative<NumberedNest>(out.items.front())) return out;
+    NumberedNest only = std::get<NumberedNest>(std::move(out.items.front()));
+    only.loops.insert(only.loops.begin(), out.loops.begin(), out.loops.end());
+    return only;
+}
+
+}  // namespace
+
+NumberedNest without_lone_loops(const NumberedNest& nest, const std::vector<bool>& is_kept) {
+    size_t at = 0;
+    return kept(nest, is_kept, at);
+}
+
+int NumberedNest::root() const {
+    const auto* inner = std::get_if<NumberedNest>(&items.back());
+    return inner ? inner->root() : std::get<int>(items.back());
+}
+
+std::vector<int> NumberedNest::operators() const {
+    std::vector<int> found;
+    append_operators(*this, found);
+    return found;
+}
+
+TiledKernel tiled_kernel(const BlockLinks& links, const NumberedNest& nest,
+                         const std::vector<bool>& is_tile) {
+    return Tiling(links, is_tile).run(nest);
+}
+
+}  // namespace tessera::lowering

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lowering/block_links.h"
+
+namespace tessera::lowering {
+
+/// A nest by numbers: operators by their position in BlockLinks, iterators by their position in the root's
+/// definition.
+struct NumberedNest {
+    struct Loop {
+        int iterator = 0;
+        int64_t tile = 1;
+        bool is_divided = false;  ///< its trips are shared between the workers
+        bool operator==(const Loop&) const = default;
+    };
+    std::vector<Loop> loops;  ///< outermost first
+    std::vector<std::variant<int, NumberedNest>> items;
+    bool operator==(const NumberedNest&) const = default;
+
+    int root() const;
+    /// All operators, in the order of execution.
+    std::vector<int> operators() const;
+};
+
+/// The values of an iterator in one tile: all of them, or those of the innermost loop over it.
+struct PartRange {
+    int loop = -1;        ///< in TiledKernel::loops; -1: all
+    int64_t largest = 1;  ///< number of values, at most
+    int extent = -1;      ///< number of the extent that all trips together cover; -1: less, perhaps
+    bool operator==(const PartRange&) const = default;
+};
+
+struct TiledLoop {
+    int op = 0, iterator = 0;  ///< of the root
+    int64_t tile = 1;
+    int outer = -1;  ///< the loop around it over the same iterator
+    bool is_divided = false;
+    bool is_stopped = false;  ///< a predicate ends it early
+};
+
+struct TiledOperator {
+    int op = 0;
+    std::vector<PartRange> ranges;  ///< by iterator
+    std::vector<int> loops;         ///< around it, outermost first
+};
+
+/// What a nest computes in one tile. Loops of one trip are left out.
+struct TiledKernel {
+    std::vector<TiledLoop> loops;
+    std::vector<TiledOperator> operators;  ///< in the order of execution
+    std::vector<bool> is_kept;  ///< by loop of the nest, in the order of its text: it has several trips
+    std::string problem;        ///< why the nest is illegal; empty if it is not
+};
+
+/// The nest without loops of one trip, and without braces that have no loop. @param is_kept of the same nest
+NumberedNest without_lone_loops(const NumberedNest& nest, const std::vector<bool>& is_kept);
+
+/// Legality as a value: follows the tile backwards through the links (paper 000, 3.2.2, "Backward Extent"),
+/// and checks what lowering asserts. It does not ask whether a micro-kernel finds its strides.
+/// @param is_tile by operator: its results exist in tiles only
+TiledKernel tiled_kernel(const BlockLinks& links, const NumberedNest& nest, const std::vector<bool>& is_tile);
+
+/// Why the nest is illegal; empty if it is legal.
+inline std::string why_illegal(const BlockLinks& links, const NumberedNest& nest,
+                               const std::vector<bool>& is_tile) {
+    return tiled_kernel(links, nest, is_tile).problem;
+}
+
+}  // namespace tessera::lowering

@@ -1,0 +1,177 @@
+#include "planner/block_search.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/micro_kernels.h"
+#include "lowering/lower.h"
+#include "planner/leaf_choice.h"
+#include "planner/timed_leaves.h"
+#include "support/error.h"
+
+namespace tessera::planner {
+namespace {
+
+using lowering::NumberedNest;
+
+/// The specialisation with every result of an operator at a place of its own: which of them take over others
+/// depends on the kernels, which are still to be found.
+plan::SpecialisationPlan without_replacement(const plan::SpecialisationPlan& specialisation,
+                                             const Block& block, const Graph& graph) {
+    plan::SpecialisationPlan plain = specialisation;
+    for (const Node& node : block.nodes) {
+        if (node.previous) continue;
+        for (const ValueId result : node.results) {
+            const auto at = plain.tensors.find(graph[result].name);
+            if (at != plain.tensors.end() && at->second.place == plan::Place::kInPlace) at->second = {};
+        }
+    }
+    return plain;
+}
+
+class BlockSearch {
+public:
+    BlockSearch(const lowering::LoweringInput& input, const BlockView& view,
+                const std::set<const Node*>& alone, const PlannerOptions& options)
+        : view_(view),
+          options_(options),
+          plain_(without_replacement(input.specialisation, view.block(), input.graph)),
+          input_(lowering::lowering_input(input.graph, input.plan, plain_, input.constants)),
+          links_(lowering::block_links(input_, view.block())),
+          evaluator_(input_, links_, cost::sizes_of(input.graph, input.plan, plain_), *options.costs,
+                     level_of_constants(options)),
+          context_{links_, evaluator_, {}, {}, {}, {}, {}} {
+        context_.lowers = [this](const auto& nest, const auto& leaves, const auto& is_tile) {
+            return lowers(nest, leaves, is_tile);
+        };
+        for (const lowering::BlockLinks::Operator& op : links_.operators) {
+            const Node& node = *op.node;
+            const int at = static_cast<int>(context_.leaves.size());
+            std::vector<int> leaves;
+            for (const plan::Leaf& leaf : leaf_candidates(node, plain_, options))
+                leaves.push_back(evaluator_.number_of(at, leaf));
+            context_.plain_leaves.push_back(
+                evaluator_.number_of(at, {node.name, kernels::plain_micro_kernel()}));
+            context_.leaves.push_back(std::move(leaves));
+            std::vector<int> readers;
+            context_.is_alone.push_back(alone.contains(&node));
+            bool is_whole = node.previous.has_value();
+            for (const ValueId result : node.results) {
+                is_whole = is_whole || view.escapes(result) || view.is_whole(result);
+                for (const Node* reader : view.readers(result)) {
+                    const int number = reader ? links_.find(reader->name) : -1;
+                    if (number >= 0) readers.push_back(number);
+                    is_whole = is_whole || !reader;
+                }
+            }
+            std::ranges::sort(readers);
+            readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+            context_.readers.push_back(std::move(readers));
+            context_.is_whole.push_back(is_whole);
+            std::vector<bool> is_constant;
+            for (const Iterator& iterator : node.definition()->iterators)
+                is_constant.push_back(std::holds_alternative<Number>(iterator.extent->node));
+            context_.is_constant.push_back(std::move(is_constant));
+        }
+    }
+
+    BlockSchedule run() {
+        schedule::SearchOptions search;
+        search.states = options_.structures;
+        BlockSchedule found;
+        do found.schedule = schedule::search(context_, search);
+        while (!do_lower(found.schedule));
+        for (const schedule::SolvedKernel& kernel : found.schedule.kernels) {
+            FoundKernel each{{}, nest_of(kernel), kernel.cost.seconds};
+            for (const int op : kernel.nest.operators())
+                each.group.nodes.push_back(links_.operators[static_cast<size_t>(op)].node);
+            found.kernels.push_back(std::move(each));
+        }
+        return found;
+    }
+
+private:
+    plan::Nest nest_of(const NumberedNest& nest, const std::vector<int>& leaves, size_t& at) const {
+        plan::Nest out;
+        const Definition& root = *links_.operators[static_cast<size_t>(nest.root())].node->definition();
+        for (const NumberedNest::Loop& loop : nest.loops)
+            out.loops.push_back({root.iterators[static_cast<size_t>(loop.iterator)].name, loop.tile});
+        for (const auto& item : nest.items) {
+            if (const auto* inner = std::get_if<NumberedNest>(&item)) {
+                out.children.emplace_back(nest_of(*inner, leaves, at));
+            } else {
+                out.children.emplace_back(evaluator_.leaf(leaves[at++]));
+            }
+        }
+        return out;
+    }
+
+    plan::Nest nest_of(const schedule::SolvedKernel& kernel) const {
+        size_t at = 0;
+        return nest_of(kernel.nest, kernel.leaves, at);
+    }
+
+    /// Whether all kernels lower; notes those that do not. The search does not ask for each.
+    bool do_lower(const schedule::Schedule& schedule) {
+        bool all = true;
+        for (const schedule::SolvedKernel& kernel : schedule.kernels) {
+            if (lowers(kernel.nest, kernel.leaves, schedule::tiles_of(context_, kernel.nest))) continue;
+            all = !context_.illegal.insert(schedule::text(context_, kernel.nest)).second && all;
+        }
+        return all;
+    }
+
+    bool lowers(const NumberedNest& nest, const std::vector<int>& leaves, const std::vector<bool>& is_tile) {
+        const PlacedTiles placed(*this, is_tile);
+        size_t at = 0;
+        try {
+            (void)lowering::lower_kernel(input_, view_.block(),
+                                         {view_.block().name, nest_of(nest, leaves, at)});
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    }
+
+    /// Places the results of these operators in tiles while it lives.
+    class PlacedTiles {
+    public:
+        PlacedTiles(BlockSearch& search, const std::vector<bool>& is_tile) : tensors_(search.plain_.tensors) {
+            for (size_t op = 0; op < is_tile.size(); ++op) {
+                if (!is_tile[op]) continue;
+                for (const ValueId result : search.links_.operators[op].node->results) {
+                    plan::TensorPlan& tensor = tensors_.at(search.input_.graph[result].name);
+                    before_.emplace_back(&tensor, tensor);
+                    tensor = {plan::Place::kTile, {}, {}, 0, {}};
+                }
+            }
+        }
+        PlacedTiles(const PlacedTiles&) = delete;
+        PlacedTiles& operator=(const PlacedTiles&) = delete;
+        ~PlacedTiles() {
+            for (auto& [tensor, was] : before_) *tensor = std::move(was);
+        }
+
+    private:
+        std::map<std::string, plan::TensorPlan>& tensors_;
+        std::vector<std::pair<plan::TensorPlan*, plan::TensorPlan>> before_;
+    };
+
+    const BlockView& view_;
+    const PlannerOptions& options_;
+    plan::SpecialisationPlan plain_;
+    const lowering::LoweringInput input_;
+    const lowering::BlockLinks links_;
+    cost::Evaluator evaluator_;
+    schedule::BlockContext context_;
+};
+
+}  // namespace
+
+BlockSchedule search_block(const lowering::LoweringInput& input, const BlockView& view,
+                           const std::set<const Node*>& alone, const PlannerOptions& options) {
+    TESSERA_CHECK(options.costs);
+    return BlockSearch(input, view, alone, options).run();
+}
+
+}  // namespace tessera::planner

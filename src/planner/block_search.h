@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "planner/default_planner.h"
+#include "planner/grouping.h"
+#include "schedule/search.h"
+
+namespace tessera::planner {
+
+/// A kernel that the search of a block found.
+struct FoundKernel {
+    Group group;
+    plan::Nest nest;
+    double seconds = 0;
+};
+
+struct BlockSchedule {
+    std::vector<FoundKernel> kernels;  ///< in the order of execution
+    schedule::Schedule schedule;
+
+    std::vector<Group> groups() const {
+        std::vector<Group> groups;
+        for (const FoundKernel& kernel : kernels) groups.push_back(kernel.group);
+        return groups;
+    }
+};
+
+/// Searches the kernels of a block: what they fuse, their loops, tiles and leaves (schedule/search.h).
+/// @param alone operators that stay kernels of their own
+/// @pre places of the block's values are chosen for kernels of one operator each
+BlockSchedule search_block(const lowering::LoweringInput& input, const BlockView& view,
+                           const std::set<const Node*>& alone, const PlannerOptions& options);
+
+}  // namespace tessera::planner

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cost/evaluate.h"
+#include "lowering/tiled_kernel.h"
+#include "schedule/leaf_memo.h"
+
+namespace tessera::schedule {
+
+/// The operators of a block in one specialisation, as the search sees them.
+struct BlockContext {
+    const lowering::BlockLinks& links;
+    cost::Evaluator& evaluator;
+    /// Leaves of an operator that may be tried, by their numbers, preferred ones first; at least one.
+    std::vector<std::vector<int>> leaves;
+    /// Operators that read a result of each; an operator once.
+    std::vector<std::vector<int>> readers;
+    /// Something outside the block sees a result of it, or its place is decided: it is never in tiles only.
+    std::vector<bool> is_whole;
+    std::vector<bool> is_alone;  ///< operators that stay kernels of their own
+    /// By operator and iterator: its extent does not depend on symbols.
+    std::vector<std::vector<bool>> is_constant;
+    /// A leaf of each operator that lowers wherever any does.
+    std::vector<int> plain_leaves = {};
+    /// Whether the nest lowers with these leaves, some of its results being tiles: whether micro-kernels find
+    /// their strides, beyond `lowering::why_illegal`. All do without it.
+    std::function<bool(const lowering::NumberedNest& nest, const std::vector<int>& leaves,
+                       const std::vector<bool>& is_tile)>
+        lowers = {};
+    LeafMemo memo = {};  ///< what `lowers` has said
+    /// Kernels that do not lower although each of their leaves does in such a part.
+    std::set<std::string> illegal = {};
+};
+
+}  // namespace tessera::schedule

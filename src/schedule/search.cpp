@@ -1,0 +1,358 @@
+// Selection by upper confidence bounds: the value of a state is the best structure below it, as the share of
+// the unfused time that it saves. A state whose descendants have all been evaluated is not entered again.
+#include "schedule/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "support/error.h"
+
+namespace tessera::schedule {
+namespace {
+
+using lowering::NumberedNest;
+
+/// Weight of unvisited states. Savings are shares of the whole, mostly below a half.
+constexpr double kExploration = 0.2;
+
+/// The share of kernels before which workers meet.
+constexpr double kShareOfBarriers = 0.25;
+
+/// Of structures that take about the same time the one with fewest actions is chosen: more of them must save
+/// more than this share.
+constexpr double kWorthwhile = 0.999;
+
+/// Kernels that were solved, each once.
+class SolvedKernels {
+public:
+    SolvedKernels(BlockContext& block, const TileOptions& options) : block_(block), options_(options) {}
+
+    const std::optional<SolvedKernel>& operator()(const NumberedNest& kernel) {
+        const std::string key = text(block_, kernel);
+        const auto known = kernels_.find(key);
+        if (known != kernels_.end()) return known->second;
+        return kernels_.emplace(key, solve_tiles(block_, kernel, options_, work_)).first->second;
+    }
+
+    int64_t work() const { return work_; }
+    size_t count() const { return kernels_.size(); }
+    bool are_all_proved() const {
+        return std::ranges::all_of(
+            kernels_, [](const auto& kernel) { return !kernel.second || kernel.second->is_proved; });
+    }
+
+private:
+    BlockContext& block_;
+    const TileOptions& options_;
+    int64_t work_ = 0;
+    std::map<std::string, std::optional<SolvedKernel>> kernels_;
+};
+
+using Operators = std::set<int>;
+
+bool is_within(const NumberedNest& kernel, const Operators& part) {
+    const std::vector<int> all = kernel.operators();
+    return std::ranges::all_of(all, [&](int op) { return part.contains(op); });
+}
+
+/// The tree of one part: kernels of other operators stay.
+class TreeSearch {
+public:
+    TreeSearch(const BlockContext& block, SolvedKernels& solved, const Operators& part)
+        : block_(block),
+          solved_(solved),
+          part_(part),
+          seconds_of_kernel_(kShareOfBarriers * block.evaluator.barrier_seconds()) {}
+
+    /// @return the best structure
+    Structure run(const Structure& start, int64_t most_states) {
+        const int root = enter(start, {});
+        TESSERA_CHECK(root == 0, "an operator of the block has no kernel of its own");
+        for (const NumberedNest& kernel : start)
+            if (is_within(kernel, part_)) report_.kernels.push_back(text(block_, kernel));
+        while (!states_[0].is_exhausted && static_cast<int64_t>(states_.size()) < most_states) walk();
+        return best();
+    }
+
+    const PartReport& report() const { return report_; }
+
+private:
+    struct State {
+        Structure structure;
+        std::vector<std::string> actions;  ///< from the root
+        double seconds = 0;                ///< of the part
+        double best = 0;                   ///< of all states below that were evaluated, this one included
+        int64_t visits = 1;
+        bool is_expanded = false, is_exhausted = false;
+        std::vector<Action> untried;  ///< in reverse
+        std::vector<int> children;
+    };
+
+    /// The state of a structure; -1 if one of its kernels is illegal.
+    int enter(Structure structure, std::vector<std::string> actions) {
+        std::string key;
+        for (const NumberedNest& kernel : structure)
+            if (is_within(kernel, part_)) key += text(block_, kernel) + "\n";
+        if (const auto known = numbers_.find(key); known != numbers_.end()) return known->second;
+        double seconds = 0;
+        for (const NumberedNest& kernel : structure) {
+            if (!is_within(kernel, part_)) continue;
+            const std::optional<SolvedKernel>& each = solved_(kernel);
+            if (!each) return numbers_.emplace(key, -1).first->second;
+            seconds += each->seconds + seconds_of_kernel_;
+        }
+        const int number = static_cast<int>(states_.size());
+        numbers_.emplace(key, number);
+        State state{.structure = std::move(structure), .actions = std::move(actions)};
+        state.seconds = state.best = seconds;
+        states_.push_back(std::move(state));
+        return number;
+    }
+
+    void walk() {
+        ++report_.visits;
+        std::vector<int> path = {0};
+        while (true) {
+            const int at = path.back();
+            expand(at);
+            if (const std::optional<int> child = try_next(at)) {
+                path.push_back(*child);
+                break;
+            }
+            const int next = select(at);
+            if (next < 0) break;
+            path.push_back(next);
+        }
+        const double found = states_[static_cast<size_t>(path.back())].best;
+        for (auto at = path.rbegin(); at != path.rend(); ++at) {
+            State& state = states_[static_cast<size_t>(*at)];
+            ++state.visits;
+            state.best = std::min(state.best, found);
+            state.is_exhausted = state.is_expanded && state.untried.empty() &&
+                                 std::ranges::all_of(state.children, [&](int child) {
+                                     return states_[static_cast<size_t>(child)].is_exhausted;
+                                 });
+        }
+    }
+
+    /// The actions that may save most come first: no merge saves more than both kernels take.
+    void expand(int at) {
+        State& state = states_[static_cast<size_t>(at)];
+        if (state.is_expanded) return;
+        state.is_expanded = true;
+        std::vector<std::pair<double, Action>> actions;
+        for (const Action& action : merges(block_, state.structure)) {
+            const NumberedNest& from = state.structure[action.kernel];
+            const NumberedNest& into = state.structure[action.into];
+            if (!is_within(from, part_) || !is_within(into, part_)) continue;
+            actions.emplace_back(solved_(from)->cost.seconds + solved_(into)->cost.seconds, action);
+        }
+        std::ranges::stable_sort(actions, [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (const auto& [seconds, action] : actions) state.untried.push_back(action);
+    }
+
+    /// Evaluates the next action that has not been tried; nothing if none is left.
+    std::optional<int> try_next(int at) {
+        while (!states_[static_cast<size_t>(at)].untried.empty()) {
+            State& state = states_[static_cast<size_t>(at)];
+            const Action action = state.untried.back();
+            state.untried.pop_back();
+            std::vector<std::string> actions = state.actions;
+            actions.push_back(text(block_, action, state.structure));
+            const auto before = states_.size();
+            const int child = enter(applied(block_, state.structure, action), std::move(actions));
+            if (child < 0) continue;
+            std::vector<int>& children = states_[static_cast<size_t>(at)].children;
+            if (std::ranges::find(children, child) == children.end()) children.push_back(child);
+            if (states_.size() > before) return child;
+        }
+        return std::nullopt;
+    }
+
+    int select(int at) const {
+        const State& state = states_[static_cast<size_t>(at)];
+        const double unfused = states_[0].seconds;
+        int best = -1;
+        double most = -std::numeric_limits<double>::infinity();
+        for (const int child : state.children) {
+            const State& below = states_[static_cast<size_t>(child)];
+            if (below.is_exhausted) continue;
+            const double saved = unfused > 0 ? (unfused - below.best) / unfused : 0;
+            const double value =
+                saved + kExploration * std::sqrt(std::log(static_cast<double>(state.visits)) /
+                                                 static_cast<double>(below.visits));
+            if (value > most) {
+                most = value;
+                best = child;
+            }
+        }
+        return best;
+    }
+
+    Structure best() {
+        double least = states_.front().seconds;
+        for (const State& state : states_) least = std::min(least, state.seconds);
+        const State* best = nullptr;
+        for (const State& state : states_)
+            if (kWorthwhile * state.seconds <= least && (!best || rank(state) < rank(*best))) best = &state;
+        report_.runner_up_seconds = std::numeric_limits<double>::infinity();
+        for (const State& state : states_) {
+            if (&state == best || state.seconds >= report_.runner_up_seconds) continue;
+            report_.runner_up_seconds = state.seconds;
+            report_.runner_up = state.actions;
+        }
+        report_.before = states_.front().seconds;
+        report_.seconds = best->seconds;
+        report_.actions = best->actions;
+        report_.states = static_cast<int64_t>(states_.size());
+        report_.is_exhausted = states_.front().is_exhausted;
+        return best->structure;
+    }
+
+    static std::pair<size_t, double> rank(const State& state) {
+        return {state.actions.size(), state.seconds};
+    }
+
+    const BlockContext& block_;
+    SolvedKernels& solved_;
+    const Operators& part_;
+    const double seconds_of_kernel_;
+    std::vector<State> states_;
+    std::map<std::string, int> numbers_;  ///< of states, by their kernels
+    PartReport report_;
+};
+
+class BlockSearch {
+public:
+    BlockSearch(BlockContext& block, const SearchOptions& options)
+        : block_(block), options_(options), solved_(block, options.tiles), structure_(unfused(block)) {}
+
+    Schedule run() {
+        out_.unfused_seconds = seconds();
+        out_.is_exhausted = true;
+        while (const std::optional<Operators> part = next_part()) {
+            if (out_.states >= options_.states) {
+                out_.is_exhausted = false;
+                break;
+            }
+            TreeSearch tree(block_, solved_, *part);
+            structure_ =
+                tree.run(structure_, std::min(options_.states_of_part, options_.states - out_.states));
+            out_.parts.push_back(tree.report());
+            out_.visits += tree.report().visits;
+            out_.states += tree.report().states;
+            out_.is_exhausted = out_.is_exhausted && tree.report().is_exhausted;
+        }
+        out_.seconds = seconds();
+        out_.kernels_solved = static_cast<int64_t>(solved_.count());
+        out_.work = solved_.work();
+        out_.is_proved = out_.is_exhausted && out_.parts.size() <= 1 && solved_.are_all_proved();
+        for (const NumberedNest& kernel : structure_) out_.kernels.push_back(*solved_(kernel));
+        return std::move(out_);
+    }
+
+private:
+    double seconds() {
+        double sum = 0;
+        for (const NumberedNest& kernel : structure_) {
+            const std::optional<SolvedKernel>& each = solved_(kernel);
+            TESSERA_CHECK(each, "{} has no kernel of its own", text(block_, kernel));
+            sum += each->cost.seconds;
+        }
+        return sum;
+    }
+
+    /// The operators of kernels around the two that take most time of those that might be merged and were not
+    /// yet searched together in these kernels.
+    std::optional<Operators> next_part() {
+        std::vector<std::pair<size_t, size_t>> edges;
+        for (const Action& action : merges(block_, structure_))
+            if (edges.empty() || edges.back() != std::pair(action.kernel, action.into))
+                edges.emplace_back(action.kernel, action.into);
+        std::vector<double> costs;
+        for (const NumberedNest& kernel : structure_) costs.push_back(solved_(kernel)->cost.seconds);
+        std::ranges::stable_sort(edges, [&](const auto& a, const auto& b) {
+            return costs[a.first] + costs[a.second] > costs[b.first] + costs[b.second];
+        });
+        for (const auto& [from, into] : edges) {
+            std::vector<size_t> kernels = {from, into};
+            while (kernels.size() < options_.part) {
+                std::optional<size_t> next;
+                for (const auto& [a, b] : edges) {
+                    const bool has_a = std::ranges::find(kernels, a) != kernels.end();
+                    const bool has_b = std::ranges::find(kernels, b) != kernels.end();
+                    if (has_a == has_b) continue;
+                    const size_t neighbour = has_a ? b : a;
+                    if (!next || costs[neighbour] > costs[*next]) next = neighbour;
+                }
+                if (!next) break;
+                kernels.push_back(*next);
+            }
+            std::ranges::sort(kernels);
+            std::string key;
+            Operators part;
+            for (const size_t kernel : kernels) {
+                key += text(block_, structure_[kernel]) + "\n";
+                const std::vector<int> all = structure_[kernel].operators();
+                part.insert(all.begin(), all.end());
+            }
+            if (searched_.insert(key).second) return part;
+        }
+        return std::nullopt;
+    }
+
+    BlockContext& block_;
+    const SearchOptions& options_;
+    SolvedKernels solved_;
+    Structure structure_;
+    std::set<std::string> searched_;  ///< kernels of parts
+    Schedule out_;
+};
+
+}  // namespace
+
+Schedule search(BlockContext& block, const SearchOptions& options) {
+    return BlockSearch(block, options).run();
+}
+
+void Totals::add(const Schedule& schedule) {
+    structures += schedule.states;
+    kernels += schedule.kernels_solved;
+    work += schedule.work;
+    is_exhausted = is_exhausted && schedule.is_exhausted;
+}
+
+std::string summary(const Totals& totals) {
+    return fmt::format("{} structures{}, {} kernels, {} choices of tiles", totals.structures,
+                       totals.is_exhausted ? ", all within their parts" : ", out of budget", totals.kernels,
+                       totals.work);
+}
+
+std::string print(const Schedule& schedule) {
+    std::string text = fmt::format(
+        "{:.5g} us, unfused {:.5g} us; {} parts, {} visits, {} structures{}, {} kernels, {} choices of "
+        "tiles\n",
+        schedule.seconds * 1e6, schedule.unfused_seconds * 1e6, schedule.parts.size(), schedule.visits,
+        schedule.states, schedule.is_exhausted ? ", all of each part" : ", out of budget",
+        schedule.kernels_solved, schedule.work);
+    for (const PartReport& part : schedule.parts) {
+        if (part.actions.empty()) continue;
+        text += fmt::format("  part of {:.5g} us, {} visits, {} structures{}\n", part.before * 1e6,
+                            part.visits, part.states, part.is_exhausted ? ", all" : "");
+        for (const std::string& kernel : part.kernels) text += "    " + kernel + "\n";
+        text += fmt::format("    {:.5g} us by {}\n", part.seconds * 1e6, fmt::join(part.actions, ", "));
+        if (part.runner_up_seconds < std::numeric_limits<double>::infinity())
+            text += fmt::format("    runner-up {:.5g} us{}{}\n", part.runner_up_seconds * 1e6,
+                                part.runner_up.empty() ? "" : " by ", fmt::join(part.runner_up, ", "));
+    }
+    return text;
+}
+
+}  // namespace tessera::schedule

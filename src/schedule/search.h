@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedule/solve_tiles.h"
+
+namespace tessera::schedule {
+
+struct SearchOptions {
+    int64_t states = 2000;         ///< structures that are evaluated, at most
+    int64_t states_of_part = 200;  ///< of one part of a block
+    size_t part = 6;               ///< kernels that are searched together
+    TileOptions tiles = {};
+};
+
+/// The search of kernels that read each other's results, while the others of the block stay.
+struct PartReport {
+    std::vector<std::string> kernels;    ///< at its begin, as tiling expressions
+    double before = 0, seconds = 0;      ///< of these kernels
+    std::vector<std::string> actions;    ///< that lead to the best structure
+    std::vector<std::string> runner_up;  ///< to the best other one
+    double runner_up_seconds = 0;        ///< infinite if there is none
+    int64_t visits = 0, states = 0;
+    bool is_exhausted = false;  ///< every structure that actions reach was evaluated
+};
+
+/// What the search of a block found and did.
+struct Schedule {
+    std::vector<SolvedKernel> kernels;  ///< in the order of execution
+    double seconds = 0;                 ///< the sum of the kernels'
+    double unfused_seconds = 0;         ///< of the structure from which the search starts
+    std::vector<PartReport> parts;      ///< in the order in which they were searched
+    int64_t visits = 0;                 ///< walks from the roots
+    int64_t states = 0;                 ///< distinct structures
+    int64_t kernels_solved = 0;         ///< distinct kernels
+    int64_t work = 0;                   ///< choices of tile sizes that were evaluated
+    bool is_exhausted = false;          ///< every structure that actions reach in a part was evaluated
+    bool is_proved = false;  ///< one part, exhausted, and every choice of tile sizes of each kernel
+};
+
+/// Monte Carlo tree search over the structures of a block (paper 000, 3.2.1): each is evaluated by solving
+/// its kernels for tile sizes, in place of a random roll-out. Equal structures are one state, whichever
+/// actions lead there. A large block is searched by parts, those first that take most time; the best
+/// structure of a part is what the next ones begin with, until no part can be improved. The same block gives
+/// the same schedule.
+Schedule search(BlockContext& block, const SearchOptions& options);
+
+/// The sums over the searches of several blocks.
+struct Totals {
+    int64_t structures = 0, kernels = 0, work = 0;
+    bool is_exhausted = true;
+    void add(const Schedule& schedule);
+};
+
+/// "823 structures, all within their parts, 708 kernels, 145410 choices of tiles": for a report.
+std::string summary(const Totals& totals);
+/// The totals of a block, then every part whose kernels changed: before, the actions, and the runner-up.
+std::string print(const Schedule& schedule);
+
+}  // namespace tessera::schedule

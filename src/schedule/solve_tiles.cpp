@@ -1,0 +1,359 @@
+#include "schedule/solve_tiles.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace tessera::schedule {
+namespace {
+
+using lowering::NumberedNest;
+using lowering::TiledKernel;
+using lowering::TiledOperator;
+
+/// Larger buffers must save more than estimates are wrong by.
+constexpr double kAlike = 1.02;
+
+/// Loops around a product must save more than this share of its time: estimates of short calls are less
+/// certain.
+constexpr double kMistrust = 0.02;
+
+/// The sizes that a tile of an iterator may have, ascending; the last one is the extent.
+std::vector<int64_t> sizes_of(int64_t extent, bool is_constant) {
+    std::vector<int64_t> sizes;
+    int64_t next = 1;
+    for (int64_t size = 1; size < extent; ++size) {
+        if (size < next) size = next;
+        if (size >= extent) break;
+        if (is_constant && extent % size != 0) continue;
+        sizes.push_back(size);
+        next = 2 * size;
+    }
+    sizes.push_back(extent);
+    return sizes;
+}
+
+class TileSolver {
+public:
+    TileSolver(BlockContext& block, const NumberedNest& kernel, const TileOptions& options, int64_t& work)
+        : block_(block), nest_(kernel), is_tile_(tiles_of(block, kernel)), options_(options), work_(work) {
+        collect(nest_);
+        for (const Variable& variable : variables_) variable.loop->tile = variable.sizes.back();
+    }
+
+    std::optional<SolvedKernel> run() {
+        if (!is_legal()) return std::nullopt;
+        leave_whole();
+        double choices = 1;
+        for (const Variable& variable : variables_) choices *= static_cast<double>(variable.sizes.size());
+        const bool is_proved = choices <= static_cast<double>(options_.evaluations);
+        if (is_proved) {
+            try_all(0);
+        } else {
+            descend(true);
+            descend(false);
+        }
+        for (int64_t refused = 0; refused < options_.refusals;) {
+            Found* best = best_by_rank();
+            if (!best) return std::nullopt;
+            if (has_refused(*best)) {
+                price(*best);
+            } else if (lowers(*best)) {
+                if (is_proved || best->has_neighbours)
+                    return SolvedKernel{best->nest, best->leaves, best->cost, best->seconds, is_proved};
+                best->has_neighbours = true;
+                try_neighbours(best->sizes);
+            } else if (!learn_from(*best)) {
+                ++refused;
+                best->seconds = std::numeric_limits<double>::infinity();
+            }
+            least_ = std::numeric_limits<double>::infinity();
+            for (const auto& [sizes, found] : tried_) least_ = std::min(least_, found.seconds);
+        }
+        return std::nullopt;
+    }
+
+private:
+    struct Variable {
+        NumberedNest::Loop* loop;
+        std::vector<int64_t> sizes;
+    };
+    struct Found {
+        double seconds = std::numeric_limits<double>::infinity();
+        NumberedNest nest;
+        std::vector<int> leaves;
+        cost::Evaluation cost;
+        std::vector<int64_t> sizes = {};  ///< of the variables
+        size_t loops = 0;
+        bool has_neighbours = false;  ///< these were tried
+    };
+
+    /// Buffers that leave room for other data in the innermost cache are all small enough.
+    std::tuple<double, double, size_t, double> rank(const Found& found) const {
+        return {std::max(found.cost.buffer_bytes, block_.evaluator.capacity(0) / 2), found.cost.calls,
+                found.loops, found.seconds};
+    }
+
+    void collect(NumberedNest& nest) {
+        const auto root = static_cast<size_t>(nest.root());
+        for (NumberedNest::Loop& loop : nest.loops) {
+            const auto x = static_cast<size_t>(loop.iterator);
+            const int64_t extent = block_.links.operators[root].largest[x];
+            if (loop.tile != kOpen) continue;  // a person has chosen it
+            variables_.push_back({&loop, sizes_of(extent, block_.is_constant[root][x])});
+        }
+        for (auto& item : nest.items)
+            if (auto* inner = std::get_if<NumberedNest>(&item)) collect(*inner);
+    }
+
+    bool is_legal() {
+        ++work_;
+        return lowering::why_illegal(block_.links, nest_, is_tile_).empty();
+    }
+
+    /// A loop that is illegal if all others have one trip stays so beside any others, whatever its tile: the
+    /// ranges of an operator only become smaller by more loops.
+    void leave_whole() {
+        for (Variable& variable : variables_) {
+            const int64_t whole = variable.sizes.back();
+            variable.loop->tile = variable.sizes.front();
+            if (!is_legal()) variable.sizes = {whole};
+            variable.loop->tile = whole;
+        }
+        std::erase_if(variables_, [](const Variable& variable) { return variable.sizes.size() == 1; });
+    }
+
+    void try_all(size_t at) {
+        if (at == variables_.size()) {
+            (void)evaluate();
+            return;
+        }
+        for (const int64_t size : variables_[at].sizes) {
+            variables_[at].loop->tile = size;
+            try_all(at + 1);
+        }
+    }
+
+    /// From the largest tiles, or from those of one value in all loops over results.
+    void descend(bool from_largest) {
+        for (const Variable& variable : variables_)
+            variable.loop->tile = from_largest ? variable.sizes.back() : variable.sizes.front();
+        double best = evaluate();
+        for (bool is_better = true; is_better;) {
+            is_better = false;
+            for (const Variable& variable : variables_) {
+                int64_t chosen = variable.loop->tile;
+                for (const int64_t size : variable.sizes) {
+                    variable.loop->tile = size;
+                    const double seconds = evaluate();
+                    if (seconds < best) {
+                        best = seconds;
+                        chosen = size;
+                        is_better = true;
+                    }
+                }
+                variable.loop->tile = chosen;
+            }
+        }
+    }
+
+    /// Of the choices that take about the least time, the one of the best rank.
+    Found* best_by_rank() {
+        Found* best = nullptr;
+        for (auto& [sizes, found] : tried_) {
+            if (!(found.seconds <= kAlike * least_)) continue;
+            if (!best || rank(found) < rank(*best)) best = &found;
+        }
+        return best;
+    }
+
+    /// Choices that differ in one size: they may take about as long and be of a better rank.
+    void try_neighbours(const std::vector<int64_t>& sizes) {
+        for (const Variable& variable : variables_) {
+            for (size_t i = 0; i < sizes.size(); ++i) variables_[i].loop->tile = sizes[i];
+            for (const int64_t size : variable.sizes) {
+                variable.loop->tile = size;
+                (void)evaluate();
+            }
+        }
+    }
+
+    double evaluate() {
+        const TiledKernel tiled = lowering::tiled_kernel(block_.links, nest_, is_tile_);
+        ++work_;
+        if (!tiled.problem.empty()) return std::numeric_limits<double>::infinity();
+        NumberedNest small = lowering::without_lone_loops(nest_, tiled.is_kept);
+        const std::vector<int64_t> key = key_of(tiled);
+        if (const auto known = tried_.find(key); known != tried_.end()) return known->second.seconds;
+        Found found{.nest = std::move(small)};
+        for (const Variable& variable : variables_) found.sizes.push_back(variable.loop->tile);
+        price(found, tiled);
+        least_ = std::min(least_, found.seconds);
+        return tried_.emplace(key, std::move(found)).first->second.seconds;
+    }
+
+    void price(Found& found) {
+        least_ = std::numeric_limits<double>::infinity();
+        price(found, lowering::tiled_kernel(block_.links, found.nest, is_tile_));
+    }
+
+    /// By the leaves that compute fastest; infinite if it is far from the least.
+    void price(Found& found, const TiledKernel& tiled) {
+        found.leaves.clear();
+        found.seconds = std::numeric_limits<double>::infinity();
+        const double most = kAlike * least_ * static_cast<double>(block_.evaluator.workers());
+        double compute = 0, in_loops = 0;
+        for (size_t i = 0; i < tiled.operators.size(); ++i) {
+            const auto [leaf, seconds] = cheapest(tiled, i);
+            found.leaves.push_back(leaf);
+            compute += seconds;
+            if (!(compute < most)) return;
+            if (block_.evaluator.leaf(leaf).kernel->product.n && !tiled.operators[i].loops.empty())
+                in_loops += seconds;
+        }
+        found.cost = block_.evaluator(tiled, found.leaves, is_tile_);
+        if (block_.evaluator.workers() > 1 && found.cost.seconds < most) divide(found);
+        found.seconds =
+            found.cost.seconds + kMistrust * in_loops / static_cast<double>(block_.evaluator.workers());
+        found.loops = tiled.loops.size();
+    }
+
+    /// Prices the division that leaves the worker with most work least: equal parts of a result, or the trips
+    /// of a loop over a reduction, whose parts are combined behind a barrier.
+    void divide(Found& solved) {
+        const int64_t workers = block_.evaluator.workers();
+        const auto root = static_cast<size_t>(solved.nest.root());
+        const lowering::BlockLinks::Operator& facts = block_.links.operators[root];
+        const auto keep_if_less = [&](const NumberedNest& divided, double extra) {
+            const TiledKernel tiled = lowering::tiled_kernel(block_.links, divided, is_tile_);
+            ++work_;
+            if (!tiled.problem.empty()) return;
+            cost::Evaluation cost = block_.evaluator(tiled, solved.leaves, is_tile_);
+            cost.seconds += extra;
+            if (cost.seconds < solved.cost.seconds) solved.cost = std::move(cost);
+        };
+        for (int x = 0; x < static_cast<int>(facts.largest.size()); ++x) {
+            const int64_t extent = facts.largest[static_cast<size_t>(x)];
+            if (facts.is_reduction(x) || extent < 2) continue;
+            NumberedNest divided = solved.nest;
+            divided.loops.insert(divided.loops.begin(), {x, (extent + workers - 1) / workers, true});
+            keep_if_less(divided, 0);
+        }
+        NumberedNest divided = solved.nest;
+        for_each_loop(divided, [&](int op, NumberedNest::Loop& loop) {
+            if (!block_.links.operators[static_cast<size_t>(op)].is_reduction(loop.iterator)) return;
+            loop.is_divided = true;
+            keep_if_less(divided, block_.evaluator.barrier_seconds());
+            loop.is_divided = false;
+        });
+    }
+
+    template <typename Visit>
+    static void for_each_loop(NumberedNest& nest, const Visit& visit) {
+        const int root = nest.root();
+        for (NumberedNest::Loop& loop : nest.loops) visit(root, loop);
+        for (auto& item : nest.items)
+            if (auto* inner = std::get_if<NumberedNest>(&item)) for_each_loop(*inner, visit);
+    }
+
+    /// The loops that are kept, with their tiles.
+    static std::vector<int64_t> key_of(const TiledKernel& tiled) {
+        std::vector<int64_t> key;
+        size_t loop = 0;
+        for (const bool is_kept : tiled.is_kept) key.push_back(is_kept ? tiled.loops[loop++].tile : 0);
+        return key;
+    }
+
+    /// The leaf that computes the operator fastest in its part, and the time.
+    std::pair<int, double> cheapest(const TiledKernel& tiled, size_t at) {
+        const TiledOperator& part = tiled.operators[at];
+        std::vector<int64_t> key = {part.op, is_folded_in_parts(block_.links, tiled, at) ? 1 : 0};
+        for (const lowering::PartRange& range : part.ranges) key.push_back(range.largest);
+        for (const int loop : part.loops) {  // how often it is executed
+            key.push_back(tiled.loops[static_cast<size_t>(loop)].op);
+            key.push_back(tiled.loops[static_cast<size_t>(loop)].iterator);
+            key.push_back(tiled.loops[static_cast<size_t>(loop)].tile);
+        }
+        if (const auto known = cheapest_.find(key); known != cheapest_.end()) return known->second;
+        std::pair<int, double> best{-1, std::numeric_limits<double>::infinity()};
+        const LeafMemo::Kind kind = kind_of(tiled, at);
+        const cost::Evaluator::Part priced = block_.evaluator.part(tiled, at);
+        for (const int leaf : block_.leaves[static_cast<size_t>(part.op)]) {
+            if (key[1] != 0 && !block_.evaluator.leaf(leaf).kernel->tiles_reductions) continue;
+            if (block_.memo.has_refused(kind, leaf)) continue;
+            const double seconds = block_.evaluator.compute(priced, leaf);
+            if (seconds < best.second) best = {leaf, seconds};
+        }
+        return cheapest_.emplace(key, best).first->second;
+    }
+
+    LeafMemo::Kind kind_of(const TiledKernel& tiled, size_t at) const {
+        return LeafMemo::kind_of(block_.links, tiled, at, is_tile_);
+    }
+
+    bool has_refused(const Found& found) const {
+        const TiledKernel tiled = lowering::tiled_kernel(block_.links, found.nest, is_tile_);
+        for (size_t i = 0; i < found.leaves.size(); ++i)
+            if (block_.memo.has_refused(kind_of(tiled, i), found.leaves[i])) return true;
+        return false;
+    }
+
+    /// Not asked again where each leaf has lowered in a part of this kind.
+    bool lowers(const Found& found) {
+        if (!block_.lowers) return true;
+        if (block_.illegal.contains(text(block_, found.nest))) return false;
+        const TiledKernel tiled = lowering::tiled_kernel(block_.links, found.nest, is_tile_);
+        bool is_known = true;
+        for (size_t i = 0; i < found.leaves.size() && is_known; ++i)
+            is_known = block_.memo.has_accepted(kind_of(tiled, i), found.leaves[i]);
+        if (is_known) return true;
+        if (!block_.lowers(found.nest, found.leaves, is_tile_)) return false;
+        for (size_t i = 0; i < found.leaves.size(); ++i)
+            block_.memo.accept(kind_of(tiled, i), found.leaves[i]);
+        return true;
+    }
+
+    /// Remembers leaves that do not lower beside plain leaves of the others. @return false if all do
+    bool learn_from(const Found& found) {
+        const TiledKernel tiled = lowering::tiled_kernel(block_.links, found.nest, is_tile_);
+        std::vector<int> plain = found.leaves;
+        for (size_t i = 0; i < plain.size(); ++i)
+            if (!is_folded_in_parts(block_.links, tiled, i))
+                plain[i] = block_.plain_leaves[static_cast<size_t>(tiled.operators[i].op)];
+        // Leaves that fold in parts have no plain ones beside them; they come first.
+        bool has_learned = false;
+        const auto try_leaf = [&](size_t i) {
+            std::vector<int> leaves = plain;
+            leaves[i] = found.leaves[i];
+            if (block_.lowers(found.nest, leaves, is_tile_)) return;
+            has_learned = true;
+            block_.memo.refuse(kind_of(tiled, i), found.leaves[i]);
+        };
+        for (size_t i = 0; i < plain.size(); ++i)
+            if (is_folded_in_parts(block_.links, tiled, i)) try_leaf(i);
+        for (size_t i = 0; i < plain.size() && !has_learned; ++i)
+            if (plain[i] != found.leaves[i]) try_leaf(i);
+        if (has_learned) cheapest_.clear();
+        return has_learned;
+    }
+
+    BlockContext& block_;
+    NumberedNest nest_;
+    const std::vector<bool> is_tile_;
+    const TileOptions& options_;
+    int64_t& work_;
+    std::vector<Variable> variables_;
+    double least_ = std::numeric_limits<double>::infinity();
+    std::map<std::vector<int64_t>, Found> tried_;
+    std::map<std::vector<int64_t>, std::pair<int, double>> cheapest_;
+};
+
+}  // namespace
+
+std::optional<SolvedKernel> solve_tiles(BlockContext& block, const NumberedNest& kernel,
+                                        const TileOptions& options, int64_t& work) {
+    return TileSolver(block, kernel, options, work).run();
+}
+
+}  // namespace tessera::schedule

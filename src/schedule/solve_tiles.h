@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "schedule/structure.h"
+
+namespace tessera::schedule {
+
+/// A kernel with its tile sizes and leaves.
+struct SolvedKernel {
+    lowering::NumberedNest nest;  ///< without loops of one trip
+    std::vector<int> leaves;      ///< numbers of those of its operators, in the order of execution
+    cost::Evaluation cost;        ///< of the worker with most work, in the division that leaves it least
+    double seconds = 0;           ///< by which it is compared with others: loops around products count more
+    bool is_proved = false;       ///< every choice of sizes was tried
+};
+
+struct TileOptions {
+    int64_t evaluations = 1000;  ///< of choices of one kernel
+    int64_t refusals = 24;       ///< of choices that do not lower, after which the kernel counts as illegal
+};
+
+/// The tile sizes of the least cost. Sizes are powers of two, divisors where the extent is constant, and the
+/// extent. Of nests that take about the same time the one with the smallest buffers is taken, then the one
+/// with fewest loops. All choices are tried if there are no more than `evaluations`; else each size in turn,
+/// until none helps.
+/// @return nothing if no choice is legal. `work` counts choices that were tried.
+std::optional<SolvedKernel> solve_tiles(BlockContext& block, const lowering::NumberedNest& kernel,
+                                        const TileOptions& options, int64_t& work);
+
+}  // namespace tessera::schedule

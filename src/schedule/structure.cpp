@@ -1,0 +1,187 @@
+#include "schedule/structure.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace tessera::schedule {
+namespace {
+
+using lowering::NumberedNest;
+
+bool holds(const NumberedNest& nest, int op) {
+    const std::vector<int> all = nest.operators();
+    return std::ranges::find(all, op) != all.end();
+}
+
+bool may_tile_reductions(const BlockContext& block, int op) {
+    return std::ranges::any_of(block.leaves[static_cast<size_t>(op)],
+                               [&](int leaf) { return block.evaluator.leaf(leaf).kernel->tiles_reductions; });
+}
+
+/// All loops that may stand around an operator: over results first.
+std::vector<NumberedNest::Loop> loops_around(const BlockContext& block, int op) {
+    const lowering::BlockLinks::Operator& facts = block.links.operators[static_cast<size_t>(op)];
+    std::vector<NumberedNest::Loop> loops, reductions;
+    for (int x = 0; x < static_cast<int>(facts.largest.size()); ++x) {
+        if (facts.largest[static_cast<size_t>(x)] <= 1) continue;
+        if (!facts.is_reduction(x)) {
+            loops.push_back({x, kOpen});
+        } else if (may_tile_reductions(block, op)) {
+            reductions.push_back({x, kOpen});
+        }
+    }
+    loops.insert(loops.end(), reductions.begin(), reductions.end());
+    return loops;
+}
+
+/// The first operator of the nest that reads one of these; -1 if none does.
+int first_reader(const BlockContext& block, const NumberedNest& nest, const std::vector<int>& made) {
+    for (const int op : nest.operators())
+        for (const int producer : made) {
+            const std::vector<int>& readers = block.readers[static_cast<size_t>(producer)];
+            if (std::ranges::find(readers, op) != readers.end()) return op;
+        }
+    return -1;
+}
+
+bool is_alone(const BlockContext& block, const std::vector<int>& kernel) {
+    return std::ranges::any_of(kernel, [&](int op) { return block.is_alone[static_cast<size_t>(op)]; });
+}
+
+bool is_item(const std::variant<int, NumberedNest>& item, int op) {
+    if (const auto* inner = std::get_if<NumberedNest>(&item)) return holds(*inner, op);
+    return std::get<int>(item) == op;
+}
+
+/// Number of braces around an operator.
+int depth_of(const NumberedNest& nest, int op) {
+    for (const auto& item : nest.items) {
+        const auto* inner = std::get_if<NumberedNest>(&item);
+        if (is_item(item, op)) return inner ? 1 + depth_of(*inner, op) : 1;
+    }
+    return 0;
+}
+
+const NumberedNest& brace_of(const NumberedNest& nest, int op) {
+    for (const auto& item : nest.items) {
+        const auto* inner = std::get_if<NumberedNest>(&item);
+        if (inner && holds(*inner, op)) return brace_of(*inner, op);
+    }
+    return nest;
+}
+
+void insert(const BlockContext& block, NumberedNest& nest, std::variant<int, NumberedNest> producer,
+            int reader, int level) {
+    const auto at = std::ranges::find_if(nest.items, [&](const auto& item) { return is_item(item, reader); });
+    if (level == 0) {
+        nest.items.insert(at, std::move(producer));
+        return;
+    }
+    if (auto* inner = std::get_if<NumberedNest>(&*at)) {
+        insert(block, *inner, std::move(producer), reader, level - 1);
+        return;
+    }
+    NumberedNest inner{loops_around(block, reader), {}};
+    inner.items.emplace_back(std::move(producer));
+    inner.items.emplace_back(reader);
+    *at = std::move(inner);
+}
+
+NumberedNest* brace_at(NumberedNest& nest, int& number) {
+    if (number-- == 0) return &nest;
+    for (auto& item : nest.items)
+        if (auto* inner = std::get_if<NumberedNest>(&item))
+            if (NumberedNest* found = brace_at(*inner, number)) return found;
+    return nullptr;
+}
+
+}  // namespace
+
+Structure unfused(const BlockContext& block) {
+    Structure structure;
+    for (int op = 0; op < static_cast<int>(block.links.operators.size()); ++op)
+        structure.push_back({loops_around(block, op), {op}});
+    return structure;
+}
+
+std::vector<bool> tiles_of(const BlockContext& block, const NumberedNest& kernel) {
+    std::vector<bool> is_tile(block.links.operators.size());
+    const std::vector<int> all = kernel.operators();
+    for (const int op : all) {
+        const auto at = static_cast<size_t>(op);
+        is_tile[at] = op != all.back() && !block.is_whole[at] &&
+                      std::ranges::all_of(block.readers[at], [&](int reader) {
+                          return std::ranges::find(all, reader) != all.end();
+                      });
+    }
+    return is_tile;
+}
+
+std::vector<Action> merges(const BlockContext& block, const Structure& structure) {
+    std::vector<Action> found;
+    for (size_t source = 0; source < structure.size(); ++source) {
+        const std::vector<int> made = structure[source].operators();
+        if (is_alone(block, made)) continue;
+        for (size_t into = source + 1; into < structure.size(); ++into) {
+            const int reader = first_reader(block, structure[into], made);
+            if (reader < 0 || is_alone(block, structure[into].operators())) continue;
+            // Other kernels that read it must run later than the one it moves to.
+            bool is_late = false;
+            for (size_t between = source + 1; between < into; ++between)
+                is_late = is_late || first_reader(block, structure[between], made) >= 0;
+            if (is_late) continue;
+            const int depth = depth_of(structure[into], reader);
+            const bool is_lone = brace_of(structure[into], reader).items.size() == 1;
+            for (int level = 0; level < depth + (is_lone ? 0 : 1); ++level)
+                found.push_back({.kernel = source, .into = into, .level = level});
+        }
+    }
+    return found;
+}
+
+Structure applied(const BlockContext& block, const Structure& structure, const Action& action) {
+    Structure next = structure;
+    if (action.kind == Action::Kind::kReorder) {
+        int number = action.level;
+        NumberedNest* brace = brace_at(next[action.kernel], number);
+        std::swap(brace->loops[static_cast<size_t>(action.loop)],
+                  brace->loops[static_cast<size_t>(action.loop) + 1]);
+        return next;
+    }
+    const NumberedNest& source = structure[action.kernel];
+    const int reader = first_reader(block, structure[action.into], source.operators());
+    std::variant<int, NumberedNest> item = source;
+    if (source.items.size() == 1) item = source.items.front();
+    insert(block, next[action.into], std::move(item), reader, action.level);
+    next.erase(next.begin() + static_cast<ptrdiff_t>(action.kernel));
+    return next;
+}
+
+std::string text(const BlockContext& block, const NumberedNest& kernel) {
+    const Node& root = *block.links.operators[static_cast<size_t>(kernel.root())].node;
+    std::string out;
+    for (const NumberedNest::Loop& loop : kernel.loops)
+        out += fmt::format("{}:{} ", root.definition()->iterators[static_cast<size_t>(loop.iterator)].name,
+                           loop.tile == kOpen ? "?" : fmt::format("{}", loop.tile));
+    std::string items;
+    for (const auto& item : kernel.items) {
+        const auto* inner = std::get_if<NumberedNest>(&item);
+        items +=
+            fmt::format("{}{}", items.empty() ? "" : "; ",
+                        inner ? text(block, *inner)
+                              : block.links.operators[static_cast<size_t>(std::get<int>(item))].node->name);
+    }
+    return fmt::format("{}{{ {} }}", out, items);
+}
+
+std::string text(const BlockContext& block, const Action& action, const Structure& before) {
+    const auto name = [&](size_t kernel) {
+        return block.links.operators[static_cast<size_t>(before[kernel].root())].node->name;
+    };
+    if (action.kind == Action::Kind::kMerge)
+        return fmt::format("merge({}, {}, {})", name(action.kernel), name(action.into), action.level);
+    return fmt::format("reorder({}, {}, {})", name(action.kernel), action.level, action.loop);
+}
+
+}  // namespace tessera::schedule

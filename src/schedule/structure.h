@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/block_context.h"
+
+namespace tessera::schedule {
+
+/// The tile of a loop that is still to be chosen.
+inline constexpr int64_t kOpen = 0;
+
+/// Kernels of a block, in the order of execution, without tile sizes: a tile graph (paper 000, 3.2.1).
+using Structure = std::vector<lowering::NumberedNest>;
+
+/// One kernel for each operator.
+Structure unfused(const BlockContext& block);
+
+/// A step from one structure to another.
+struct Action {
+    enum class Kind : uint8_t { kMerge, kReorder };
+    Kind kind = Kind::kMerge;
+    size_t kernel = 0;  ///< the producer's, or that of the loops
+    size_t into = 0;    ///< the consumer's
+    int level = 0;      ///< number of braces around the place, beginning with the outermost; of the loops
+    int loop = 0;       ///< changes places with the next one
+};
+
+/// merge(src, dst, level) for each kernel with one that reads it, at every level around the first reader, and
+/// one further inside. Those whose results are read by other kernels too are stored whole.
+std::vector<Action> merges(const BlockContext& block, const Structure& structure);
+Structure applied(const BlockContext& block, const Structure& structure, const Action& action);
+
+/// By operator: its results are read inside of its kernel alone.
+std::vector<bool> tiles_of(const BlockContext& block, const lowering::NumberedNest& kernel);
+
+/// As a tiling expression, open tiles as `?`; it tells kernels apart.
+std::string text(const BlockContext& block, const lowering::NumberedNest& kernel);
+std::string text(const BlockContext& block, const Action& action, const Structure& before);
+
+}  // namespace tessera::schedule
