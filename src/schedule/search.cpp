@@ -91,7 +91,7 @@ private:
         double best = 0;                   ///< of all states below that were evaluated, this one included
         int64_t visits = 1;
         bool is_expanded = false, is_exhausted = false;
-        std::vector<Action> untried;  ///< in reverse
+        std::vector<Merge> untried;  ///< in reverse
         std::vector<int> children;
     };
 
@@ -147,27 +147,27 @@ private:
         State& state = states_[static_cast<size_t>(at)];
         if (state.is_expanded) return;
         state.is_expanded = true;
-        std::vector<std::pair<double, Action>> actions;
-        for (const Action& action : merges(block_, state.structure)) {
-            const NumberedNest& from = state.structure[action.kernel];
-            const NumberedNest& into = state.structure[action.into];
+        std::vector<std::pair<double, Merge>> actions;
+        for (const Merge& merge : merges(block_, state.structure)) {
+            const NumberedNest& from = state.structure[merge.kernel];
+            const NumberedNest& into = state.structure[merge.into];
             if (!is_within(from, part_) || !is_within(into, part_)) continue;
-            actions.emplace_back(solved_(from)->cost.seconds + solved_(into)->cost.seconds, action);
+            actions.emplace_back(solved_(from)->cost.seconds + solved_(into)->cost.seconds, merge);
         }
         std::ranges::stable_sort(actions, [](const auto& a, const auto& b) { return a.first < b.first; });
-        for (const auto& [seconds, action] : actions) state.untried.push_back(action);
+        for (const auto& [seconds, merge] : actions) state.untried.push_back(merge);
     }
 
-    /// Evaluates the next action that has not been tried; nothing if none is left.
+    /// Evaluates the next merge that has not been tried; nothing if none is left.
     std::optional<int> try_next(int at) {
         while (!states_[static_cast<size_t>(at)].untried.empty()) {
             State& state = states_[static_cast<size_t>(at)];
-            const Action action = state.untried.back();
+            const Merge merge = state.untried.back();
             state.untried.pop_back();
             std::vector<std::string> actions = state.actions;
-            actions.push_back(text(block_, action, state.structure));
+            actions.push_back(text(block_, merge, state.structure));
             const auto before = states_.size();
-            const int child = enter(applied(block_, state.structure, action), std::move(actions));
+            const int child = enter(applied(block_, state.structure, merge), std::move(actions));
             if (child < 0) continue;
             std::vector<int>& children = states_[static_cast<size_t>(at)].children;
             if (std::ranges::find(children, child) == children.end()) children.push_back(child);
@@ -273,9 +273,9 @@ private:
     /// yet searched together in these kernels.
     std::optional<Operators> next_part() {
         std::vector<std::pair<size_t, size_t>> edges;
-        for (const Action& action : merges(block_, structure_))
-            if (edges.empty() || edges.back() != std::pair(action.kernel, action.into))
-                edges.emplace_back(action.kernel, action.into);
+        for (const Merge& merge : merges(block_, structure_))
+            if (edges.empty() || edges.back() != std::pair(merge.kernel, merge.into))
+                edges.emplace_back(merge.kernel, merge.into);
         std::vector<double> costs;
         for (const NumberedNest& kernel : structure_) costs.push_back(solved_(kernel)->cost.seconds);
         std::ranges::stable_sort(edges, [&](const auto& a, const auto& b) {

@@ -100,7 +100,6 @@ private:
         for (NumberedNest::Loop& loop : nest.loops) {
             const auto x = static_cast<size_t>(loop.iterator);
             const int64_t extent = block_.links.operators[root].largest[x];
-            if (loop.tile != kOpen) continue;  // a person has chosen it
             variables_.push_back({&loop, sizes_of(extent, block_.is_constant[root][x])});
         }
         for (auto& item : nest.items)

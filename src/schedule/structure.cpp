@@ -88,14 +88,6 @@ void insert(const BlockContext& block, NumberedNest& nest, std::variant<int, Num
     *at = std::move(inner);
 }
 
-NumberedNest* brace_at(NumberedNest& nest, int& number) {
-    if (number-- == 0) return &nest;
-    for (auto& item : nest.items)
-        if (auto* inner = std::get_if<NumberedNest>(&item))
-            if (NumberedNest* found = brace_at(*inner, number)) return found;
-    return nullptr;
-}
-
 }  // namespace
 
 Structure unfused(const BlockContext& block) {
@@ -118,8 +110,8 @@ std::vector<bool> tiles_of(const BlockContext& block, const NumberedNest& kernel
     return is_tile;
 }
 
-std::vector<Action> merges(const BlockContext& block, const Structure& structure) {
-    std::vector<Action> found;
+std::vector<Merge> merges(const BlockContext& block, const Structure& structure) {
+    std::vector<Merge> found;
     for (size_t source = 0; source < structure.size(); ++source) {
         const std::vector<int> made = structure[source].operators();
         if (is_alone(block, made)) continue;
@@ -140,21 +132,14 @@ std::vector<Action> merges(const BlockContext& block, const Structure& structure
     return found;
 }
 
-Structure applied(const BlockContext& block, const Structure& structure, const Action& action) {
+Structure applied(const BlockContext& block, const Structure& structure, const Merge& merge) {
     Structure next = structure;
-    if (action.kind == Action::Kind::kReorder) {
-        int number = action.level;
-        NumberedNest* brace = brace_at(next[action.kernel], number);
-        std::swap(brace->loops[static_cast<size_t>(action.loop)],
-                  brace->loops[static_cast<size_t>(action.loop) + 1]);
-        return next;
-    }
-    const NumberedNest& source = structure[action.kernel];
-    const int reader = first_reader(block, structure[action.into], source.operators());
+    const NumberedNest& source = structure[merge.kernel];
+    const int reader = first_reader(block, structure[merge.into], source.operators());
     std::variant<int, NumberedNest> item = source;
     if (source.items.size() == 1) item = source.items.front();
-    insert(block, next[action.into], std::move(item), reader, action.level);
-    next.erase(next.begin() + static_cast<ptrdiff_t>(action.kernel));
+    insert(block, next[merge.into], std::move(item), reader, merge.level);
+    next.erase(next.begin() + static_cast<ptrdiff_t>(merge.kernel));
     return next;
 }
 
@@ -175,13 +160,11 @@ std::string text(const BlockContext& block, const NumberedNest& kernel) {
     return fmt::format("{}{{ {} }}", out, items);
 }
 
-std::string text(const BlockContext& block, const Action& action, const Structure& before) {
+std::string text(const BlockContext& block, const Merge& merge, const Structure& before) {
     const auto name = [&](size_t kernel) {
         return block.links.operators[static_cast<size_t>(before[kernel].root())].node->name;
     };
-    if (action.kind == Action::Kind::kMerge)
-        return fmt::format("merge({}, {}, {})", name(action.kernel), name(action.into), action.level);
-    return fmt::format("reorder({}, {}, {})", name(action.kernel), action.level, action.loop);
+    return fmt::format("merge({}, {}, {})", name(merge.kernel), name(merge.into), merge.level);
 }
 
 }  // namespace tessera::schedule

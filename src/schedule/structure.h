@@ -17,26 +17,23 @@ using Structure = std::vector<lowering::NumberedNest>;
 /// One kernel for each operator.
 Structure unfused(const BlockContext& block);
 
-/// A step from one structure to another.
-struct Action {
-    enum class Kind : uint8_t { kMerge, kReorder };
-    Kind kind = Kind::kMerge;
-    size_t kernel = 0;  ///< the producer's, or that of the loops
+/// A step from one structure to another: a kernel moves into one that reads its results.
+struct Merge {
+    size_t kernel = 0;  ///< the producer's
     size_t into = 0;    ///< the consumer's
-    int level = 0;      ///< number of braces around the place, beginning with the outermost; of the loops
-    int loop = 0;       ///< changes places with the next one
+    int level = 0;      ///< number of braces around the place, less one
 };
 
 /// merge(src, dst, level) for each kernel with one that reads it, at every level around the first reader, and
 /// one further inside. Those whose results are read by other kernels too are stored whole.
-std::vector<Action> merges(const BlockContext& block, const Structure& structure);
-Structure applied(const BlockContext& block, const Structure& structure, const Action& action);
+std::vector<Merge> merges(const BlockContext& block, const Structure& structure);
+Structure applied(const BlockContext& block, const Structure& structure, const Merge& merge);
 
 /// By operator: its results are read inside of its kernel alone.
 std::vector<bool> tiles_of(const BlockContext& block, const lowering::NumberedNest& kernel);
 
 /// As a tiling expression, open tiles as `?`; it tells kernels apart.
 std::string text(const BlockContext& block, const lowering::NumberedNest& kernel);
-std::string text(const BlockContext& block, const Action& action, const Structure& before);
+std::string text(const BlockContext& block, const Merge& merge, const Structure& before);
 
 }  // namespace tessera::schedule

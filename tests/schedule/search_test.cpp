@@ -156,8 +156,8 @@ public:
             if (!seen.insert(key).second) continue;
             least = std::min(least, sum);
             if (!(sum < std::numeric_limits<double>::infinity())) continue;
-            for (const Action& action : merges(*context_, structure))
-                open.push_back(applied(*context_, structure, action));
+            for (const Merge& merge : merges(*context_, structure))
+                open.push_back(applied(*context_, structure, merge));
         }
         return least;
     }
