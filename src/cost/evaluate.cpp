@@ -120,6 +120,18 @@ public:
         return sum;
     }
 
+    double buffer_bytes(const std::vector<bool>& is_tile) const {
+        double sum = 0;
+        for (const TiledOperator& tiled : kernel_.operators) {
+            if (!is_tile[static_cast<size_t>(tiled.op)]) continue;
+            for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+                const Tensor& tensor = facts(tiled).tensors[t];
+                if (tensor.is_result) sum += bytes(tiled, t, extents(tiled, common_loops(tiled, tensor)));
+            }
+        }
+        return sum;
+    }
+
 private:
     const Operator& facts(const TiledOperator& tiled) const {
         return evaluator_.operators_[static_cast<size_t>(tiled.op)];
@@ -128,16 +140,10 @@ private:
         return evaluator_.operators_[static_cast<size_t>(op)].points[point_].extents[static_cast<size_t>(x)];
     }
 
-    /// Bytes of a tensor with these extents of the iterators: the largest access.
+    /// Bytes of a tensor with these extents of the iterators.
     double bytes(const TiledOperator& tiled, size_t tensor, const std::vector<int64_t>& extents) const {
-        const Tensor& t = facts(tiled).tensors[tensor];
-        double most = 0;
-        for (const std::vector<int>& access : t.accesses) {
-            double elements = 1;
-            for (const int x : access) elements *= static_cast<double>(extents[static_cast<size_t>(x)]);
-            most = std::max(most, elements * t.bytes_each);
-        }
-        return std::min(most, facts(tiled).points[point_].whole[tensor]);
+        return std::min(facts(tiled).tensors[tensor].bytes(extents),
+                        facts(tiled).points[point_].whole[tensor]);
     }
 
     /// What one trip of each loop touches, each storage once; and the whole kernel.
@@ -257,20 +263,6 @@ private:
         return common;
     }
 
-public:
-    double buffer_bytes(const std::vector<bool>& is_tile) const {
-        double sum = 0;
-        for (const TiledOperator& tiled : kernel_.operators) {
-            if (!is_tile[static_cast<size_t>(tiled.op)]) continue;
-            for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
-                const Tensor& tensor = facts(tiled).tensors[t];
-                if (tensor.is_result) sum += bytes(tiled, t, extents(tiled, common_loops(tiled, tensor)));
-            }
-        }
-        return sum;
-    }
-
-private:
     Evaluator& evaluator_;
     const TiledKernel& kernel_;
     const size_t point_;

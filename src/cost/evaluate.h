@@ -20,9 +20,8 @@ struct Evaluation {
     /// The sum over the operators of max(compute + stalls, levels) (paper 000, eq. 16): a core computes one
     /// after the other.
     double seconds = 0;
-    double buffer_bytes =
-        0;             ///< of the tiles of values that exist in tiles only, at the bounds of the symbols
-    double calls = 0;  ///< of leaves
+    double buffer_bytes = 0;   ///< of values that exist in tiles only, at the bounds of the symbols
+    double calls = 0;          ///< of leaves
     std::string why_infinite;  ///< the operator that cannot be computed, and why; empty if there is none
 };
 
@@ -68,6 +67,9 @@ private:
         bool is_result;
         bool is_constant;   ///< or a state
         int producer = -1;  ///< operator of the block that makes it
+
+        /// Of the largest access, with these extents of the iterators.
+        double bytes(const std::vector<int64_t>& extents) const;
     };
     struct AtPoint {
         std::vector<int64_t> extents;

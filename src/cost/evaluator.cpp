@@ -1,4 +1,5 @@
 // What an evaluator knows of a block: its tensors, their places, and the prices of leaves.
+#include <algorithm>
 #include <map>
 
 #include "cost/evaluate.h"
@@ -49,20 +50,21 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
             op.points.push_back(std::move(at));
         }
         AtPoint bounds{links.operators[o].largest, {}};
-        for (const Tensor& tensor : op.tensors) {
-            double most = 0;
-            for (const std::vector<int>& access : tensor.accesses) {
-                double elements = 1;
-                for (const int x : access)
-                    elements *= static_cast<double>(bounds.extents[static_cast<size_t>(x)]);
-                most = std::max(most, elements * tensor.bytes_each);
-            }
-            bounds.whole.push_back(most);
-        }
+        for (const Tensor& tensor : op.tensors) bounds.whole.push_back(tensor.bytes(bounds.extents));
         op.points.push_back(std::move(bounds));
         for (const ValueId result : node.results) producers[storage.base(result)] = static_cast<int>(o);
         operators_.push_back(std::move(op));
     }
+}
+
+double Evaluator::Tensor::bytes(const std::vector<int64_t>& extents) const {
+    double most = 0;
+    for (const std::vector<int>& access : accesses) {
+        double elements = 1;
+        for (const int x : access) elements *= static_cast<double>(extents[static_cast<size_t>(x)]);
+        most = std::max(most, elements * bytes_each);
+    }
+    return most;
 }
 
 int Evaluator::number_of(int op, const plan::Leaf& leaf) {

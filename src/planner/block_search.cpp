@@ -1,7 +1,6 @@
 #include "planner/block_search.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
@@ -82,7 +81,7 @@ public:
         do found.schedule = schedule::search(context_, search);
         while (!do_lower(found.schedule));
         for (const schedule::SolvedKernel& kernel : found.schedule.kernels) {
-            FoundKernel each{{}, nest_of(kernel), kernel.cost.seconds};
+            FoundKernel each{{}, nest_of(kernel)};
             for (const int op : kernel.nest.operators())
                 each.group.nodes.push_back(links_.operators[static_cast<size_t>(op)].node);
             found.kernels.push_back(std::move(each));

@@ -14,7 +14,6 @@ namespace tessera::planner {
 struct FoundKernel {
     Group group;
     plan::Nest nest;
-    double seconds = 0;
 };
 
 struct BlockSchedule {

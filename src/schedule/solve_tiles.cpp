@@ -19,6 +19,8 @@ constexpr double kAlike = 1.02;
 /// certain.
 constexpr double kMistrust = 0.02;
 
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
 /// The sizes that a tile of an iterator may have, ascending; the last one is the extent.
 std::vector<int64_t> sizes_of(int64_t extent, bool is_constant) {
     std::vector<int64_t> sizes;
@@ -56,20 +58,23 @@ public:
         }
         for (int64_t refused = 0; refused < options_.refusals;) {
             Found* best = best_by_rank();
-            if (!best) return std::nullopt;
-            if (has_refused(*best)) {
-                price(*best);
-            } else if (lowers(*best)) {
+            if (!best && !price_the_rest()) return std::nullopt;
+            if (!best) continue;
+            const TiledKernel tiled = lowering::tiled_kernel(block_.links, best->nest, is_tile_);
+            if (has_refused(*best, tiled)) {
+                least_ = kInfinite;
+                price(*best, tiled);
+            } else if (lowers(*best, tiled)) {
                 if (is_proved || best->has_neighbours)
                     return SolvedKernel{best->nest, best->leaves, best->cost, best->seconds, is_proved};
                 best->has_neighbours = true;
                 try_neighbours(best->sizes);
-            } else if (!learn_from(*best)) {
+            } else if (!learn_from(*best, tiled)) {
                 ++refused;
-                best->seconds = std::numeric_limits<double>::infinity();
+                best->is_refused = true;
+                best->seconds = kInfinite;
             }
-            least_ = std::numeric_limits<double>::infinity();
-            for (const auto& [sizes, found] : tried_) least_ = std::min(least_, found.seconds);
+            find_least();
         }
         return std::nullopt;
     }
@@ -80,13 +85,14 @@ private:
         std::vector<int64_t> sizes;
     };
     struct Found {
-        double seconds = std::numeric_limits<double>::infinity();
+        double seconds = kInfinite;
         NumberedNest nest;
         std::vector<int> leaves;
         cost::Evaluation cost;
         std::vector<int64_t> sizes = {};  ///< of the variables
         size_t loops = 0;
         bool has_neighbours = false;  ///< these were tried
+        bool is_refused = false;      ///< it does not lower
     };
 
     /// Buffers that leave room for other data in the innermost cache are all small enough.
@@ -161,10 +167,27 @@ private:
     Found* best_by_rank() {
         Found* best = nullptr;
         for (auto& [sizes, found] : tried_) {
-            if (!(found.seconds <= kAlike * least_)) continue;
+            if (!(found.seconds < kInfinite) || found.seconds > kAlike * least_) continue;
             if (!best || rank(found) < rank(*best)) best = &found;
         }
         return best;
+    }
+
+    void find_least() {
+        least_ = kInfinite;
+        for (const auto& [sizes, found] : tried_) least_ = std::min(least_, found.seconds);
+    }
+
+    /// Prices the choices that were left out beside faster ones, which have all been refused since.
+    /// @return whether one can be computed
+    bool price_the_rest() {
+        for (auto& [sizes, found] : tried_) {
+            if (found.is_refused) continue;
+            least_ = kInfinite;
+            price(found, lowering::tiled_kernel(block_.links, found.nest, is_tile_));
+        }
+        find_least();
+        return least_ < kInfinite;
     }
 
     /// Choices that differ in one size: they may take about as long and be of a better rank.
@@ -181,26 +204,20 @@ private:
     double evaluate() {
         const TiledKernel tiled = lowering::tiled_kernel(block_.links, nest_, is_tile_);
         ++work_;
-        if (!tiled.problem.empty()) return std::numeric_limits<double>::infinity();
-        NumberedNest small = lowering::without_lone_loops(nest_, tiled.is_kept);
+        if (!tiled.problem.empty()) return kInfinite;
         const std::vector<int64_t> key = key_of(tiled);
         if (const auto known = tried_.find(key); known != tried_.end()) return known->second.seconds;
-        Found found{.nest = std::move(small)};
+        Found found{.nest = lowering::without_lone_loops(nest_, tiled.is_kept)};
         for (const Variable& variable : variables_) found.sizes.push_back(variable.loop->tile);
         price(found, tiled);
         least_ = std::min(least_, found.seconds);
         return tried_.emplace(key, std::move(found)).first->second.seconds;
     }
 
-    void price(Found& found) {
-        least_ = std::numeric_limits<double>::infinity();
-        price(found, lowering::tiled_kernel(block_.links, found.nest, is_tile_));
-    }
-
     /// By the leaves that compute fastest; infinite if it is far from the least.
     void price(Found& found, const TiledKernel& tiled) {
         found.leaves.clear();
-        found.seconds = std::numeric_limits<double>::infinity();
+        found.seconds = kInfinite;
         const double most = kAlike * least_ * static_cast<double>(block_.evaluator.workers());
         double compute = 0, in_loops = 0;
         for (size_t i = 0; i < tiled.operators.size(); ++i) {
@@ -275,7 +292,7 @@ private:
             key.push_back(tiled.loops[static_cast<size_t>(loop)].tile);
         }
         if (const auto known = cheapest_.find(key); known != cheapest_.end()) return known->second;
-        std::pair<int, double> best{-1, std::numeric_limits<double>::infinity()};
+        std::pair<int, double> best{-1, kInfinite};
         const LeafMemo::Kind kind = kind_of(tiled, at);
         const cost::Evaluator::Part priced = block_.evaluator.part(tiled, at);
         for (const int leaf : block_.leaves[static_cast<size_t>(part.op)]) {
@@ -291,18 +308,16 @@ private:
         return LeafMemo::kind_of(block_.links, tiled, at, is_tile_);
     }
 
-    bool has_refused(const Found& found) const {
-        const TiledKernel tiled = lowering::tiled_kernel(block_.links, found.nest, is_tile_);
+    bool has_refused(const Found& found, const TiledKernel& tiled) const {
         for (size_t i = 0; i < found.leaves.size(); ++i)
             if (block_.memo.has_refused(kind_of(tiled, i), found.leaves[i])) return true;
         return false;
     }
 
     /// Not asked again where each leaf has lowered in a part of this kind.
-    bool lowers(const Found& found) {
+    bool lowers(const Found& found, const TiledKernel& tiled) {
         if (!block_.lowers) return true;
         if (block_.illegal.contains(text(block_, found.nest))) return false;
-        const TiledKernel tiled = lowering::tiled_kernel(block_.links, found.nest, is_tile_);
         bool is_known = true;
         for (size_t i = 0; i < found.leaves.size() && is_known; ++i)
             is_known = block_.memo.has_accepted(kind_of(tiled, i), found.leaves[i]);
@@ -314,8 +329,7 @@ private:
     }
 
     /// Remembers leaves that do not lower beside plain leaves of the others. @return false if all do
-    bool learn_from(const Found& found) {
-        const TiledKernel tiled = lowering::tiled_kernel(block_.links, found.nest, is_tile_);
+    bool learn_from(const Found& found, const TiledKernel& tiled) {
         std::vector<int> plain = found.leaves;
         for (size_t i = 0; i < plain.size(); ++i)
             if (!is_folded_in_parts(block_.links, tiled, i))
@@ -343,7 +357,7 @@ private:
     const TileOptions& options_;
     int64_t& work_;
     std::vector<Variable> variables_;
-    double least_ = std::numeric_limits<double>::infinity();
+    double least_ = kInfinite;
     std::map<std::vector<int64_t>, Found> tried_;
     std::map<std::vector<int64_t>, std::pair<int, double>> cheapest_;
 };
