@@ -17,16 +17,10 @@ namespace {
 /// and the last stores, some 30 cycles.
 constexpr double kCallSeconds = 10e-9;
 
-double seconds_of(const LeafCost& cost) {
-    return cost.near_seconds + cost.calls * kCallSeconds;
-}
-
 }  // namespace
 
-size_t Evaluator::Hash::operator()(const std::vector<int64_t>& key) const {
-    size_t hash = key.size();
-    for (const int64_t value : key) hash = hash * 0x9e3779b97f4a7c15ULL + static_cast<size_t>(value);
-    return hash ^ (hash >> 29);
+double Evaluator::seconds_of(const LeafCost& cost) {
+    return cost.near_seconds + cost.calls * kCallSeconds;
 }
 
 /// A kernel at one point.
@@ -88,7 +82,8 @@ public:
         for (size_t i = 0; i < kernel_.operators.size(); ++i) {
             const TiledOperator& tiled = kernel_.operators[i];
             const plan::Leaf& leaf = evaluator_.leaf(leaves[i]);
-            const LeafCost& price = evaluator_.price(leaves[i], extents(tiled, tiled.loops.size()));
+            const LeafCost& price = evaluator_.price(
+                leaves[i], evaluator_.number_of_extents(tiled.op, extents(tiled, tiled.loops.size())));
             if (!price.why_infinite.empty() && sum.why_infinite.empty())
                 sum.why_infinite = fmt::format(
                     "{}: {}", evaluator_.links_.operators[static_cast<size_t>(tiled.op)].node->name,
@@ -283,7 +278,7 @@ Evaluator::Part Evaluator::part(const TiledKernel& kernel, size_t at) {
     const TiledOperator& tiled = kernel.operators[at];
     for (size_t p = 0; p < points_.size(); ++p) {
         const OfKernel here(*this, kernel, p);
-        part.extents.push_back(here.extents(tiled, tiled.loops.size()));
+        part.extents.push_back(number_of_extents(tiled.op, here.extents(tiled, tiled.loops.size())));
         part.executions.push_back(here.executions(tiled, tiled.loops.size()));
     }
     return part;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -9,6 +11,7 @@
 #include "cost/cost_model.h"
 #include "cost/weighted_sizes.h"
 #include "lowering/tiled_kernel.h"
+#include "support/hash_vector.h"
 
 namespace tessera::cost {
 
@@ -38,6 +41,8 @@ public:
     /// The number of a leaf, by which the evaluator remembers its prices.
     int number_of(int op, const plan::Leaf& leaf);
     const plan::Leaf& leaf(int number) const { return leaves_[static_cast<size_t>(number)].leaf; }
+    /// Equal for leaves that differ in their register blocks alone.
+    int family(int leaf) const { return leaves_[static_cast<size_t>(leaf)].family; }
 
     /// The mean over the points. @param leaves numbers of those of the kernel's operators, in their order
     /// @param is_tile by operator of the block: its results exist in tiles only
@@ -46,12 +51,15 @@ public:
 
     int64_t workers() const { return workers_; }
     double capacity(size_t level) const { return capacity_[level]; }  ///< in bytes, of one worker
+    /// No kernel computes the operator in less time by one of these leaves, nor reads and writes what other
+    /// kernels see. @param is_free by operator of the block: its results need not be stored
+    double least_seconds(int op, std::span<const int> leaves, const std::vector<bool>& is_free);
     /// Of one barrier, by the weights of the points.
     double barrier_seconds() const;
 
     /// An operator's part of a kernel, at each point.
     struct Part {
-        std::vector<std::vector<int64_t>> extents;
+        std::vector<int> extents;  ///< by number
         std::vector<double> executions;
     };
     Part part(const lowering::TiledKernel& kernel, size_t at);
@@ -79,20 +87,22 @@ private:
         std::vector<Tensor> tensors;  ///< as Definition::tensors
         std::vector<Layout> layouts;
         std::vector<AtPoint> points;  ///< and last the upper bounds of the symbols
-    };
-    struct Hash {
-        size_t operator()(const std::vector<int64_t>& key) const;
+        /// Numbers of extents of its iterators, for which leaves have prices.
+        std::unordered_map<std::vector<int64_t>, int, HashVector> numbers = {};
+        std::vector<std::vector<int64_t>> extents = {};  ///< by number
     };
     struct NumberedLeaf {
-        int op;
+        int op, family;
         plan::Leaf leaf;
         CostModel::PricedLeaf priced;
-        std::unordered_map<std::vector<int64_t>, LeafCost, Hash> prices;  ///< by extents
+        std::vector<std::optional<LeafCost>> prices;  ///< by number of extents
     };
     class OfKernel;
 
-    const LeafCost& price(int leaf, const std::vector<int64_t>& extents);
+    int number_of_extents(int op, const std::vector<int64_t>& extents);
+    const LeafCost& price(int leaf, int extents);
     size_t level_of(double bytes) const;
+    static double seconds_of(const LeafCost& cost);
 
     const lowering::BlockLinks& links_;
     const std::vector<WeightedSizes> points_;
@@ -102,6 +112,7 @@ private:
     std::vector<Operator> operators_;
     std::vector<double> capacity_;  ///< by level, of one worker
     std::vector<NumberedLeaf> leaves_;
+    std::map<std::string, int> families_;
 };
 
 }  // namespace tessera::cost

@@ -71,9 +71,11 @@ int Evaluator::number_of(int op, const plan::Leaf& leaf) {
     for (size_t i = 0; i < leaves_.size(); ++i)
         if (leaves_[i].op == op && leaves_[i].leaf == leaf) return static_cast<int>(i);
     const Operator& facts = operators_[static_cast<size_t>(op)];
+    plan::Leaf like = leaf;
+    for (const plan::Parameter& parameter : leaf.kernel->parameters)
+        if (parameter.is_of_block) like.reset(parameter);
     leaves_.push_back(
-        {op,
-         leaf,
+        {op, families_.emplace(plan::print(like), static_cast<int>(families_.size())).first->second, leaf,
          model_.priced(*links_.operators[static_cast<size_t>(op)].node->definition(), leaf, facts.layouts),
          {}});
     return static_cast<int>(leaves_.size()) - 1;
@@ -85,12 +87,20 @@ size_t Evaluator::level_of(double bytes) const {
     return level;
 }
 
-const LeafCost& Evaluator::price(int leaf, const std::vector<int64_t>& extents) {
-    std::unordered_map<std::vector<int64_t>, LeafCost, Hash>& known =
-        leaves_[static_cast<size_t>(leaf)].prices;
-    const auto at = known.find(extents);
-    if (at != known.end()) return at->second;
-    return known.emplace(extents, leaves_[static_cast<size_t>(leaf)].priced(extents)).first->second;
+int Evaluator::number_of_extents(int op, const std::vector<int64_t>& extents) {
+    Operator& facts = operators_[static_cast<size_t>(op)];
+    const auto [at, is_new] = facts.numbers.emplace(extents, static_cast<int>(facts.extents.size()));
+    if (is_new) facts.extents.push_back(extents);
+    return at->second;
+}
+
+const LeafCost& Evaluator::price(int leaf, int extents) {
+    NumberedLeaf& numbered = leaves_[static_cast<size_t>(leaf)];
+    const auto at = static_cast<size_t>(extents);
+    if (numbered.prices.size() <= at) numbered.prices.resize(at + 1);
+    std::optional<LeafCost>& known = numbered.prices[at];
+    if (!known) known = numbered.priced(operators_[static_cast<size_t>(numbered.op)].extents[at]);
+    return *known;
 }
 
 }  // namespace tessera::cost

@@ -8,6 +8,7 @@
 
 #include "cost/evaluate.h"
 #include "lowering/tiled_kernel.h"
+#include "schedule/cheapest_leaf.h"
 #include "schedule/leaf_memo.h"
 
 namespace tessera::schedule {
@@ -32,7 +33,8 @@ struct BlockContext {
     std::function<bool(const lowering::NumberedNest& nest, const std::vector<int>& leaves,
                        const std::vector<bool>& is_tile)>
         lowers = {};
-    LeafMemo memo = {};  ///< what `lowers` has said
+    LeafMemo memo = LeafMemo(evaluator);  ///< what `lowers` has said
+    CheapestLeaves cheapest = {};
     /// Kernels that do not lower although each of their leaves does in such a part.
     std::set<std::string> illegal = {};
 };

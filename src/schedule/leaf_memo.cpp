@@ -9,8 +9,10 @@ namespace {
 /// Lanes of most machines divide this.
 constexpr int64_t kWholeLanes = 16;
 
-/// After refusals in so many kinds of parts it is the operator that a leaf does not suit, and not the tiles.
-constexpr int kEnough = 4;
+/// After refusals in so many kinds of parts it is the operator that a family does not suit, and not the
+/// tiles; after those of so many leaves it is the family.
+constexpr int kEnoughKinds = 4;
+constexpr int kEnoughLeaves = 3;
 
 /// Numbers of a kind that do not depend on tile sizes: operator, folded in parts, result in tiles, and the
 /// number of operands whose place follows.
@@ -57,29 +59,40 @@ LeafMemo::Kind LeafMemo::without_sizes(const Kind& kind) {
             kind.begin() + static_cast<ptrdiff_t>(kFixed) + static_cast<ptrdiff_t>(kind[kFixed - 1])};
 }
 
-bool LeafMemo::has_refused(const Kind& kind, int leaf) const {
-    const auto known = refused_.find(kind);
-    if (known != refused_.end() && known->second.contains(leaf)) return true;
-    const bool is_folded = kind[1] != 0;
-    if (is_folded) return false;
-    const auto record = records_.find(without_sizes(kind));
-    if (record == records_.end() || record->second.accepted.contains(leaf)) return false;
-    const auto refusals = record->second.refusals.find(leaf);
-    return refusals != record->second.refusals.end() && refusals->second >= kEnough;
+bool LeafMemo::OfKind::has_refused(int leaf) const {
+    if (record_ && record_->refused.contains(leaf)) return true;
+    const int family = memo_.evaluator_.family(leaf);
+    if (!of_all_sizes_ || (record_ && record_->accepted_families.contains(family))) return false;
+    if (record_) {
+        const auto refusals = record_->refusals_of_family.find(family);
+        if (refusals != record_->refusals_of_family.end() && refusals->second >= kEnoughLeaves) return true;
+    }
+    const auto refusals = of_all_sizes_->refusals.find(family);
+    return refusals != of_all_sizes_->refusals.end() && refusals->second >= kEnoughKinds &&
+           !of_all_sizes_->accepted.contains(family);
 }
 
-bool LeafMemo::has_accepted(const Kind& kind, int leaf) const {
-    const auto known = accepted_.find(kind);
-    return known != accepted_.end() && known->second.contains(leaf);
+LeafMemo::OfKind LeafMemo::of(const Kind& kind) const {
+    const auto record = records_.find(kind);
+    const bool is_folded = kind[1] != 0;
+    const auto family = is_folded ? of_all_sizes_.end() : of_all_sizes_.find(without_sizes(kind));
+    return {*this, record == records_.end() ? nullptr : &record->second,
+            family == of_all_sizes_.end() ? nullptr : &family->second};
 }
 
 void LeafMemo::refuse(const Kind& kind, int leaf) {
-    if (refused_[kind].insert(leaf).second) ++records_[without_sizes(kind)].refusals[leaf];
+    Record& record = records_[kind];
+    if (!record.refused.insert(leaf).second) return;
+    const int family = evaluator_.family(leaf);
+    Family& of_all_sizes = of_all_sizes_[without_sizes(kind)];
+    if (++record.refusals_of_family[family] == 1) ++of_all_sizes.refusals[family];
 }
 
 void LeafMemo::accept(const Kind& kind, int leaf) {
-    accepted_[kind].insert(leaf);
-    records_[without_sizes(kind)].accepted.insert(leaf);
+    Record& record = records_[kind];
+    record.accepted.insert(leaf);
+    record.accepted_families.insert(evaluator_.family(leaf));
+    of_all_sizes_[without_sizes(kind)].accepted.insert(evaluator_.family(leaf));
 }
 
 }  // namespace tessera::schedule

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "cost/evaluate.h"
 #include "lowering/tiled_kernel.h"
 
 namespace tessera::schedule {
@@ -15,30 +16,54 @@ bool is_folded_in_parts(const lowering::BlockLinks& links, const lowering::Tiled
 /// Which leaves have lowered in which parts of operators. Lowering tells it for a nest, and takes a thousand
 /// times as long as an evaluation; here parts of one kind share the answer. A part's kind is what strides and
 /// limits of micro-kernels depend on: which iterators are tiled, whether lanes fit into their tiles, and
-/// which operands and results are tiles. So a refusal may be too hasty; what was accepted is lowered in the
-/// end.
+/// which operands and results are tiles. Leaves of one family, which differ in register blocks alone, share
+/// it after several refusals. So a refusal may be too hasty; what was accepted is lowered in the end.
 class LeafMemo {
 public:
     using Kind = std::vector<int64_t>;
     static Kind kind_of(const lowering::BlockLinks& links, const lowering::TiledKernel& kernel, size_t at,
                         const std::vector<bool>& is_tile);
 
-    bool has_refused(const Kind& kind, int leaf) const;
-    bool has_accepted(const Kind& kind, int leaf) const;
+    explicit LeafMemo(const cost::Evaluator& evaluator) : evaluator_(evaluator) {}
+
+    /// What is known of a kind of parts.
+    class OfKind;
+    OfKind of(const Kind& kind) const;
     void refuse(const Kind& kind, int leaf);
     void accept(const Kind& kind, int leaf);
 
 private:
-    /// A leaf that was refused in several kinds of parts and accepted in none is refused in all that differ
-    /// in tile sizes alone; but not where it folds in parts, which tiles that are too large forbid.
     struct Record {
-        std::map<int, int> refusals;  ///< by leaf: kinds
+        std::set<int> refused, accepted;        ///< leaves
+        std::map<int, int> refusals_of_family;  ///< number of refused leaves
+        std::set<int> accepted_families;
+    };
+    /// A family that was refused in several kinds of parts and accepted in none is refused in all that differ
+    /// in tile sizes alone; but not where it folds in parts, which tiles that are too large forbid.
+    struct Family {
+        std::map<int, int> refusals;  ///< number of kinds
         std::set<int> accepted;
     };
     static Kind without_sizes(const Kind& kind);
 
-    std::map<Kind, std::set<int>> refused_, accepted_;
+    const cost::Evaluator& evaluator_;
     std::map<Kind, Record> records_;
+    std::map<Kind, Family> of_all_sizes_;
+};
+
+class LeafMemo::OfKind {
+public:
+    bool has_refused(int leaf) const;
+    bool has_accepted(int leaf) const { return record_ && record_->accepted.contains(leaf); }
+
+private:
+    friend class LeafMemo;
+    OfKind(const LeafMemo& memo, const Record* record, const Family* of_all_sizes)
+        : memo_(memo), record_(record), of_all_sizes_(of_all_sizes) {}
+
+    const LeafMemo& memo_;
+    const Record* record_;        ///< null: nothing is known
+    const Family* of_all_sizes_;  ///< null, too, where operators fold in parts
 };
 
 }  // namespace tessera::schedule

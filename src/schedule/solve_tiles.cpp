@@ -221,7 +221,7 @@ private:
         const double most = kAlike * least_ * static_cast<double>(block_.evaluator.workers());
         double compute = 0, in_loops = 0;
         for (size_t i = 0; i < tiled.operators.size(); ++i) {
-            const auto [leaf, seconds] = cheapest(tiled, i);
+            const auto [leaf, seconds] = cheapest_leaf(block_, tiled, i, is_tile_);
             found.leaves.push_back(leaf);
             compute += seconds;
             if (!(compute < most)) return;
@@ -281,36 +281,13 @@ private:
         return key;
     }
 
-    /// The leaf that computes the operator fastest in its part, and the time.
-    std::pair<int, double> cheapest(const TiledKernel& tiled, size_t at) {
-        const TiledOperator& part = tiled.operators[at];
-        std::vector<int64_t> key = {part.op, is_folded_in_parts(block_.links, tiled, at) ? 1 : 0};
-        for (const lowering::PartRange& range : part.ranges) key.push_back(range.largest);
-        for (const int loop : part.loops) {  // how often it is executed
-            key.push_back(tiled.loops[static_cast<size_t>(loop)].op);
-            key.push_back(tiled.loops[static_cast<size_t>(loop)].iterator);
-            key.push_back(tiled.loops[static_cast<size_t>(loop)].tile);
-        }
-        if (const auto known = cheapest_.find(key); known != cheapest_.end()) return known->second;
-        std::pair<int, double> best{-1, kInfinite};
-        const LeafMemo::Kind kind = kind_of(tiled, at);
-        const cost::Evaluator::Part priced = block_.evaluator.part(tiled, at);
-        for (const int leaf : block_.leaves[static_cast<size_t>(part.op)]) {
-            if (key[1] != 0 && !block_.evaluator.leaf(leaf).kernel->tiles_reductions) continue;
-            if (block_.memo.has_refused(kind, leaf)) continue;
-            const double seconds = block_.evaluator.compute(priced, leaf);
-            if (seconds < best.second) best = {leaf, seconds};
-        }
-        return cheapest_.emplace(key, best).first->second;
-    }
-
     LeafMemo::Kind kind_of(const TiledKernel& tiled, size_t at) const {
         return LeafMemo::kind_of(block_.links, tiled, at, is_tile_);
     }
 
     bool has_refused(const Found& found, const TiledKernel& tiled) const {
         for (size_t i = 0; i < found.leaves.size(); ++i)
-            if (block_.memo.has_refused(kind_of(tiled, i), found.leaves[i])) return true;
+            if (block_.memo.of(kind_of(tiled, i)).has_refused(found.leaves[i])) return true;
         return false;
     }
 
@@ -320,7 +297,7 @@ private:
         if (block_.illegal.contains(text(block_, found.nest))) return false;
         bool is_known = true;
         for (size_t i = 0; i < found.leaves.size() && is_known; ++i)
-            is_known = block_.memo.has_accepted(kind_of(tiled, i), found.leaves[i]);
+            is_known = block_.memo.of(kind_of(tiled, i)).has_accepted(found.leaves[i]);
         if (is_known) return true;
         if (!block_.lowers(found.nest, found.leaves, is_tile_)) return false;
         for (size_t i = 0; i < found.leaves.size(); ++i)
@@ -347,7 +324,7 @@ private:
             if (is_folded_in_parts(block_.links, tiled, i)) try_leaf(i);
         for (size_t i = 0; i < plain.size() && !has_learned; ++i)
             if (plain[i] != found.leaves[i]) try_leaf(i);
-        if (has_learned) cheapest_.clear();
+        if (has_learned) block_.cheapest.clear();
         return has_learned;
     }
 
@@ -359,7 +336,6 @@ private:
     std::vector<Variable> variables_;
     double least_ = kInfinite;
     std::map<std::vector<int64_t>, Found> tried_;
-    std::map<std::vector<int64_t>, std::pair<int, double>> cheapest_;
 };
 
 }  // namespace
