@@ -61,31 +61,32 @@ LeafMemo::Kind LeafMemo::without_sizes(const Kind& kind) {
 
 bool LeafMemo::OfKind::has_refused(int leaf) const {
     if (record_ && record_->refused.contains(leaf)) return true;
+    // A tile that a streaming softmax folds has a largest size.
+    if (is_folded_ && !memo_.evaluator_.leaf(leaf).kernel->product.n) return false;
+    const auto is_enough = [&](const std::map<int, int>& refusals, int enough) {
+        const auto found = refusals.find(memo_.evaluator_.family(leaf));
+        return found != refusals.end() && found->second >= enough;
+    };
     const int family = memo_.evaluator_.family(leaf);
-    if (!of_all_sizes_ || (record_ && record_->accepted_families.contains(family))) return false;
-    if (record_) {
-        const auto refusals = record_->refusals_of_family.find(family);
-        if (refusals != record_->refusals_of_family.end() && refusals->second >= kEnoughLeaves) return true;
-    }
-    const auto refusals = of_all_sizes_->refusals.find(family);
-    return refusals != of_all_sizes_->refusals.end() && refusals->second >= kEnoughKinds &&
-           !of_all_sizes_->accepted.contains(family);
+    if (record_ && !record_->accepted_families.contains(family) &&
+        is_enough(record_->refusals_of_family, kEnoughLeaves))
+        return true;
+    return of_all_sizes_ && !of_all_sizes_->accepted.contains(family) &&
+           is_enough(of_all_sizes_->refusals, kEnoughKinds);
 }
 
 LeafMemo::OfKind LeafMemo::of(const Kind& kind) const {
     const auto record = records_.find(kind);
-    const bool is_folded = kind[1] != 0;
-    const auto family = is_folded ? of_all_sizes_.end() : of_all_sizes_.find(without_sizes(kind));
+    const auto of_all_sizes = of_all_sizes_.find(without_sizes(kind));
     return {*this, record == records_.end() ? nullptr : &record->second,
-            family == of_all_sizes_.end() ? nullptr : &family->second};
+            of_all_sizes == of_all_sizes_.end() ? nullptr : &of_all_sizes->second, kind[1] != 0};
 }
 
 void LeafMemo::refuse(const Kind& kind, int leaf) {
     Record& record = records_[kind];
     if (!record.refused.insert(leaf).second) return;
     const int family = evaluator_.family(leaf);
-    Family& of_all_sizes = of_all_sizes_[without_sizes(kind)];
-    if (++record.refusals_of_family[family] == 1) ++of_all_sizes.refusals[family];
+    if (++record.refusals_of_family[family] == kEnoughLeaves) ++of_all_sizes_[without_sizes(kind)].refusals[family];
 }
 
 void LeafMemo::accept(const Kind& kind, int leaf) {

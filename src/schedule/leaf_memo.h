@@ -39,7 +39,7 @@ private:
         std::set<int> accepted_families;
     };
     /// A family that was refused in several kinds of parts and accepted in none is refused in all that differ
-    /// in tile sizes alone; but not where it folds in parts, which tiles that are too large forbid.
+    /// in tile sizes alone.
     struct Family {
         std::map<int, int> refusals;  ///< number of kinds
         std::set<int> accepted;
@@ -58,12 +58,13 @@ public:
 
 private:
     friend class LeafMemo;
-    OfKind(const LeafMemo& memo, const Record* record, const Family* of_all_sizes)
-        : memo_(memo), record_(record), of_all_sizes_(of_all_sizes) {}
+    OfKind(const LeafMemo& memo, const Record* record, const Family* of_all_sizes, bool is_folded)
+        : memo_(memo), record_(record), of_all_sizes_(of_all_sizes), is_folded_(is_folded) {}
 
     const LeafMemo& memo_;
     const Record* record_;        ///< null: nothing is known
-    const Family* of_all_sizes_;  ///< null, too, where operators fold in parts
+    const Family* of_all_sizes_;  ///< null: nothing is known
+    const bool is_folded_;
 };
 
 }  // namespace tessera::schedule
