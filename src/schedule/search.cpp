@@ -29,16 +29,42 @@ constexpr double kShareOfBarriers = 0.25;
 /// more than this share.
 constexpr double kWorthwhile = 0.999;
 
+/// A merge must be able to save more than this share of the unfused time of the block.
+constexpr double kNoticeable = 0.0005;
+
 /// Kernels that were solved, each once.
 class SolvedKernels {
 public:
-    SolvedKernels(BlockContext& block, const TileOptions& options) : block_(block), options_(options) {}
+    SolvedKernels(BlockContext& block, const TileOptions& options) : block_(block), options_(options) {
+        std::vector<bool> is_free;
+        for (const bool is_whole : block.is_whole) is_free.push_back(!is_whole);
+        for (size_t op = 0; op < block.leaves.size(); ++op)
+            least_seconds_.push_back(
+                block.evaluator.least_seconds(static_cast<int>(op), block.leaves[op], is_free));
+        for (const NumberedNest& kernel : unfused(block)) unfused_seconds_ += seconds(kernel);
+    }
 
     const std::optional<SolvedKernel>& operator()(const NumberedNest& kernel) {
         const std::string key = text(block_, kernel);
         const auto known = kernels_.find(key);
         if (known != kernels_.end()) return known->second;
         return kernels_.emplace(key, solve_tiles(block_, kernel, options_, work_)).first->second;
+    }
+
+    double seconds(const NumberedNest& kernel) {
+        const std::optional<SolvedKernel>& solved = (*this)(kernel);
+        TESSERA_CHECK(solved, "{} does not lower", text(block_, kernel));
+        return solved->cost.seconds;
+    }
+    double unfused_seconds() const { return unfused_seconds_; }
+
+    /// Whether two kernels may become noticeably faster in one, alone or with further ones: none becomes
+    /// faster than computing its operators and reading what kernels never make.
+    bool may_save(const NumberedNest& a, const NumberedNest& b) {
+        double saved = seconds(a) + seconds(b) + kShareOfBarriers * block_.evaluator.barrier_seconds();
+        for (const NumberedNest* kernel : {&a, &b})
+            for (const int op : kernel->operators()) saved -= least_seconds_[static_cast<size_t>(op)];
+        return saved > kNoticeable * unfused_seconds_;
     }
 
     int64_t work() const { return work_; }
@@ -52,6 +78,8 @@ private:
     BlockContext& block_;
     const TileOptions& options_;
     int64_t work_ = 0;
+    double unfused_seconds_ = 0;
+    std::vector<double> least_seconds_;  ///< by operator
     std::map<std::string, std::optional<SolvedKernel>> kernels_;
 };
 
@@ -151,8 +179,8 @@ private:
         for (const Merge& merge : merges(block_, state.structure)) {
             const NumberedNest& from = state.structure[merge.kernel];
             const NumberedNest& into = state.structure[merge.into];
-            if (!is_within(from, part_) || !is_within(into, part_)) continue;
-            actions.emplace_back(solved_(from)->cost.seconds + solved_(into)->cost.seconds, merge);
+            if (!is_within(from, part_) || !is_within(into, part_) || !solved_.may_save(from, into)) continue;
+            actions.emplace_back(solved_.seconds(from) + solved_.seconds(into), merge);
         }
         std::ranges::stable_sort(actions, [](const auto& a, const auto& b) { return a.first < b.first; });
         for (const auto& [seconds, merge] : actions) state.untried.push_back(merge);
@@ -235,7 +263,7 @@ public:
         : block_(block), options_(options), solved_(block, options.tiles), structure_(unfused(block)) {}
 
     Schedule run() {
-        out_.unfused_seconds = seconds();
+        out_.unfused_seconds = solved_.unfused_seconds();
         out_.is_exhausted = true;
         while (const std::optional<Operators> part = next_part()) {
             if (out_.states >= options_.states) {
@@ -250,34 +278,27 @@ public:
             out_.states += tree.report().states;
             out_.is_exhausted = out_.is_exhausted && tree.report().is_exhausted;
         }
-        out_.seconds = seconds();
         out_.kernels_solved = static_cast<int64_t>(solved_.count());
         out_.work = solved_.work();
         out_.is_proved = out_.is_exhausted && out_.parts.size() <= 1 && solved_.are_all_proved();
-        for (const NumberedNest& kernel : structure_) out_.kernels.push_back(*solved_(kernel));
+        for (const NumberedNest& kernel : structure_) {
+            out_.kernels.push_back(*solved_(kernel));
+            out_.seconds += solved_.seconds(kernel);
+        }
         return std::move(out_);
     }
 
 private:
-    double seconds() {
-        double sum = 0;
-        for (const NumberedNest& kernel : structure_) {
-            const std::optional<SolvedKernel>& each = solved_(kernel);
-            TESSERA_CHECK(each, "{} has no kernel of its own", text(block_, kernel));
-            sum += each->cost.seconds;
-        }
-        return sum;
-    }
-
     /// The operators of kernels around the two that take most time of those that might be merged and were not
     /// yet searched together in these kernels.
     std::optional<Operators> next_part() {
         std::vector<std::pair<size_t, size_t>> edges;
         for (const Merge& merge : merges(block_, structure_))
-            if (edges.empty() || edges.back() != std::pair(merge.kernel, merge.into))
+            if ((edges.empty() || edges.back() != std::pair(merge.kernel, merge.into)) &&
+                solved_.may_save(structure_[merge.kernel], structure_[merge.into]))
                 edges.emplace_back(merge.kernel, merge.into);
         std::vector<double> costs;
-        for (const NumberedNest& kernel : structure_) costs.push_back(solved_(kernel)->cost.seconds);
+        for (const NumberedNest& kernel : structure_) costs.push_back(solved_.seconds(kernel));
         std::ranges::stable_sort(edges, [&](const auto& a, const auto& b) {
             return costs[a.first] + costs[a.second] > costs[b.first] + costs[b.second];
         });
