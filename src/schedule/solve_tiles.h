@@ -18,7 +18,7 @@ struct SolvedKernel {
 };
 
 struct TileOptions {
-    int64_t evaluations = 1000;  ///< of choices of one kernel
+    int64_t evaluations = 200;  ///< of choices of one kernel
     int64_t refusals = 24;       ///< of choices that do not lower, after which the kernel counts as illegal
 };
 
