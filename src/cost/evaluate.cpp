@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "cost/stopped_loops.h"
 #include "ir/iterator_use.h"
 #include "kernels/parameters.h"
+#include "lowering/numbered_nest.h"
+#include "support/error.h"
 
 namespace tessera::cost {
 
@@ -28,32 +31,38 @@ class Evaluator::OfKernel {
 public:
     OfKernel(Evaluator& evaluator, const TiledKernel& kernel, size_t point)
         : evaluator_(evaluator), kernel_(kernel), point_(point) {
-        for (const lowering::TiledLoop& loop : kernel.loops) {
+        for (size_t l = 0; l < kernel.loops.size(); ++l) {
+            const lowering::TiledLoop& loop = kernel.loops[l];
             const int64_t around =
                 loop.outer >= 0 ? sizes_[static_cast<size_t>(loop.outer)] : extent_of(loop.op, loop.iterator);
             sizes_.push_back(std::max<int64_t>(1, std::min(loop.tile, around)));
             const double all = static_cast<double>(around) / static_cast<double>(sizes_.back());
-            trips_.push_back(
-                executed_share(loop) *
-                std::max(1.0, loop.is_divided ? all / static_cast<double>(evaluator.workers_) : all));
+            trips_.push_back(all * executed_share(static_cast<int>(l)));
             shares_.push_back(trips_.back() / all);
         }
     }
 
-    /// A predicate x <= start + y, y of Y values, leaves out half of Y of the last x, as in causal attention
-    /// to the tokens of a step and those before them.
-    double executed_share(const lowering::TiledLoop& loop) const {
-        if (!loop.is_stopped) return 1;
+    /// Of the trips of all workers, those of the one with most. @pre the sizes of this loop and those around
+    /// it are known
+    double executed_share(int at) const {
+        const lowering::TiledLoop& loop = kernel_.loops[static_cast<size_t>(at)];
+        const int64_t x = std::max<int64_t>(1, extent_of(loop.op, loop.iterator)), workers = evaluator_.workers_;
+        const int64_t tile = sizes_.back(), trips = (x + tile - 1) / tile;
+        const double part = loop.is_divided ? static_cast<double>(std::min(x, (trips + workers - 1) / workers * tile)) /
+                                                  static_cast<double>(x)
+                                            : 1;
+        if (!loop.is_stopped) return part;
         for (int outer = loop.outer; outer >= 0; outer = kernel_.loops[static_cast<size_t>(outer)].outer)
-            if (kernel_.loops[static_cast<size_t>(outer)].is_stopped) return 1;
+            if (kernel_.loops[static_cast<size_t>(outer)].is_stopped) return part;
         const int y = evaluator_.links_.operators[static_cast<size_t>(loop.op)]
                           .ends[static_cast<size_t>(loop.iterator)]
                           ->grows_with;
-        if (y < 0) return 1;
-        return std::max(
-            0.5,
-            1 - static_cast<double>(extent_of(loop.op, y) - 1) /
-                    (2.0 * static_cast<double>(std::max<int64_t>(1, extent_of(loop.op, loop.iterator)))));
+        const auto root = std::ranges::find(kernel_.operators, loop.op, &TiledOperator::op);
+        if (y < 0 || root == kernel_.operators.end()) return part;
+        const auto depth = static_cast<size_t>(std::ranges::find(root->loops, at) - root->loops.begin());
+        const StoppedLoop stopped{x, extent_of(loop.op, y), extents(*root, depth)[static_cast<size_t>(y)]};
+        return loop.is_divided ? executed_share_of_first(stopped, tile, workers)
+                               : cost::executed_share(stopped);
     }
 
     /// Extents of an operator's iterators within one trip of its first `depth` loops.
@@ -82,8 +91,10 @@ public:
         for (size_t i = 0; i < kernel_.operators.size(); ++i) {
             const TiledOperator& tiled = kernel_.operators[i];
             const plan::Leaf& leaf = evaluator_.leaf(leaves[i]);
-            const LeafCost& price = evaluator_.price(
-                leaves[i], evaluator_.number_of_extents(tiled.op, extents(tiled, tiled.loops.size())));
+            std::vector<int64_t> of_call = extents(tiled, tiled.loops.size());
+            if (leaf.kernel->combines_parts) only_parts(tiled.op, of_call);
+            const LeafCost& price =
+                evaluator_.price(leaves[i], evaluator_.number_of_extents(tiled.op, of_call));
             if (!price.why_infinite.empty() && sum.why_infinite.empty())
                 sum.why_infinite = fmt::format(
                     "{}: {}", evaluator_.links_.operators[static_cast<size_t>(tiled.op)].node->name,
@@ -113,6 +124,13 @@ public:
         }
         if (!sum.why_infinite.empty()) sum.seconds = std::numeric_limits<double>::infinity();
         return sum;
+    }
+
+    /// The parts of the workers are in place of what was folded.
+    void only_parts(int op, std::vector<int64_t>& extents) const {
+        for (size_t x = 0; x < extents.size(); ++x)
+            if (evaluator_.links_.operators[static_cast<size_t>(op)].is_reduction(static_cast<int>(x)))
+                extents[x] = evaluator_.workers_;
     }
 
     double buffer_bytes(const std::vector<bool>& is_tile) const {
@@ -182,6 +200,15 @@ private:
         for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
             const Tensor& tensor = facts(tiled).tensors[t];
             if (definition.tensors[t].role == Role::kIndex) continue;
+            if (leaf.kernel->combines_parts) {
+                const double parts =
+                    static_cast<double>(evaluator_.workers_) * facts(tiled).points[point_].whole[t];
+                if (tensor.is_result)
+                    sum.levels[evaluator_.level_of(parts)] +=
+                        executions(tiled, tiled.loops.size()) * static_cast<double>(evaluator_.workers_) *
+                        bytes(tiled, t, within.back());
+                continue;
+            }
             const bool is_streamed = streamed.contains(static_cast<int>(t));
             const auto move = [&](size_t level, double bytes) {
                 sum.levels[level] += bytes;
@@ -292,6 +319,16 @@ double Evaluator::compute(const Part& part, int leaf) {
         seconds += points_[p].weight * seconds_of(cost) * part.executions[p];
     }
     return seconds;
+}
+
+Evaluation Evaluator::operator()(const plan::Nest& nest, const std::vector<bool>& is_tile) {
+    const TiledKernel kernel =
+        lowering::tiled_kernel(links_, lowering::numbered(links_, nest), is_tile);
+    TESSERA_CHECK(kernel.problem.empty(), "{}", kernel.problem);
+    std::vector<int> leaves;
+    for (const plan::Leaf* leaf : plan::leaves(nest))
+        leaves.push_back(number_of(links_.find(leaf->node), *leaf));
+    return (*this)(kernel, leaves, is_tile);
 }
 
 Evaluation Evaluator::operator()(const TiledKernel& kernel, std::span<const int> leaves,

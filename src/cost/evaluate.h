@@ -49,6 +49,9 @@ public:
     Evaluation operator()(const lowering::TiledKernel& kernel, std::span<const int> leaves,
                           const std::vector<bool>& is_tile);
 
+    /// Of a kernel of a plan, perhaps divided between the workers.
+    Evaluation operator()(const plan::Nest& nest, const std::vector<bool>& is_tile);
+
     int64_t workers() const { return workers_; }
     double capacity(size_t level) const { return capacity_[level]; }  ///< in bytes, of one worker
     /// No kernel computes the operator in less time by one of these leaves, nor reads and writes what other

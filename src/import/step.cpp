@@ -18,10 +18,11 @@ Point decode_point(int64_t cached) {
             .values = {{"T", 1}, {"R", 1}, {"B", 1}, {"I", 1}, {"S", pages * ops::kPageSlots}, {"P", pages}}};
 }
 
-Point prefill_point(int64_t tokens) {
-    const int64_t pages = pages_for(tokens);
+/// `tokens` new ones behind `cached`.
+Point prefill_point(int64_t tokens, int64_t cached) {
+    const int64_t pages = pages_for(tokens + cached);
     return {
-        .name = "prefill_" + std::to_string(tokens),
+        .name = "prefill_" + std::to_string(tokens) + (cached > 0 ? "_behind_" + std::to_string(cached) : ""),
         .values = {
             {"T", tokens}, {"R", 1}, {"B", 1}, {"I", tokens}, {"S", pages * ops::kPageSlots}, {"P", pages}}};
 }
@@ -66,9 +67,10 @@ Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& 
         graph.points.push_back(batch_point(few, 1, cached));
     if (const int64_t few = std::min(kBatch, most); few > 1)
         graph.points.push_back(batch_point(1, few, cached));
-    // Few tokens, too, as a conversation adds them to the cached ones.
     for (const int64_t prompt : std::set{std::min<int64_t>(16, most), std::min<int64_t>(512, most)})
-        graph.points.push_back(prefill_point(prompt));
+        graph.points.push_back(prefill_point(prompt, 0));
+    // As a conversation adds them to a long history.
+    if (tokens > 16 && limits.context > 4096) graph.points.push_back(prefill_point(16, 4096 - 16));
 
     const auto input = [&](const char* input_name, std::vector<Dim> shape) {
         graph.values.push_back({.name = input_name,

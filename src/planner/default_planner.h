@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,15 +26,11 @@ struct PlannerOptions {
     int64_t resident_bytes = int64_t{512} * 1024;  ///< of a weight tile that stays in the core's own cache
     int64_t cached_bytes = int64_t{512} * 1024;    ///< of a weight tile that stays in the last cache
     int64_t workers = 1;
-    /// Cost of a barrier, i.e. of waiting for the last worker: about 3 us, in which a core multiplies that
-    /// many weights that come from memory.
-    double iterations_of_a_barrier = 8192;
     /// Limit for each part of a block that has two states (keys and values), in the specialisation that runs
     /// most, which computes one token. It is exceeded only where no other division is possible.
     int64_t barriers_of_a_layer = 5;
-    /// Costs of leaves on the machine. Without them, or if the machine was not measured, the first leaf that
-    /// lowers is taken.
-    std::shared_ptr<const cost::CostModel> costs;
+    std::shared_ptr<const cost::CostModel> costs;  ///< null: those of a usual machine
+    std::optional<double> barrier_seconds = {};    ///< of the usual machine
     /// Size of all constants in all repetitions. For costs, they lie in the innermost level that holds them
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();

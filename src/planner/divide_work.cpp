@@ -24,16 +24,18 @@
 #include "cost/weighted_sizes.h"
 #include "lowering/parts.h"
 #include "plan/parts.h"
+#include "lowering/numbered_nest.h"
 #include "planner/division_options.h"
 #include "planner/pending_accesses.h"
+#include "planner/timed_leaves.h"
 #include "support/error.h"
 
 namespace tessera::planner {
 namespace {
 
 constexpr size_t kBeam = 64;  // states with the same number of barriers in this block
-/// Cost of each barrier beyond the limit, in iterations: more than any division saves.
-constexpr double kForbidden = 1e15;
+/// Seconds of each barrier beyond the limit: more than any division saves.
+constexpr double kForbidden = 1e9;
 
 struct State {
     double cost = 0;
@@ -49,10 +51,17 @@ public:
                  const PlannerOptions& options)
         : input_(input), out_(out), options_(options), runs_most_(runs_most(input)) {
         for (size_t b = 0; b < input.graph.blocks.size(); ++b) {
+            const lowering::BlockLinks links = lowering::block_links(input, input.graph.blocks[b]);
+            cost::Evaluator evaluator(input, links, cost::sizes_of(input.graph, input.plan, out),
+                                      *options.costs, level_of_constants(options));
+            barrier_seconds_ = evaluator.barrier_seconds();
+            const std::vector<bool> is_in_tiles = lowering::tiles_of(links, input);
             for (size_t k = 0; k < out.kernels.size(); ++k) {
                 if (out.kernels[k].block != input.graph.blocks[b].name) continue;
                 steps_.push_back(
-                    {b, k, division_options(input, input.graph.blocks[b], out.kernels[k], options), {}});
+                    {b, k, division_options(input, input.graph.blocks[b], out.kernels[k], evaluator,
+                                      is_in_tiles, options),
+                     {}});
                 for (DivisionOption& option : steps_.back().options)
                     for (DividedKernel& divided : option.kernels)
                         std::erase_if(divided.accesses, [&](const auto& a) { return is_tile(a.value); });
@@ -152,12 +161,12 @@ private:
         for (const DividedKernel& kernel : chosen.kernels) {
             if (barrier || &kernel != &chosen.kernels.front()) {
                 state.pending.clear();
-                state.cost += options_.iterations_of_a_barrier * static_cast<double>(repeat(step));
+                state.cost += barrier_seconds_ * static_cast<double>(repeat(step));
                 if (++state.barriers > most_barriers(step)) state.cost += kForbidden;
             }
             if (!add(kernel.accesses, state)) return std::nullopt;
         }
-        state.cost += static_cast<double>(repeat(step)) * chosen.work;
+        state.cost += static_cast<double>(repeat(step)) * chosen.seconds;
         state.choices.push_back(static_cast<int>(2 * option + (barrier ? 1 : 0)));
         static const std::set<std::string> kNothing;
         const std::set<std::string>& used = s + 1 < steps_.size() ? steps_[s + 1].used : kNothing;
@@ -232,6 +241,7 @@ private:
     plan::SpecialisationPlan& out_;
     const PlannerOptions& options_;
     const bool runs_most_;
+    double barrier_seconds_ = 0;
     std::vector<Step> steps_;
 };
 

@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "cost/evaluate.h"
 #include "lowering/storage.h"
 #include "planner/default_planner.h"
 
@@ -16,14 +17,16 @@ struct DividedKernel {
 /// One way of sharing a kernel between the workers.
 struct DivisionOption {
     std::vector<DividedKernel> kernels;  ///< in place of the one; all workers meet between them
-    double work = 0;  ///< iterations of the worker that has most, the mean over the graph's points
+    double seconds = 0;  ///< of the worker that has most, the sum over the points by their weights
 };
 
 /// Computed by every worker; by worker 0 alone; divided along each iterator of the result, in groups of a few
 /// sizes: equal parts of whole registers, and the parts that whole heads of other tensors in the block make.
 /// Where none of these gives every worker its part, and the work is worth a barrier, also divided along a
 /// reduction, and combined in each of those ways. Ways that do not lower are left out. @pre the kernel lowers
+/// @param evaluator of the block @param is_tile by operator of the block: its results exist in tiles only
 std::vector<DivisionOption> division_options(const lowering::LoweringInput& input, const Block& block,
-                                             const plan::KernelPlan& kernel, const PlannerOptions& options);
+                                             const plan::KernelPlan& kernel, cost::Evaluator& evaluator,
+                                             const std::vector<bool>& is_tile, const PlannerOptions& options);
 
 }  // namespace tessera::planner

@@ -18,6 +18,7 @@ machine::Machine usual_machine(const PlannerOptions& options) {
                                               {"B", "f32", {{'n', options.lanes}}},
                                               {"C", "f32", {{'n', options.lanes}}}},
                                  .registers = options.vector_registers});
+    if (options.barrier_seconds) machine.barriers = {{options.workers, *options.barrier_seconds}};
     return machine;
 }
 
@@ -25,7 +26,7 @@ machine::Machine usual_machine(const PlannerOptions& options) {
 
 PlannerOptions priced(const PlannerOptions& options) {
     PlannerOptions with_costs = options;
-    if (options.structures > 0 && !options.costs)
+    if (!options.costs)
         with_costs.costs = std::make_shared<const cost::CostModel>(usual_machine(options));
     return with_costs;
 }

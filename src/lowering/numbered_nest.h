@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "lowering/tiled_kernel.h"
+#include "plan/nest.h"
+
+namespace tessera::lowering {
+
+/// A nest of a plan by numbers. @pre its operators are the block's, and its loops name iterators of the roots
+NumberedNest numbered(const BlockLinks& links, const plan::Nest& nest);
+
+/// By operator of the block: the plan keeps its results in tiles.
+std::vector<bool> tiles_of(const BlockLinks& links, const LoweringInput& input);
+
+}  // namespace tessera::lowering
