@@ -48,13 +48,9 @@ struct CompileSettings {
     std::string cache_type = "auto";
     /// Quantises the matrices of a float checkpoint: "q8_0", "q4_0", "q4_k_m"; empty: they stay as they are.
     std::string quantize;
-    /// Work of the searches for graphs and layouts, a multiple of the default, at most kMostSearchEffort; 0:
-    /// none, the default planner alone.
+    /// Work of the searches for graphs, layouts and kernels, a multiple of the default, at most
+    /// kMostSearchEffort; 0: no search for graphs and layouts, and a short one for kernels.
     int64_t search_effort = 1;
-    /// Structures of each block and specialisation that the search for kernels evaluates at most: what they
-    /// fuse, their loops and tiles; 0: kernels by the default planner's preferences. At most
-    /// kMostSearchEffort.
-    int64_t kernel_search = 0;
     /// Threads that compute a step together, 1 to 1024; default: the machine's cores. `plan` overrides it.
     std::optional<int64_t> workers;
     /// Tokens of one sequence, 1 to the model's positions; default: those, but at most 8192.

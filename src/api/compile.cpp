@@ -54,10 +54,6 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
         refuse("search_effort", fmt::to_string(settings.search_effort),
                fmt::format("0 to {}", kMostSearchEffort));
     options.search_effort = settings.search_effort;
-    if (settings.kernel_search < 0 || settings.kernel_search > kMostSearchEffort)
-        refuse("kernel_search", fmt::to_string(settings.kernel_search),
-               fmt::format("expected a number from 0 to {}", kMostSearchEffort));
-    options.kernel_search = settings.kernel_search;
     if (!settings.plan.empty()) options.plan = settings.plan;
     if (!settings.dump.empty()) options.dump = settings.dump;
     return options;

@@ -35,8 +35,7 @@ public:
                     .policy = flags.policy,
                     .cache_type = flags.cache_type,
                     .quantize = flags.quantize,
-                    .search_effort = flags.search_effort,
-                    .kernel_search = flags.kernel_search} {
+                    .search_effort = flags.search_effort} {
         if (flags.workers > 0) settings_.workers = flags.workers;
         if (flags.context > 0) settings_.context = flags.context;
         settings_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
@@ -74,14 +73,7 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
     app.add_option(
            "--search-effort", flags.search_effort,
            "work of the searches, a multiple of the default; the same number gives the same artefact; "
-           "0: none, the default planner alone")
-        ->type_name("N")
-        ->capture_default_str()
-        ->check(whole_number(0, kMostSearchEffort));
-    app.add_option(
-           "--kernel-search", flags.kernel_search,
-           "search what shares a kernel, its loops and tiles: structures of each block that are evaluated at "
-           "most, such as 2000; 0: the default planner's preferences")
+           "0: no search for graphs and layouts, a short one for kernels")
         ->type_name("N")
         ->capture_default_str()
         ->check(whole_number(0, kMostSearchEffort));

@@ -23,7 +23,6 @@ struct CompileFlags {
     int64_t workers = 0;  ///< 0: the machine's cores
     int64_t context = 0;  ///< 0: the importer's choice
     int64_t search_effort = 1;
-    int64_t kernel_search = 0;
     std::string policy = "default";
     std::string cache_type = "auto";
     std::string quantize;  ///< name of a mixture; empty: weights stay as they are

@@ -106,9 +106,8 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             "place-buffers", "toml", [&] { return planner::place_buffers(graph_with_copies, out.plan); },
             print_plan);
     } else {
-        PlanningStart start = planning_start(out.graph, options.machine, workers);
+        PlanningStart start = planning_start(out.graph, options.machine, workers, options.search_effort);
         planner::PlannerOptions& planner = start.options;
-        planner.structures = options.kernel_search;
         out.plan = std::move(start.initial);
         if (options.search_effort > 0 && planner.costs->knows_loops())
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
@@ -123,7 +122,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         out.plan = pass.run(
             "plan", "toml", [&] { return planner::complete_plan(graph_with_copies, out.plan, planner); },
             print_plan);
-        if (options.kernel_search > 0) pass.note(summary(totals), account);
+        pass.note(summary(totals), account);
     }
     out.plan.machine = options.machine.name;
     out.plan = pass.run(

@@ -30,9 +30,8 @@ struct CompileOptions {
     import::Policy policy = import::Policy::kDefault;  ///< the permitted rounding of activations
     std::optional<ElementType> cache_type;             ///< of keys and values; default: the policy's
     std::optional<import::Mixture> quantisation;       ///< of a float checkpoint
-    int64_t search_effort = 1;  ///< work of the searches; 0: none, the default planner alone
-    int64_t kernel_search =
-        0;  ///< structures of each block that are evaluated; 0: the default planner's kernels
+    /// Work of the searches, a multiple of the default; 0: none for graphs and layouts, little for kernels.
+    int64_t search_effort = 1;
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
     std::function<void()>
         while_waiting;  ///< called about ten times a second while the C++ compiler runs; may be empty

@@ -24,7 +24,7 @@ LayoutSearch repeat_layout_search(const runtime::Artefact& artefact, const machi
                        .is_measured = false};
     verify(again.graph, artefact.where());
     const plan::Plan plan = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels());
-    PlanningStart start = planning_start(again.graph, machine, plan.workers);
+    PlanningStart start = planning_start(again.graph, machine, plan.workers, effort);
     if (!start.options.costs->knows_loops())
         throw Error("", machine.name, "has no times of loops, by which layouts could be compared",
                     "measure it with `tessera machine --measure`");

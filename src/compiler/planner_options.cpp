@@ -6,6 +6,12 @@
 #include "support/limits.h"
 
 namespace tessera::compiler {
+namespace {
+
+/// Enough to find what must not be left apart, as scores of attention and their sums.
+constexpr int64_t kFewStructures = 60;
+
+}  // namespace
 
 planner::PlannerOptions planner_options(const machine::Machine& machine, std::optional<int64_t> workers) {
     planner::PlannerOptions options;
@@ -17,18 +23,14 @@ planner::PlannerOptions planner_options(const machine::Machine& machine, std::op
     options.units = machine.units;
     options.costs = std::make_shared<const cost::CostModel>(machine);
     options.has_all_blocks = options.costs->is_measured();
-    // Half of a cache: the other half is for streamed data.
-    if (const machine::MemoryLevel* own = machine::find_memory(machine, "L2"))
-        options.resident_bytes = own->capacity_bytes / own->shared_by_cores / 2;
-    if (const size_t levels = machine.memory.size(); levels > 1)
-        options.cached_bytes = options.costs->capacity(levels - 2, options.workers) / 2;
     return options;
 }
 
 PlanningStart planning_start(const Graph& graph, const machine::Machine& machine,
-                             std::optional<int64_t> workers) {
+                             std::optional<int64_t> workers, int64_t effort) {
     PlanningStart start{.options = planner_options(machine, workers), .initial = {}};
     start.initial = planner::initial_plan(graph, start.options);
+    start.options.structures = effort > 0 ? effort * start.options.structures : kFewStructures;
     start.options.constant_bytes = plan::constant_section(graph, start.initial).bytes;
     return start;
 }

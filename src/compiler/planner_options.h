@@ -17,8 +17,9 @@ struct PlanningStart {
     plan::Plan initial;
 };
 
+/// @param effort of the search for kernels, a multiple of the default
 /// @pre the graph is decomposed and verified
 PlanningStart planning_start(const Graph& graph, const machine::Machine& machine,
-                             std::optional<int64_t> workers);
+                             std::optional<int64_t> workers, int64_t effort);
 
 }  // namespace tessera::compiler

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "egraph/extraction.h"
@@ -22,6 +23,8 @@ struct SearchOptions {
     double margin = 1.03;
     /// Offered beside the forms that the units ask for; may be null.
     std::function<std::vector<rules::Form>(const egraph::Operator&)> more_forms = {};
+    /// Operators that share a kernel with others; how their values lie is not searched.
+    std::set<const Node*> fused = {};
     egraph::SaturationOptions saturation = {};
     extraction::Options extraction = {};
 };

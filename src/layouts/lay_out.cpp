@@ -44,6 +44,7 @@ SearchOptions compiling_options(const Graph& graph, const plan::Plan& initial,
     SearchOptions search;
     if (!options.costs->is_measured()) search.margin = kMarginOfRoofs;
     search.units = options.units;
+    search.fused = planner::fused_operators(graph, initial, options);
     search.more_forms = [&](const egraph::Operator& op) { return preferred_forms(op, graph, options); };
     for (const plan::SpecialisationPlan& specialisation : initial.specialisations) {
         search.costs.push_back(by_kernels(graph, initial, specialisation, options));
@@ -56,7 +57,7 @@ SearchOptions compiling_options(const Graph& graph, const plan::Plan& initial,
 }
 
 SearchOptions describing_options(const Graph& graph, const plan::Plan& initial,
-                                 const machine::Machine& machine) {
+                                 const planner::PlannerOptions& options, const machine::Machine& machine) {
     for (const machine::MemoryLevel& level : machine.memory)
         if (level.read_bandwidth.empty())
             throw Error(machine.name, level.name, "has no read_bandwidth, from which costs could follow",
@@ -67,6 +68,7 @@ SearchOptions describing_options(const Graph& graph, const plan::Plan& initial,
                         "give one, or measure the machine with `tessera machine --measure`");
     SearchOptions search;
     search.units = machine.units;
+    search.fused = planner::fused_operators(graph, initial, options);
     for (const plan::SpecialisationPlan& specialisation : initial.specialisations)
         search.costs.push_back(by_units(graph, initial, specialisation, machine));
     return search;

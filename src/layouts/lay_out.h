@@ -13,6 +13,6 @@ SearchOptions compiling_options(const Graph& graph, const plan::Plan& initial,
 /// The search for a machine that need not exist: by its units alone.
 /// @throws Error if the description lacks the rates of a memory level or of a unit
 SearchOptions describing_options(const Graph& graph, const plan::Plan& initial,
-                                 const machine::Machine& machine);
+                                 const planner::PlannerOptions& options, const machine::Machine& machine);
 
 }  // namespace tessera::layouts

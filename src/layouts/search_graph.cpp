@@ -48,14 +48,12 @@ std::set<const Node*> on_the_way(const Block& block) {
 /// Operators that the search leaves alone, with the reason.
 using LeftAlone = std::map<const Node*, std::string>;
 
-LeftAlone left_alone(const Graph& graph, const Block& block) {
+LeftAlone left_alone(const Graph& graph, const Block& block, const std::set<const Node*>& fused) {
     LeftAlone reasons;
     for (const Node* node : on_the_way(block))
         reasons[node] = "what the block carries passes its operator in place";
-    for (const planner::Group& group : planner::group_nodes(planner::BlockView(graph, block)))
-        for (const Node* node : group.nodes)
-            if (group.nodes.size() > 1) reasons[node] = "its operator is fused with others";
     for (const Node& node : block.nodes) {
+        if (fused.contains(&node)) reasons[&node] = "its operator is fused with others";
         if (std::ranges::all_of(node.operands,
                                 [&](ValueId operand) { return graph[operand].kind == ValueKind::kConstant; }))
             reasons[&node] = "its operator reads constants alone";
@@ -68,9 +66,10 @@ LeftAlone left_alone(const Graph& graph, const Block& block) {
 
 class Builder {
 public:
-    Builder(const Graph& graph, const plan::Plan& initial) : graph_(graph), initial_(initial) {
+    Builder(const Graph& graph, const plan::Plan& initial, const std::set<const Node*>& fused)
+        : graph_(graph), initial_(initial) {
         out_.values.resize(initial.specialisations.size());
-        for (const Block& block : graph.blocks) left_alone_.push_back(left_alone(graph, block));
+        for (const Block& block : graph.blocks) left_alone_.push_back(left_alone(graph, block, fused));
         for (size_t b = 0; b < graph.blocks.size(); ++b)
             for (const Node& node : graph.blocks[b].nodes)
                 if (left_alone_[b].contains(&node)) given_.insert(node.operands.begin(), node.operands.end());
@@ -157,8 +156,8 @@ private:
 
 }  // namespace
 
-SearchGraph search_graph(const Graph& graph, const plan::Plan& initial) {
-    return Builder(graph, initial).run();
+SearchGraph search_graph(const Graph& graph, const plan::Plan& initial, const std::set<const Node*>& fused) {
+    return Builder(graph, initial, fused).run();
 }
 
 std::string why_left_alone(const egraph::EGraph& graph, TermId term) {

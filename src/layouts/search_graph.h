@@ -29,10 +29,10 @@ struct SearchGraph {
 
 /// Constants are one leaf for all specialisations, everything else one for each. Operators that the layout
 /// search leaves alone are opaque: views, updates, operators with several results or of constants alone,
-/// operators that default planning fuses, whose values never exist whole, and operators through which the
-/// carried value of a repeated block passes in place. States, and constants that such an operator reads, lie
-/// as `initial.stored` says.
-SearchGraph search_graph(const Graph& graph, const plan::Plan& initial);
+/// `fused` operators, whose values may never exist whole, and operators through which the carried value of a
+/// repeated block passes in place. States, and constants that such an operator reads, lie as `initial.stored`
+/// says.
+SearchGraph search_graph(const Graph& graph, const plan::Plan& initial, const std::set<const Node*>& fused);
 
 /// Why the search does not choose how the value of one of its original terms lies; empty where it does, and
 /// for values that no operator makes.

@@ -27,7 +27,7 @@ public:
         : graph_(graph), initial_(initial), options_(options) {}
 
     Search run() {
-        search_.graph = search_graph(graph_, initial_);
+        search_.graph = search_graph(graph_, initial_, options_.fused);
         const auto rules = rules::pack_rules(
             {.units = options_.units, .symbols = graph_.symbols, .more_forms = options_.more_forms});
         search_.saturation = egraph::saturate(search_.graph.egraph, rules, options_.saturation);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,6 @@ struct PlannerOptions {
     int64_t vector_registers = 32;
     int64_t line_bytes = 64;                       ///< of a line of the caches
     std::vector<machine::ComputeUnit> units;       ///< of the machine
-    int64_t resident_bytes = int64_t{512} * 1024;  ///< of a weight tile that stays in the core's own cache
-    int64_t cached_bytes = int64_t{512} * 1024;    ///< of a weight tile that stays in the last cache
     int64_t workers = 1;
     /// Limit for each part of a block that has two states (keys and values), in the specialisation that runs
     /// most, which computes one token. It is exceeded only where no other division is possible.
@@ -34,9 +33,7 @@ struct PlannerOptions {
     /// Size of all constants in all repetitions. For costs, they lie in the innermost level that holds them
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
-    /// Structures of a block in one specialisation that the schedule search evaluates at most; 0: kernels by
-    /// fixed preferences.
-    int64_t structures = 0;
+    int64_t structures = 2000;  ///< of a block in one specialisation that the schedule search evaluates
     /// Told what the search of each block found, with its specialisation and name; may be empty.
     std::function<void(const std::string&, const std::string&, const schedule::Schedule&)> on_schedule = {};
     bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone
@@ -46,10 +43,8 @@ struct PlannerOptions {
     }
 };
 
-/// A plan by fixed preferences: weights packed by lanes, softmax chains and row chains fused, everything else
-/// a kernel of its own (with `structures`: fused as a search finds, schedule/search.h); the first
-/// micro-kernel (in the order of preference) under which a kernel lowers, shared between the workers
-/// (divide_work.h). Buffers are placed.
+/// A complete plan: weights packed by lanes; what shares a kernel, its loops and tiles by search
+/// (schedule/search.h); shared between the workers (divide_work.h). Buffers are placed.
 /// @pre the graph is decomposed and verified.
 plan::Plan default_plan(const Graph& graph, const PlannerOptions& options);
 
@@ -58,5 +53,10 @@ plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options);
 /// Kernels and places for a plan that has stored layouts, the specialisations' bounds, and perhaps layouts of
 /// intermediate values: these are kept, but for values that exist in tiles only.
 plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options);
+
+/// The operators that share a kernel with others in some specialisation of the plan that `complete_plan`
+/// makes, found with less effort.
+std::set<const Node*> fused_operators(const Graph& graph, const plan::Plan& plan,
+                                      const PlannerOptions& options);
 
 }  // namespace tessera::planner

@@ -115,10 +115,10 @@ private:
         const auto equal_parts = [&](int64_t step) {
             return rounded_up((extent + workers - 1) / workers, step);
         };
-        // Tiles of a varying extent go round; each has about as many rows as the register blocks.
-        // Behind a search they hold whole tiles of the kernel.
+        // Tiles of a varying extent go round; each has about as many rows as the register blocks
+        // and holds whole tiles of the kernel.
         if (!is_constant(definition, x)) {
-            const int64_t tile = options_.structures > 0 ? tile_of(definition, x) : 1;
+            const int64_t tile = tile_of(definition, x);
             return {rounded_up(8, tile), rounded_up(options_.lanes, tile), equal_parts(rounded_up(8, tile))};
         }
         std::set<int64_t> result = {equal_parts(1), equal_parts(options_.lanes),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/contraction.h"
 #include "lowering/views.h"
 
 namespace tessera::planner {
@@ -10,50 +9,6 @@ namespace {
 
 bool contains(const std::vector<const Node*>& nodes, const Node* node) {
     return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-}
-
-/// The operand that the score reads, if it reads one only.
-const Node* producer_of_scores(const Node& softmax, const BlockView& view) {
-    const Definition& definition = *softmax.definition();
-    const Node* found = nullptr;
-    for (const Read& read : reads_in({definition.body[0]})) {
-        if (definition.tensors[static_cast<size_t>(read.tensor)].role != Role::kIn) continue;
-        const Node* producer = view.producer(lowering::value_of(softmax, read.tensor));
-        if (!producer || (found && found != producer)) return nullptr;
-        found = producer;
-    }
-    return found;
-}
-
-Group softmax_chain(const Node& softmax, const BlockView& view) {
-    Group group{{}, &softmax, nullptr};
-    const Node* scores = producer_of_scores(softmax, view);
-    std::vector<const Node*> chain = {&softmax};
-    if (scores && view.is_private(*scores, {&softmax})) {
-        group.scores = scores;
-        chain.insert(chain.begin(), scores);
-        for (const ValueId operand : scores->operands) {
-            const Node* gather = view.producer(operand);
-            if (gather && gather->definition()->monoid == Monoid::kNone && gather->definition()->where &&
-                view.is_private(*gather, {scores})) {
-                chain.insert(chain.begin(), gather);
-            }
-        }
-    }
-    const ValueId weighted = softmax.results.back();
-    const auto readers = view.readers(weighted);
-    if (readers.size() == 1 && readers[0] && readers[0]->definition()->monoid == Monoid::kNone &&
-        !view.is_view(*readers[0]) && view.is_private(softmax, {readers[0]})) {
-        chain.push_back(readers[0]);
-    }
-    group.nodes = chain;
-    return group;
-}
-
-/// Reductions and maps that a row at a time passes through; sums of products have micro-kernels of their own.
-bool is_row_operator(const Node& node) {
-    const Definition& d = *node.definition();
-    return d.monoid != Monoid::kSoftmaxSum && kernels::contractions_of(d).empty() && !node.previous;
 }
 
 }  // namespace
@@ -128,37 +83,10 @@ bool BlockView::is_private(const Node& node, const std::vector<const Node*>& nod
     });
 }
 
-std::vector<Group> group_nodes(const BlockView& view) {
+std::vector<Group> lone_groups(const BlockView& view) {
     std::vector<Group> groups;
-    std::map<const Node*, bool> is_grouped;
-    for (const Node& node : view.block().nodes) {
-        if (node.definition()->monoid != Monoid::kSoftmaxSum) continue;
-        Group group = softmax_chain(node, view);
-        for (const Node* n : group.nodes) is_grouped[n] = true;
-        groups.push_back(std::move(group));
-    }
-    for (const Node& node : view.block().nodes) {
-        if (is_grouped[&node] || view.is_view(node)) continue;
-        Group group{{&node}, nullptr, nullptr};
-        is_grouped[&node] = true;
-        while (is_row_operator(*group.nodes.back())) {
-            // The only reader of the last operator's results.
-            const Node* next = nullptr;
-            for (const Node* reader : view.readers(group.nodes.back()->results.front())) {
-                if (reader && !is_grouped[reader]) next = reader;
-            }
-            if (!next || !is_row_operator(*next) || next->definition()->where) break;
-            std::vector<const Node*> readers = group.nodes;
-            readers.push_back(next);
-            if (!view.is_private(*group.nodes.back(), readers)) break;
-            Group longer{readers, nullptr, nullptr};
-            if (shared_iterators(longer, view).empty()) break;
-            is_grouped[next] = true;
-            group = std::move(longer);
-        }
-        groups.push_back(std::move(group));
-    }
-    in_order_of_execution(groups, view.block());
+    for (const Node& node : view.block().nodes)
+        if (!view.is_view(node)) groups.push_back({{&node}});
     return groups;
 }
 
@@ -166,88 +94,6 @@ void in_order_of_execution(std::vector<Group>& groups, const Block& block) {
     const auto position = [&](const Group& g) { return g.nodes.back() - block.nodes.data(); };
     std::sort(groups.begin(), groups.end(),
               [&](const Group& a, const Group& b) { return position(a) < position(b); });
-}
-
-std::vector<int> shared_iterators(const Group& group, const BlockView& view) {
-    const Node& root = *group.nodes.back();
-    std::vector<int> result;
-    for (int x = 0; x < static_cast<int>(root.definition()->iterators.size()); ++x) {
-        if (root.definition()->iterators[static_cast<size_t>(x)].is_reduction) continue;
-        // Follow the iterator backwards: every access of a result made in the group must have it as one plain
-        // component, on an axis that the producer writes at one parallel iterator of its own.
-        std::map<const Node*, int> iterator_of = {{&root, x}};
-        bool is_shared = true;
-        for (auto reader = group.nodes.rbegin(); reader != group.nodes.rend() && is_shared; ++reader) {
-            const Definition& d = *(*reader)->definition();
-            if (!iterator_of.contains(*reader)) continue;
-            for (int t = 0; t < static_cast<int>(d.tensors.size()) && is_shared; ++t) {
-                if (d.tensors[static_cast<size_t>(t)].role != Role::kIn) continue;
-                const ValueId value = lowering::value_of(**reader, t);
-                const Node* producer = view.producer(value);
-                if (!producer || !contains(group.nodes, producer)) continue;
-                const auto& results = producer->results;
-                const auto made = std::find(results.begin(), results.end(), value);
-                if (made == results.end()) {  // through a view
-                    is_shared = false;
-                    break;
-                }
-                const int out =
-                    producer->definition()->results()[static_cast<size_t>(made - results.begin())];
-                const auto& map = producer->definition()->tensors[static_cast<size_t>(out)].map;
-                for (const auto& access : accesses(d, t)) {
-                    int found = -1;
-                    for (size_t axis = 0; axis < access.size(); ++axis) {
-                        const auto* i = std::get_if<IteratorRef>(&access[axis]->node);
-                        const auto* own = std::get_if<IteratorRef>(&map[axis]->node);
-                        if (i && own && i->index == iterator_of.at(*reader)) found = own->index;
-                    }
-                    const auto [at, is_new] = iterator_of.emplace(producer, found);
-                    is_shared = is_shared && found >= 0 && (is_new || at->second == found);
-                }
-            }
-        }
-        if (is_shared) result.push_back(x);
-    }
-    return result;
-}
-
-std::vector<Group> taken_apart(const std::vector<Group>& groups, ptrdiff_t which, const Block& block) {
-    std::vector<Group> result;
-    for (const Group& group : groups) {
-        if (&group - groups.data() != which) {
-            result.push_back(group);
-            continue;
-        }
-        for (const Node* node : group.nodes) result.push_back({{node}, nullptr, nullptr});
-    }
-    in_order_of_execution(result, block);
-    return result;
-}
-
-bool reads_axis(const Group& group, int x, size_t axis) {
-    const Node& root = *group.nodes.back();
-    if (&root == group.softmax) {
-        const Definition& d = *root.definition();
-        const auto* i =
-            std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(d.results()[2])].map[axis]->node);
-        return i && i->index == x;
-    }
-    const Definition& d = *root.definition();
-    for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
-        if (d.tensors[static_cast<size_t>(t)].role != Role::kIn ||
-            !(lowering::value_of(root, t) == group.softmax->results.back()))
-            continue;
-        const auto* i = std::get_if<IteratorRef>(&d.tensors[static_cast<size_t>(t)].map[axis]->node);
-        return i && i->index == x;
-    }
-    return false;
-}
-
-std::vector<Group> lone_groups(const BlockView& view) {
-    std::vector<Group> groups;
-    for (const Node& node : view.block().nodes)
-        if (!view.is_view(node)) groups.push_back({{&node}, nullptr, nullptr});
-    return groups;
 }
 
 }  // namespace tessera::planner

@@ -13,10 +13,6 @@ namespace tessera::planner {
 /// Nodes of one kernel, in order; the last one is the root.
 struct Group {
     std::vector<const Node*> nodes;
-    /// Set where the group is a softmax chain: the node with monoid softmax_sum and the producer of its
-    /// scores.
-    const Node* softmax = nullptr;
-    const Node* scores = nullptr;
 };
 
 class BlockView {
@@ -50,24 +46,10 @@ private:
     std::map<ValueId, std::vector<const Node*>> readers_;
 };
 
-/// Softmax chains, chains of reductions and maps over the same rows, and single operators, in an order of
-/// execution. Views are in no group.
-std::vector<Group> group_nodes(const BlockView& view);
+/// One group for each operator, in an order of execution. Views are in no group.
+std::vector<Group> lone_groups(const BlockView& view);
 
 /// A group runs where its root stands in the block, after all that it reads.
 void in_order_of_execution(std::vector<Group>& groups, const Block& block);
-
-/// The iterators of `root` (with the axis they run along) that every operator of the group shares one for
-/// one, so that loops over them can stand around all of them.
-std::vector<int> shared_iterators(const Group& group, const BlockView& view);
-
-/// One group for each operator that is no view.
-std::vector<Group> lone_groups(const BlockView& view);
-
-/// The groups with this one's operators on their own.
-std::vector<Group> taken_apart(const std::vector<Group>& groups, ptrdiff_t which, const Block& block);
-
-/// Whether iterator x of the root of a softmax chain runs along this axis of the weighted sums.
-bool reads_axis(const Group& group, int x, size_t axis);
 
 }  // namespace tessera::planner

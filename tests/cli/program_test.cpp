@@ -135,7 +135,7 @@ TEST_F(RandomPrograms, ComputeWhatTheInterpreterDoes) {
         const testing::RandomGraph random = testing::random_graph(seed, 8);
         if (!has_arrays_only(random.graph)) continue;
         SCOPED_TRACE(fmt::format("seed {}", seed));
-        compile(random, {"--workers", tried % 2 == 0 ? "1" : "2", "--kernel-search", tried < 3 ? "0" : "60"});
+        compile(random, {"--workers", tried % 2 == 0 ? "1" : "2", "--search-effort", tried < 3 ? "0" : "1"});
         for (const int64_t tokens : {1, 17}) expect_computes(random, tokens);
         ++tried;
     }

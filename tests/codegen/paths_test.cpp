@@ -47,9 +47,7 @@ const planner::PlannerOptions kOptions = {
     .machine = "test",
     .lanes = kLanes,
     .vector_registers = 16,
-    .units = {tile_unit({.m = 4, .n = kLanes, .k = 8}), byte_tile_unit({.m = 4, .n = kLanes, .k = 16})},
-    .resident_bytes = 2048,
-    .cached_bytes = 2048};
+    .units = {tile_unit({.m = 4, .n = kLanes, .k = 8}), byte_tile_unit({.m = 4, .n = kLanes, .k = 16})}};
 
 const Node& node_of(const Graph& graph, const plan::Leaf& leaf) {
     for (const Block& block : graph.blocks)

@@ -65,13 +65,6 @@ TEST_P(DefaultPlans, ComputeWhatTheGraphDoes) {
 INSTANTIATE_TEST_SUITE_P(Seeds, DefaultPlans, ::testing::Range<uint64_t>(0, 3));
 INSTANTIATE_TEST_SUITE_P(Many, DefaultPlans, ::testing::Range<uint64_t>(3, 40));
 
-using SearchedPlans = Interpreted;
-TEST_P(SearchedPlans, ComputeWhatTheGraphDoes) {
-    each_seed(GetParam() * kSeedsOfACase,
-              [](uint64_t seed) { expect_same(searched_plans(seed, lanes_of(seed))); });
-}
-INSTANTIATE_TEST_SUITE_P(Many, SearchedPlans, ::testing::Range<uint64_t>(0, 6));
-
 using EditedPlans = Interpreted;
 TEST_P(EditedPlans, ComputeWhatTheGraphDoes) {
     each_seed(1000 + GetParam() * kSeedsOfACase,

@@ -38,14 +38,17 @@ std::vector<PlannedGraph> edited(const RandomGraph& graph, const plan::Plan& sta
     return plans;
 }
 
+/// Enough for some merges in each block; a search to the end would take most of the time of these tests.
+constexpr int64_t kStructures = 40;
+
 planner::PlannerOptions worker_options(int64_t lanes, int64_t workers, double barrier) {
     return {.machine = "test",
             .lanes = lanes,
             .vector_registers = 32,
-            .cached_bytes = 2048,
             .workers = workers,
             .barriers_of_a_layer = barrier == 0 ? 1000 : 5,
-            .barrier_seconds = barrier};
+            .barrier_seconds = barrier,
+            .structures = kStructures};
 }
 
 /// From 0.1 to 10 microseconds, the same for the same form.
@@ -80,8 +83,7 @@ planner::PlannerOptions differential_options(uint64_t seed, int64_t lanes) {
     planner::PlannerOptions options{.machine = "test",
                                     .lanes = lanes,
                                     .vector_registers = 32,
-                                    .resident_bytes = 256,
-                                    .cached_bytes = 256};
+                                    .structures = kStructures};
     if (seed % 2 == 0) options.units.push_back(pair_unit(lanes));
     if (seed % 4 < 2) {
         options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
@@ -98,28 +100,11 @@ PlannedGraph default_planned(uint64_t seed, int64_t lanes) {
     return {std::move(graph), std::move(plan), fmt::format("seed {}", seed), {}};
 }
 
-std::vector<PlannedGraph> searched_plans(uint64_t seed, int64_t lanes) {
-    // Enough for some merges in each block; a search to the end would take most of the time of these tests.
-    constexpr int64_t kStructures = 40;
-    RandomGraph graph = random_graph(seed, lanes);
-    verify(graph.graph, "random graph");
-    std::vector<PlannedGraph> plans;
-    for (const int64_t workers : {1, 2, 3}) {
-        planner::PlannerOptions options =
-            workers == 1 ? differential_options(seed, lanes) : worker_options(lanes, workers, 0);
-        options.structures = kStructures;
-        plan::Plan plan = planner::default_plan(graph.graph, options);
-        planner::verify_plan(graph.graph, plan, "searched plan");
-        plans.push_back(
-            {graph, std::move(plan), fmt::format("seed {}, {} workers, searched", seed, workers), {}});
-    }
-    return plans;
-}
-
 std::vector<PlannedGraph> edited_plans(uint64_t seed, int64_t lanes, int count) {
     const RandomGraph graph = random_graph(seed, lanes);
     const plan::Plan start = general_one(planner::default_plan(
-        graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .cached_bytes = 2048}));
+        graph.graph,
+        {.machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures}));
     return edited(graph, start, seed, 2, 3, count);
 }
 
@@ -151,7 +136,8 @@ std::vector<PlannedGraph> ragged_plans(int64_t lanes, const std::vector<int64_t>
         RandomGraph graph = graph_of_every_family(static_cast<uint64_t>(extent), lanes, extent);
         verify(graph.graph, "ragged graph");
         plan::Plan plan = planner::default_plan(
-            graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .cached_bytes = 256});
+            graph.graph,
+            {.machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures});
         planner::verify_plan(graph.graph, plan, "default plan");
         plans.push_back({std::move(graph), std::move(plan), fmt::format("extent {}", extent), {}});
     }
@@ -163,6 +149,7 @@ PlannedGraph laid_out(uint64_t seed, int64_t lanes) {
     const planner::PlannerOptions options = layout_options(seed, lanes);
     const plan::Plan initial = planner::initial_plan(random.graph, options);
     layouts::SearchOptions search{.units = options.units};
+    search.fused = planner::fused_operators(random.graph, initial, options);
     for (const plan::SpecialisationPlan& specialisation : initial.specialisations)
         search.costs.push_back(
             [seed, real = layouts::by_kernels(random.graph, initial, specialisation, options)](

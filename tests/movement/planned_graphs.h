@@ -38,9 +38,6 @@ int64_t lanes_of(uint64_t seed);
 planner::PlannerOptions differential_options(uint64_t seed, int64_t lanes);
 PlannedGraph default_planned(uint64_t seed, int64_t lanes);
 
-/// Plans for 1, 2 and 3 workers whose kernels the schedule search found.
-std::vector<PlannedGraph> searched_plans(uint64_t seed, int64_t lanes);
-
 /// The default plan of one worker after 2, 5, 8 .. random edits.
 std::vector<PlannedGraph> edited_plans(uint64_t seed, int64_t lanes, int count);
 

@@ -62,7 +62,8 @@ TEST(DivideWork, EveryLayerOfABlockMayHaveItsBarriers) {
         const plan::Plan plan = default_plan(block_of(layers), {.machine = "test", .lanes = 8, .workers = 2});
         int divided = 0;
         for (const plan::KernelPlan& kernel : plan.specialisations.front().kernels)
-            divided += kernel.block == "layer" && plan::root(kernel.nest).kernel->name != "loops" &&
+            divided += kernel.block == "layer" &&
+                       plan::leaves(kernel.nest).front()->kernel->name != "loops" &&
                        !kernel.nest.loops.empty() && kernel.nest.loops.front().is_divided;
         EXPECT_EQ(divided, layers * kProducts) << layers << " layers\n" << plan::print(plan);
     }
@@ -97,7 +98,8 @@ output y
 )",
                                     "rows");
     verify(graph, "rows");
-    const plan::Plan plan = default_plan(graph, {.machine = "test", .lanes = 8, .workers = 2});
+    const plan::Plan plan =
+        default_plan(graph, {.machine = "test", .lanes = 8, .workers = 2, .structures = 0});
     const auto& decode = plan.specialisations.at(0).kernels;
     const auto& prefill = plan.specialisations.at(1).kernels;
     ASSERT_EQ(decode.size(), 2);
