@@ -25,7 +25,7 @@ namespace {
 constexpr double kAlike = 0.99;
 
 /// Before layouts are known the search is to find what is fused for sure, which takes fewer structures.
-constexpr int64_t kLessForLayouts = 10;
+constexpr int64_t kLessForLayouts = 20;
 
 class SpecialisationPlanner {
 public:

@@ -47,7 +47,8 @@ const planner::PlannerOptions kOptions = {
     .machine = "test",
     .lanes = kLanes,
     .vector_registers = 16,
-    .units = {tile_unit({.m = 4, .n = kLanes, .k = 8}), byte_tile_unit({.m = 4, .n = kLanes, .k = 16})}};
+    .units = {tile_unit({.m = 4, .n = kLanes, .k = 8}), byte_tile_unit({.m = 4, .n = kLanes, .k = 16})},
+    .structures = 20};
 
 const Node& node_of(const Graph& graph, const plan::Leaf& leaf) {
     for (const Block& block : graph.blocks)

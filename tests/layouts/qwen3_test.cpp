@@ -55,7 +55,7 @@ planner::PlannerOptions measured() {
 class Qwen3 : public ::testing::Test {
 protected:
     Search search(int64_t limits) const {
-        SearchOptions search = compiling_options(graph, initial, options);
+        SearchOptions search = defaults;
         search.saturation.nodes *= limits;
         search.saturation.iterations *= static_cast<int>(limits);
         search.saturation.back_off.matches *= static_cast<size_t>(limits);
@@ -66,6 +66,7 @@ protected:
     const Graph graph = qwen3_0_6b();
     const planner::PlannerOptions options = measured();
     const plan::Plan initial = planner::initial_plan(graph, options);
+    const SearchOptions defaults = compiling_options(graph, initial, options);
 };
 
 TEST_F(Qwen3, SaturatesAtTheDefaultLimitsAndIsProvedOptimal) {

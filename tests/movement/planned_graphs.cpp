@@ -39,7 +39,7 @@ std::vector<PlannedGraph> edited(const RandomGraph& graph, const plan::Plan& sta
 }
 
 /// Enough for some merges in each block; a search to the end would take most of the time of these tests.
-constexpr int64_t kStructures = 40;
+constexpr int64_t kStructures = 12;
 
 planner::PlannerOptions worker_options(int64_t lanes, int64_t workers, double barrier) {
     return {.machine = "test",

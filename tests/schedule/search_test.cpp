@@ -21,9 +21,9 @@ const std::string kAttention = R"(graph "attention"
 symbol T in 1..1024
 point prompt weight 1: T = 1024
 input q: f32[T, 16]
-constant k: f32[4096, 16] from "k"
-constant v: f32[4096, 16] from "v"
-value scores: f32[T, 4096]
+constant k: f32[65536, 16] from "k"
+constant v: f32[65536, 16] from "v"
+value scores: f32[T, 65536]
 value largest: f32[T]
 value weights: f32[T]
 value weighted: f32[T, 16]
@@ -31,13 +31,13 @@ value y: f32[T, 16]
 
 block main
   node scores(q, k) -> scores
-    op scores(t: T, s: 4096, e*: 16)
+    op scores(t: T, s: 65536, e*: 16)
     dim T in 1..1024
     in Q f32[t, e]
     in K f32[s, e]
     out P f32[t, s] = sum(Q * K) * 0.25
   node attend(scores, v) -> largest, weights, weighted
-    op attend(t: T, d: 16, s*: 4096)
+    op attend(t: T, d: 16, s*: 65536)
     dim T in 1..1024
     in P f32[t, s]
     in V f32[s, d]
