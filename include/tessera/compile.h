@@ -32,6 +32,8 @@ struct CompileSettings {
     std::filesystem::path measured_machines;
     /// File of a plan to compile, which has its own number of workers; empty: the default planner's.
     std::filesystem::path plan;
+    /// File of kernels to keep, around which the others are searched (docs/schedule.md); empty: none.
+    std::filesystem::path kernels;
     std::filesystem::path dump;  ///< folder for the printed form after every pass; empty: none
     /// The permitted rounding of activations that only products with weights read (docs/types.md):
     ///

@@ -55,6 +55,7 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
                fmt::format("0 to {}", kMostSearchEffort));
     options.search_effort = settings.search_effort;
     if (!settings.plan.empty()) options.plan = settings.plan;
+    if (!settings.kernels.empty()) options.kernels = settings.kernels;
     if (!settings.dump.empty()) options.dump = settings.dump;
     return options;
 }

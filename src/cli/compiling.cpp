@@ -31,6 +31,7 @@ public:
                     .machine = flags.machine,
                     .measured_machines = environment.cache->root(),
                     .plan = flags.plan,
+                    .kernels = flags.kernels,
                     .dump = flags.dump,
                     .policy = flags.policy,
                     .cache_type = flags.cache_type,
@@ -66,10 +67,17 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
                                           "threads that compute together; default: the machine's cores")
                                ->type_name("N")
                                ->check(whole_number(1, kMostWorkers));
-    app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
+    CLI::Option* plan =
+        app.add_option("--plan", flags.plan, "compile this plan instead of the default planner's")
+            ->check(not_empty())
+            ->type_name("FILE")
+            ->excludes(workers);
+    app.add_option("--kernels", flags.kernels,
+                   "keep the kernels that this file states, and search the others around them "
+                   "(docs/schedule.md)")
         ->check(not_empty())
         ->type_name("FILE")
-        ->excludes(workers);
+        ->excludes(plan);
     app.add_option(
            "--search-effort", flags.search_effort,
            "work of the searches, a multiple of the default; the same number gives the same artefact; "

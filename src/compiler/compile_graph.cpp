@@ -15,6 +15,7 @@
 #include "plan/copies.h"
 #include "planner/default_planner.h"
 #include "planner/place_buffers.h"
+#include "planner/stated.h"
 #include "planner/verify_plan.h"
 #include "planner/verify_structure.h"
 #include "rules/rewrite.h"
@@ -45,11 +46,13 @@ Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional
     return std::move(result.graph);
 }
 
-plan::Plan read_plan(const std::filesystem::path& path) {
+/// What a parser of plans makes of a file.
+template <typename Parse>
+auto read(const std::filesystem::path& path, Parse parse) {
     const MappedFile file = MappedFile::open(path);
     const auto bytes = file.bytes();
-    return plan::parse_plan({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(),
-                            kernels::micro_kernels());
+    return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(),
+                 kernels::micro_kernels());
 }
 
 plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const planner::PlannerOptions& planner,
@@ -92,7 +95,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
     const auto print_plan = [](const plan::Plan& p) { return plan::print(p); };
     if (options.plan)
         out.plan = pass.run(
-            "read-plan", "toml", [&] { return read_plan(*options.plan); }, print_plan);
+            "read-plan", "toml", [&] { return read(*options.plan, plan::parse_plan); }, print_plan);
     // A plan is of the graph that was found for its workers.
     const auto workers = options.plan ? std::optional(out.plan.workers) : options.workers;
     if (options.search_effort > 0) out.graph = rewritten(out.graph, options, workers, pass);
@@ -109,6 +112,10 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         PlanningStart start = planning_start(out.graph, options.machine, workers, options.search_effort);
         planner::PlannerOptions& planner = start.options;
         out.plan = std::move(start.initial);
+        if (options.kernels) {
+            planner.stated = read(*options.kernels, plan::parse_stated_kernels);
+            planner::check_stated(out.graph, out.plan, planner.stated);
+        }
         if (options.search_effort > 0 && planner.costs->knows_loops())
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
         graph_with_copies = plan::with_copies(out.graph, out.plan, where);

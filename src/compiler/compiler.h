@@ -19,11 +19,12 @@
 namespace tessera::compiler {
 
 struct CompileOptions {
-    machine::Machine machine;                   ///< the described machine; code and plan are for it alone
-    std::filesystem::path ntt_include;          ///< folder that holds tessera/ntt/ntt.h
-    std::string search_path;                    ///< PATH, where the C++ compiler is looked for
-    std::filesystem::path cache;                ///< compiled code by content; created if missing
-    std::optional<std::filesystem::path> plan;  ///< use this plan in place of the default planner's
+    machine::Machine machine;                      ///< the described machine; code and plan are for it alone
+    std::filesystem::path ntt_include;             ///< folder that holds tessera/ntt/ntt.h
+    std::string search_path;                       ///< PATH, where the C++ compiler is looked for
+    std::filesystem::path cache;                   ///< compiled code by content; created if missing
+    std::optional<std::filesystem::path> plan;     ///< use this plan in place of the default planner's
+    std::optional<std::filesystem::path> kernels;  ///< stated ones, around which the others are searched
     std::optional<std::filesystem::path> dump;  ///< write the printed form after every pass into this folder
     std::optional<int64_t> workers;             ///< threads of a step; default: the machine's cores
     std::optional<int64_t> context;             ///< positions of one sequence; default: the importer's

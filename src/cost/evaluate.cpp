@@ -46,11 +46,13 @@ public:
     /// it are known
     double executed_share(int at) const {
         const lowering::TiledLoop& loop = kernel_.loops[static_cast<size_t>(at)];
-        const int64_t x = std::max<int64_t>(1, extent_of(loop.op, loop.iterator)), workers = evaluator_.workers_;
+        const int64_t x = std::max<int64_t>(1, extent_of(loop.op, loop.iterator)),
+                      workers = evaluator_.workers_;
         const int64_t tile = sizes_.back(), trips = (x + tile - 1) / tile;
-        const double part = loop.is_divided ? static_cast<double>(std::min(x, (trips + workers - 1) / workers * tile)) /
-                                                  static_cast<double>(x)
-                                            : 1;
+        const double part = loop.is_divided
+                                ? static_cast<double>(std::min(x, (trips + workers - 1) / workers * tile)) /
+                                      static_cast<double>(x)
+                                : 1;
         if (!loop.is_stopped) return part;
         for (int outer = loop.outer; outer >= 0; outer = kernel_.loops[static_cast<size_t>(outer)].outer)
             if (kernel_.loops[static_cast<size_t>(outer)].is_stopped) return part;
@@ -204,9 +206,9 @@ private:
                 const double parts =
                     static_cast<double>(evaluator_.workers_) * facts(tiled).points[point_].whole[t];
                 if (tensor.is_result)
-                    sum.levels[evaluator_.level_of(parts)] +=
-                        executions(tiled, tiled.loops.size()) * static_cast<double>(evaluator_.workers_) *
-                        bytes(tiled, t, within.back());
+                    sum.levels[evaluator_.level_of(parts)] += executions(tiled, tiled.loops.size()) *
+                                                              static_cast<double>(evaluator_.workers_) *
+                                                              bytes(tiled, t, within.back());
                 continue;
             }
             const bool is_streamed = streamed.contains(static_cast<int>(t));
@@ -322,8 +324,7 @@ double Evaluator::compute(const Part& part, int leaf) {
 }
 
 Evaluation Evaluator::operator()(const plan::Nest& nest, const std::vector<bool>& is_tile) {
-    const TiledKernel kernel =
-        lowering::tiled_kernel(links_, lowering::numbered(links_, nest), is_tile);
+    const TiledKernel kernel = lowering::tiled_kernel(links_, lowering::numbered(links_, nest), is_tile);
     TESSERA_CHECK(kernel.problem.empty(), "{}", kernel.problem);
     std::vector<int> leaves;
     for (const plan::Leaf* leaf : plan::leaves(nest))

@@ -75,7 +75,9 @@ int Evaluator::number_of(int op, const plan::Leaf& leaf) {
     for (const plan::Parameter& parameter : leaf.kernel->parameters)
         if (parameter.is_of_block) like.reset(parameter);
     leaves_.push_back(
-        {op, families_.emplace(plan::print(like), static_cast<int>(families_.size())).first->second, leaf,
+        {op,
+         families_.emplace(plan::print(like), static_cast<int>(families_.size())).first->second,
+         leaf,
          model_.priced(*links_.operators[static_cast<size_t>(op)].node->definition(), leaf, facts.layouts),
          {}});
     return static_cast<int>(leaves_.size()) - 1;

@@ -4,8 +4,8 @@
 
 namespace tessera::cost {
 
-/// A loop over X values of x, inside of one over Y of y in blocks, that a predicate x <= start + y ends, as in
-/// causal attention of Y tokens to themselves and those before them.
+/// A loop over X values of x, inside of one over Y of y in blocks, that a predicate x <= start + y ends, as
+/// in causal attention of Y tokens to themselves and those before them.
 struct StoppedLoop {
     int64_t x = 1, y = 1;
     int64_t block = 1;  ///< of y: the loop ends where no y of the block needs more

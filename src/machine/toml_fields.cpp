@@ -47,24 +47,30 @@ const toml::node& TomlFields::required(std::string_view key) {
     return *node;
 }
 
-std::string TomlFields::checked_text(std::string_view key, const toml::node& node) const {
+std::string TomlFields::checked_text(std::string_view key, const toml::node& node, size_t most) const {
     const auto* value = node.as_string();
     if (value == nullptr)
         throw Error(line(node), std::string(key), fmt::format("is {}, expected string", type_name(node)));
     const std::string& text = value->get();
-    if (text.size() > kMaxText || !std::all_of(text.begin(), text.end(), is_plain))
-        throw Error(line(node), std::string(key),
-                    fmt::format("must be at most {} printable ASCII characters without quotes and backslash",
-                                kMaxText));
+    if (text.size() > most || !std::all_of(text.begin(), text.end(), is_plain))
+        throw Error(
+            line(node), std::string(key),
+            fmt::format("must be at most {} printable ASCII characters without quotes and backslash", most));
     return text;
 }
 
 std::string TomlFields::text_or_empty(std::string_view key) {
-    return checked_text(key, required(key));
+    return checked_text(key, required(key), kMaxText);
 }
 
 std::string TomlFields::text(std::string_view key) {
     std::string value = text_or_empty(key);
+    if (value.empty()) refuse(key, "is empty");
+    return value;
+}
+
+std::string TomlFields::text(std::string_view key, size_t most) {
+    std::string value = checked_text(key, required(key), most);
     if (value.empty()) refuse(key, "is empty");
     return value;
 }
@@ -101,7 +107,7 @@ std::vector<std::string> TomlFields::texts(std::string_view key) {
     const toml::array* array = node.as_array();
     if (array == nullptr) refuse(key, fmt::format("is {}, expected array", type_name(node)));
     std::vector<std::string> values;
-    for (const toml::node& element : *array) values.push_back(checked_text(key, element));
+    for (const toml::node& element : *array) values.push_back(checked_text(key, element, kMaxText));
     return values;
 }
 

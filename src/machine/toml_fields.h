@@ -23,6 +23,7 @@ public:
 
     /// Printable ASCII without quotes and backslash, at most 200 characters; not empty.
     std::string text(std::string_view key);
+    std::string text(std::string_view key, size_t most);  ///< so many characters
     std::string text_or_empty(std::string_view key);
     int64_t integer(std::string_view key, int64_t low, int64_t high);  ///< within [low, high]
     bool boolean(std::string_view key);
@@ -36,6 +37,8 @@ public:
 
     void finish() const;
 
+    std::string line() const { return line(table_); }  ///< "FILE:LINE" of the table
+
     /// The Error of a field that has the right type and the wrong value.
     [[noreturn]] void refuse(std::string_view key, const std::string& problem,
                              const std::string& advice = {}) const;
@@ -43,7 +46,7 @@ public:
 private:
     const toml::node& required(std::string_view key);
     std::vector<std::string> names() const;
-    std::string checked_text(std::string_view key, const toml::node& node) const;
+    std::string checked_text(std::string_view key, const toml::node& node, size_t most) const;
     std::string line(const toml::node& node) const;
 
     const toml::table& table_;

@@ -14,8 +14,8 @@ constexpr int kDeepest = 32;  // nests in nests; a real one has at most a loop f
 
 class NestParser {
 public:
-    NestParser(std::string_view text, const std::string& where, MicroKernels kernels)
-        : text_(text), where_(where), kernels_(kernels) {}
+    NestParser(std::string_view text, const std::string& where, MicroKernels kernels, bool may_be_open)
+        : text_(text), where_(where), kernels_(kernels), may_be_open_(may_be_open) {}
 
     Nest whole() {
         Nest nest = items(0);
@@ -53,6 +53,7 @@ private:
     }
 
     int64_t number() {
+        if (may_be_open_ && take('?')) return kOpenTile;
         const std::string digits = word();
         int64_t value = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -107,7 +108,9 @@ private:
     }
 
     Leaf leaf(std::string node) {
-        if (!take('[')) fail("expected [micro-kernel]");
+        const bool is_open = !take('[');
+        if (is_open && may_be_open_) return {std::move(node), open_micro_kernel()};
+        if (is_open) fail("expected [micro-kernel]");
         const std::string name = word();
         const MicroKernel* kernel = find_micro_kernel(kernels_, name);
         if (!kernel) throw Error(where_, node, fmt::format("{} is no micro-kernel", name));
@@ -147,6 +150,7 @@ private:
     std::string_view text_;
     const std::string& where_;
     MicroKernels kernels_;
+    const bool may_be_open_;
     size_t at_ = 0;
 };
 
@@ -204,7 +208,16 @@ std::string print(const Nest& nest) {
 }
 
 Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels) {
-    return NestParser(text, where, kernels).whole();
+    return NestParser(text, where, kernels, false).whole();
+}
+
+Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels) {
+    return NestParser(text, where, kernels, true).whole();
+}
+
+const MicroKernel& open_micro_kernel() {
+    static const MicroKernel open{.name = "?"};
+    return open;
 }
 
 }  // namespace tessera::plan

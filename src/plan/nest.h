@@ -29,6 +29,9 @@
 /// the reduction: each worker leaves parts, which `attend[combine ..]` in a later kernel folds.
 namespace tessera::plan {
 
+/// The tile of a loop that a person leaves to the search, `x:?`.
+inline constexpr int64_t kOpenTile = 0;
+
 struct LoopTile {
     std::string iterator;
     int64_t tile = 1;
@@ -55,5 +58,10 @@ std::string print(const Nest& nest);
 /// @throws Error with the position for text that is not a tiling expression, a micro-kernel that is not among
 /// these, an unknown parameter, or a number out of range.
 Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels);
+
+/// The same for a nest that leaves some choices open: the size in `x:?`, and the micro-kernel of an operator
+/// without brackets, which is `open_micro_kernel`.
+Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels);
+const MicroKernel& open_micro_kernel();
 
 }  // namespace tessera::plan

@@ -5,6 +5,7 @@
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
 #include "planner/leaf_choice.h"
+#include "planner/stated.h"
 #include "planner/timed_leaves.h"
 #include "support/error.h"
 
@@ -72,6 +73,7 @@ public:
                 is_constant.push_back(std::holds_alternative<Number>(iterator.extent->node));
             context_.is_constant.push_back(std::move(is_constant));
         }
+        fix_stated(options.stated, input.specialisation.name, context_);
     }
 
     BlockSchedule run() {
@@ -82,6 +84,9 @@ public:
         while (!do_lower(found.schedule));
         for (const schedule::SolvedKernel& kernel : found.schedule.kernels) {
             FoundKernel each{{}, nest_of(kernel)};
+            each.is_stated = std::ranges::any_of(context_.stated, [&](const NumberedNest& stated) {
+                return stated.root() == kernel.nest.root();
+            });
             for (const int op : kernel.nest.operators())
                 each.group.nodes.push_back(links_.operators[static_cast<size_t>(op)].node);
             found.kernels.push_back(std::move(each));

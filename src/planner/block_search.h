@@ -14,6 +14,7 @@ namespace tessera::planner {
 struct FoundKernel {
     Group group;
     plan::Nest nest;
+    bool is_stated = false;
 };
 
 struct BlockSchedule {

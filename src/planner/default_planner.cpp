@@ -83,6 +83,10 @@ private:
             places_.choose(view, groups);
             if (const auto group = places_.group_in_the_way(view, groups)) {
                 const std::vector<const Node*>& nodes = groups[static_cast<size_t>(*group)].nodes;
+                if (found.kernels[static_cast<size_t>(*group)].is_stated)
+                    throw Error("stated kernels", nodes.back()->name,
+                                "keeps the value that the block carries from staying in its place",
+                                "state it without the operators that read that value");
                 alone.insert(nodes.begin(), nodes.end());
                 continue;
             }
@@ -104,6 +108,7 @@ private:
     /// An operator without loops takes the leaf that suits all points; in others the search has found leaves.
     plan::Nest choose_leaves(const BlockView& view, const FoundKernel& kernel) {
         plan::Nest nest = kernel.nest;
+        if (kernel.is_stated) return nest;
         const bool is_lone = kernel.group.nodes.size() == 1 && nest.loops.empty();
         if (is_lone) {
             const Node& node = *kernel.group.nodes.front();

@@ -13,6 +13,7 @@
 #include "kernels/kernel_target.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
+#include "plan/stated_kernels.h"
 #include "schedule/search.h"
 
 namespace tessera::planner {
@@ -22,8 +23,8 @@ struct PlannerOptions {
     std::string machine;  ///< its name, written into the plan
     int64_t lanes = 16;   ///< f32 lanes of the vector unit
     int64_t vector_registers = 32;
-    int64_t line_bytes = 64;                       ///< of a line of the caches
-    std::vector<machine::ComputeUnit> units;       ///< of the machine
+    int64_t line_bytes = 64;                  ///< of a line of the caches
+    std::vector<machine::ComputeUnit> units;  ///< of the machine
     int64_t workers = 1;
     /// Limit for each part of a block that has two states (keys and values), in the specialisation that runs
     /// most, which computes one token. It is exceeded only where no other division is possible.
@@ -34,6 +35,7 @@ struct PlannerOptions {
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
     int64_t structures = 2000;  ///< of a block in one specialisation that the schedule search evaluates
+    std::vector<plan::StatedKernel> stated = {};  ///< kept as they are; the others are searched around them
     /// Told what the search of each block found, with its specialisation and name; may be empty.
     std::function<void(const std::string&, const std::string&, const schedule::Schedule&)> on_schedule = {};
     bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone

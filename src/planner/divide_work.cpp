@@ -22,9 +22,9 @@
 #include <tuple>
 
 #include "cost/weighted_sizes.h"
+#include "lowering/numbered_nest.h"
 #include "lowering/parts.h"
 #include "plan/parts.h"
-#include "lowering/numbered_nest.h"
 #include "planner/division_options.h"
 #include "planner/pending_accesses.h"
 #include "planner/timed_leaves.h"
@@ -58,10 +58,11 @@ public:
             const std::vector<bool> is_in_tiles = lowering::tiles_of(links, input);
             for (size_t k = 0; k < out.kernels.size(); ++k) {
                 if (out.kernels[k].block != input.graph.blocks[b].name) continue;
-                steps_.push_back(
-                    {b, k, division_options(input, input.graph.blocks[b], out.kernels[k], evaluator,
-                                      is_in_tiles, options),
-                     {}});
+                steps_.push_back({b,
+                                  k,
+                                  division_options(input, input.graph.blocks[b], out.kernels[k], evaluator,
+                                                   is_in_tiles, options),
+                                  {}});
                 for (DivisionOption& option : steps_.back().options)
                     for (DividedKernel& divided : option.kernels)
                         std::erase_if(divided.accesses, [&](const auto& a) { return is_tile(a.value); });

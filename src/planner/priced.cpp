@@ -26,8 +26,7 @@ machine::Machine usual_machine(const PlannerOptions& options) {
 
 PlannerOptions priced(const PlannerOptions& options) {
     PlannerOptions with_costs = options;
-    if (!options.costs)
-        with_costs.costs = std::make_shared<const cost::CostModel>(usual_machine(options));
+    if (!options.costs) with_costs.costs = std::make_shared<const cost::CostModel>(usual_machine(options));
     return with_costs;
 }
 

@@ -23,9 +23,11 @@ struct BlockContext {
     std::vector<std::vector<int>> readers;
     /// Something outside the block sees a result of it, or its place is decided: it is never in tiles only.
     std::vector<bool> is_whole;
-    std::vector<bool> is_alone;  ///< operators that stay kernels of their own
+    std::vector<bool> is_alone;  ///< operators whose kernels are not merged with others
     /// By operator and iterator: its extent does not depend on symbols.
     std::vector<std::vector<bool>> is_constant;
+    /// Kernels that are kept, whose operators are alone; tiles may be open.
+    std::vector<lowering::NumberedNest> stated = {};
     /// A leaf of each operator that lowers wherever any does.
     std::vector<int> plain_leaves = {};
     /// Whether the nest lowers with these leaves, some of its results being tiles: whether micro-kernels find

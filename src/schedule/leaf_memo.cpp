@@ -86,7 +86,8 @@ void LeafMemo::refuse(const Kind& kind, int leaf) {
     Record& record = records_[kind];
     if (!record.refused.insert(leaf).second) return;
     const int family = evaluator_.family(leaf);
-    if (++record.refusals_of_family[family] == kEnoughLeaves) ++of_all_sizes_[without_sizes(kind)].refusals[family];
+    if (++record.refusals_of_family[family] == kEnoughLeaves)
+        ++of_all_sizes_[without_sizes(kind)].refusals[family];
 }
 
 void LeafMemo::accept(const Kind& kind, int leaf) {

@@ -104,6 +104,7 @@ private:
     void collect(NumberedNest& nest) {
         const auto root = static_cast<size_t>(nest.root());
         for (NumberedNest::Loop& loop : nest.loops) {
+            if (loop.tile != plan::kOpenTile) continue;
             const auto x = static_cast<size_t>(loop.iterator);
             const int64_t extent = block_.links.operators[root].largest[x];
             variables_.push_back({&loop, sizes_of(extent, block_.is_constant[root][x])});

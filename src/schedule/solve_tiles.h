@@ -19,13 +19,13 @@ struct SolvedKernel {
 
 struct TileOptions {
     int64_t evaluations = 200;  ///< of choices of one kernel
-    int64_t refusals = 24;       ///< of choices that do not lower, after which the kernel counts as illegal
+    int64_t refusals = 24;      ///< of choices that do not lower, after which the kernel counts as illegal
 };
 
-/// The tile sizes of the least cost. Sizes are powers of two, divisors where the extent is constant, and the
-/// extent. Of nests that take about the same time the one with the smallest buffers is taken, then the one
-/// with fewest loops. All choices are tried if there are no more than `evaluations`; else each size in turn,
-/// until none helps.
+/// The sizes of the open tiles of the least cost. Sizes are powers of two, divisors where the extent is
+/// constant, and the extent. Of nests that take about the same time the one with the smallest buffers is
+/// taken, then the one with fewest loops. All choices are tried if there are no more than `evaluations`; else
+/// each size in turn, until none helps.
 /// @return nothing if no choice is legal. `work` counts choices that were tried.
 std::optional<SolvedKernel> solve_tiles(BlockContext& block, const lowering::NumberedNest& kernel,
                                         const TileOptions& options, int64_t& work);

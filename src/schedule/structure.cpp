@@ -1,6 +1,8 @@
 #include "schedule/structure.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -26,9 +28,9 @@ std::vector<NumberedNest::Loop> loops_around(const BlockContext& block, int op) 
     for (int x = 0; x < static_cast<int>(facts.largest.size()); ++x) {
         if (facts.largest[static_cast<size_t>(x)] <= 1) continue;
         if (!facts.is_reduction(x)) {
-            loops.push_back({x, kOpen});
+            loops.push_back({x, plan::kOpenTile});
         } else if (may_tile_reductions(block, op)) {
-            reductions.push_back({x, kOpen});
+            reductions.push_back({x, plan::kOpenTile});
         }
     }
     loops.insert(loops.end(), reductions.begin(), reductions.end());
@@ -91,9 +93,16 @@ void insert(const BlockContext& block, NumberedNest& nest, std::variant<int, Num
 }  // namespace
 
 Structure unfused(const BlockContext& block) {
-    Structure structure;
+    std::map<int, NumberedNest> by_root;
+    std::set<int> stated;
+    for (const NumberedNest& kernel : block.stated) {
+        for (const int op : kernel.operators()) stated.insert(op);
+        by_root.emplace(kernel.root(), kernel);
+    }
     for (int op = 0; op < static_cast<int>(block.links.operators.size()); ++op)
-        structure.push_back({loops_around(block, op), {op}});
+        if (!stated.contains(op)) by_root.emplace(op, NumberedNest{loops_around(block, op), {op}});
+    Structure structure;
+    for (auto& [root, kernel] : by_root) structure.push_back(std::move(kernel));
     return structure;
 }
 
@@ -148,7 +157,7 @@ std::string text(const BlockContext& block, const NumberedNest& kernel) {
     std::string out;
     for (const NumberedNest::Loop& loop : kernel.loops)
         out += fmt::format("{}:{} ", root.definition()->iterators[static_cast<size_t>(loop.iterator)].name,
-                           loop.tile == kOpen ? "?" : fmt::format("{}", loop.tile));
+                           loop.tile == plan::kOpenTile ? "?" : fmt::format("{}", loop.tile));
     std::string items;
     for (const auto& item : kernel.items) {
         const auto* inner = std::get_if<NumberedNest>(&item);

@@ -7,13 +7,10 @@
 
 namespace tessera::schedule {
 
-/// The tile of a loop that is still to be chosen.
-inline constexpr int64_t kOpen = 0;
-
 /// Kernels of a block, in the order of execution, without tile sizes: a tile graph (paper 000, 3.2.1).
 using Structure = std::vector<lowering::NumberedNest>;
 
-/// One kernel for each operator.
+/// One kernel for each operator that no stated kernel has, and these. Their roots are in the block's order.
 Structure unfused(const BlockContext& block);
 
 /// A step from one structure to another: a kernel moves into one that reads its results.

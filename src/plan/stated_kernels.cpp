@@ -1,0 +1,43 @@
+#include "plan/stated_kernels.h"
+
+#include "machine/toml_fields.h"
+#include "support/error.h"
+
+namespace tessera::plan {
+namespace {
+
+constexpr size_t kLongestFile = 1 << 20;
+constexpr size_t kLongestNest = 4096;
+
+}  // namespace
+
+std::vector<StatedKernel> parse_stated_kernels(std::string_view text, const std::string& where,
+                                               MicroKernels kernels) {
+    if (text.size() > kLongestFile)
+        throw Error(
+            where, "",
+            fmt::format("is {} bytes long, more than the {} that are read", text.size(), kLongestFile));
+    toml::table document;
+    try {
+        document = toml::parse(text, where);
+    } catch (const toml::parse_error& error) {
+        throw Error(fmt::format("{}:{}", where, error.source().begin.line), {},
+                    std::string(error.description()));
+    }
+    machine::TomlFields file(document, where);
+    std::vector<StatedKernel> stated;
+    for (machine::TomlFields& fields : file.tables("kernel")) {
+        StatedKernel kernel{.where = fields.line()};
+        if (fields.has("specialisation")) kernel.specialisation = fields.text("specialisation");
+        kernel.nest = parse_open_nest(fields.text("nest", kLongestNest), kernel.where, kernels);
+        fields.finish();
+        if (divided_loop(kernel.nest))
+            throw Error(kernel.where, "nest", "divides work by @worker, which is found behind the search",
+                        "leave @worker out, or edit the whole plan (docs/plan.md)");
+        stated.push_back(std::move(kernel));
+    }
+    file.finish();
+    return stated;
+}
+
+}  // namespace tessera::plan

@@ -1,0 +1,39 @@
+// Stated kernels of small graphs: parsed and checked, and planned if accepted.
+#include "fuzz/target.h"
+#include "kernels/micro_kernels.h"
+#include "movement/example_plans.h"
+#include "plan/stated_kernels.h"
+#include "planner/default_planner.h"
+#include "planner/stated.h"
+#include "planner/verify_plan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    using namespace tessera;
+    return fuzz::accepts_or_throws_error([&] {
+        planner::PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
+        options.stated =
+            plan::parse_stated_kernels(fuzz::text_of(data, size), "fuzz", kernels::micro_kernels());
+        for (const auto& [name, example] : testing::examples()) {
+            const Graph graph = example.parsed();
+            const plan::Plan initial = planner::initial_plan(graph, options);
+            try {
+                planner::check_stated(graph, initial, options.stated);
+            } catch (const Error&) {
+                continue;  // of another example
+            }
+            planner::verify_plan(graph, planner::complete_plan(graph, initial, options), "fuzz");
+        }
+    });
+}
+
+std::vector<std::string> tessera::fuzz::seeds() {
+    std::vector<std::string> texts;
+    for (const auto& [name, example] : testing::examples()) {
+        std::string text;
+        for (const plan::KernelPlan& kernel : example.planned().specialisations.front().kernels)
+            if (!plan::divided_loop(kernel.nest))
+                text += "[[kernel]]\nnest = \"" + plan::print(kernel.nest) + "\"\n";
+        texts.push_back(text);
+    }
+    return texts;
+}

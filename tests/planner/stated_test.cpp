@@ -1,0 +1,125 @@
+#include "planner/stated.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/micro_kernels.h"
+#include "planner/default_planner.h"
+#include "planner/verify_plan.h"
+#include "support/error.h"
+
+namespace tessera::planner {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A norm of rows, a map of it, and one of both.
+Graph rows() {
+    Graph graph = parse_graph(R"(graph "rows"
+symbol T in 1..64
+point prompt weight 1: T = 64
+input x: f32[T, 64]
+value r: f32[T]
+value normed: f32[T, 64]
+value doubled: f32[T, 64]
+value y: f32[T, 64]
+
+block main
+  node r(x) -> r
+    op reduce(t: T, d*: 64)
+    dim T in 1..64
+    in X f32[t, d]
+    out R f32[t] = rsqrt(sum(X * X) + 1)
+  node normed(x, r) -> normed
+    op apply(t: T, d: 64)
+    dim T in 1..64
+    in X f32[t, d]
+    in R f32[t]
+    out Y f32[t, d] = X * R
+  node doubled(normed) -> doubled
+    op double(t: T, d: 64)
+    dim T in 1..64
+    in X f32[t, d]
+    out Y f32[t, d] = X * 2
+  node y(normed, doubled) -> y
+    op add(t: T, d: 64)
+    dim T in 1..64
+    in X f32[t, d]
+    in Z f32[t, d]
+    out Y f32[t, d] = X + Z
+
+output y
+)",
+                              "rows");
+    verify(graph, "rows");
+    return graph;
+}
+
+/// The nests of the plan around these kernels.
+std::vector<std::string> planned(const std::string& toml) {
+    const Graph graph = rows();
+    PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
+    options.stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
+    const plan::Plan initial = initial_plan(graph, options);
+    check_stated(graph, initial, options.stated);
+    const plan::Plan plan = complete_plan(graph, initial, options);
+    verify_plan(graph, plan, "plan");
+    std::vector<std::string> nests;
+    for (const plan::KernelPlan& kernel : plan.specialisations.back().kernels)
+        nests.push_back(plan::print(kernel.nest));
+    return nests;
+}
+
+std::string refusal(const std::string& toml) {
+    try {
+        (void)planned(toml);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+std::string kernel(const std::string& nest) {
+    return "[[kernel]]\nnest = \"" + nest + "\"\n";
+}
+
+TEST(StatedKernels, AreKeptAndTheRestIsPlannedAroundThem) {
+    const std::vector<std::string> nests =
+        planned(kernel("t:4 { r; d:16 { normed[loops lanes=8 x=d]; doubled } }"));
+    ASSERT_EQ(nests.size(), 2U);
+    EXPECT_THAT(nests[0], HasSubstr("t:4 { r[loops"));
+    EXPECT_THAT(nests[0], HasSubstr("d:16 { normed[loops lanes=8 x=d]; doubled[loops"));
+    EXPECT_THAT(nests[1], HasSubstr("y[loops"));
+}
+
+TEST(StatedKernels, OpenTilesAreSearched) {
+    const std::vector<std::string> nests = planned(kernel("t:? { r; normed; doubled; y }"));
+    ASSERT_EQ(nests.size(), 1U);
+    EXPECT_EQ(nests[0].find('?'), std::string::npos) << nests[0];
+}
+
+TEST(StatedKernels, OfOtherSpecialisationsChangeNothingHere) {
+    EXPECT_EQ(planned("[[kernel]]\nspecialisation = \"prefill\"\nnest = \"r\"\n"), planned(kernel("r")));
+}
+
+TEST(StatedKernels, AreRefusedWithPositionAndReason) {
+    EXPECT_THAT(refusal(kernel("t:4 { normd; doubled }")),
+                HasSubstr("kernels.toml:1: `normd`: is no operator of block main"));
+    EXPECT_THAT(refusal(kernel("nothing")), HasSubstr("`nothing`: is no operator of this model"));
+    EXPECT_THAT(refusal(kernel("z:4 { normed; doubled }")), HasSubstr("`z`: is no iterator of doubled"));
+    EXPECT_THAT(refusal(kernel("t:4 { normed; y }")), HasSubstr("is read by doubled, whose kernel runs"));
+    EXPECT_THAT(refusal(kernel("t:4 d:16 { r; normed }") + kernel("normed")),
+                HasSubstr("is in another kernel"));
+    EXPECT_THAT(refusal(kernel("t:4@worker { r; normed }")), HasSubstr("@worker"));
+    EXPECT_THAT(refusal(kernel("t:4 { normed; r }")), ::testing::Not(HasSubstr("accepted")));
+    EXPECT_THAT(refusal("[[kernel]]\nspecialisation = \"decod\"\nnest = \"r\"\n"),
+                HasSubstr("`decod`: is no specialisation"));
+    EXPECT_THAT(refusal("[[kernel]]\nnests = \"r\"\n"), HasSubstr("`nest`: is missing"));
+    EXPECT_THAT(refusal(kernel("r[lops]")), HasSubstr("lops is no micro-kernel"));
+    EXPECT_THAT(refusal(kernel("t:4 {")), HasSubstr("kernels.toml:1"));
+}
+
+}  // namespace
+}  // namespace tessera::planner
