@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kSmallest = 1e-2;
+/// Results are differences of terms as large as this.
+constexpr double kSmallest = 0.1;
 
 }  // namespace
 

@@ -48,7 +48,7 @@ const planner::PlannerOptions kOptions = {
     .lanes = kLanes,
     .vector_registers = 16,
     .units = {tile_unit({.m = 4, .n = kLanes, .k = 8}), byte_tile_unit({.m = 4, .n = kLanes, .k = 16})},
-    .structures = 20};
+    .structures = 0};
 
 const Node& node_of(const Graph& graph, const plan::Leaf& leaf) {
     for (const Block& block : graph.blocks)
