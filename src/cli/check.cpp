@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -23,16 +24,42 @@ void row(std::string_view label, fmt::format_string<Arguments...> format, Argume
     fmt::print("{:<14}{}\n", label, printable(fmt::format(format, std::forward<Arguments>(arguments)...)));
 }
 
+std::string scaling_text(const import::RopeConfig& rope) {
+    using enum import::RopeConfig::Scaling;
+    switch (rope.scaling) {
+        case kNone:
+            return "";
+        case kLinear:
+            return fmt::format(", linear factor {}", rope.factor);
+        case kLlama3:
+            return fmt::format(", llama3 factor {} from {} positions", rope.factor, rope.original_context);
+        case kYarn:
+            return fmt::format(", yarn factor {} from {} positions", rope.factor, rope.original_context);
+        case kLongRope:
+            return fmt::format(", longrope from {} positions", rope.original_context);
+    }
+    return "";
+}
+
 std::string rope_text(const import::DecoderConfig& config) {
-    std::string text = fmt::format(
-        "{}, base {}", config.rope_form == ops::RopeForm::kPairs ? "pairs" : "halves", config.rope.base);
-    if (config.rope.scaling == import::RopeConfig::Scaling::kLinear)
-        text += fmt::format(", linear factor {}", config.rope.factor);
-    if (config.rope.scaling == import::RopeConfig::Scaling::kLlama3)
-        text += fmt::format(", llama3 factor {} from {} positions", config.rope.factor,
-                            config.rope.original_context);
-    if (config.rope.amplitude != 1) text += fmt::format(", times {}", config.rope.amplitude);
+    const bool is_global = config.form.has(import::LayerRope::kGlobal);
+    const bool is_local = config.form.has(import::LayerRope::kLocal);
+    if (!is_global && !is_local) return "none: learned positions";
+    std::string text = config.rope_form == ops::RopeForm::kPairs ? "pairs" : "halves";
+    if (is_global) {
+        text += fmt::format(", base {}{}", config.rope.base, scaling_text(config.rope));
+        if (config.rope.amplitude != 1) text += fmt::format(", times {}", config.rope.amplitude);
+    }
+    if (is_local)
+        text += fmt::format(", base {}{} in layers with a window", config.local_rope.base,
+                            scaling_text(config.local_rope));
+    if (config.form.has(import::LayerRope::kNone)) text += ", none in some layers";
     return text;
+}
+
+std::string window_text(const import::DecoderForm& form) {
+    const auto windowed = std::ranges::count(form.layers, true, &import::LayerKind::is_windowed);
+    return fmt::format("{} tokens in {} of {} layers", form.window, windowed, form.layers.size());
 }
 
 void print_config(const import::DecoderConfig& config) {
@@ -43,12 +70,13 @@ void print_config(const import::DecoderConfig& config) {
     row("vocabulary", "{}", size.vocabulary);
     row("positions", "{}", config.max_positions);
     row("rope", "{}", rope_text(config));
+    if (config.form.window > 0) row("window", "{}", window_text(config.form));
     row("epsilon", "{}", config.epsilon);
 }
 
 void print_spec(const import::DecoderSpec& spec) {
     std::string groups;
-    for (const import::LayerGroup& group : import::group_layers(spec.layers))
+    for (const import::LayerGroup& group : import::group_layers(spec))
         groups += fmt::format("{}{} kind{} x {}", groups.empty() ? "" : ", ", group.period,
                               group.period == 1 ? "" : "s", group.repeats);
     row("groups", "{}", groups);

@@ -49,6 +49,10 @@ using Gather = void (*)(const std::byte*, int64_t, int64_t, int64_t, std::byte*,
 
 Gather gather_for(int element_bits) {
     switch (element_bits) {
+        case 2:
+            return gather_bits<2>;
+        case 3:
+            return gather_bits<3>;
         case 4:
             return gather_bits<4>;
         case 5:

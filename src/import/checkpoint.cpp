@@ -7,8 +7,10 @@
 #include "import/gguf/gguf_config.h"
 #include "import/gguf/gguf_weights.h"
 #include "import/hf/config.h"
+#include "import/hf/packed_weights.h"
 #include "import/hf/safetensors.h"
 #include "import/hf/sharded_safetensors.h"
+#include "import/tensor_views.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 #include "support/stand_in.h"
@@ -55,6 +57,21 @@ void refuse_adapter(const fs::path& folder, Checkpoint& checkpoint) {
             fmt::format("{}: an adapter, which is to be merged into the weights", kAdapter));
 }
 
+/// A model that was saved without its head has names without the base, as transformers reads them, too.
+void adapt_base(Checkpoint& checkpoint) {
+    if (!checkpoint.config || !checkpoint.weights) return;
+    TensorNames& names = checkpoint.config->names;
+    if (checkpoint.weights->find(source_name(OuterTensor::kEmbedding, names))) return;
+    TensorNames without = names;
+    without.base.clear();
+    if (checkpoint.weights->find(source_name(OuterTensor::kEmbedding, without))) names = without;
+}
+
+void apply_views(Checkpoint& checkpoint) {
+    if (!checkpoint.config || !checkpoint.weights || checkpoint.config->views.empty()) return;
+    checkpoint.weights = std::make_shared<const TensorViews>(checkpoint.weights, *checkpoint.config);
+}
+
 Checkpoint open_folder(const fs::path& folder) {
     const fs::path config = folder / "config.json";
     if (!fs::exists(config))
@@ -65,6 +82,11 @@ Checkpoint open_folder(const fs::path& folder) {
     checkpoint.config = read_hf_config(config.string(), checkpoint.findings);
     find_weights(folder, checkpoint);
     refuse_adapter(folder, checkpoint);
+    adapt_base(checkpoint);
+    if (checkpoint.config && checkpoint.config->packed && checkpoint.weights)
+        checkpoint.weights =
+            std::make_shared<const PackedWeights>(checkpoint.weights, *checkpoint.config->packed);
+    apply_views(checkpoint);
     return checkpoint;
 }
 
@@ -75,9 +97,11 @@ Checkpoint open_gguf(const fs::path& path) {
     if (parts.all().size() > 1) checkpoint.format += fmt::format(", {} files", parts.all().size());
     if (first.metadata().contains("tokenizer.ggml.tokens"))
         checkpoint.tokenizer = fs::path(first.path()).filename().string();
-    const GgufTensor* embedding = parts.find_tensor(source_name(OuterTensor::kEmbedding, NameStyle::kGguf));
+    const GgufTensor* embedding =
+        parts.find_tensor(source_name(OuterTensor::kEmbedding, common_names(NameStyle::kGguf)));
     checkpoint.config = read_gguf_config(first, embedding, checkpoint.findings);
     checkpoint.weights = std::make_shared<const GgufWeights>(parts);
+    apply_views(checkpoint);
     return checkpoint;
 }
 

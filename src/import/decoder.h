@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "import/decoder_form.h"
 #include "import/decoder_tensors.h"
 #include "import/policy.h"
 #include "import/repeating_groups.h"
@@ -13,19 +15,22 @@
 
 namespace tessera::import {
 
-/// A decoder-only transformer with pre-normalisation (RMSNorm), rotary grouped-query attention and SwiGLU:
-/// Llama, Qwen2 and Qwen3 differ in the tensors that their layers have.
+/// A decoder-only transformer with grouped-query attention. Architectures differ in the tensors that their
+/// layers have, norms before or behind a branch and a gate among them, and in its form.
 struct DecoderSpec {
     std::string name;
     DecoderSize size;
     double epsilon = 1e-6;
     ops::RopeForm rope_form = ops::RopeForm::kHalves;
     bool is_tied = false;  ///< the head is the embedding
-    NameStyle names = NameStyle::kHuggingFace;
+    TensorNames names;
     ops::WeightFormat embedding = ops::WeightFormat::kF32;
+    ops::WeightFormat positions = ops::WeightFormat::kF32;
     ops::WeightFormat final_norm = ops::WeightFormat::kF32;
+    std::optional<ops::WeightFormat> final_norm_bias;
     ops::WeightFormat head = ops::WeightFormat::kF32;
     std::vector<LayerFormats> layers;
+    DecoderForm form;
     Policy policy = Policy::kExact;
     ElementType cache = ElementType::kF32;
 };
@@ -33,9 +38,11 @@ struct DecoderSpec {
 /// Sources of the rotary tables, f32[context, head_width / 2].
 inline constexpr const char* kRopeCosSource = "rope.cos";
 inline constexpr const char* kRopeSinSource = "rope.sin";
+inline constexpr const char* kLocalRopeCosSource = "rope.local.cos";
+inline constexpr const char* kLocalRopeSinSource = "rope.local.sin";
 
-/// Layers are of one kind if they have the same tensors in the same formats.
-std::vector<LayerGroup> group_layers(const std::vector<LayerFormats>& layers);
+/// Layers are of one kind if they have the same tensors in the same formats, rotate alike and see as far.
+std::vector<LayerGroup> group_layers(const DecoderSpec& spec);
 
 /// Blocks "embed", one for each group of layers ("layer", or "layer_1", "layer_2", ..), and "head", which
 /// computes the logits of the wanted rows only. Output: logits f32[R, vocabulary].

@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "import/decoder_form.h"
 #include "import/decoder_tensors.h"
+#include "import/packed_form.h"
 #include "import/rope_tables.h"
+#include "import/tensor_views.h"
 #include "ops/rope.h"
 
 namespace tessera::import {
@@ -23,14 +26,20 @@ struct DecoderConfig {
     double epsilon = 1e-6;
     int64_t max_positions = 0;
     RopeConfig rope;
+    RopeConfig local_rope;  ///< of layers with LayerRope::kLocal
+    DecoderForm form;
     ops::RopeForm rope_form = ops::RopeForm::kHalves;
     std::optional<bool> is_tied;  ///< empty: the head is the embedding if no head is stored
-    NameStyle names = NameStyle::kHuggingFace;
+    TensorNames names;
+    std::optional<PackedForm> packed;  ///< matrices of a folder that are packed integers
+    std::vector<LayerView> views;      ///< tensors that are stored together with others, or transposed
+    std::vector<std::string> buffers;  ///< behind the name of a layer: stored, but computed anew
     std::array<Presence, kLayerTensors> tensors{};
     bool layers_differ = false;    ///< in a size: refused, and their tensors are not looked at
     std::vector<int64_t> end_ids;  ///< tokens that end a text
     std::string stated_type;       ///< of the weights, where the settings say so: "bfloat16"
 
+    bool is_gguf() const { return names.style == NameStyle::kGguf; }
     Presence& presence(LayerTensor tensor) { return tensors[static_cast<size_t>(tensor)]; }
     void set(Presence presence_, std::initializer_list<LayerTensor> which) {
         for (const LayerTensor tensor : which) presence(tensor) = presence_;

@@ -39,12 +39,15 @@ DecoderSpec resolve_tensors(Checkpoint& checkpoint, const std::string& name) {
                      .size = size,
                      .epsilon = config.epsilon,
                      .rope_form = config.rope_form,
-                     .names = config.names};
+                     .names = config.names,
+                     .form = config.form};
     const auto outer = [&](OuterTensor tensor) {
         return account.resolve(source_name(tensor, config.names), shape_of(tensor, size));
     };
     spec.embedding = outer(OuterTensor::kEmbedding);
+    if (size.positions > 0) spec.positions = outer(OuterTensor::kPositions);
     spec.final_norm = outer(OuterTensor::kFinalNorm);
+    if (config.form.norm == NormForm::kLayer) spec.final_norm_bias = outer(OuterTensor::kFinalNormBias);
     spec.is_tied = is_head_tied(config, account, checkpoint.findings);
     if (!spec.is_tied) spec.head = outer(OuterTensor::kHead);
 
@@ -60,8 +63,9 @@ DecoderSpec resolve_tensors(Checkpoint& checkpoint, const std::string& name) {
         }
         spec.layers.push_back(formats);
     }
-    if (config.names == NameStyle::kGguf && account.contains(kRopeFactorsSource))
-        account.resolve_f32(kRopeFactorsSource, {size.head_width / 2});
+    for (const char* factors : {kRopeFactorsSource, kShortRopeFactorsSource, kLongRopeFactorsSource})
+        if (config.is_gguf() && account.contains(factors))
+            account.resolve_f32(factors, {size.head_width / 2});
     account.close();
     return spec;
 }

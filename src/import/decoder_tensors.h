@@ -15,29 +15,35 @@ namespace tessera::import {
 
 enum class LayerTensor : uint8_t {
     kAttentionNorm,
+    kAttentionNormBias,
     kQuery,
     kQueryBias,
-    kQueryNorm,
+    kQueryNorm,            ///< of each head
+    kQueryProjectionNorm,  ///< of all heads together
     kKey,
     kKeyBias,
     kKeyNorm,
+    kKeyProjectionNorm,
     kValue,
     kValueBias,
     kOutput,
     kOutputBias,
+    kAttentionPostNorm,  ///< of the attention's result, before it is added
     kFeedForwardNorm,
+    kFeedForwardNormBias,
     kGate,
     kGateBias,
     kUp,
     kUpBias,
     kDown,
     kDownBias,
+    kFeedForwardPostNorm,
 };
-inline constexpr size_t kLayerTensors = 18;
+inline constexpr size_t kLayerTensors = 24;
 
 /// The step's own tensors around the layers.
-enum class OuterTensor : uint8_t { kEmbedding, kFinalNorm, kHead };
-inline constexpr size_t kOuterTensors = 3;
+enum class OuterTensor : uint8_t { kEmbedding, kPositions, kFinalNorm, kFinalNormBias, kHead };
+inline constexpr size_t kOuterTensors = 5;
 
 /// Format of each tensor of one layer that exists; all that the structure of a layer depends on. Norms and
 /// biases are one operand.
@@ -51,17 +57,35 @@ struct DecoderSize {
     int64_t cache_heads = 0;
     int64_t head_width = 0;
     int64_t vocabulary = 0;
+    int64_t positions = 0;  ///< rows of the table of learned positions; 0: there is none
 };
 
 enum class NameStyle : uint8_t { kHuggingFace, kGguf };
 
-/// "model.layers.3.self_attn.q_proj.weight", "blk.3.attn_q.weight".
-std::string source_name(LayerTensor tensor, int64_t layer, NameStyle style);
-std::string source_name(OuterTensor tensor, NameStyle style);
+/// How the tensors of a checkpoint are called: at first as in Llama, which an architecture changes.
+struct TensorNames {
+    NameStyle style = NameStyle::kHuggingFace;
+    std::string base;    ///< "model.": before all names of a folder but the head; left out of some folders
+    std::string layers;  ///< behind the base, before the number of a layer: "layers.", "blk."
+    std::array<std::string, kLayerTensors> layer;  ///< behind "N."
+    std::array<std::string, kOuterTensors> outer;  ///< behind the base
 
-/// Factors of a GGUF file by which the rotary frequencies are divided, for Llama 3.1 and later:
-/// f32[head_width / 2].
+    std::string& operator[](LayerTensor tensor) { return layer[static_cast<size_t>(tensor)]; }
+    std::string& operator[](OuterTensor tensor) { return outer[static_cast<size_t>(tensor)]; }
+    /// "model.layers.3."
+    std::string prefix(int64_t layer_) const;
+};
+TensorNames common_names(NameStyle style);
+
+/// "model.layers.3.self_attn.q_proj.weight", "blk.3.attn_q.weight".
+std::string source_name(LayerTensor tensor, int64_t layer, const TensorNames& names);
+std::string source_name(OuterTensor tensor, const TensorNames& names);
+
+/// Factors of a GGUF file by which the rotary frequencies are divided, f32[head_width / 2]: for Llama 3.1 and
+/// later, and for contexts up to that of the training and beyond it.
 inline constexpr const char* kRopeFactorsSource = "rope_freqs.weight";
+inline constexpr const char* kShortRopeFactorsSource = "rope_factors_short.weight";
+inline constexpr const char* kLongRopeFactorsSource = "rope_factors_long.weight";
 
 /// Name in the graph: "q", "q_bias", "attention_norm".
 std::string_view name(LayerTensor tensor);

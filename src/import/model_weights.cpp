@@ -11,15 +11,23 @@
 namespace tessera::import {
 namespace {
 
-void divide_by_factors(const StoredTensor& factors, std::vector<double>& frequencies) {
+void divide_by_factors(const StoredTensor& factors, const char* name, std::vector<double>& frequencies) {
+    TESSERA_CHECK(
+        factors.element == ElementType::kF32 && factors.bytes.size() == frequencies.size() * sizeof(float),
+        "{} bytes of {}", factors.bytes.size(), factors.type);
     for (size_t i = 0; i < frequencies.size(); ++i) {
         float factor = 0;
         std::memcpy(&factor, factors.bytes.data() + i * sizeof(factor), sizeof(factor));
         if (!(factor > 0) || !(factor < 1e9f))
-            throw Error(kRopeFactorsSource, "",
-                        fmt::format("element {} is {}, expected a positive factor", i, factor));
+            throw Error(name, "", fmt::format("element {} is {}, expected a positive factor", i, factor));
         frequencies[i] /= factor;
     }
+}
+
+/// The factors of a GGUF file that count in this context, as llama.cpp chooses them.
+const char* factors_of(const WeightSource& checkpoint, const DecoderConfig& config, int64_t context) {
+    if (checkpoint.find(kRopeFactorsSource)) return kRopeFactorsSource;
+    return context > config.rope.original_context ? kLongRopeFactorsSource : kShortRopeFactorsSource;
 }
 
 }  // namespace
@@ -27,19 +35,23 @@ void divide_by_factors(const StoredTensor& factors, std::vector<double>& frequen
 ModelWeights::ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config,
                            int64_t positions)
     : checkpoint_(std::move(checkpoint)) {
-    std::vector<double> frequencies = rope_frequencies(config.rope, config.size.head_width);
-    const StoredTensor* factors =
-        config.names == NameStyle::kGguf ? checkpoint_->find(kRopeFactorsSource) : nullptr;
-    if (factors) {
-        TESSERA_CHECK(factors->element == ElementType::kF32 &&
-                          factors->bytes.size() == frequencies.size() * sizeof(float),
-                      "{} bytes of {}", factors->bytes.size(), factors->type);
-        divide_by_factors(*factors, frequencies);
+    const int64_t width = config.size.head_width;
+    const std::vector<int64_t> shape = {positions, width / 2};
+    if (config.form.has(LayerRope::kGlobal)) {
+        std::vector<double> frequencies = rope_frequencies(config.rope, width, positions);
+        const char* name = factors_of(*checkpoint_, config, positions);
+        const StoredTensor* factors = config.is_gguf() ? checkpoint_->find(name) : nullptr;
+        if (factors) divide_by_factors(*factors, name, frequencies);
+        tables_ = rope_tables(frequencies, positions, config.rope.amplitude);
+        add(kRopeCosSource, tables_.cos, shape);
+        add(kRopeSinSource, tables_.sin, shape);
     }
-    tables_ = rope_tables(frequencies, positions, config.rope.amplitude);
-    const std::vector<int64_t> shape = {positions, std::ssize(frequencies)};
-    add(kRopeCosSource, tables_.cos, shape);
-    add(kRopeSinSource, tables_.sin, shape);
+    if (config.form.has(LayerRope::kLocal)) {
+        local_tables_ = rope_tables(rope_frequencies(config.local_rope, width, positions), positions,
+                                    config.local_rope.amplitude);
+        add(kLocalRopeCosSource, local_tables_.cos, shape);
+        add(kLocalRopeSinSource, local_tables_.sin, shape);
+    }
 }
 
 void ModelWeights::add(const std::string& name, const std::vector<float>& contents,

@@ -11,11 +11,11 @@
 namespace tessera::import {
 
 /// All constants of a model's graph: the tensors of its checkpoint, and the rotary tables "rope.cos" and
-/// "rope.sin".
+/// "rope.sin", and for layers with frequencies of their own "rope.local.cos" and "rope.local.sin".
 class ModelWeights : public WeightSource {
 public:
-    /// `positions`: rows of the tables. A tensor rope_freqs.weight of a GGUF file divides the frequencies.
-    /// @throws Error if that tensor holds factors that are not positive.
+    /// `positions`: rows of the tables. Factors of a GGUF file, such as rope_freqs.weight, divide the
+    /// frequencies. @throws Error if they hold factors that are not positive.
     ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config,
                  int64_t positions);
     ModelWeights(const ModelWeights&) = delete;  // generated tensors point into the tables
@@ -31,6 +31,7 @@ private:
 
     std::shared_ptr<const WeightSource> checkpoint_;
     RopeTables tables_;
+    RopeTables local_tables_;
     std::map<std::string, StoredTensor, std::less<>> generated_;
 };
 

@@ -1,5 +1,6 @@
 #include "import/rope_tables.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -16,13 +17,32 @@ double llama3_scaled(const RopeConfig& config, double frequency) {
     return (1 - smooth) * frequency / config.factor + smooth * frequency;
 }
 
+/// The pair that turns so often in the original context.
+double yarn_pair(const RopeConfig& config, int64_t width, double rotations) {
+    const double context = static_cast<double>(config.original_context);
+    return static_cast<double>(width) * std::log(context / (rotations * 2 * std::numbers::pi)) /
+           (2 * std::log(config.base));
+}
+
+double yarn_scaled(const RopeConfig& config, int64_t width, int64_t pair, double frequency) {
+    double low = yarn_pair(config, width, config.fast_rotations);
+    double high = yarn_pair(config, width, config.slow_rotations);
+    if (config.is_ramp_truncated) low = std::floor(low), high = std::ceil(high);
+    low = std::max(low, 0.0);
+    high = std::min(high, static_cast<double>(width - 1));
+    if (low == high) high += 0.001;
+    const double ramp = std::clamp((static_cast<double>(pair) - low) / (high - low), 0.0, 1.0);
+    return frequency / config.factor * ramp + frequency * (1 - ramp);
+}
+
 }  // namespace
 
-std::vector<double> rope_frequencies(const RopeConfig& config, int64_t width) {
+std::vector<double> rope_frequencies(const RopeConfig& config, int64_t width, int64_t context) {
     std::vector<double> frequencies;
     for (int64_t i = 0; i < width / 2; ++i) {
         const double frequency =
             std::pow(config.base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
+        const auto& factors = context > config.original_context ? config.long_factors : config.short_factors;
         switch (config.scaling) {
             case RopeConfig::Scaling::kNone:
                 frequencies.push_back(frequency);
@@ -33,9 +53,25 @@ std::vector<double> rope_frequencies(const RopeConfig& config, int64_t width) {
             case RopeConfig::Scaling::kLlama3:
                 frequencies.push_back(llama3_scaled(config, frequency));
                 break;
+            case RopeConfig::Scaling::kYarn:
+                frequencies.push_back(yarn_scaled(config, width, i, frequency));
+                break;
+            case RopeConfig::Scaling::kLongRope:
+                frequencies.push_back(factors.empty() ? frequency
+                                                      : frequency / factors.at(static_cast<size_t>(i)));
+                break;
         }
     }
     return frequencies;
+}
+
+double yarn_amplitude(double factor, double weight) {
+    return factor <= 1 ? 1 : 1 + 0.1 * weight * std::log(factor);
+}
+
+double longrope_amplitude(double factor, int64_t original_context) {
+    if (factor <= 1 || original_context < 2) return 1;
+    return std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(original_context)));
 }
 
 RopeTables rope_tables(std::span<const double> frequencies, int64_t positions, double amplitude) {

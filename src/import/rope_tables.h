@@ -8,23 +8,36 @@ namespace tessera::import {
 
 /// The frequencies of a model's rotary position embedding.
 struct RopeConfig {
-    enum class Scaling : uint8_t { kNone, kLinear, kLlama3 };
+    enum class Scaling : uint8_t { kNone, kLinear, kLlama3, kYarn, kLongRope };
 
     double base = 10000;
     Scaling scaling = Scaling::kNone;
-    double factor = 1;  ///< linear, llama3: how much longer than in training the context is
+    double factor = 1;  ///< linear, llama3, yarn: how much longer than in training the context is
     double low_frequency_factor =
         1;  ///< llama3: wavelengths above original_context / this are scaled by `factor`
     double high_frequency_factor = 4;  ///< llama3: wavelengths below original_context / this are not scaled
-    int64_t original_context = 8192;   ///< llama3: positions of the first training
+    int64_t original_context = 8192;   ///< llama3, yarn, longrope: positions of the first training
     double amplitude = 1;              ///< cosines and sines are multiplied by it: attn_factor of a GGUF file
+    double fast_rotations = 32;        ///< yarn: frequencies with more of them in training are not scaled
+    double slow_rotations = 1;         ///< yarn: those with fewer are scaled by `factor`
+    bool is_ramp_truncated = true;     ///< yarn: the ramp between them begins and ends at whole pairs
+    std::vector<double> short_factors;  ///< longrope: frequencies are divided by these ..
+    std::vector<double> long_factors;   ///< .. or by these in a context beyond `original_context`
 
     bool operator==(const RopeConfig&) const = default;
 };
 
 /// Radians for each position, one for each of the width / 2 pairs: base^(-2 i / width), scaled. "llama3" is
-/// the interpolation by wavelength of Llama 3.1 (HuggingFace transformers, modeling_rope_utils.py).
-std::vector<double> rope_frequencies(const RopeConfig& config, int64_t width);
+/// the interpolation by wavelength of Llama 3.1, "yarn" that of Peng et al., "YaRN", 2023, section 3.2, and
+/// "longrope" has factors of its own for each pair: Ding et al., "LongRoPE", 2024 (HuggingFace transformers,
+/// modeling_rope_utils.py). `context`: positions of a sequence.
+/// @pre factors, if there are any, are one for each pair; yarn has a base above 1
+std::vector<double> rope_frequencies(const RopeConfig& config, int64_t width, int64_t context);
+
+/// The amplitude by which "yarn" makes up for its scaling: 1 + 0.1 weight ln(factor).
+double yarn_amplitude(double factor, double weight = 1);
+/// That of "longrope": sqrt(1 + ln(factor) / ln(original context)).
+double longrope_amplitude(double factor, int64_t original_context);
 
 /// Row-major [positions, frequencies.size()], times the amplitude, computed in float64 and rounded once.
 struct RopeTables {

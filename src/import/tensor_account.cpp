@@ -37,28 +37,24 @@ bool is_adapter(const std::string& name) {
     return name.find("lora_") != std::string::npos || name.find("adapter") != std::string::npos;
 }
 
-/// The rest of a name behind "model.layers.N." of an existing layer; empty for other names.
-std::string_view behind_layer(std::string_view name, int64_t layers) {
-    constexpr std::string_view kLayers = "model.layers.";
-    if (!name.starts_with(kLayers)) return {};
-    name.remove_prefix(kLayers.size());
+/// The rest of a name behind that of an existing layer; empty for other names.
+std::string_view behind_layer(std::string_view name, const DecoderConfig& config) {
+    const std::string layers = config.names.base + config.names.layers;
+    if (!name.starts_with(layers)) return {};
+    name.remove_prefix(layers.size());
     int64_t layer = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), layer);
-    if (error != std::errc() || layer >= layers || end == name.data() + name.size()) return {};
+    if (error != std::errc() || layer >= config.size.layers || end == name.data() + name.size()) return {};
     return name.substr(static_cast<size_t>(end - name.data()) + 1);
 }
 
 /// Whether a tensor of a folder would change the results if it were used: biases and norms of existing
 /// layers, and every tensor of a layer of another configuration.
 bool would_change_results(std::string_view name, const DecoderConfig& config) {
-    if (name == "lm_head.bias" || name == "model.norm.bias") return true;
-    const std::string_view rest = behind_layer(name, config.size.layers);
+    if (name == "lm_head.bias" || name == source_name(OuterTensor::kFinalNormBias, config.names)) return true;
+    const std::string_view rest = behind_layer(name, config);
     if (rest.ends_with(".bias") || rest.find("norm") != std::string_view::npos) return true;
-    for (size_t i = 0; i < kLayerTensors && !rest.empty(); ++i)
-        if (source_name(static_cast<LayerTensor>(i), 0, config.names) ==
-            fmt::format("model.layers.0.{}", rest))
-            return true;
-    return false;
+    return !rest.empty() && std::ranges::find(config.names.layer, rest) != config.names.layer.end();
 }
 
 std::optional<double> number_at(const StoredTensor& tensor, size_t index) {
@@ -137,7 +133,7 @@ void TensorAccount::close() {
 
 void TensorAccount::account_for_rest() {
     std::vector<std::string> unannounced, adapters, others;
-    const bool is_folder = config_.names == NameStyle::kHuggingFace;
+    const bool is_folder = !config_.is_gguf();
     for (const std::string& name : weights_.names()) {
         if (used_.contains(name) || is_recomputed(name)) continue;
         auto& list = is_folder && would_change_results(name, config_) ? unannounced
@@ -154,12 +150,15 @@ void TensorAccount::account_for_rest() {
 }
 
 bool TensorAccount::is_recomputed(const std::string& name) const {
+    const std::string_view rest = behind_layer(name, config_);
+    if (!rest.empty() && std::ranges::find(config_.buffers, rest) != config_.buffers.end()) return true;
     if (!name.ends_with(kFrequencies)) return false;
     RopeConfig plain = config_.rope;
     plain.scaling = RopeConfig::Scaling::kNone;
     const StoredTensor& tensor = *weights_.find(name);
-    return are_close(tensor, rope_frequencies(plain, config_.size.head_width)) ||
-           are_close(tensor, rope_frequencies(config_.rope, config_.size.head_width));
+    const int64_t width = config_.size.head_width, context = config_.rope.original_context;
+    return are_close(tensor, rope_frequencies(plain, width, context)) ||
+           are_close(tensor, rope_frequencies(config_.rope, width, context));
 }
 
 }  // namespace tessera::import

@@ -18,7 +18,7 @@ struct TypeFacts {
     IntegerRange range;
 };
 
-constexpr std::array<TypeFacts, 10> kTypes = {{
+constexpr std::array<TypeFacts, 12> kTypes = {{
     {ElementType::kF32, "f32", 32, false, {0, 0}},
     {ElementType::kF16, "f16", 16, false, {0, 0}},
     {ElementType::kBF16, "bf16", 16, false, {0, 0}},
@@ -29,6 +29,8 @@ constexpr std::array<TypeFacts, 10> kTypes = {{
     {ElementType::kU5, "u5", 5, true, {0, 31}},
     {ElementType::kI4, "i4", 4, true, {-8, 7}},
     {ElementType::kU4, "u4", 4, true, {0, 15}},
+    {ElementType::kU3, "u3", 3, true, {0, 7}},
+    {ElementType::kU2, "u2", 2, true, {0, 3}},
 }};
 
 const TypeFacts& facts_of(ElementType type) {

@@ -6,10 +6,10 @@
 
 namespace tessera {
 
-/// Element types of the operator notation. Sizes are in bits, since types of 4 to 6 bits exist: elements
+/// Element types of the operator notation. Sizes are in bits, since types of 2 to 6 bits exist: elements
 /// lie in memory as one little-endian stream of bits, in which element i is the bits [i * bits(), (i + 1) *
 /// bits()), and bit j of the stream is bit j mod 8 of byte j div 8.
-enum class ElementType : uint8_t { kF32, kF16, kBF16, kI32, kI8, kU8, kU6, kU5, kI4, kU4 };
+enum class ElementType : uint8_t { kF32, kF16, kBF16, kI32, kI8, kU8, kU6, kU5, kI4, kU4, kU3, kU2 };
 
 struct IntegerRange {
     int64_t low;   ///< inclusive

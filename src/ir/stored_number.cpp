@@ -34,6 +34,8 @@ double stored_number(std::span<const std::byte> bytes, ElementType type, size_t 
         case ElementType::kU5:
         case ElementType::kI4:
         case ElementType::kU4:
+        case ElementType::kU3:
+        case ElementType::kU2:
             break;
     }
     const int pattern = element_bits(bytes.data(), bits(type), index);

@@ -22,6 +22,10 @@ double operand_element(ElementType type, int64_t v) {
             return static_cast<double>(v % 32);
         case ElementType::kU4:
             return static_cast<double>(v % 16);
+        case ElementType::kU3:
+            return static_cast<double>(v % 8);
+        case ElementType::kU2:
+            return static_cast<double>(v % 4);
         case ElementType::kI4:
             return static_cast<double>(v % 16 - 8);
         case ElementType::kF32:

@@ -9,6 +9,8 @@ namespace tessera::ops {
 namespace {
 
 constexpr const char* kRounded = "rounded";
+constexpr const char* kCap = "cap";
+constexpr const char* kWindow = "window";
 
 /// The type that the attribute states; f32 without it.
 ElementType rounded_type(const Node& node) {
@@ -20,10 +22,32 @@ ElementType rounded_type(const Node& node) {
                 fmt::format("{} is {}, expected f32 or bf16", kRounded, text));
 }
 
+AttentionForm form_of(const Node& node) {
+    const auto& attributes = std::get<Composite>(node.op).attributes;
+    AttentionForm form{.scale = real_attribute(node, "scale"), .rounded = rounded_type(node)};
+    if (attributes.contains(kCap)) form.cap = real_attribute(node, kCap);
+    if (attributes.contains(kWindow)) form.window = integer_attribute(node, kWindow);
+    if (!(form.cap >= 0)) throw Error(std::string(kAttention), node.name, "the cap is negative");
+    if (form.window < 0) throw Error(std::string(kAttention), node.name, "the window is negative");
+    return form;
+}
+
+/// What a token sees of the cached ones.
+std::string visible(const AttentionForm& form) {
+    return "i < length[b] and s <= start[b] + i" +
+           (form.window == 0 ? "" : fmt::format(" and s > start[b] + i - {}", form.window));
+}
+
+/// The scores by the sums of products.
+std::string score_of(const AttentionForm& form) {
+    if (form.cap == 0) return fmt::format("sum(G * K) * {}", form.scale);
+    return fmt::format("tanh(sum(G * K) * {} / {}) * {}", form.scale, form.cap, form.cap);
+}
+
 /// `pattern` with {rows}, {sequences}, ... replaced by the extents.
 DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::string_view pattern,
-                          ElementType type = ElementType::kF32, double scale = 1,
-                          ElementType rounded = ElementType::kF32) {
+                          ElementType type = ElementType::kF32, const AttentionForm& form = {}) {
+    const std::string where = visible(form), score = score_of(form);
     return define(
         symbols,
         fmt::vformat(pattern,
@@ -34,18 +58,21 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
                          fmt::arg("heads", shape.heads), fmt::arg("cache_heads", shape.cache_heads),
                          fmt::arg("group", shape.heads / shape.cache_heads), fmt::arg("width", shape.width),
                          fmt::arg("page", kPageSlots), fmt::arg("type", name(type)),
-                         fmt::arg("rounded", name(rounded)), fmt::arg("scale", scale))));
+                         fmt::arg("rounded", name(form.rounded)), fmt::arg("score", score),
+                         fmt::arg("where", where))));
 }
 
 }  // namespace
 
-Composite attention(double scale, ElementType rounded, const AttentionSymbols& symbols) {
+Composite attention(const AttentionForm& form, const AttentionSymbols& symbols) {
     Composite composite{.kind = std::string(kAttention),
-                        .attributes = {{"scale", scale},
+                        .attributes = {{"scale", form.scale},
                                        {"sequences", symbols.sequences},
                                        {"segment", symbols.segment},
                                        {"cached", symbols.cached}}};
-    if (rounded != ElementType::kF32) composite.attributes[kRounded] = std::string(name(rounded));
+    if (form.rounded != ElementType::kF32) composite.attributes[kRounded] = std::string(name(form.rounded));
+    if (form.cap != 0) composite.attributes[kCap] = form.cap;
+    if (form.window != 0) composite.attributes[kWindow] = form.window;
     return composite;
 }
 
@@ -65,22 +92,22 @@ where i < length[b]
         result);
 }
 
-DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale,
-                           ElementType rounded) {
+DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
+                           const AttentionForm& form) {
     return define_with(
         symbols, shape,
         R"(op scores_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, s: {cached}, e*: {width})
 index length i32[b], start i32[b], page i32[b, s div {page}] of [{sequences}, {table}]
 in  G {rounded}[b, g, r, i, e]
 in  K {type}[page[b, s div {page}], s mod {page}, g, e] of [{pages}, {page}, {cache_heads}, {width}]
-out scores f32[b, g, r, i, s] = sum(G * K) * {scale}
-where i < length[b] and s <= start[b] + i
+out scores f32[b, g, r, i, s] = {score}
+where {where}
 )",
-        cache, scale, rounded);
+        cache, form);
 }
 
 DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
-                           ElementType rounded) {
+                           const AttentionForm& form) {
     return define_with(
         symbols, shape,
         R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width}, s*: {cached})
@@ -88,10 +115,10 @@ index length i32[b], start i32[b], page i32[b, s div {page}] of [{sequences}, {t
 in  scores f32[b, g, r, i, s]
 in  V {type}[page[b, s div {page}], s mod {page}, g, d] of [{pages}, {page}, {cache_heads}, {width}]
 out M f32[b, g, r, i], L f32[b, g, r, i], A f32[b, g, r, i, d] = softmax_sum(scores, V)
-where i < length[b] and s <= start[b] + i
+where {where}
 weights {rounded}
 )",
-        cache, 1, rounded);
+        cache, form);
 }
 
 DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result) {
@@ -133,15 +160,15 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
 
     const ValueId first = node.operands[3], length = node.operands[4], start = node.operands[5];
     const ValueId page = node.operands[6];
-    const ElementType rounded = rounded_type(node);
-    const ValueId gathered = block.add(node.name + "_gather", gather_sequences(graph.symbols, shape, rounded),
-                                       {first, length, node.operands[0]});
+    const AttentionForm form = form_of(node);
+    const ValueId gathered =
+        block.add(node.name + "_gather", gather_sequences(graph.symbols, shape, form.rounded),
+                  {first, length, node.operands[0]});
     const ValueId scores =
-        block.add(node.name + "_scores",
-                  scores_batch(graph.symbols, shape, k.element, real_attribute(node, "scale"), rounded),
+        block.add(node.name + "_scores", scores_batch(graph.symbols, shape, k.element, form),
                   {length, start, page, gathered, node.operands[1]});
     const std::vector<ValueId> sums =
-        block.add_all(node.name + "_attend", attend_batch(graph.symbols, shape, v.element, rounded),
+        block.add_all(node.name + "_attend", attend_batch(graph.symbols, shape, v.element, form),
                       {length, start, page, scores, node.operands[2]});
     block.add_into(node.name + "_scatter",
                    scatter_sequences(graph.symbols, shape, graph[node.results[0]].type.element),

@@ -19,13 +19,20 @@ struct AttentionSymbols {
     std::string cached = "S";   ///< of the longest sequence, new tokens included
 };
 
+/// What a token sees, and how the scores are computed.
+struct AttentionForm {
+    double scale = 1;
+    /// f32 or bf16: the type to which the factors of the cache, queries and weights of the softmax, are
+    /// rounded.
+    ElementType rounded = ElementType::kF32;
+    double cap = 0;  ///< scores become cap tanh(score / cap); 0: they stay. Source: Gemma 2, 2024, section 2
+    int64_t window = 0;  ///< a token sees so many tokens, itself included; 0: all before it
+};
+
 /// The composite: softmax(scale Q K^T) V. Operands, in this order: Q f32[rows, heads, width], K and V of the
 /// cache [pages, 16, cache heads, width], first, length, start i32[sequences], page i32[sequences, pages of
 /// the longest context]. Result: [rows, heads, width] of a float type; rows that belong to no sequence are 0.
-/// `rounded`: the type to which the factors of the cache, queries and weights of the softmax, are rounded:
-/// f32 or bf16.
-Composite attention(double scale, ElementType rounded = ElementType::kF32,
-                    const AttentionSymbols& symbols = {});
+Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
 
 /// `rounded` where the policy allows it: bf16 of a cache of bf16, which units multiply in pairs; else f32.
 ElementType type_of_attended(ElementType cache);
@@ -42,15 +49,15 @@ struct AttentionShape {
 /// length, Q. Result: [sequences, cache heads, group, segment, width] of type `result`.
 DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
                                ElementType result = ElementType::kF32);
-/// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e]. Operands: length, start, page,
-/// G of type `rounded`, K. Result: f32[sequences, cache heads, group, segment, cached].
-DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache, double scale,
-                           ElementType rounded = ElementType::kF32);
+/// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap. Operands:
+/// length, start, page, G of type `rounded`, K. Result: f32[sequences, cache heads, group, segment, cached].
+DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
+                           const AttentionForm& form);
 /// Streaming softmax of the scores over s, with the values; weights of type `rounded`. Operands: length,
 /// start, page, scores, V. Results: M, L f32[sequences, cache heads, group, segment], A the same with [..,
 /// width].
 DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
-                           ElementType rounded = ElementType::kF32);
+                           const AttentionForm& form);
 /// Y[first[b] + i, g * group + r, d] = A / L. Operands: first, length, A, L. Result: [rows, heads, width] of
 /// type `result`.
 DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape,

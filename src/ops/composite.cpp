@@ -1,6 +1,7 @@
 #include "ops/composite.h"
 
 #include "ops/attention.h"
+#include "ops/layer_norm.h"
 #include "ops/rms_norm.h"
 #include "support/error.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr CompositeKind kKinds[] = {
     {kAttention, decompose_attention, kAttentionExample},
+    {kLayerNorm, decompose_layer_norm, kLayerNormExample},
     {kRmsNorm, decompose_rms_norm, kRmsNormExample},
 };
 

@@ -2,14 +2,35 @@
 
 #include "ops/define.h"
 
-/// Maps of two operands of one shape, f32[rows, width].
+/// Maps of operands of one shape, f32[rows, width].
 namespace tessera::ops {
 
 /// Y = A + B: the residual connection.
 DefinitionPtr add(Symbols symbols, const Dim& rows, int64_t width);
 
-/// Y = silu(G) U = G sigmoid(G) U. Operands: gate G, U. Result: of type `result`.
-/// Source: Shazeer, "GLU Variants Improve Transformer", 2020, eq. 6 (SwiGLU).
+/// Activation functions of a feed-forward, by their usual names.
+enum class ActivationFunction : uint8_t {
+    kSilu,      ///< x sigmoid(x)
+    kGelu,      ///< x / 2 (1 + erf(x / sqrt(2)))
+    kGeluTanh,  ///< its approximation by tanh. Source: Hendrycks and Gimpel, "Gaussian Error Linear Units",
+                ///< 2016
+    kRelu,      ///< max(x, 0)
+};
+
+/// Y = f(G) U. Operands: gate G, U. Result: of type `result`.
+/// Source: Shazeer, "GLU Variants Improve Transformer", 2020, eq. 6.
+DefinitionPtr gated(ActivationFunction f, Symbols symbols, const Dim& rows, int64_t width,
+                    ElementType result = ElementType::kF32);
+/// `gated` with kSilu: SwiGLU.
 DefinitionPtr swiglu(Symbols symbols, const Dim& rows, int64_t width, ElementType result = ElementType::kF32);
+/// Y = f(X), of type `result`.
+DefinitionPtr activated(ActivationFunction f, Symbols symbols, const Dim& rows, int64_t width,
+                        ElementType result = ElementType::kF32);
+
+/// Y = cap tanh(X / cap).
+DefinitionPtr soft_cap(Symbols symbols, const Dim& rows, int64_t width, double cap);
+
+/// Y = X in a narrower type.
+DefinitionPtr rounded_to(Symbols symbols, const Dim& rows, int64_t width, ElementType result);
 
 }  // namespace tessera::ops

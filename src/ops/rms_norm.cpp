@@ -7,6 +7,8 @@
 namespace tessera::ops {
 namespace {
 
+constexpr const char* kOffset = "offset";
+
 constexpr std::string_view kOuterIterators[] = {"t", "h"};
 
 struct OuterText {
@@ -27,8 +29,10 @@ OuterText outer_text(const std::vector<Dim>& outer) {
 
 }  // namespace
 
-Composite rms_norm(double epsilon) {
-    return {.kind = std::string(kRmsNorm), .attributes = {{"epsilon", epsilon}}};
+Composite rms_norm(double epsilon, double offset) {
+    Composite composite{.kind = std::string(kRmsNorm), .attributes = {{"epsilon", epsilon}}};
+    if (offset != 0) composite.attributes[kOffset] = offset;
+    return composite;
 }
 
 DefinitionPtr rms_reduce(Symbols symbols, const std::vector<Dim>& outer, int64_t width, double epsilon) {
@@ -42,17 +46,19 @@ out reciprocal f32[{map}] = rsqrt(sum(X * X) / {width} + {epsilon})
 }
 
 DefinitionPtr rms_apply(Symbols symbols, const std::vector<Dim>& outer, int64_t width, ElementType weight,
-                        ElementType result) {
+                        ElementType result, double offset) {
     const OuterText all = outer_text(outer);
-    return define(symbols, fmt::format(R"(op rms_apply({iterators}, d: {width})
+    return define(
+        symbols,
+        fmt::format(R"(op rms_apply({iterators}, d: {width})
 in  X f32[{map}, d]
 in  reciprocal f32[{map}]
 in  W {weight}[d]
-out Y {result}[{map}, d] = X * reciprocal * W
+out Y {result}[{map}, d] = X * reciprocal * {scale}
 )",
-                                       fmt::arg("iterators", all.iterators), fmt::arg("map", all.map),
-                                       fmt::arg("width", width), fmt::arg("weight", name(weight)),
-                                       fmt::arg("result", name(result))));
+                    fmt::arg("iterators", all.iterators), fmt::arg("map", all.map), fmt::arg("width", width),
+                    fmt::arg("weight", name(weight)), fmt::arg("result", name(result)),
+                    fmt::arg("scale", offset == 0 ? "W" : fmt::format("(W + {})", offset))));
 }
 
 void decompose_rms_norm(BlockBuilder& block, const Node& node) {
@@ -71,9 +77,11 @@ void decompose_rms_norm(BlockBuilder& block, const Node& node) {
     const ValueId reciprocal =
         block.add(node.name + "_reciprocal",
                   rms_reduce(graph.symbols, outer, width.factor, real_attribute(node, "epsilon")), {x});
+    const bool has_offset = std::get<Composite>(node.op).attributes.contains(kOffset);
     block.add_into(
         node.name + "_apply",
-        rms_apply(graph.symbols, outer, width.factor, weight.element, graph[node.results[0]].type.element),
+        rms_apply(graph.symbols, outer, width.factor, weight.element, graph[node.results[0]].type.element,
+                  has_offset ? real_attribute(node, kOffset) : 0),
         {x, reciprocal, node.operands[1]}, node.results[0]);
 }
 

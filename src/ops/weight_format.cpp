@@ -22,11 +22,18 @@ constexpr WeightOperand kQ5_0[] = {{"q", kU5}, {"d", kF16, 32}};
 constexpr WeightOperand kQ5_1[] = {{"q", kU5}, {"d", kF16, 32}, {"m", kF16, 32}};
 // Scales and minima of six bits in bytes: unpacking them took up to half the time of a product with one row.
 // Those that numbers are multiplied by are signed, which leaves such products a bit more room.
+constexpr WeightOperand kQ2_K[] = {
+    {"q", kU2}, {"s", kI8, 16}, {"m", kU8, 16}, {"d", kF16, 256}, {"dmin", kF16, 256}};
+constexpr WeightOperand kQ3_K[] = {{"q", kU3}, {"s", kI8, 16}, {"d", kF16, 256}};
 constexpr WeightOperand kQ4_K[] = {
     {"q", kU4}, {"s", kI8, 32}, {"m", kU8, 32}, {"d", kF16, 256}, {"dmin", kF16, 256}};
 constexpr WeightOperand kQ5_K[] = {
     {"q", kU5}, {"s", kI8, 32}, {"m", kU8, 32}, {"d", kF16, 256}, {"dmin", kF16, 256}};
 constexpr WeightOperand kQ6_K[] = {{"q", kU6}, {"s", kI8, 16}, {"d", kF16, 256}};
+// The sixteen numbers that an index of four bits stands for are bytes.
+constexpr WeightOperand kIQ4_NL[] = {{"q", kI8}, {"d", kF16, 32}};
+constexpr WeightOperand kMXFP4[] = {{"q", kI8}, {"d", kBF16, 32}};
+constexpr WeightOperand kInt4[] = {{"q", kU4}, {"z", kU8, 32}, {"d", kF16, 32}};
 
 constexpr std::array kFormats = {
     WeightFormatInfo{WeightFormat::kF32, "F32", kPlainF32, 1, ""},
@@ -37,9 +44,14 @@ constexpr std::array kFormats = {
     WeightFormatInfo{WeightFormat::kQ4_1, "Q4_1", kQ4_1, 32, "q * d + m"},
     WeightFormatInfo{WeightFormat::kQ5_0, "Q5_0", kQ5_0, 32, "(q - 16) * d"},
     WeightFormatInfo{WeightFormat::kQ5_1, "Q5_1", kQ5_1, 32, "q * d + m"},
+    WeightFormatInfo{WeightFormat::kQ2_K, "Q2_K", kQ2_K, 256, "q * (s * d) - m * dmin"},
+    WeightFormatInfo{WeightFormat::kQ3_K, "Q3_K", kQ3_K, 256, "(q - 4) * s * d"},
     WeightFormatInfo{WeightFormat::kQ4_K, "Q4_K", kQ4_K, 256, "q * (s * d) - m * dmin"},
     WeightFormatInfo{WeightFormat::kQ5_K, "Q5_K", kQ5_K, 256, "q * (s * d) - m * dmin"},
     WeightFormatInfo{WeightFormat::kQ6_K, "Q6_K", kQ6_K, 256, "(q - 32) * s * d"},
+    WeightFormatInfo{WeightFormat::kIQ4_NL, "IQ4_NL", kIQ4_NL, 32, "q * d"},
+    WeightFormatInfo{WeightFormat::kMXFP4, "MXFP4", kMXFP4, 32, "q * d"},
+    WeightFormatInfo{WeightFormat::kInt4, "INT4", kInt4, 32, "(q - z) * d"},
 };
 
 }  // namespace

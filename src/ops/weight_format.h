@@ -23,9 +23,14 @@ enum class WeightFormat : uint8_t {
     kQ4_1,
     kQ5_0,
     kQ5_1,
+    kQ2_K,
+    kQ3_K,
     kQ4_K,
     kQ5_K,
     kQ6_K,
+    kIQ4_NL,
+    kMXFP4,
+    kInt4,  ///< of packed folders, as PackedWeights (import/hf) lays it out
 };
 
 /// One operand of a weight: elements [n, k div block].
@@ -48,7 +53,7 @@ const WeightFormatInfo& info(WeightFormat format);
 std::optional<WeightFormat> weight_format_of(std::string_view name);
 /// The format of a weight that is one operand; empty for integers.
 std::optional<WeightFormat> weight_format_of(ElementType type);
-/// "F32, F16, .., Q6_K".
+/// "F32, F16, .., INT4".
 std::string known_weight_formats();
 
 /// The type of a weight that is one operand; empty for a quantised one.

@@ -174,9 +174,14 @@ void quantise_block(WeightFormat format, std::span<const float> x, QuantisedBloc
         case WeightFormat::kF32:
         case WeightFormat::kF16:
         case WeightFormat::kBF16:
+        case WeightFormat::kQ2_K:
+        case WeightFormat::kQ3_K:
+        case WeightFormat::kIQ4_NL:
+        case WeightFormat::kMXFP4:
+        case WeightFormat::kInt4:
             break;
     }
-    TESSERA_CHECK(false, "{} is no quantised format", ops::info(format).name);
+    TESSERA_CHECK(false, "no weights are quantised to {}", ops::info(format).name);
 }
 
 }  // namespace tessera::quantise

@@ -89,9 +89,9 @@ TEST_F(CheckpointFindings, WithoutAnythingToSayNothingIsSaid) {
 }
 
 TEST_F(CheckpointFindings, CheckAndCompileAgree) {
-    write_config({{"is_causal", false}, {"hidden_act", "gelu"}});
+    write_config({{"is_causal", false}, {"hidden_act", "mish"}});
     EXPECT_THAT(expect_agreement("model", false),
-                AllOf(HasSubstr("is_causal = false"), HasSubstr("hidden_act = \"gelu\"")));
+                AllOf(HasSubstr("is_causal = false"), HasSubstr("hidden_act = \"mish\"")));
     write_config({{"num_key_value_heads", {2, 2, 1}}, {"num_hidden_layers", 3}});
     EXPECT_THAT(expect_agreement("model", false), HasSubstr("num_key_value_heads = [2,2,1]"));
     write_config({{"eos_token_id", {-1, 4294967295u}}});

@@ -85,7 +85,7 @@ TEST(Pack, ElementsOfLessThanAByteAreAStreamOfBits) {
         {{33, 9}, {.order = {}, .lanes = {{0, 8}, {1, 4}}}},
         {{700, 903}, {.order = {1, 0}, .lanes = {}}},  // several pieces, which end within a byte
         {{700, 903}, {.order = {}, .lanes = {{1, 2}, {0, 3}}}}};
-    for (const int bits : {4, 5, 6})
+    for (const int bits : {2, 3, 4, 5, 6})
         for (const auto& [shape, layout] : cases) {
             std::vector<std::byte> values(static_cast<size_t>(
                 std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>())));

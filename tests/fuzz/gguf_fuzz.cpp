@@ -3,6 +3,7 @@
 #include "import/gguf/gguf_config.h"
 #include "import/gguf/gguf_file.h"
 #include "import/gguf/gguf_weights.h"
+#include "import/tensor_views.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
@@ -12,10 +13,13 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const import::GgufFile& file = files.front();
         const import::GgufTensor* embedding = file.find_tensor("token_embd.weight");
         import::Findings findings;
-        (void)import::read_gguf_config(file, embedding, findings);
+        const auto config = import::read_gguf_config(file, embedding, findings);
         (void)file.metadata().write_file("tokenizer.");
-        const import::GgufWeights weights{import::GgufParts(std::move(files))};
-        for (const std::string& name : weights.names()) fuzz::read_ends(weights.find(name)->bytes);
+        const auto weights = std::make_shared<const import::GgufWeights>(import::GgufParts(std::move(files)));
+        for (const std::string& name : weights->names()) fuzz::read_ends(weights->find(name)->bytes);
+        if (!config) return;
+        const import::TensorViews views(weights, *config);
+        for (const std::string& name : views.names()) fuzz::read_ends(views.contents(name).bytes);
     });
 }
 

@@ -43,6 +43,23 @@ std::string gguf_of(const testing::RandomDecoder& model) {
     return read(file.path());
 }
 
+/// A model of one layer with tensors that are stored together.
+std::string views_seed(const std::string& architecture) {
+    const auto key = [&](const char* suffix) { return architecture + "." + suffix; };
+    test::GgufBuilder model;
+    model.string("general.architecture", architecture)
+        .u32(key("block_count"), 1)
+        .u32(key("context_length"), 8);
+    model.u32(key("embedding_length"), 4)
+        .u32(key("feed_forward_length"), 4)
+        .u32(key("attention.head_count"), 2);
+    model.f32(key("attention.layer_norm_rms_epsilon"), 1e-5F).f32(key("attention.layer_norm_epsilon"), 1e-5F);
+    model.f32(key("rope.scaling.factor"), 2).string(key("rope.scaling.type"), "yarn");
+    model.tensor("token_embd.weight", {4, 3}, 0, 0).tensor("blk.0.attn_qkv.weight", {4, 12}, 0, 64);
+    model.tensor("blk.0.attn_qkv.bias", {12}, 0, 256).tensor("blk.0.ffn_up.weight", {4, 8}, 0, 320);
+    return model.data(std::string(448, 'x')).build();
+}
+
 }  // namespace
 
 std::vector<std::string> safetensors_seeds() {
@@ -65,7 +82,12 @@ std::vector<std::string> gguf_seeds() {
                                              "a"});
     pieces.numbers<float>("tokenizer.ggml.scores", 6, {0, 0, 0, 0, -1, -2, -3});
     pieces.numbers<int32_t>("tokenizer.ggml.token_type", 5, {2, 3, 3, 6, 1, 1, 1});
-    return {tokens.build(), pieces.build(), gguf_of(small_decoder("llama")), gguf_of(small_decoder("qwen3"))};
+    return {tokens.build(),
+            pieces.build(),
+            gguf_of(small_decoder("llama")),
+            gguf_of(small_decoder("qwen3")),
+            views_seed("phi3"),
+            views_seed("gpt2")};
 }
 
 std::vector<std::string> gguf_part_seeds() {
@@ -89,6 +111,8 @@ std::vector<std::string> config_seeds() {
                            {"high_freq_factor", 4.0},
                            {"original_max_position_embeddings", 32}};
     all.push_back(testing::config_of(scaled).dump(1));
+    for (const std::string& variant : repository_files("tests/import/expected", ".json"))
+        all.push_back(nlohmann::json::parse(variant).at("config").dump(1));
     return all;
 }
 

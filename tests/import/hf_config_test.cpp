@@ -116,8 +116,8 @@ TEST(HfConfig, GenerationConfigAddsTokensThatEndAText) {
 }
 
 TEST(HfConfig, EverythingUnsupportedIsNamedAtOnce) {
-    const Read found = read({{"hidden_act", "gelu"},
-                             {"rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}}},
+    const Read found = read({{"hidden_act", "mish"},
+                             {"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 4}}},
                              {"quantization_config", {{"bits", 4}}},
                              {"num_experts", 8},
                              {"sliding_window", 4096},
@@ -127,7 +127,7 @@ TEST(HfConfig, EverythingUnsupportedIsNamedAtOnce) {
     ASSERT_TRUE(found.config);
     EXPECT_EQ(found.findings.unsupported.size(), 7u);
     for (const char* name :
-         {"hidden_act = \"gelu\"", "rope_scaling.rope_type = \"yarn\"", "quantization_config",
+         {"hidden_act = \"mish\"", "rope_scaling.rope_type = \"dynamic\"", "quantization_config",
           "num_experts = 8", "sliding_window = 4096", "partial_rotary_factor = 0.5", "layer_types"})
         EXPECT_THAT(found.findings.unsupported, Contains(HasSubstr(name)));
     EXPECT_THAT(found.findings.warnings, ElementsAre(HasSubstr("an_invention")));
@@ -246,15 +246,26 @@ TEST(HfConfig, WindowsOfQwenCountWhereTheyAct) {
         full["layer_types"] = {"full_attention", "full_attention"};
         EXPECT_THAT(read(full, architecture).findings.unsupported, IsEmpty());
         full["layer_types"][1] = "sliding_attention";
+        const Read found = read(full, architecture);
+        EXPECT_THAT(found.findings.unsupported, IsEmpty());
+        EXPECT_EQ(found.config->form.window, 16);
+        EXPECT_FALSE(found.config->form.layers[0].is_windowed);
+        EXPECT_TRUE(found.config->form.layers[1].is_windowed);
+        full["use_sliding_window"] = false;
+        EXPECT_THAT(read(full, architecture).findings.unsupported, ElementsAre(HasSubstr("layer_types")));
+        full["use_sliding_window"] = true;
+        full["layer_types"][1] = "linear_attention";
         EXPECT_THAT(read(full, architecture).findings.unsupported, ElementsAre(HasSubstr("layer_types")));
     }
 }
 
 TEST(HfConfig, UnknownArchitecturesAreNamedWithTheRest) {
-    const Read found = read({{"model_type", "gemma2"}, {"attn_logit_softcapping", 50.0}});
+    const Read found = read({{"model_type", "bloom"}, {"attn_logit_softcapping", 50.0}});
     EXPECT_FALSE(found.config);
-    EXPECT_THAT(found.findings.unsupported, ElementsAre("architecture gemma2: known are llama, qwen2, qwen3",
-                                                        HasSubstr("attn_logit_softcapping")));
+    EXPECT_THAT(found.findings.unsupported,
+                ElementsAre("architecture bloom: known are llama, mistral, qwen2, qwen3, gemma2, "
+                            "gemma3_text, phi3, smollm3, olmo2, opt, gpt2",
+                            HasSubstr("attn_logit_softcapping")));
 }
 
 struct Wrong {

@@ -96,9 +96,9 @@ TEST_F(ImportModel, ContextIsAnOption) {
 TEST_F(ImportModel, WhatIsWrongWithTensorsIsNamedAtOnce) {
     decoder_.tensors.erase("model.norm.weight");
     decoder_.tensors["model.layers.1.mlp.up_proj.weight"].shape = {20, 13};
-    write({{"hidden_act", "relu"}});
+    write({{"hidden_act", "mish"}});
     const std::string error = error_of();
-    EXPECT_THAT(error, HasSubstr("hidden_act = \"relu\""));
+    EXPECT_THAT(error, HasSubstr("hidden_act = \"mish\""));
     EXPECT_THAT(error, HasSubstr("1 missing tensors: model.norm.weight"));
     EXPECT_THAT(error, HasSubstr("model.layers.1.mlp.up_proj.weight has shape [20, 13], expected [13, 20]"));
 }
@@ -182,21 +182,22 @@ TEST_F(GgufSettings, EverythingUnsupportedIsNamedAtOnce) {
                                            .u32("llama.attention.sliding_window", 4096)
                                            .u32("llama.rope.dimension_count", 2)
                                            .u32("llama.attention.value_length", 8)
-                                           .string("llama.rope.scaling.type", "yarn")
+                                           .string("llama.rope.scaling.type", "dynamic")
                                            .f32("llama.logit_scale", 0));
     const std::vector<std::string>& unsupported = report.checkpoint.findings.unsupported;
     EXPECT_EQ(unsupported.size(), 6u);  // with the missing tensors
     for (const char* key :
          {"llama.expert_count = 8: mixture", "llama.attention.sliding_window", "llama.rope.dimension_count",
-          "llama.attention.value_length", "llama.rope.scaling.type = \"yarn\""})
+          "llama.attention.value_length", "llama.rope.scaling.type = \"dynamic\""})
         EXPECT_THAT(unsupported, Contains(HasSubstr(key)));
 }
 
 TEST_F(GgufSettings, UnknownArchitecturesAreNamedWithTheTypesOfTheirTensors) {
-    test::GgufBuilder b = builder("gemma2");
+    test::GgufBuilder b = builder("bloom");
     b.tensor("output_norm.weight", {4}, 24, 96).data(std::string(100, '\0'));
     EXPECT_THAT(inspect(b).checkpoint.findings.unsupported,
-                ElementsAre("architecture gemma2: known are llama, qwen2, qwen3",
+                ElementsAre("architecture bloom: known are llama, qwen2, qwen3, gemma2, gemma3, phi3, "
+                            "smollm3, olmo2, gpt2",
                             HasSubstr("1 tensors of type I8: expected F32, F16, BF16, Q8_0")));
 }
 

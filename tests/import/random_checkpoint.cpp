@@ -32,8 +32,9 @@ std::string permuted(const std::string& rows, int64_t heads, int64_t width) {
 /// The numbers of ggml's types.
 uint32_t ggml_number(const std::string& type) {
     static const std::map<std::string, uint32_t> numbers = {
-        {"F32", 0},  {"F16", 1},   {"Q4_0", 2},  {"Q4_1", 3},  {"Q5_0", 6},  {"Q5_1", 7},
-        {"Q8_0", 8}, {"Q4_K", 12}, {"Q5_K", 13}, {"Q6_K", 14}, {"BF16", 30}, {"Q2_K", 10}};
+        {"F32", 0},   {"F16", 1},     {"Q4_0", 2},   {"Q4_1", 3},  {"Q5_0", 6},  {"Q5_1", 7},
+        {"Q8_0", 8},  {"Q4_K", 12},   {"Q5_K", 13},  {"Q6_K", 14}, {"BF16", 30}, {"Q2_K", 10},
+        {"Q3_K", 11}, {"IQ4_NL", 20}, {"MXFP4", 39}, {"IQ2_S", 22}};
     return numbers.at(type);
 }
 

@@ -10,6 +10,7 @@
 #include "ops/attention.h"
 #include "ops/block_builder.h"
 #include "ops/cache_update.h"
+#include "ops/layer_norm.h"
 #include "ops/rms_norm.h"
 #include "support/error.h"
 
@@ -77,6 +78,38 @@ TEST(Decompose, RmsNormOfRowsAndOfHeads) {
     }
 }
 
+TEST(Decompose, RmsNormWhoseScalesAreStoredFromOne) {
+    CompositeGraph g;
+    g.operand("x", ElementType::kF32, {Dim(2), Dim(7)});
+    g.operand("w", ElementType::kF32, {Dim(7)});
+    g.composite(ops::rms_norm(1e-3, 1), {Dim(2), Dim(7)});
+    const TensorData y = g.run();
+    for (size_t i = 0; i < y.values.size(); ++i) {
+        double squares = 0;
+        for (size_t d = 0; d < 7; ++d) squares += std::pow(g.at("x", i / 7 * 7 + d), 2);
+        EXPECT_NEAR(y.values[i], g.at("x", i) / std::sqrt(squares / 7 + 1e-3) * (1 + g.at("w", i % 7)), 1e-6);
+    }
+}
+
+TEST(Decompose, LayerNormOfRows) {
+    CompositeGraph g;
+    g.graph.symbols = {{"T", 1, 8}};
+    g.symbols = {{"T", 2}};
+    g.operand("x", ElementType::kF32, {Dim("T"), Dim(7)});
+    g.operand("w", ElementType::kF32, {Dim(7)});
+    g.operand("b", ElementType::kF32, {Dim(7)});
+    g.composite(ops::layer_norm(1e-3), {Dim("T"), Dim(7)});
+    const TensorData y = g.run();
+    for (size_t i = 0; i < y.values.size(); ++i) {
+        double mean = 0, variance = 0;
+        for (size_t d = 0; d < 7; ++d) mean += g.at("x", i / 7 * 7 + d) / 7;
+        for (size_t d = 0; d < 7; ++d) variance += std::pow(g.at("x", i / 7 * 7 + d) - mean, 2) / 7;
+        const double want =
+            (g.at("x", i) - mean) / std::sqrt(variance + 1e-3) * g.at("w", i % 7) + g.at("b", i % 7);
+        EXPECT_NEAR(y.values[i], want, 2e-6);
+    }
+}
+
 /// A mixed batch: a prompt of 5 behind 14 cached tokens, one token alone at the start, and one behind a full
 /// page. The pages of the sequences lie scattered; pages that no sequence owns hold garbage.
 class AttentionDecomposition : public ::testing::Test {
@@ -105,18 +138,22 @@ protected:
                      ((page * 16 + s % 16) * kCacheHeads + head / (kHeads / kCacheHeads)) * kWidth + e);
     }
 
-    std::vector<double> expected() const {
+    /// `cap` and `window`: 0 without.
+    std::vector<double> expected(double cap = 0, int64_t window = 0) const {
         std::vector<double> y(kRows * kHeads * kWidth, 0.0);
         for (size_t b = 0; b < 3; ++b)
             for (size_t i = 0; i < static_cast<size_t>(length_[b]); ++i)
                 for (size_t h = 0; h < kHeads; ++h) {
                     const size_t row = ((static_cast<size_t>(first_[b]) + i) * kHeads + h) * kWidth;
                     double sum = 0;
-                    for (size_t s = 0; s <= static_cast<size_t>(start_[b]) + i; ++s) {
+                    const auto last = static_cast<int64_t>(start_[b]) + static_cast<int64_t>(i);
+                    const int64_t begin = window == 0 ? 0 : std::max<int64_t>(last - window + 1, 0);
+                    for (auto s = static_cast<size_t>(begin); s <= static_cast<size_t>(last); ++s) {
                         double score = 0;
                         for (size_t e = 0; e < kWidth; ++e)
                             score += g_.at("q", row + e) * cached("k", b, s, h, e);
-                        const double weight = std::exp(kScale * score);
+                        score *= kScale;
+                        const double weight = std::exp(cap == 0 ? score : cap * std::tanh(score / cap));
                         sum += weight;
                         for (size_t d = 0; d < kWidth; ++d) y[row + d] += weight * cached("v", b, s, h, d);
                     }
@@ -129,15 +166,25 @@ protected:
 };
 
 TEST_F(AttentionDecomposition, IsSoftmaxOverTheTokensOfEachSequence) {
-    g_.composite(ops::attention(kScale), g_.graph.values[0].type.shape);
+    g_.composite(ops::attention({.scale = kScale}), g_.graph.values[0].type.shape);
     const TensorData y = g_.run();
     const std::vector<double> want = expected();
     ASSERT_EQ(y.values.size(), want.size());
     for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y.values[i], want[i], 1e-6) << "element " << i;
 }
 
+TEST_F(AttentionDecomposition, CapsTheScoresAndSeesNoFurtherThanTheWindow) {
+    g_.composite(ops::attention({.scale = kScale, .cap = 0.05, .window = 3}), g_.graph.values[0].type.shape);
+    const TensorData y = g_.run();
+    const std::vector<double> want = expected(0.05, 3);
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y.values[i], want[i], 1e-6) << "element " << i;
+    const std::vector<double> plain = expected();
+    EXPECT_NE(want, plain) << "both act";
+}
+
 TEST_F(AttentionDecomposition, RoundsWhatIsMultipliedWithTheCache) {
-    g_.composite(ops::attention(kScale, ElementType::kBF16), g_.graph.values[0].type.shape);
+    g_.composite(ops::attention({.scale = kScale, .rounded = ElementType::kBF16}),
+                 g_.graph.values[0].type.shape);
     const Graph graph = decompose(g_.graph);
     const auto made = [&](const char* name) { return graph[*graph.find(name)].type.element; };
     EXPECT_EQ(made("y_gather"), ElementType::kBF16);
@@ -153,7 +200,7 @@ TEST_F(AttentionDecomposition, RoundsWhatIsMultipliedWithTheCache) {
 
 TEST_F(AttentionDecomposition, RefusesHeadsThatDoNotDivide) {
     g_.graph.values[0].type.shape[1] = Dim(5);
-    g_.composite(ops::attention(kScale), g_.graph.values[0].type.shape);
+    g_.composite(ops::attention({.scale = kScale}), g_.graph.values[0].type.shape);
     EXPECT_THROW((void)decompose(g_.graph), Error);
 }
 

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -8,6 +9,7 @@
 #include "ir/result_type.h"
 #include "ops/cache_update.h"
 #include "ops/elementwise.h"
+#include "ops/layer_norm.h"
 #include "ops/matmul.h"
 #include "ops/reshape.h"
 #include "ops/rms_norm.h"
@@ -93,6 +95,42 @@ TEST(Operators, AddAndSwiglu) {
     }
     expect_near(run(add(kSymbols, Dim("T"), 3), {{"T", 2}}, {a, b}), {2, 3}, sum);
     expect_near(run(swiglu(kSymbols, Dim("T"), 3), {{"T", 2}}, {a, b}), {2, 3}, gated);
+}
+
+TEST(Operators, ActivationFunctionsGateOrStandAlone) {
+    const TensorData x{{2, 3}, {-3, -0.75, 0, 0.5, 1.25, 40}}, u = random_tensor({2, 3}, 21);
+    const auto cube = [](double v) { return v * v * v; };
+    const std::pair<ActivationFunction, std::function<double(double)>> kFunctions[] = {
+        {ActivationFunction::kSilu, [](double v) { return v / (1 + std::exp(-v)); }},
+        {ActivationFunction::kGelu, [](double v) { return v / 2 * (1 + std::erf(v / std::sqrt(2.0))); }},
+        {ActivationFunction::kGeluTanh,
+         [&](double v) {
+             return v / 2 * (1 + std::tanh(std::sqrt(2 / 3.141592653589793) * (v + 0.044715 * cube(v))));
+         }},
+        {ActivationFunction::kRelu, [](double v) { return std::max(v, 0.0); }}};
+    for (const auto& [function, f] : kFunctions) {
+        std::vector<double> alone, gate;
+        for (size_t i = 0; i < 6; ++i) {
+            alone.push_back(f(x.values[i]));
+            gate.push_back(alone.back() * u.values[i]);
+        }
+        expect_near(run(activated(function, kSymbols, Dim("T"), 3), {{"T", 2}}, {x}), {2, 3}, alone);
+        expect_near(run(gated(function, kSymbols, Dim("T"), 3), {{"T", 2}}, {x, u}), {2, 3}, gate);
+    }
+}
+
+TEST(Operators, SoftCapBoundsTheLogits) {
+    const TensorData x{{1, 3}, {-100, 0.5, 7}};
+    expect_near(run(soft_cap(kSymbols, Dim("R"), 3, 5), {{"R", 1}}, {x}), {1, 3},
+                {5 * std::tanh(-20), 5 * std::tanh(0.1), 5 * std::tanh(1.4)});
+}
+
+TEST(Operators, PositionsAreAddedFromTheirRows) {
+    const TensorData x = random_tensor({2, 3}, 22), table = random_tensor({6, 3}, 23);
+    const auto op = add_positions(kSymbols, Dim("T"), 6, 3, WeightFormat::kF32, 2);
+    std::vector<double> want;
+    for (size_t i = 0; i < 6; ++i) want.push_back(x.values[i] + table.values[(i < 3 ? 5 : 2) * 3 + i % 3]);
+    expect_near(run(op, {{"T", 2}}, {{{2}, {3, 0}}, x, table}), {2, 3}, want);
 }
 
 TEST(Operators, ReshapesKeepTheRowMajorOrder) {

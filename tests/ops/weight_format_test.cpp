@@ -12,19 +12,22 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr WeightFormat kAll[] = {WeightFormat::kF32,  WeightFormat::kF16,  WeightFormat::kBF16,
-                                 WeightFormat::kQ8_0, WeightFormat::kQ4_0, WeightFormat::kQ4_1,
-                                 WeightFormat::kQ5_0, WeightFormat::kQ5_1, WeightFormat::kQ4_K,
-                                 WeightFormat::kQ5_K, WeightFormat::kQ6_K};
+constexpr WeightFormat kAll[] = {
+    WeightFormat::kF32,  WeightFormat::kF16,    WeightFormat::kBF16,  WeightFormat::kQ8_0,
+    WeightFormat::kQ4_0, WeightFormat::kQ4_1,   WeightFormat::kQ5_0,  WeightFormat::kQ5_1,
+    WeightFormat::kQ4_K, WeightFormat::kQ5_K,   WeightFormat::kQ6_K,  WeightFormat::kQ2_K,
+    WeightFormat::kQ3_K, WeightFormat::kIQ4_NL, WeightFormat::kMXFP4, WeightFormat::kInt4};
 
 TEST(WeightFormat, NamesReadBack) {
     for (const WeightFormat format : kAll) EXPECT_EQ(weight_format_of(info(format).name), format);
-    EXPECT_EQ(weight_format_of("Q2_K"), std::nullopt);
+    EXPECT_EQ(weight_format_of("IQ2_S"), std::nullopt);
     EXPECT_EQ(weight_format_of(ElementType::kBF16), WeightFormat::kBF16);
     EXPECT_EQ(weight_format_of(ElementType::kI8), std::nullopt);
     EXPECT_EQ(element_of(WeightFormat::kF16), ElementType::kF16);
     EXPECT_EQ(element_of(WeightFormat::kQ8_0), std::nullopt);
-    EXPECT_EQ(known_weight_formats(), "F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K");
+    EXPECT_EQ(
+        known_weight_formats(),
+        "F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, MXFP4, INT4");
 }
 
 TEST(WeightFormat, EveryFormatDefinesProductAndEmbedding) {

@@ -50,36 +50,61 @@ constexpr HarmlessSettings kHarmlessKeys[] = {
 constexpr std::string_view kHarmlessOfArchitecture[] = {
     "tensor_data_layout", "rope.scaling.original_context_length", "rope.scaling.finetuned"};
 
-/// The settings of a file together with the name of its architecture.
-struct Reader {
-    GgufSettings& settings;
-    std::string architecture;
+/// The number of rotations at one end of the ramp of "yarn". llama.cpp takes the default for most
+/// architectures, whatever the file says; transformers does not.
+double read_rotations(GgufReader& reader, const char* suffix, double usual) {
+    const double rotations = reader.real(suffix, 1e-3, 1e6, usual);
+    if (rotations != usual)
+        reader.settings.warn(reader.key(suffix),
+                             fmt::format("llama.cpp takes {} for most architectures", usual));
+    return rotations;
+}
 
-    std::string key(std::string_view suffix) const { return fmt::format("{}.{}", architecture, suffix); }
-};
+/// llama.cpp multiplies the scale of "yarn" by `attn_factor`.
+RopeConfig read_gguf_yarn(GgufReader& reader, RopeConfig rope, double factor, int64_t max_positions) {
+    if (!(rope.base > 1))
+        throw Error(reader.settings.path(), reader.key("rope.freq_base"),
+                    fmt::format("is {}, expected more than 1 for yarn", rope.base));
+    rope.scaling = RopeConfig::Scaling::kYarn;
+    rope.factor = factor == 0 ? 1 : factor;
+    rope.original_context =
+        reader.integer("rope.scaling.original_context_length", limits::kPositions, max_positions);
+    rope.fast_rotations = read_rotations(reader, "rope.scaling.yarn_beta_fast", rope.fast_rotations);
+    rope.slow_rotations = read_rotations(reader, "rope.scaling.yarn_beta_slow", rope.slow_rotations);
+    rope.amplitude *= yarn_amplitude(rope.factor);
+    return rope;
+}
 
-/// llama.cpp takes a factor without a type as linear, and 0 as no scaling.
-RopeConfig read_gguf_rope(const Reader& reader) {
+/// llama.cpp takes a factor without a type as linear, and 0 as no scaling. The factors of "longrope" are
+/// tensors.
+RopeConfig read_gguf_rope(GgufReader& reader, const Architecture& architecture, int64_t max_positions) {
     GgufSettings& settings = reader.settings;
+    const bool has_longrope = architecture.rope.has_longrope;
     RopeConfig rope;
-    rope.base = settings.real(reader.key("rope.freq_base"), 1e-3, 1e15, rope.base);
+    rope.base = reader.real("rope.freq_base", 1e-3, 1e15, rope.base);
     const std::string type_key = reader.key("rope.scaling.type");
     const std::string type = settings.text(type_key).value_or("linear");
-    if (type != "linear" && type != "none") settings.refuse(type_key, "known are linear and none");
-    const double old_factor = settings.real(reader.key("rope.scale_linear"), 0, 1e6, 0);
-    const double factor = settings.real(reader.key("rope.scaling.factor"), 0, 1e6, old_factor);
+    if (type != "linear" && type != "none" && type != "yarn" && !(type == "longrope" && has_longrope))
+        settings.refuse(type_key,
+                        fmt::format("known are linear, yarn{} and none", has_longrope ? ", longrope" : ""));
+    const double old_factor = reader.real("rope.scale_linear", 0, 1e6, 0);
+    const double factor = reader.real("rope.scaling.factor", 0, 1e6, old_factor);
+    const std::string amplitude_key = reader.key("rope.scaling.attn_factor");
+    rope.amplitude = settings.real(amplitude_key, 1e-6, 1e6, rope.amplitude);
+    if (rope.amplitude != 1 && !has_longrope)
+        settings.warn(amplitude_key, "rotated queries and keys are multiplied by it, as llama.cpp does");
+    if (type == "yarn") return read_gguf_yarn(reader, rope, factor, max_positions);
+    if (has_longrope)
+        rope.original_context =
+            reader.integer("rope.scaling.original_context_length", limits::kPositions, max_positions);
     if (type == "linear" && factor != 0 && factor != 1) {
         rope.scaling = RopeConfig::Scaling::kLinear;
         rope.factor = factor;
     }
-    const std::string amplitude_key = reader.key("rope.scaling.attn_factor");
-    rope.amplitude = settings.real(amplitude_key, 1e-6, 1e6, rope.amplitude);
-    if (rope.amplitude != 1)
-        settings.warn(amplitude_key, "rotated queries and keys are multiplied by it, as llama.cpp does");
     return rope;
 }
 
-void read_size(const Reader& reader, const GgufTensor& embedding, DecoderConfig& config) {
+void read_size(GgufReader& reader, const GgufTensor& embedding, DecoderConfig& config) {
     GgufSettings& settings = reader.settings;
     DecoderSize& size = config.size;
     size.layers = settings.integer(reader.key("block_count"), limits::kLayers);
@@ -95,16 +120,19 @@ void read_size(const Reader& reader, const GgufTensor& embedding, DecoderConfig&
     size.head_width = of_layers("attention.key_length", limits::kHeadWidth, size.hidden / size.heads);
     size.vocabulary =
         settings.integer(reader.key("vocab_size"), limits::kVocabulary, embedding.dimensions[1]);
+    config.form.layers.resize(static_cast<size_t>(size.layers));
 }
 
 /// Checks that no single range covers.
-void check_size(const Reader& reader, const DecoderSize& size) {
+void check_size(GgufReader& reader, const DecoderConfig& config) {
+    const DecoderSize& size = config.size;
     GgufSettings& settings = reader.settings;
     if (size.heads % size.cache_heads != 0)
         throw Error(
             settings.path(), reader.key("attention.head_count_kv"),
             fmt::format("is {}, expected a divisor of head_count = {}", size.cache_heads, size.heads));
-    if (size.head_width < 2 || size.head_width % 2 != 0)
+    const bool is_rotated = config.form.has(LayerRope::kGlobal) || config.form.has(LayerRope::kLocal);
+    if (is_rotated && size.head_width % 2 != 0)
         throw Error(settings.path(), reader.key("attention.key_length"),
                     fmt::format("is {}, expected an even number", size.head_width),
                     "without the key it is embedding_length / head_count");
@@ -113,7 +141,7 @@ void check_size(const Reader& reader, const DecoderSize& size) {
                     fmt::format("has {} rows, more than {}", size.vocabulary, limits::kVocabulary));
 }
 
-void check_widths(const Reader& reader, const DecoderConfig& config) {
+void check_widths(GgufReader& reader, const DecoderConfig& config) {
     const DecoderSize& size = config.size;
     const auto expect_width = [&](const char* suffix, const char* otherwise) {
         const auto value = reader.settings.integer_of_layers(reader.key(suffix), limits::kHeadWidth,
@@ -125,9 +153,10 @@ void check_widths(const Reader& reader, const DecoderConfig& config) {
     expect_width("rope.dimension_count", "rotation of a part of each head");
 }
 
-void refuse_unsupported_keys(const Reader& reader) {
+void refuse_unsupported_keys(GgufReader& reader) {
     for (const RefusedKey& refused : kRefusedKeys)
-        reader.settings.refuse_unless_zero(reader.key(refused.key), refused.what);
+        if (!reader.settings.was_read(reader.key(refused.key)))
+            reader.settings.refuse_unless_zero(reader.key(refused.key), refused.what);
     const std::string causal = reader.key("attention.causal");
     if (!reader.settings.boolean(causal, true))
         reader.settings.refuse(causal, "attention that is not causal");
@@ -142,7 +171,7 @@ void read_token_ids(GgufSettings& settings, DecoderConfig& config, Findings& fin
     for (const int64_t id : settings.integers(kBos)) check_token_id(id, kBos, config, findings);
 }
 
-void account_for_rest(const Reader& reader, Findings& findings) {
+void account_for_rest(GgufReader& reader, Findings& findings) {
     std::string names;
     for (const std::string_view suffix : kHarmlessOfArchitecture) names += reader.key(suffix) + " ";
     std::vector<HarmlessSettings> harmless(std::begin(kHarmlessKeys), std::end(kHarmlessKeys));
@@ -158,33 +187,37 @@ std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, const GgufTe
     const auto name = settings.text("general.architecture");
     if (!name)
         throw Error(file.path(), "general.architecture", "is missing, expected the name of an architecture");
-    const Reader reader{settings, *name};
-    refuse_unsupported_keys(reader);
-    const Architecture* architecture = find_architecture(*name);
+    GgufReader reader{settings, *name};
+    const Architecture* architecture = find_gguf_architecture(*name);
     if (!architecture) {
+        refuse_unsupported_keys(reader);
         findings.unsupported.push_back(
-            fmt::format("architecture {}: known are {}", shown(*name), known_architectures()));
+            fmt::format("architecture {}: known are {}", shown(*name), known_gguf_architectures()));
         return std::nullopt;
     }
     if (!embedding || embedding->dimensions.size() != 2)
         throw Error(file.path(), "token_embd.weight", "is missing or no matrix, expected the embedding");
 
-    DecoderConfig config{.architecture = *name};
+    DecoderConfig config{.architecture = std::string(architecture->name)};
     read_size(reader, *embedding, config);
-    if (!config.layers_differ) check_size(reader, config.size);
     check_widths(reader, config);
-    config.epsilon = settings.real(reader.key("attention.layer_norm_rms_epsilon"), 0, 1);
-    config.max_positions = settings.integer(reader.key("context_length"), limits::kPositions);
-    config.rope = read_gguf_rope(reader);
+    config.max_positions = reader.integer("context_length", limits::kPositions);
+    config.rope = read_gguf_rope(reader, *architecture, config.max_positions);
     config.rope_form = architecture->gguf_rope_form;
+    config.form.activation = architecture->hf.default_activation;
     const std::string tied = reader.key("tie_word_embeddings");
     if (settings.has(tied)) config.is_tied = settings.boolean(tied, false);
-    config.names = NameStyle::kGguf;
+    config.names = common_names(NameStyle::kGguf);
     read_token_ids(settings, config, findings);
     config.set(Presence::kAlways, {LayerTensor::kAttentionNorm, LayerTensor::kQuery, LayerTensor::kKey,
                                    LayerTensor::kValue, LayerTensor::kOutput, LayerTensor::kFeedForwardNorm,
                                    LayerTensor::kGate, LayerTensor::kUp, LayerTensor::kDown});
-    architecture->complete_gguf(config);
+    architecture->complete_gguf(reader, config);
+    refuse_unsupported_keys(reader);
+    if (!config.layers_differ) check_size(reader, config);
+    config.epsilon = reader.real(config.form.norm == NormForm::kLayer ? "attention.layer_norm_epsilon"
+                                                                      : "attention.layer_norm_rms_epsilon",
+                                 0, 1);
     account_for_rest(reader, findings);
     return config;
 }

@@ -150,4 +150,14 @@ std::vector<UnreadSetting> GgufSettings::unread() const {
     return all;
 }
 
+std::string GgufReader::key(std::string_view suffix) const {
+    return fmt::format("{}.{}", architecture, suffix);
+}
+
+int64_t GgufReader::integer_or_zero(std::string_view suffix, int64_t high) {
+    const std::vector<int64_t> all = settings.integers(key(suffix));
+    if (all.size() == 1 && all.front() == 0) return 0;
+    return settings.has(key(suffix)) ? integer(suffix, high) : 0;
+}
+
 }  // namespace tessera::import

@@ -40,6 +40,7 @@ public:
     /// Refuses it if the key is there with a value other than 0 and false.
     void refuse_unless_zero(const std::string& key, const std::string& what);
 
+    bool was_read(const std::string& key) const { return read_.contains(key); }
     /// Keys that nobody has asked for, in the order of the file.
     std::vector<UnreadSetting> unread() const;
     const std::string& path() const { return file_.path(); }
@@ -54,6 +55,24 @@ private:
     const GgufFile& file_;
     Findings& findings_;
     std::set<std::string, std::less<>> read_;
+};
+
+/// The settings of a file together with the name of its architecture, which stands before most keys.
+struct GgufReader {
+    GgufSettings& settings;
+    std::string architecture;
+
+    std::string key(std::string_view suffix) const;
+    /// As those of the settings, for "ARCH.SUFFIX".
+    int64_t integer(std::string_view suffix, int64_t high, std::optional<int64_t> absent = std::nullopt) {
+        return settings.integer(key(suffix), high, absent);
+    }
+    /// 0 where it is 0 or absent.
+    int64_t integer_or_zero(std::string_view suffix, int64_t high);
+    double real(std::string_view suffix, double low, double high,
+                std::optional<double> absent = std::nullopt) {
+        return settings.real(key(suffix), low, high, absent);
+    }
 };
 
 }  // namespace tessera::import

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "import/end_ids.h"
+#include "import/hf/quantisation_settings.h"
 #include "import/hf/rope_settings.h"
 #include "import/hf/settings.h"
 #include "import/hf/unsupported_settings.h"
@@ -37,33 +39,58 @@ const Architecture* read_architecture(HfSettings& settings, Findings& findings) 
     return found;
 }
 
-void read_size(HfSettings& settings, DecoderConfig& config) {
+void read_size(HfSettings& settings, const HfNames& names, DecoderConfig& config) {
     DecoderSize& size = config.size;
-    size.layers = settings.integer("num_hidden_layers", {1, limits::kLayers});
+    size.layers = settings.integer(names.layers, {1, limits::kLayers});
     const auto of_layers = [&](const char* field, int64_t high, std::optional<int64_t> absent = {}) {
         const auto value = settings.integer_of_layers(field, {1, high}, size.layers, absent);
         if (!value) config.layers_differ = true;
         return value.value_or(1);
     };
-    size.hidden = settings.integer("hidden_size", {1, limits::kHidden});
-    size.feed_forward = of_layers("intermediate_size", limits::kFeedForward);
-    size.heads = of_layers("num_attention_heads", limits::kHeads);
-    size.cache_heads = of_layers("num_key_value_heads", limits::kHeads, size.heads);
+    size.hidden = settings.integer(names.hidden, {1, limits::kHidden});
+    size.feed_forward =
+        of_layers(names.feed_forward, limits::kFeedForward,
+                  names.is_feed_forward_fourfold ? std::optional(4 * size.hidden) : std::nullopt);
+    size.heads = of_layers(names.heads, limits::kHeads);
+    size.cache_heads = of_layers(names.cache_heads, limits::kHeads, size.heads);
     size.head_width = settings.integer("head_dim", {1, limits::kHeadWidth}, size.hidden / size.heads);
     size.vocabulary = settings.integer("vocab_size", {1, limits::kVocabulary});
+    config.form.layers.resize(static_cast<size_t>(size.layers));
+}
+
+/// By the names of transformers' activations.py.
+ops::ActivationFunction read_activation(HfSettings& settings, const HfNames& names) {
+    using enum ops::ActivationFunction;
+    static constexpr std::pair<std::string_view, ops::ActivationFunction> kKnown[] = {
+        {"silu", kSilu},         {"swish", kSilu}, {"gelu", kGelu}, {"gelu_pytorch_tanh", kGeluTanh},
+        {"gelu_new", kGeluTanh}, {"relu", kRelu}};
+    const auto found = settings.text(names.activation);
+    for (const auto& [name, function] : kKnown)
+        if (found && *found == name) return function;
+    if (found) settings.refuse(names.activation, "known are silu, gelu, gelu_pytorch_tanh and relu");
+    return names.default_activation;
 }
 
 /// Checks that no single range covers.
-void check_size(const HfSettings& settings, const DecoderSize& size) {
+void check_size(const HfSettings& settings, const DecoderConfig& config) {
+    const DecoderSize& size = config.size;
     if (size.heads % size.cache_heads != 0)
         throw Error(settings.path(), "num_key_value_heads",
                     fmt::format("is {}, expected a divisor of num_attention_heads = {}", size.cache_heads,
                                 size.heads));
-    if (size.head_width < 2 || size.head_width % 2 != 0 || size.head_width > limits::kHeadWidth)
+    const bool is_rotated = config.form.has(LayerRope::kGlobal) || config.form.has(LayerRope::kLocal);
+    if (size.head_width < 1 || size.head_width > limits::kHeadWidth ||
+        (is_rotated && size.head_width % 2 != 0))
         throw Error(
             settings.path(), "head_dim",
             fmt::format("is {}, expected an even number up to {}", size.head_width, limits::kHeadWidth),
             "without head_dim it is hidden_size / num_attention_heads");
+    for (const auto* factors : {&config.rope.short_factors, &config.rope.long_factors})
+        if (config.rope.scaling == RopeConfig::Scaling::kLongRope &&
+            std::ssize(*factors) != size.head_width / 2)
+            throw Error(settings.path(), "rope_scaling",
+                        fmt::format("has {} factors, expected one for each of {} pairs", factors->size(),
+                                    size.head_width / 2));
 }
 
 /// One number or a list; text has no meaning here.
@@ -88,22 +115,31 @@ void add_generation_config(const std::string& config_path, DecoderConfig& config
 std::optional<DecoderConfig> read_hf_config(const std::string& path, Findings& findings) {
     HfSettings settings(read_json_object(path), findings);
     const Architecture* architecture = read_architecture(settings, findings);
-    refuse_unsupported_settings(settings);
-    if (!architecture) return std::nullopt;
-
+    if (!architecture) {
+        refuse_unsupported_settings(settings);
+        return std::nullopt;
+    }
+    const HfNames& names = architecture->hf;
     DecoderConfig config{.architecture = std::string(architecture->name)};
-    read_size(settings, config);
-    config.epsilon = settings.real("rms_norm_eps", {0, 1}, 1e-6);
-    config.max_positions = settings.integer("max_position_embeddings", {1, limits::kPositions}, 2048);
-    config.rope = read_rope(settings);
+    config.names = common_names(NameStyle::kHuggingFace);
+    read_size(settings, names, config);
+    config.epsilon =
+        names.epsilon ? settings.real(names.epsilon, {0, 1}, names.default_epsilon) : names.default_epsilon;
+    config.max_positions = settings.integer(names.positions, {1, limits::kPositions}, 2048);
+    config.form.activation = read_activation(settings, names);
+    RopeDefaults rope = architecture->rope;
+    rope.max_positions = config.max_positions;
+    config.rope = read_rope(settings, rope);
     config.is_tied = settings.boolean("tie_word_embeddings", architecture->ties_embeddings);
     const auto old_type = settings.text("torch_dtype");
     config.stated_type = settings.text("dtype").value_or(old_type.value_or(""));
+    config.packed = read_quantisation(settings);
     config.set(Presence::kAlways, {LayerTensor::kAttentionNorm, LayerTensor::kQuery, LayerTensor::kKey,
                                    LayerTensor::kValue, LayerTensor::kOutput, LayerTensor::kFeedForwardNorm,
                                    LayerTensor::kGate, LayerTensor::kUp, LayerTensor::kDown});
     architecture->complete_hf(settings, config);
-    if (!config.layers_differ) check_size(settings, config.size);
+    refuse_unsupported_settings(settings);
+    if (!config.layers_differ) check_size(settings, config);
     read_token_ids(settings, "", config, findings);
     add_generation_config(path, config, findings);
     account_for_rest(settings, findings);

@@ -57,6 +57,18 @@ std::vector<int64_t> HfSettings::integers(const std::string& field, IntegerBound
     return all;
 }
 
+std::vector<double> HfSettings::reals(const std::string& field, RealBounds bounds) {
+    std::vector<double> all;
+    if (const auto found = object_.find(field))
+        for (const JsonCursor& each : found->items()) all.push_back(each.real(bounds.low, bounds.high));
+    return all;
+}
+
+bool HfSettings::is_stated(const std::string& field) const {
+    const std::vector<std::string> keys = object_.keys();
+    return std::ranges::find(keys, field) != keys.end();
+}
+
 std::optional<HfSettings> HfSettings::object(const std::string& field) {
     const auto found = object_.find(field);
     if (!found) return std::nullopt;

@@ -40,6 +40,10 @@ public:
     std::vector<std::string> texts(const std::string& field);
     /// One integer or a list of them; none if absent.
     std::vector<int64_t> integers(const std::string& field, IntegerBounds bounds);
+    /// A list of numbers; none if absent.
+    std::vector<double> reals(const std::string& field, RealBounds bounds);
+    /// Whether the field is there, if only as null, which some classes tell from a field that is left out.
+    bool is_stated(const std::string& field) const;
     /// The settings of an object; empty if absent.
     std::optional<HfSettings> object(const std::string& field);
 

@@ -1,7 +1,9 @@
 #include "import/hf/unsupported_settings.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 #include "import/settings_account.h"
@@ -103,12 +105,6 @@ constexpr HarmlessSettings kHarmless[] = {
     {"of other frameworks", "tf_legacy_loss use_tensorrt mlx_* onnx_* transformers.js_config"},
 };
 
-void refuse_activation(HfSettings& settings, const char* field) {
-    const auto activation = settings.text(field);
-    if (activation && *activation != "silu" && *activation != "swish")
-        settings.refuse(field, "expected silu");
-}
-
 /// Code beside the checkpoint: transformers runs it only if it is told to trust it, and Tessera never does.
 void warn_of_code(HfSettings& settings) {
     if (settings.has("auto_map")) settings.warn("auto_map", "code beside the checkpoint is not run");
@@ -124,14 +120,17 @@ void refuse_layer_types(HfSettings& settings) {
 }  // namespace
 
 void refuse_unsupported_settings(HfSettings& settings) {
-    refuse_activation(settings, "hidden_act");
-    refuse_activation(settings, "hidden_activation");
-    refuse_layer_types(settings);
+    std::set<std::string, std::less<>> unread;
+    for (const UnreadSetting& each : settings.unread()) unread.insert(each.name);
+    const auto is_unread = [&](const Refused& each) { return unread.contains(each.field); };
+    if (unread.contains("layer_types")) refuse_layer_types(settings);
     warn_of_code(settings);
-    for (const Refused& each : kNeutralIfEmpty) settings.refuse_unless_neutral(each.field, each.what);
+    for (const Refused& each : kNeutralIfEmpty)
+        if (is_unread(each)) settings.refuse_unless_neutral(each.field, each.what);
     for (const Refused& each : kNeutralIfTrue)
-        if (!settings.boolean(each.field, true)) settings.refuse(each.field, each.what);
-    for (const Refused& each : kNeutralIfOne) settings.refuse_unless_number(each.field, 1, each.what);
+        if (is_unread(each) && !settings.boolean(each.field, true)) settings.refuse(each.field, each.what);
+    for (const Refused& each : kNeutralIfOne)
+        if (is_unread(each)) settings.refuse_unless_number(each.field, 1, each.what);
 }
 
 void account_for_rest(const HfSettings& settings, Findings& findings) {

@@ -4,8 +4,8 @@
 
 namespace tessera::import {
 
-/// Refuses each setting that changes the computation of a decoder in a way that no supported architecture
-/// has.
+/// Refuses each setting that changes the computation of a decoder in a way that the architecture, which has
+/// read its own settings, does not have.
 void refuse_unsupported_settings(HfSettings& settings);
 
 /// Called after everything has been read: settings that nobody has asked for are harmless, or go to the

@@ -19,7 +19,7 @@ void complete_llama_hf(HfSettings& settings, DecoderConfig& config) {
     settings.ignore("max_window_layers");  // the layers that such a window would reach
 }
 
-void complete_llama_gguf(DecoderConfig& config) {
+void complete_llama_gguf(GgufReader&, DecoderConfig& config) {
     config.set(Presence::kIfStored, kAttentionBiases);
     config.set(Presence::kIfStored, kFeedForwardBiases);
 }

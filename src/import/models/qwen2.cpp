@@ -12,11 +12,11 @@ constexpr auto kBiases = {LayerTensor::kQueryBias, LayerTensor::kKeyBias, LayerT
 void complete_qwen2_hf(HfSettings& settings, DecoderConfig& config) {
     config.set(Presence::kAlways, kBiases);
     settings.ignore("attention_bias");  // the class does not read it
-    refuse_qwen_window(settings);
+    read_qwen_window(settings, config);
     settings.refuse_unless_neutral("mlp_bias", "biases of the feed-forward");
 }
 
-void complete_qwen2_gguf(DecoderConfig& config) {
+void complete_qwen2_gguf(GgufReader&, DecoderConfig& config) {
     config.set(Presence::kAlways, kBiases);
     config.set(Presence::kIfStored, {LayerTensor::kOutputBias});
 }

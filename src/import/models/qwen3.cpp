@@ -16,11 +16,11 @@ void complete_qwen3_hf(HfSettings& settings, DecoderConfig& config) {
     if (settings.boolean("attention_bias", false))
         config.set(Presence::kAlways, {LayerTensor::kQueryBias, LayerTensor::kKeyBias,
                                        LayerTensor::kValueBias, LayerTensor::kOutputBias});
-    refuse_qwen_window(settings);
+    read_qwen_window(settings, config);
     settings.refuse_unless_neutral("mlp_bias", "biases of the feed-forward");
 }
 
-void complete_qwen3_gguf(DecoderConfig& config) {
+void complete_qwen3_gguf(GgufReader&, DecoderConfig& config) {
     config.set(Presence::kAlways, kHeadNorms);
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 
+#include "import/decoder_config.h"
 #include "import/hf/settings.h"
 
 namespace tessera::import {
 
-/// Refuses the sliding window of Qwen2 and Qwen3 if it may act.
-void refuse_qwen_window(HfSettings& settings);
+/// Reads the sliding window of Qwen2 and Qwen3; refuses it where it may act in layers that nothing names.
+void read_qwen_window(HfSettings& settings, DecoderConfig& config);
 
 }  // namespace tessera::import

@@ -54,10 +54,7 @@ std::string_view npy_type(ElementType type) {
             return "|i1";
         case ElementType::kU8:
             return "|u1";
-        case ElementType::kU6:
-        case ElementType::kU5:
-        case ElementType::kI4:
-        case ElementType::kU4:
+        default:  // of less than a byte
             break;
     }
     return "";

@@ -29,6 +29,17 @@ struct Q5MinBlock {
     uint16_t d, m;
     uint8_t qh[4], qs[16];
 };
+struct Fp4Block {
+    uint8_t e, qs[16];
+};
+struct Q2SuperBlock {
+    uint8_t scales[16], qs[64];
+    uint16_t d, dmin;
+};
+struct Q3SuperBlock {
+    uint8_t hmask[32], qs[64], scales[12];
+    uint16_t d;
+};
 struct Q4SuperBlock {
     uint16_t d, dmin;
     uint8_t scales[12], qs[128];
@@ -85,6 +96,43 @@ void for_super_block(const std::function<void(int, int, int, bool)>& each) {
     for (int chunk = 0; chunk < 4; ++chunk)
         for (const bool upper : {false, true})
             for (int l = 0; l < 32; ++l) each(2 * chunk + (upper ? 1 : 0), l, 32 * chunk + l, upper);
+}
+
+/// dequantize_row_q2_K.
+void decode_q2_k(const char* bytes, std::vector<float>& to) {
+    const auto b = load<Q2SuperBlock>(bytes);
+    int is = 0;
+    for (const uint8_t* q : {b.qs, b.qs + 32})
+        for (int shift = 0; shift < 8; shift += 2)
+            for (int half = 0; half < 2; ++half) {
+                const uint8_t sc = b.scales[is++];
+                for (int l = 16 * half; l < 16 * half + 16; ++l)
+                    add(to,
+                        half_value(b.d) * (sc & 15) * (q[l] >> shift & 3) - half_value(b.dmin) * (sc >> 4));
+            }
+}
+
+/// dequantize_row_q3_K, with its masks on words of four scales.
+void decode_q3_k(const char* bytes, std::vector<float>& to) {
+    const auto b = load<Q3SuperBlock>(bytes);
+    uint32_t aux[4];
+    std::memcpy(aux, b.scales, 12);
+    const uint32_t tmp = aux[2], kmask1 = 0x03030303, kmask2 = 0x0f0f0f0f;
+    aux[2] = (aux[0] >> 4 & kmask2) | (tmp >> 4 & kmask1) << 4;
+    aux[3] = (aux[1] >> 4 & kmask2) | (tmp >> 6 & kmask1) << 4;
+    aux[0] = (aux[0] & kmask2) | (tmp & kmask1) << 4;
+    aux[1] = (aux[1] & kmask2) | (tmp >> 2 & kmask1) << 4;
+    int8_t scales[16];
+    std::memcpy(scales, aux, 16);
+    int is = 0;
+    uint8_t m = 1;
+    for (const uint8_t* q : {b.qs, b.qs + 32})
+        for (int shift = 0; shift < 8; shift += 2, m = static_cast<uint8_t>(m << 1))
+            for (int half = 0; half < 2; ++half) {
+                const double dl = half_value(b.d) * (scales[is++] - 32);
+                for (int l = 16 * half; l < 16 * half + 16; ++l)
+                    add(to, dl * ((q[l] >> shift & 3) - ((b.hmask[l] & m) != 0 ? 0 : 4)));
+            }
 }
 
 void decode_q4_k(const char* bytes, std::vector<float>& to) {
@@ -173,6 +221,32 @@ const std::map<std::string, Type>& types() {
               for (int i = 0; i < 32; ++i)
                   add(to, (nibble(b.qs, i) | fifth_bit(b.qh, i)) * half_value(b.d) + half_value(b.m));
           }}},
+        {"IQ4_NL",
+         {32,
+          sizeof(Q4Block),
+          {0},
+          {127},
+          [](const char* bytes, std::vector<float>& to) {
+              constexpr int kValues[] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                         1,    13,   25,  38,  53,  69,  89,  113};
+              const auto b = load<Q4Block>(bytes);
+              for (int i = 0; i < 32; ++i) add(to, kValues[nibble(b.qs, i)] * half_value(b.d));
+          }}},
+        {"MXFP4",
+         {32,
+          sizeof(Fp4Block),
+          {},
+          {},
+          [](const char* bytes, std::vector<float>& to) {
+              constexpr double kValues[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+              const auto b = load<Fp4Block>(bytes);
+              for (int i = 0; i < 32; ++i) {
+                  const int q = nibble(b.qs, i);
+                  add(to, std::ldexp((q < 8 ? 1 : -1) * kValues[q & 7], b.e - 127));
+              }
+          }}},
+        {"Q2_K", {256, sizeof(Q2SuperBlock), {80, 82}, {3 * 15, 15}, decode_q2_k}},
+        {"Q3_K", {256, sizeof(Q3SuperBlock), {108}, {4 * 32}, decode_q3_k}},
         {"Q4_K", {256, sizeof(Q4SuperBlock), {0, 2}, {15 * 63, 63}, decode_q4_k}},
         {"Q5_K", {256, sizeof(Q5SuperBlock), {0, 2}, {31 * 63, 63}, decode_q5_k}},
         {"Q6_K", {256, sizeof(Q6SuperBlock), {208}, {32 * 128}, decode_q6_k}},
@@ -211,6 +285,9 @@ std::string random_blocks(const std::string& type, int64_t elements, Halves halv
     std::string bytes(static_cast<size_t>(elements / facts.elements) * facts.bytes, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
     if (halves == Halves::kAny) return bytes;
+    if (type == "MXFP4")
+        for (size_t block = 0; block < bytes.size(); block += facts.bytes)
+            bytes[block] = static_cast<char>(121 + random() % 3);
     for (size_t block = 0; block < bytes.size(); block += facts.bytes)
         for (size_t i = 0; i < facts.halves.size(); ++i) {
             const double unit = static_cast<double>(random() >> 40) / (1 << 24) - 0.5;

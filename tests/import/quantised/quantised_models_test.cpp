@@ -116,7 +116,9 @@ TEST_F(QuantisedModels, TiedHeadReadsTheOperandsOfTheEmbedding) {
 // The rule of Q4_K_M: more bits for the values and the last product of the first and last eighth of the
 // layers, and of every third one between.
 TEST_F(QuantisedModels, LayersOfMixedFormatsFormFewGroups) {
-    std::vector<LayerFormats> layers(28);
+    DecoderSpec spec{.layers = std::vector<LayerFormats>(28)};
+    spec.form.layers.resize(spec.layers.size());
+    std::vector<LayerFormats>& layers = spec.layers;
     const auto n = static_cast<int>(layers.size());
     for (int i = 0; i < n; ++i) {
         LayerFormats& layer = layers[static_cast<size_t>(i)];
@@ -126,7 +128,7 @@ TEST_F(QuantisedModels, LayersOfMixedFormatsFormFewGroups) {
         layer[static_cast<size_t>(LayerTensor::kValue)] = ops::WeightFormat::kQ6_K;
         layer[static_cast<size_t>(LayerTensor::kDown)] = ops::WeightFormat::kQ6_K;
     }
-    const std::vector<LayerGroup> groups = group_layers(layers);
+    const std::vector<LayerGroup> groups = group_layers(spec);
     int64_t compiled = 0;
     for (const LayerGroup& group : groups) compiled += group.period;
     EXPECT_LE(groups.size(), 3u);
@@ -148,15 +150,15 @@ TEST_F(QuantisedModels, CacheIsHalfUnderTheDefaultPolicy) {
 TEST_F(QuantisedModels, TypesThatNothingReadsAreNamed) {
     RandomDecoder decoder = small_decoder();
     testing::NamedTensor& matrix = decoder.tensors.at("model.layers.0.mlp.up_proj.weight");
-    matrix.type = "Q2_K";
-    matrix.stored = std::string(static_cast<size_t>(matrix.shape[0]) * 84, 'x');
+    matrix.type = "IQ2_S";
+    matrix.stored = std::string(static_cast<size_t>(matrix.shape[0]) * 82, 'x');
     testing::NamedTensor& norm = decoder.tensors.at("model.norm.weight");
     norm.type = "Q8_0";
     norm.stored = std::string(256 / 32 * 34, 'x');
     testing::write_gguf(decoder, folder_.path() / "model.gguf");
     const auto unsupported = inspect_model(folder_.path() / "model.gguf").checkpoint.findings.unsupported;
     EXPECT_EQ(unsupported.size(), 2u);
-    EXPECT_THAT(unsupported, Contains(HasSubstr("1 tensors of type Q2_K: expected F32, F16, BF16, Q8_0")));
+    EXPECT_THAT(unsupported, Contains(HasSubstr("1 tensors of type IQ2_S: expected F32, F16, BF16, Q8_0")));
     EXPECT_THAT(unsupported, Contains("1 tensors of type Q8_0: expected F32, F16, BF16"));
 }
 

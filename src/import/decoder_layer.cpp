@@ -1,0 +1,206 @@
+#include "import/decoder_layer.h"
+
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "ops/attention.h"
+#include "ops/block_builder.h"
+#include "ops/cache_update.h"
+#include "ops/elementwise.h"
+#include "ops/matmul.h"
+#include "ops/reshape.h"
+
+namespace tessera::import {
+namespace {
+
+/// Builds one layer of a group, `offset` layers behind its first one.
+class LayerBuilder {
+    using enum LayerTensor;
+
+public:
+    LayerBuilder(DecoderStep& step, Block& block, const LayerGroup& group, int64_t offset)
+        : step_(step),
+          form_(step.spec.form),
+          builder_(step.graph, block, step.rounding()),
+          group_(group),
+          layer_(group.first + offset),
+          prefix_(group.period == 1 ? block.name + "_" : fmt::format("{}_{}_", block.name, offset + 1)) {}
+
+    ValueId build(ValueId x) {
+        const Factor attended = attention(
+            normed("attention_normed", kAttentionNorm, kAttentionNormBias, x, {kQuery, kKey, kValue}));
+        const ValueId projected = linear("output", attended, kOutput, kOutputBias);
+        const ValueId middle =
+            add("attention_residual", x, post_normed("attention_post_normed", kAttentionPostNorm, projected));
+        const ValueId fed = linear("down", feed_forward(middle), kDown, kDownBias);
+        return add("feed_forward_residual", middle,
+                   post_normed("feed_forward_post_normed", kFeedForwardPostNorm, fed));
+    }
+
+private:
+    ops::Symbols symbols() const { return step_.graph.symbols; }
+    const LayerKind& kind() const { return form_.layers[static_cast<size_t>(layer_)]; }
+    std::optional<ops::WeightFormat> format(LayerTensor tensor) const {
+        return step_.spec.layers[static_cast<size_t>(layer_)][static_cast<size_t>(tensor)];
+    }
+    /// The form of the activation that these matrices read.
+    ops::Activation input_of(std::initializer_list<LayerTensor> readers) const {
+        std::vector<ops::WeightFormat> formats;
+        for (const LayerTensor reader : readers) formats.push_back(format(reader).value());
+        return activation_of(step_.spec.policy, formats, shape_of(*readers.begin(), step_.spec.size).back());
+    }
+
+    std::vector<ValueId> weight(LayerTensor tensor) {
+        std::vector<std::string> sources;
+        for (int64_t i = 0; i < group_.repeats; ++i)
+            sources.push_back(source_name(tensor, layer_ + i * group_.period, step_.spec.names));
+        return step_.weight(fmt::format("{}{}_weight", prefix_, name(tensor)), format(tensor).value(),
+                            shape_of(tensor, step_.spec.size), sources);
+    }
+
+    ValueId norm(const std::string& node, LayerTensor scale, std::optional<LayerTensor> bias, ValueId x,
+                 ElementType result = ElementType::kF32) {
+        std::vector<ValueId> operands = joined({x}, weight(scale));
+        if (bias && format(*bias)) operands = joined(std::move(operands), weight(*bias));
+        return builder_.add(prefix_ + node, step_.norm(), std::move(operands), step_.normed_type(x, result));
+    }
+
+    /// X itself where the model does not normalise it.
+    ValueId post_normed(const std::string& node, LayerTensor scale, ValueId x) {
+        return format(scale) ? norm(node, scale, std::nullopt, x) : x;
+    }
+
+    Factor factor(const std::string& node, ValueId x, const ops::Activation& form) {
+        return {form, ops::factor_operands(builder_, prefix_ + node, x, form)};
+    }
+
+    /// The input of a branch, normalised if the model does that before it.
+    Factor normed(const std::string& node, LayerTensor scale, LayerTensor bias, ValueId x,
+                  std::initializer_list<LayerTensor> readers) {
+        const ops::Activation form = input_of(readers);
+        const ElementType type = computed_type(form);
+        if (format(scale)) return factor(node, norm(node, scale, bias, x, type), form);
+        const std::string plain = node.substr(0, node.rfind('_')) + "_input";
+        if (type != ElementType::kF32)
+            x = builder_.add(prefix_ + plain,
+                             ops::rounded_to(symbols(), step_.rows, step_.spec.size.hidden, type), {x});
+        return factor(plain, x, form);
+    }
+
+    ValueId linear(const std::string& node, const Factor& x, LayerTensor matrix, LayerTensor bias) {
+        const std::vector<int64_t> shape = shape_of(matrix, step_.spec.size);
+        std::vector<ValueId> operands = joined(x.operands, weight(matrix));
+        std::optional<ElementType> bias_type;
+        if (format(bias)) {
+            bias_type = ops::element_of(*format(bias));
+            operands = joined(std::move(operands), weight(bias));
+        }
+        return builder_.add(prefix_ + node,
+                            ops::matmul(symbols(), {step_.rows, shape[0], shape[1]}, format(matrix).value(),
+                                        bias_type, x.form),
+                            std::move(operands));
+    }
+
+    ValueId add(const std::string& node, ValueId x, ValueId y) {
+        return builder_.add(prefix_ + node, ops::add(symbols(), step_.rows, step_.spec.size.hidden), {x, y});
+    }
+
+    /// The input of the last matrix of the feed-forward.
+    Factor feed_forward(ValueId x) {
+        const int64_t width = step_.spec.size.feed_forward;
+        const ops::Activation form = input_of({kDown});
+        const ElementType type = computed_type(form);
+        if (!format(kGate)) {
+            const Factor input =
+                normed("feed_forward_normed", kFeedForwardNorm, kFeedForwardNormBias, x, {kUp});
+            const ValueId up = linear("up", input, kUp, kUpBias);
+            const auto op = ops::activated(form_.activation, symbols(), step_.rows, width, type);
+            return factor("activated", builder_.add(prefix_ + "activated", op, {up}), form);
+        }
+        const Factor input =
+            normed("feed_forward_normed", kFeedForwardNorm, kFeedForwardNormBias, x, {kGate, kUp});
+        const ValueId gate = linear("gate", input, kGate, kGateBias);
+        const ValueId up = linear("up", input, kUp, kUpBias);
+        const std::string node = form_.activation == ops::ActivationFunction::kSilu ? "swiglu" : "gated";
+        const auto op = ops::gated(form_.activation, symbols(), step_.rows, width, type);
+        return factor(node, builder_.add(prefix_ + node, op, {gate, up}), form);
+    }
+
+    ValueId split(const std::string& node, ValueId x, int64_t heads) {
+        return builder_.add(prefix_ + node,
+                            ops::split_heads(symbols(), step_.rows, heads, step_.spec.size.head_width), {x});
+    }
+
+    /// Queries or keys: heads apart, normalised if the model does that, each head alone or all together, then
+    /// rotated.
+    ValueId rotated(const std::string& node, ValueId x, int64_t heads, LayerTensor head_norm,
+                    LayerTensor projection_norm) {
+        if (format(projection_norm)) x = norm(node + "_projection_normed", projection_norm, std::nullopt, x);
+        ValueId y = split(node + "_heads", x, heads);
+        if (format(head_norm)) y = norm(node + "_normed", head_norm, std::nullopt, y);
+        if (kind().rope == LayerRope::kNone) return y;
+        const RopeTablesOfStep& tables = kind().rope == LayerRope::kLocal ? step_.local_rope : step_.rope;
+        const ops::RopeShape shape{step_.rows, heads, step_.spec.size.head_width, step_.limits.context};
+        return builder_.add(prefix_ + node + "_rotated", ops::rope(symbols(), shape, step_.spec.rope_form),
+                            {step_.inputs.position, y, tables.cos, tables.sin});
+    }
+
+    ValueId cached(const std::string& node, ValueId x) {
+        const DecoderSize& size = step_.spec.size;
+        const ValueId state =
+            step_.value({.name = prefix_ + node,
+                         .kind = ValueKind::kState,
+                         .type = {.element = step_.spec.cache,
+                                  .shape = {Dim("P"), ops::kPageSlots, size.cache_heads, size.head_width}}});
+        return builder_.update(prefix_ + node + "_update",
+                               ops::cache_update(symbols(), step_.rows, Dim("P"), size.cache_heads,
+                                                 size.head_width, step_.spec.cache),
+                               {step_.inputs.slot, x}, state);
+    }
+
+    ops::AttentionForm attention_form() const {
+        const bool is_exact = step_.spec.policy == Policy::kExact;
+        const double width = static_cast<double>(step_.spec.size.head_width);
+        return {.scale = form_.attention_scale == 0 ? 1 / std::sqrt(width) : form_.attention_scale,
+                .rounded = is_exact ? ElementType::kF32 : ops::type_of_attended(step_.spec.cache),
+                .cap = form_.attention_cap,
+                .window = kind().is_windowed && form_.window < step_.limits.context ? form_.window : 0};
+    }
+
+    Factor attention(const Factor& x) {
+        const DecoderSize& size = step_.spec.size;
+        const StepInputs& in = step_.inputs;
+        const ValueId q = linear("q", x, kQuery, kQueryBias);
+        const ValueId k = linear("k", x, kKey, kKeyBias);
+        const ValueId v = linear("v", x, kValue, kValueBias);
+        const ValueId queries = rotated("q", q, size.heads, kQueryNorm, kQueryProjectionNorm);
+        const ValueId keys =
+            cached("k_cache", rotated("k", k, size.cache_heads, kKeyNorm, kKeyProjectionNorm));
+        const ValueId values = cached("v_cache", split("v_heads", v, size.cache_heads));
+        const ops::Activation form = input_of({kOutput});
+        const ElementType result = computed_type(form);
+        const ValueId attended = builder_.add(prefix_ + "attention", ops::attention(attention_form()),
+                                              {queries, keys, values, in.first, in.length, in.start, in.page},
+                                              step_.normed_type(queries, result));
+        const ValueId merged = builder_.add(
+            prefix_ + "attended",
+            ops::merge_heads(symbols(), step_.rows, size.heads, size.head_width, result), {attended});
+        return factor("attended", merged, form);
+    }
+
+    DecoderStep& step_;
+    const DecoderForm& form_;
+    ops::BlockBuilder builder_;
+    const LayerGroup group_;
+    const int64_t layer_;  ///< of the first repetition
+    const std::string prefix_;
+};
+
+}  // namespace
+
+ValueId build_layer(DecoderStep& step, Block& block, const LayerGroup& group, int64_t offset, ValueId x) {
+    return LayerBuilder(step, block, group, offset).build(x);
+}
+
+}  // namespace tessera::import

@@ -1,0 +1,49 @@
+#include "import/hf/quantisation_settings.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace tessera::import {
+namespace {
+
+constexpr const char* kQuantisationField = "quantization_config";
+
+void expect_four_bits(HfSettings& own) {
+    own.refuse_unless_number("bits", 4, "quantised weights; 4 bits are read");
+    own.refuse_unless_number("w_bit", 4, "quantised weights; 4 bits are read");
+}
+
+void expect_text(HfSettings& own, const char* field, std::initializer_list<std::string_view> known) {
+    const auto found = own.text(field);
+    if (found && std::find(known.begin(), known.end(), *found) == known.end())
+        own.refuse(field, "an unknown order of the packed numbers");
+}
+
+}  // namespace
+
+// Sizes and groups follow from the tensors, which also tell whether `desc_act` acts.
+std::optional<PackedForm> read_quantisation(HfSettings& settings) {
+    if (!settings.has(kQuantisationField)) return std::nullopt;
+    std::optional<HfSettings> own = settings.object(kQuantisationField);
+    if (own->unread().empty()) return std::nullopt;
+    const std::string method = own->text("quant_method").value_or("");
+    if (method == "gptq") {
+        expect_four_bits(*own);
+        expect_text(*own, "checkpoint_format", {"gptq", "gptq_v2"});
+        const bool is_second = own->text("checkpoint_format") == "gptq_v2";
+        own->ignore_all();
+        return PackedForm{PackedForm::Method::kGptq, is_second ? 0 : 1};
+    }
+    if (method == "awq") {
+        expect_four_bits(*own);
+        expect_text(*own, "version", {"gemm", "GEMM"});
+        if (!own->boolean("zero_point", true)) own->refuse("zero_point", "weights without zero points");
+        own->ignore_all();
+        return PackedForm{PackedForm::Method::kAwq, 0};
+    }
+    own->ignore_all();
+    settings.refuse(kQuantisationField, "quantised weights; known are gptq and awq");
+    return std::nullopt;
+}
+
+}  // namespace tessera::import

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Logits of HuggingFace transformers for small random checkpoints, one JSON file for each variant beside this script.
+
+Usage: make.py [NAME...]   (needs torch and transformers; development only)
+
+A file says config.json and the shapes of all tensors. Their values follow from their names (`values`), so that the
+tests make the same checkpoint without Python. `gguf` says how llama.cpp's converter would write the model: the
+metadata, and for each tensor the one that it comes from and what is done to it.
+"""
+
+import json
+import pathlib
+import sys
+
+import numpy as np
+import torch
+import transformers
+
+# The models compute norms, rotations and the softmax in F32 whatever their type is: here all of it is float64.
+torch.float32 = torch.float = torch.float64
+torch.Tensor.float = torch.Tensor.double
+torch.set_default_dtype(torch.float64)
+
+TOKENS = [(i * 5 + 3) % 23 for i in range(21)]
+COMMON = dict(vocab_size=23, max_position_embeddings=64, bos_token_id=1, eos_token_id=2, pad_token_id=None)
+LLAMA = dict(COMMON, hidden_size=30, intermediate_size=13, num_hidden_layers=2, num_attention_heads=6,
+             num_key_value_heads=2, head_dim=6)  # fmt: skip
+GEMMA = dict(LLAMA, head_dim=10, query_pre_attn_scalar=10, sliding_window=5)
+PLAIN = dict(COMMON, num_attention_heads=3, num_hidden_layers=2)
+LONG = {"rope_type": "longrope", "rope_theta": 100.0, "short_factor": [1.0, 1.25, 1.5], "long_factor": [1.5, 3.0, 7.0]}
+PHI3 = dict(LLAMA, hidden_size=36)
+del PHI3["head_dim"]
+
+VARIANTS = {
+    "mistral_window": ("mistral", dict(LLAMA, sliding_window=5), {}),
+    "mistral_yarn": ("mistral", dict(LLAMA, sliding_window=None, head_dim=12, rope_parameters={
+        "rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0, "original_max_position_embeddings": 16}), {}),
+    "llama_gelu": ("llama", dict(LLAMA, hidden_act="gelu"), {}),
+    "qwen3_yarn": ("qwen3", dict(LLAMA, head_dim=12, rope_parameters={
+        "rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0, "original_max_position_embeddings": 16,
+        "beta_fast": 8.0, "beta_slow": 2.0, "attention_factor": 1.5}), {}),
+    "gemma2": ("gemma2", dict(GEMMA, num_hidden_layers=3, attn_logit_softcapping=4.0, final_logit_softcapping=6.0), {}),
+    "gemma2_scale": ("gemma2", dict(GEMMA, query_pre_attn_scalar=7, attn_logit_softcapping=None), {}),
+    "gemma3": ("gemma3_text", dict(GEMMA, num_hidden_layers=7, rope_parameters={
+        "full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 1000.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 50.0}}), {}),
+    "olmo2": ("olmo2", {k: v for k, v in dict(LLAMA, hidden_size=24, num_attention_heads=4).items() if k != "head_dim"}, {}),
+    "phi3_window": ("phi3", dict(PHI3, sliding_window=7), {}),
+    "phi3_long": ("phi3", dict(PHI3, rope_parameters=dict(LONG, original_max_position_embeddings=8),
+                               original_max_position_embeddings=8), {}),
+    "phi3_short": ("phi3", dict(PHI3, rope_parameters=dict(LONG, original_max_position_embeddings=32),
+                                original_max_position_embeddings=32), {"context": 32}),
+    "smollm3": ("smollm3", {k: v for k, v in dict(LLAMA, hidden_size=36, num_hidden_layers=5).items() if k != "head_dim"}, {}),
+    "gpt2": ("gpt2", dict(vocab_size=23, n_positions=64, n_embd=21, n_layer=2, n_head=3, bos_token_id=1, eos_token_id=2), {}),
+    "opt": ("opt", dict(PLAIN, hidden_size=21, word_embed_proj_dim=21, ffn_dim=13), {}),
+}  # fmt: skip
+
+
+def values(name, shape, center):
+    """Between -1/2 and 1/2, for the scales of norms half of that around a center: splitmix64, seeded by FNV-1a of the name."""
+    seed = 0xCBF29CE484222325
+    for byte in name.encode():
+        seed = (seed ^ byte) * 0x100000001B3 % 2**64
+    count = int(np.prod(shape))
+    with np.errstate(over="ignore"):
+        x = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * np.arange(1, count + 1, dtype=np.uint64)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        x ^= x >> np.uint64(31)
+    y = (x >> np.uint64(40)).astype(np.float32) / np.float32(2**24) - np.float32(0.5)
+    is_scale = len(shape) == 1 and name.endswith("weight")
+    return ((np.float32(center) + np.float32(0.5) * y) if is_scale else y).reshape(shape)
+
+
+def gguf_form(kind, config, names):
+    """As convert_hf_to_gguf.py of llama.cpp writes it; None where llama.cpp has no such model."""
+    import gguf
+
+    arch = {"gemma3_text": "gemma3", "mistral": "llama"}.get(kind, kind)
+    number = {v: k for k, v in gguf.MODEL_ARCH_NAMES.items()}.get(arch)
+    if number is None or config.get("hidden_act") == "gelu" or (kind in ("mistral", "phi3") and config.get("sliding_window")):
+        return None
+    if config.get("query_pre_attn_scalar", config.get("head_dim")) != config.get("head_dim"):
+        return None
+    get = lambda *keys: next(config[k] for k in keys if config.get(k) is not None)  # noqa: E731
+    hidden, heads = get("hidden_size", "n_embd"), get("num_attention_heads", "n_head")
+    width = config.get("head_dim") or hidden // heads
+    layers = get("num_hidden_layers", "n_layer")
+    rope = config.get("rope_parameters") or {}
+    full = rope.get("full_attention", rope)
+    meta = {
+        "block_count": layers,
+        "context_length": get("max_position_embeddings", "n_positions"),
+        "embedding_length": hidden,
+        "feed_forward_length": config.get("intermediate_size") or 4 * hidden,
+        "attention.head_count": heads,
+        "attention.head_count_kv": config.get("num_key_value_heads") or heads,
+    }
+    if kind == "gpt2":
+        meta["attention.layer_norm_epsilon"] = config["layer_norm_epsilon"]
+    else:
+        meta["attention.layer_norm_rms_epsilon"] = config["rms_norm_eps"]
+        meta["rope.freq_base"] = float(full["rope_theta"])
+        meta["attention.key_length"] = meta["attention.value_length"] = width
+        meta["rope.dimension_count"] = width
+    if "sliding_attention" in rope:
+        meta["rope.freq_base_swa"] = float(rope["sliding_attention"]["rope_theta"])
+    if config.get("sliding_window"):
+        meta["attention.sliding_window"] = config["sliding_window"]
+    for cap in "attn_logit_softcapping", "final_logit_softcapping":
+        if config.get(cap):
+            meta[cap] = float(config[cap])
+    extra = {}
+    if full.get("rope_type") in ("linear", "yarn"):
+        meta["rope.scaling.type"] = full["rope_type"]
+        meta["rope.scaling.factor"] = float(full["factor"])
+    if full.get("rope_type") == "yarn":
+        meta["rope.scaling.original_context_length"] = full["original_max_position_embeddings"]
+        for key in "beta_fast", "beta_slow":
+            if full.get(key):
+                meta["rope.scaling.yarn_" + key] = float(full[key])
+        if full.get("attention_factor"):  # llama.cpp multiplies its own scale by this
+            own = 1 + 0.1 * float(np.log(full["factor"]))
+            meta["rope.scaling.attn_factor"] = full["attention_factor"] / own
+    if full.get("rope_type") == "longrope":
+        original = full["original_max_position_embeddings"]
+        scale = config["max_position_embeddings"] / original
+        meta["rope.scaling.original_context_length"] = original
+        meta["rope.scaling.attn_factor"] = float(np.sqrt(1 + np.log(scale) / np.log(original)))
+        extra = {f"rope_factors_{k}.weight": full[k + "_factor"] for k in ("short", "long")}
+    mapping = gguf.get_tensor_name_map(number, layers)
+    tensors = {}
+    for name in names:
+        if name == "lm_head.weight" and config.get("tie_word_embeddings"):
+            continue
+        to = mapping.get_name(name, try_suffixes=(".weight", ".bias"))
+        assert to, name
+        how = ""
+        if kind == "gpt2" and name.endswith((".c_attn.weight", ".c_proj.weight", ".c_fc.weight")):
+            how = "transposed"
+        if kind.startswith("gemma") and name.endswith("norm.weight"):
+            how = "plus one"
+        if kind in ("smollm3", "mistral") and ".q_proj." in name:
+            how = f"pairs of {heads}"
+        if kind in ("smollm3", "mistral") and ".k_proj." in name:
+            how = f"pairs of {meta['attention.head_count_kv']}"
+        tensors[to] = [name, how]
+    return {"architecture": arch, "metadata": meta, "tensors": tensors, "values": extra}
+
+
+def expected(name):
+    kind, settings, more = VARIANTS[name]
+    config = transformers.AutoConfig.for_model(kind, **settings)
+    config._attn_implementation = "eager"
+    model = transformers.AutoModelForCausalLM.from_config(config).double().eval()
+    state = {k: v for k, v in model.state_dict().items() if not (k == "lm_head.weight" and config.tie_word_embeddings)}
+    center = 0 if kind.startswith("gemma") else 1
+    shapes = {k: list(v.shape) for k, v in state.items()}
+    for k, v in state.items():
+        v.copy_(torch.from_numpy(values(k, shapes[k], center).copy()).to(v.dtype))
+    with torch.no_grad():
+        logits = model(torch.tensor([TOKENS])).logits[0].double().numpy()
+    written = json.loads(config.to_json_string(use_diff=False))
+    written["architectures"] = [type(model).__name__]
+    result = {
+        "made with": f"transformers {transformers.__version__}, torch {torch.__version__}",
+        "config": written,
+        **more,
+        "center": center,
+        "tensors": shapes,
+        "gguf": gguf_form(kind, written, shapes),
+        "tokens": TOKENS,
+        "logits": [float(f"{x:.8g}") for x in logits.ravel()],
+    }
+    return result
+
+
+def write(result, path):
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in result.items()]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    folder = pathlib.Path(__file__).parent
+    for each in sys.argv[1:] or VARIANTS:
+        write(expected(each), folder / f"{each}.json")
+        print(each)

@@ -1,0 +1,106 @@
+#include "import/expected_checkpoint.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <vector>
+
+#include "import/gguf_builder.h"
+#include "import/random_checkpoint.h"
+
+namespace tessera::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// `values` of make.py.
+std::vector<float> values_of(const std::string& name, const std::vector<int64_t>& shape, float center) {
+    uint64_t seed = 0xCBF29CE484222325;
+    for (const char byte : name) seed = (seed ^ static_cast<uint8_t>(byte)) * 0x100000001B3;
+    const bool is_scale = shape.size() == 1 && name.ends_with("weight");
+    int64_t count = 1;
+    for (const int64_t extent : shape) count *= extent;
+    std::vector<float> values;
+    for (int64_t i = 1; i <= count; ++i) {
+        uint64_t x = seed + 0x9E3779B97F4A7C15 * static_cast<uint64_t>(i);
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+        x = (x ^ x >> 27) * 0x94D049BB133111EB;
+        x ^= x >> 31;
+        const float y = static_cast<float>(x >> 40) / float{1 << 24} - 0.5F;
+        values.push_back(is_scale ? center + 0.5F * y : y);
+    }
+    return values;
+}
+
+NamedTensor random_tensor(const json& variant, const std::string& name) {
+    const auto shape = variant.at("tensors").at(name).get<std::vector<int64_t>>();
+    return {.shape = shape, .values = values_of(name, shape, variant.at("center"))};
+}
+
+/// What the converter to GGUF does to a tensor.
+NamedTensor converted(NamedTensor tensor, const std::string& how) {
+    if (how == "plus one")
+        for (float& value : tensor.values) value += 1;
+    const int64_t rows = tensor.shape.front(), columns = tensor.shape.back();
+    const std::vector<float> old = tensor.values;
+    if (how == "transposed") {
+        for (int64_t n = 0; n < columns; ++n)
+            for (int64_t k = 0; k < rows; ++k)
+                tensor.values[static_cast<size_t>(n * rows + k)] = old[static_cast<size_t>(k * columns + n)];
+        tensor.shape = {columns, rows};
+    }
+    // Halves (d, d + width / 2) of each head become pairs (2 i, 2 i + 1).
+    if (how.starts_with("pairs of ")) {
+        const int64_t width = rows / std::stoll(how.substr(9));
+        for (int64_t row = 0; row < rows; ++row) {
+            const int64_t d = row % width, from = row - d + d % 2 * (width / 2) + d / 2;
+            std::copy_n(old.begin() + from * columns, columns, tensor.values.begin() + row * columns);
+        }
+    }
+    return tensor;
+}
+
+std::string bytes_of_values(const std::vector<float>& values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+}  // namespace
+
+json expected_variant(const fs::path& source, const std::string& name) {
+    return json::parse(std::ifstream(source / "tests/import/expected" / (name + ".json")));
+}
+
+void write_variant_gguf(const json& variant, const fs::path& file) {
+    const json& form = variant.at("gguf");
+    const std::string architecture = form.at("architecture");
+    test::GgufBuilder builder;
+    builder.string("general.architecture", architecture);
+    for (const auto& [suffix, value] : form.at("metadata").items()) {
+        const std::string key = architecture + "." + suffix;
+        if (value.is_string()) builder.string(key, value.get<std::string>());
+        if (value.is_number_integer()) builder.u32(key, value);
+        if (value.is_number_float()) builder.f32(key, value);
+    }
+    std::string data;
+    const auto add = [&](const std::string& name, const NamedTensor& tensor) {
+        data.resize((data.size() + 31) / 32 * 32, '\0');
+        builder.tensor(name, {tensor.shape.rbegin(), tensor.shape.rend()}, 0, data.size());
+        data += bytes_of_values(tensor.values);
+    };
+    for (const auto& [name, source] : form.at("tensors").items())
+        add(name, converted(random_tensor(variant, source.at(0)), source.at(1)));
+    for (const auto& [name, values] : form.at("values").items())
+        add(name, {.shape = {std::ssize(values)}, .values = values});
+    write_file(file, builder.data(data).build());
+}
+
+void write_variant_folder(const json& variant, const fs::path& folder) {
+    std::map<std::string, NamedTensor> tensors;
+    for (const auto& [name, shape] : variant.at("tensors").items())
+        tensors[name] = random_tensor(variant, name);
+    write_file(folder / "config.json", variant.at("config").dump(2));
+    write_file(folder / "model.safetensors", safetensors_of(tensors));
+}
+
+}  // namespace tessera::testing
