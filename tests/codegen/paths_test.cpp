@@ -100,8 +100,12 @@ plan::Plan preferring(std::string_view micro_kernel, const Graph& graph, plan::P
                  planner::leaf_candidates(node, plan.specialisations[0], kOptions)) {
                 if (candidate.kernel->name != micro_kernel) continue;
                 plan::Plan edited = plan;
-                for (plan::KernelPlan& kernel : edited.specialisations[0].kernels)
+                for (plan::KernelPlan& kernel : edited.specialisations[0].kernels) {
                     replace_leaf(kernel.nest, candidate);
+                    // Tiles that suit one micro-kernel are in the way of others.
+                    if (plan::leaves(kernel.nest).size() == 1 && plan::root(kernel.nest) == candidate)
+                        kernel.nest.loops.clear();
+                }
                 plan::Plan row_major = edited;
                 for (const ValueId operand : node.operands) {
                     row_major.stored.erase(graph[base(graph, plan, operand)].name);
