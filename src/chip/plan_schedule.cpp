@@ -36,8 +36,8 @@ public:
             return result_;
         }
         result_.bounds = resource_bounds(problem_);
-        result_.bounds.ahead = ahead_bound(problem_);
         result_.bound = result_.bounds.largest();
+        if (options_.small_gap <= 0) add_ahead_bound();
 
         Choice choice = by_descent(fast_rows());
         offer(EarliestTimeline(problem_, choice).schedule());
@@ -50,6 +50,7 @@ public:
             choice = anneal(problem_, choice, left(), is_planned ? 0.02 : 0.1);
             offer(EarliestTimeline(problem_, choice).schedule());
         }
+        if (options_.small_gap > 0 && result_.gap() > options_.small_gap) add_ahead_bound();
         if (is_proved()) {
             result_.status = SolverStatus::kOptimal;
             result_.bound = result_.total;
@@ -58,6 +59,15 @@ public:
     }
 
 private:
+    void add_ahead_bound() {
+        size_t rows = 0;
+        for (const size_t o : problem_.sequence) rows += problem_.operators[o].rows.size();
+        AheadBoundOptions options;
+        options.most_states = std::clamp<size_t>(options_.bound_work / rows, 50, options.most_states);
+        result_.bounds.ahead = ahead_bound(problem_, options);
+        result_.bound = std::max(result_.bound, result_.bounds.ahead);
+    }
+
     int64_t left() const { return result_.was_stopped ? 0 : options_.work - result_.work; }
     bool is_proved() const { return result_.total <= result_.bound * (1 + kSameTotal); }
     bool has_many_copies() const {

@@ -15,6 +15,11 @@ struct PlanOptions {
     /// the same schedule.
     int64_t work = 80'000'000;
     uint64_t seed = 0;
+    /// Where the four quick bounds leave a gap of at most this much, the fifth, which takes long for many
+    /// positions, is not computed.
+    double small_gap = 0;
+    /// States of the fifth bound times rows, of all positions together; fewer give a weaker bound sooner.
+    size_t bound_work = 5'500'000;
     std::function<bool()> must_stop = {};  ///< asked now and then; true ends with the best schedule so far
 };
 

@@ -24,6 +24,7 @@ constexpr int64_t kMostRepeats = std::numeric_limits<int32_t>::max();
 struct Rates {
     long double hbm_cycles_per_byte;  ///< a byte of every core
     long double link_cycles_per_byte;
+    double hbm_latency = 0;
 };
 
 int64_t positive(const JsonCursor& file, std::string_view key, int64_t most) {
@@ -56,6 +57,7 @@ Row row_of(const JsonCursor& at, int64_t least_bytes, const Rates& rates) {
     row.shift = cycles(at, "shift");
     row.distribute = cycles(at, "distribute");
     row.hbm = static_cast<double>(static_cast<long double>(least_bytes) * rates.hbm_cycles_per_byte);
+    if (least_bytes > 0) row.hbm += rates.hbm_latency;
     row.link_in =
         static_cast<double>(static_cast<long double>(row.preload_bytes) * rates.link_cycles_per_byte);
     return row;
@@ -145,7 +147,8 @@ ScheduleProblem read_schedule_problem(std::string_view json, const std::string& 
         .hbm_cycles_per_byte =
             cores * clock / static_cast<long double>(positive(file, "hbm_bytes_per_second", kMostRate)),
         .link_cycles_per_byte =
-            clock / static_cast<long double>(positive(file, "link_bytes_per_second", kMostRate))};
+            clock / static_cast<long double>(positive(file, "link_bytes_per_second", kMostRate)),
+        .hbm_latency = file.find("hbm_latency_cycles") ? cycles(file, "hbm_latency_cycles") : 0};
     problem.share = share_of(file.at("share"));
     for (const JsonCursor& each : file.at("operators").items())
         problem.operators.push_back(operator_of(each, rates));

@@ -10,7 +10,8 @@ namespace tessera::cli {
 namespace {
 
 std::vector<Verb> chip_parts() {
-    return {chip_schedule_part(), chip_simulate_part()};
+    return {chip_check_part(),   chip_plan_part(),     chip_explain_part(),
+            chip_explore_part(), chip_schedule_part(), chip_simulate_part()};
 }
 
 Job declare_chip(CLI::App& app, const Environment& environment) {

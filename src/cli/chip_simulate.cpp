@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "chip/read_chip.h"
+#include "chip/read_chip_toml.h"
 #include "chip/simulation.h"
 #include "chip/trace.h"
 #include "cli/chip.h"
@@ -107,18 +108,24 @@ void print_simulation(const chip::Chip& chip, const chip::DeviceProgram& program
         fmt::print("... {} more; --json lists all\n", program.operators.size() - kShownOperators);
 }
 
+/// The chip as JSON; a description in TOML says the same and more.
+std::string text_of_chip(const std::string& path) {
+    if (path.ends_with(".toml")) return chip::chip_json(chip::read_chip_description(path), path);
+    return std::string(MappedFile::open(path).text());
+}
+
 int run_chip_simulate(const ChipSimulateArguments& arguments) {
     if (!arguments.trace.empty()) check_output(arguments.trace);
     if (!arguments.chrome.empty()) check_output(arguments.chrome);
-    const MappedFile chip_file = MappedFile::open(arguments.chip);
-    const chip::Chip chip = chip::read_chip(chip_file.text(), arguments.chip);
+    const std::string chip_text = text_of_chip(arguments.chip);
+    const chip::Chip chip = chip::read_chip(chip_text, arguments.chip);
     const chip::DeviceProgram program =
         chip::read_device_program(MappedFile::open(arguments.program).text(), arguments.program, chip);
     const chip::Network network(chip);
     const chip::Simulation simulation = chip::simulate(chip, network, program, arguments.program);
     const chip::SimulationTotals totals = chip::totals_of(chip, network, simulation);
     if (!arguments.trace.empty())
-        write_file(arguments.trace, chip::trace_text(chip, network, program, chip_file.text(), simulation));
+        write_file(arguments.trace, chip::trace_text(chip, network, program, chip_text, simulation));
     if (!arguments.chrome.empty())
         write_file(arguments.chrome, chip::chrome_trace_text(network, program, simulation));
     if (arguments.as_json)
@@ -130,7 +137,7 @@ int run_chip_simulate(const ChipSimulateArguments& arguments) {
 
 Job declare_chip_simulate(CLI::App& app, const Environment&) {
     const auto arguments = std::make_shared<ChipSimulateArguments>();
-    app.add_option("CHIP_FILE", arguments->chip, "a chip as JSON: cores, links, HBM, units")
+    app.add_option("CHIP_FILE", arguments->chip, "a chip as JSON, or its description as TOML")
         ->required()
         ->check(not_empty());
     app.add_option("PROGRAM_FILE", arguments->program, "a device program for it as JSON")

@@ -1,12 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
 #include "machine/machine_text.h"
 #include "machine/measured_fields.h"
-#include "machine/toml_fields.h"
+#include "machine/toml_document.h"
 #include "support/error.h"
 
 namespace tessera::machine {
@@ -15,7 +12,6 @@ namespace {
 constexpr int64_t kMaxCores = 1 << 20;
 constexpr int64_t kMaxBytes = int64_t{1} << 60;
 constexpr int64_t kMaxRegisters = 1 << 16;
-constexpr size_t kMaxFileBytes = 1 << 20;
 
 template <class Enum, size_t kCount>
 Enum choice(TomlFields& fields, std::string_view key, const std::array<Enum, kCount>& values) {
@@ -152,38 +148,15 @@ Machine read_fields(TomlFields fields) {
     return machine;
 }
 
-std::string first_line(std::string_view text) {
-    return std::string(text.substr(0, text.find('\n')));
-}
-
 }  // namespace
 
 Machine parse_machine(std::string_view text, const std::string& where) {
-    // A parsed document takes thirty times the memory of its text.
-    if (constexpr size_t kLongest = 1 << 20; text.size() > kLongest)
-        throw Error(where, "",
-                    fmt::format("is {} bytes long, more than the {} that are read", text.size(), kLongest));
-    toml::table table;
-    try {
-        table = toml::parse(text, where);
-    } catch (const toml::parse_error& error) {
-        throw Error(fmt::format("{}:{}", where, error.source().begin.line), "",
-                    first_line(error.description()), "the file must be TOML 1.0");
-    }
-    return read_fields(TomlFields(table, where));
+    const TomlDocument document(text, where);
+    return read_fields(document.fields());
 }
 
 Machine read_machine(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file || std::filesystem::is_directory(path))
-        throw Error(path.string(), "", "cannot read the machine file");
-    std::string text(kMaxFileBytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<size_t>(file.gcount()));
-    if (text.size() > kMaxFileBytes)
-        throw Error(path.string(), "",
-                    fmt::format("is larger than {} bytes, so it is no machine file", kMaxFileBytes));
-    return parse_machine(text, path.string());
+    return parse_machine(read_toml_text(path, "machine"), path.string());
 }
 
 }  // namespace tessera::machine

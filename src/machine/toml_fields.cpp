@@ -84,6 +84,30 @@ int64_t TomlFields::integer(std::string_view key, int64_t low, int64_t high) {
     return value->get();
 }
 
+std::vector<int64_t> TomlFields::integers(std::string_view key, int64_t low, int64_t high) {
+    const toml::node& node = required(key);
+    const toml::array* array = node.as_array();
+    if (array == nullptr) refuse(key, fmt::format("is {}, expected a list of integers", type_name(node)));
+    std::vector<int64_t> values;
+    for (const toml::node& element : *array) {
+        const auto* value = element.as_integer();
+        if (value == nullptr) refuse(key, fmt::format("holds {}, expected integers", type_name(element)));
+        if (value->get() < low || value->get() > high)
+            refuse(key, fmt::format("holds {}, expected {} to {}", value->get(), low, high));
+        values.push_back(value->get());
+    }
+    return values;
+}
+
+double TomlFields::real(std::string_view key, double low, double high) {
+    const toml::node& node = required(key);
+    const std::optional<double> value = node.is_number() ? node.value<double>() : std::nullopt;
+    if (!value) refuse(key, fmt::format("is {}, expected a number", type_name(node)));
+    if (!(*value >= low && *value <= high))
+        refuse(key, fmt::format("is {}, expected {} to {}", *value, low, high));
+    return *value;
+}
+
 bool TomlFields::boolean(std::string_view key) {
     const toml::node& node = required(key);
     const auto* value = node.as_boolean();

@@ -25,7 +25,9 @@ public:
     std::string text(std::string_view key);
     std::string text(std::string_view key, size_t most);  ///< so many characters
     std::string text_or_empty(std::string_view key);
-    int64_t integer(std::string_view key, int64_t low, int64_t high);  ///< within [low, high]
+    int64_t integer(std::string_view key, int64_t low, int64_t high);                ///< within [low, high]
+    std::vector<int64_t> integers(std::string_view key, int64_t low, int64_t high);  ///< each within
+    double real(std::string_view key, double low, double high);  ///< finite, within [low, high]; integers too
     bool boolean(std::string_view key);
     std::optional<double> positive(std::string_view key);  ///< finite and > 0; integers too
     std::vector<std::string> texts(std::string_view key);

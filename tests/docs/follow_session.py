@@ -2,7 +2,7 @@
 
 Usage: follow_session.py PAGE --source DIR --build DIR [--exact]
 
-The blocks ```console of the page are one session, in an empty folder that has links to models/ and docs/. A line that begins
+The blocks ```console of the page are one session, in an empty folder that has links to models/, docs/ and machines/. A line that begins
 with `$ ` is run by the shell, with `tessera` in PATH; the lines up to the next one are what it must print. Numbers
 with a point, such as times, may be others: what lies how, and in which order, may not. A line `...` stands for any lines.
 With --exact no number may be another but those that are followed by a unit of time. A block ```LANGUAGE file=NAME becomes that
@@ -48,7 +48,7 @@ def main():
     if not commands:
         sys.exit(f"FAILED: {arguments.page} has no session")
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("models", "docs"):
+        for name in ("models", "docs", "machines"):
             os.symlink(arguments.source.resolve() / name, pathlib.Path(folder) / name)
         for name, text in FILE.findall(page):
             (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,123 @@
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "chip/timeline.h"
+#include "cli/chip.h"
+#include "cli/chip_plan_report.h"
+#include "cli/chip_workload.h"
+#include "cli/interrupt.h"
+#include "cli/number_checks.h"
+#include "partition/device_plan.h"
+#include "partition/tables_json.h"
+#include "support/atomic_file.h"
+#include "support/error.h"
+#include "support/output_place.h"
+#include "support/printable.h"
+
+namespace tessera::cli {
+namespace {
+
+struct ChipPlanArguments {
+    ChipWorkloadArguments workload;
+    std::string design = "search";
+    std::string tables;
+    std::string program;
+    bool compares = false;
+    bool as_json = false;
+};
+
+PlannedDesign planned(const chip::ScheduleProblem& problem, chip::Design design,
+                      const chip::PlanResult& searched, const std::function<bool()>& must_stop) {
+    PlannedDesign result{.design = design, .schedule = std::nullopt, .total = 0};
+    if (design == chip::Design::kIdeal) {
+        result.total = chip::ideal_total(problem);
+        return result;
+    }
+    result.schedule = design == chip::Design::kSearch ? searched.schedule
+                                                      : chip::schedule_by_design(problem, design, must_stop);
+    if (result.schedule) result.total = chip::run_schedule(problem, *result.schedule).total;
+    return result;
+}
+
+int run_chip_plan(const ChipPlanArguments& arguments) {
+    if (!arguments.tables.empty()) check_output(arguments.tables);
+    if (!arguments.program.empty()) check_output(arguments.program);
+    const auto design = chip::design_of(arguments.design);
+    if (!design || *design == chip::Design::kIdeal)
+        throw Error("", "--design",
+                    fmt::format("is {}, expected basic, static, elk-dyn, elk-full or search",
+                                printable(arguments.design)),
+                    {}, ErrorKind::kUsage);
+    const ChipWorkload workload = read_chip_workload(arguments.workload);
+    if (!arguments.tables.empty())
+        write_file(arguments.tables,
+                   partition::tables_json(workload.tables, workload.chip, arguments.workload.chip));
+
+    const InterruptWatch interrupt;
+    const auto must_stop = [&] { return interrupt.interrupted(); };
+    const chip::ScheduleProblem& problem = workload.tables.problem;
+    const bool searches = arguments.compares || *design == chip::Design::kSearch;
+    const chip::PlanResult searched = search_chip_workload(workload, arguments.workload, searches, must_stop);
+    ChipPlan plan{.tables = workload.tables,
+                  .chip = workload.chip,
+                  .workload = workload.workload,
+                  .chosen = planned(problem, *design, searched, must_stop),
+                  .bound = searched.bound,
+                  .ideal = chip::ideal_total(problem),
+                  .compared = {}};
+    if (!plan.chosen.schedule)
+        throw Error(arguments.workload.model, arguments.design, "finds no valid schedule on this chip",
+                    "take another design: `search` always finds one");
+    if (arguments.compares)
+        for (const chip::Design each : chip::kDesigns)
+            plan.compared.push_back(planned(problem, each, searched, must_stop));
+    const std::string fault = chip::schedule_fault(problem, *plan.chosen.schedule);
+    TESSERA_CHECK(fault.empty(), "{}", fault);
+    if (!arguments.program.empty())
+        write_file(arguments.program, partition::device_program_json(
+                                          partition::device_program(workload.tables, *plan.chosen.schedule,
+                                                                    workload.chip, workload.workload.name),
+                                          workload.chip.chip));
+    if (arguments.as_json)
+        fmt::print("{}\n", chip_plan_json(plan).dump());
+    else
+        print_chip_plan(plan);
+    return 0;
+}
+
+Job declare_chip_plan(CLI::App& app, const Environment&) {
+    const auto arguments = std::make_shared<ChipPlanArguments>();
+    add_chip_workload(app, arguments->workload);
+    app.add_option("--design", arguments->design,
+                   "how the schedule is found: basic, static, elk-dyn, elk-full or search")
+        ->type_name("NAME");
+    app.add_flag("--compare", arguments->compares, "a table of all designs, and of the ideal");
+    app.add_option("--tables", arguments->tables,
+                   "writes the problem for `tessera chip schedule` (all-to-all networks)")
+        ->check(not_empty())
+        ->type_name("FILE");
+    app.add_option("--program", arguments->program,
+                   "writes the plan as a device program for `tessera chip simulate` (small chips)")
+        ->check(not_empty())
+        ->type_name("FILE");
+    app.add_flag("--json", arguments->as_json, "the plan as JSON: operators, their rows, order and slots");
+    return [arguments] { return run_chip_plan(*arguments); };
+}
+
+}  // namespace
+
+Verb chip_plan_part() {
+    return {
+        .name = "plan",
+        .help = "plan a decode step, or a graph, on a described chip: tiles, preloads, schedule, bound",
+        .examples = {"tessera chip plan config.json --chip machines/chips/ipu-pod4-hbm.toml",
+                     "tessera chip plan config.json --chip mine.toml --batch 16 --sequence 4096 --compare",
+                     "tessera chip plan block.ir --chip mine.toml --set T=32 --json",
+                     "tessera chip plan models/tessera-tiny --chip machines/chips/small-16.toml --batch 4 "
+                     "--sequence 64 --program p.json"},
+        .declare = declare_chip_plan};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,243 @@
+#include "cli/chip_plan_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "chip/timeline.h"
+#include "partition/tables_json.h"
+#include "support/printable.h"
+
+namespace tessera::cli {
+namespace {
+
+/// How the positions of one operator are executed, all together.
+struct OperatorSums {
+    size_t count = 0;
+    double execute = 0;  ///< cycles of their executes alone
+    double waits = 0;    ///< cycles in front of their executes, and by which a full link makes them longer
+    std::map<size_t, size_t> rows;  ///< how many positions have each
+
+    size_t row() const {
+        return std::max_element(rows.begin(), rows.end(),
+                                [](const auto& a, const auto& b) { return a.second < b.second; })
+            ->first;
+    }
+};
+
+std::vector<OperatorSums> sums_by_operator(const ChipPlan& plan, const chip::Timeline& timeline) {
+    const chip::ScheduleProblem& problem = plan.tables.problem;
+    std::vector<OperatorSums> sums(problem.operators.size());
+    double before = 0;
+    for (size_t i = 0; i < problem.size(); ++i) {
+        const size_t row = plan.chosen.schedule->rows[i];
+        OperatorSums& own = sums[problem.sequence[i]];
+        ++own.count;
+        ++own.rows[row];
+        const double execute = problem.at(i).rows[row].execute();
+        own.execute += execute;
+        own.waits += std::max(0.0, timeline.executes[i].end - before - execute);
+        before = timeline.executes[i].end;
+    }
+    return sums;
+}
+
+/// Cycles by which a full link makes executes and preloads longer than they are alone.
+struct Contention {
+    double executes = 0, preloads = 0;
+};
+
+Contention contention_of(const ChipPlan& plan, const chip::Timeline& timeline) {
+    const chip::ScheduleProblem& problem = plan.tables.problem;
+    Contention result;
+    for (size_t i = 0; i < problem.size(); ++i) {
+        const chip::Row& row = problem.at(i).rows[plan.chosen.schedule->rows[i]];
+        const auto length = [](const chip::Span& span) { return span.end - span.begin; };
+        result.executes += std::max(0.0, length(timeline.executes[i]) - row.execute());
+        result.preloads += std::max(0.0, length(timeline.preloads[i]) - row.preload());
+    }
+    return result;
+}
+
+/// Links on the way of a byte, in the mean over all pairs of cores.
+double mean_links(const chip::ChipDescription& chip) {
+    if (!chip.chip.is_grid()) return 2;  // to the switch and from it
+    double links = 0;
+    for (const int64_t extent : chip.shape) {
+        const auto length = static_cast<double>(extent);
+        links += chip.chip.topology == chip::Topology::kMesh ? (length - 1 / length) / 3
+                                                             : std::floor(length * length / 4) / length;
+    }
+    return links;
+}
+
+/// Joules of a step on all chips, from the rows that were chosen.
+std::optional<double> energy_of_step(const ChipPlan& plan) {
+    if (!plan.chip.energy) return std::nullopt;
+    const chip::Energy& energy = *plan.chip.energy;
+    const chip::ScheduleProblem& problem = plan.tables.problem;
+    const double links = mean_links(plan.chip);
+    double picojoules = 0;
+    for (size_t i = 0; i < problem.size(); ++i) {
+        const partition::PlannedOperator& op = plan.tables.operators[problem.sequence[i]];
+        const partition::PlannedRow& row = op.rows[plan.chosen.schedule->rows[i]];
+        const double cores = static_cast<double>(row.execute.tiles);
+        const double into_cores = static_cast<double>(row.execute.shift_bytes + row.preload.preload_bytes +
+                                                      row.preload.distribute_bytes);
+        picojoules += energy.matrix_flop * row.matrix_flops + energy.vector_flop * row.vector_flops +
+                      energy.sram_byte * cores * (static_cast<double>(row.execute.exec_bytes) + into_cores) +
+                      energy.link_byte * links * cores * into_cores +
+                      energy.hbm_byte * static_cast<double>(op.hbm_bytes + op.stored_bytes) +
+                      energy.chip_byte * static_cast<double>(op.exchange_bytes);
+    }
+    return picojoules * 1e-12 * static_cast<double>(plan.chip.pod.chips);
+}
+
+nlohmann::ordered_json counts_json(const partition::PlanCounts& counts) {
+    return {{"slicings", counts.slicings},
+            {"plans", counts.plans},
+            {"fitting", counts.fitting},
+            {"front", counts.front},
+            {"rows", counts.rows}};
+}
+
+nlohmann::ordered_json operators_json(const ChipPlan& plan, const chip::Timeline& timeline) {
+    const std::vector<OperatorSums> sums = sums_by_operator(plan, timeline);
+    nlohmann::ordered_json operators = nlohmann::ordered_json::array();
+    for (size_t o = 0; o < sums.size(); ++o) {
+        const partition::PlannedOperator& op = plan.tables.operators[o];
+        const size_t row = sums[o].row();
+        const chip::Row& costs = plan.tables.problem.operators[o].rows[row];
+        operators.push_back(
+            {{"name", valid_utf8(plan.tables.problem.operators[o].name)},
+             {"count", sums[o].count},
+             {"unit", op.uses_matrix_unit ? "matrix" : "vector"},
+             {"cut", op.cut ? nlohmann::ordered_json(op.iterators[*op.cut]) : nlohmann::ordered_json()},
+             {"hbm_bytes", op.hbm_bytes},
+             {"stored_bytes", op.stored_bytes},
+             {"exchange_bytes", op.exchange_bytes},
+             {"plans", counts_json(op.counts)},
+             {"row", row},
+             {"plan", partition::plan_text(op, op.rows[row].execute)},
+             {"tiles", op.rows[row].execute.tiles},
+             {"preload_parts", op.rows[row].preload.parts},
+             {"preload_bytes", costs.preload_bytes},
+             {"exec_bytes", costs.exec_bytes},
+             {"compute", costs.compute},
+             {"shift", costs.shift},
+             {"distribute", costs.distribute},
+             {"preload", costs.preload()},
+             {"execute_cycles", sums[o].execute},
+             {"wait_cycles", sums[o].waits}});
+    }
+    return operators;
+}
+
+void print_operators(const ChipPlan& plan, const chip::Timeline& timeline) {
+    fmt::print("\n{:>5} {:>9} {:>9} {:>7} {:>7} {:>9} {:>6}  operator: plan on a chip\n", "count", "HBM kB",
+               "preload B", "exec B", "rows", "cycles", "wait");
+    const std::vector<OperatorSums> sums = sums_by_operator(plan, timeline);
+    for (size_t o = 0; o < sums.size(); ++o) {
+        const partition::PlannedOperator& op = plan.tables.operators[o];
+        const size_t row = sums[o].row();
+        const chip::Row& costs = plan.tables.problem.operators[o].rows[row];
+        fmt::print("{:>5} {:>9.1f} {:>9} {:>7} {:>7} {:>9.0f} {:>5.1f}%  {}: {}\n", sums[o].count,
+                   static_cast<double>(op.hbm_bytes) / 1e3, costs.preload_bytes, costs.exec_bytes,
+                   op.counts.rows, sums[o].execute / static_cast<double>(sums[o].count),
+                   100 * sums[o].waits / plan.chosen.total, printable(plan.tables.problem.operators[o].name),
+                   partition::plan_text(op, op.rows[row].execute));
+    }
+}
+
+void print_designs(const ChipPlan& plan) {
+    if (plan.compared.empty()) return;
+    fmt::print("\n{:<9} {:>14} {:>10} {:>9} {:>11} {:>7} {:>7}\n", "design", "cycles", "ms", "of ideal",
+               "overlapped", "HBM", "links");
+    for (const PlannedDesign& each : plan.compared) {
+        if (each.total == 0) {
+            fmt::print("{:<9} finds no schedule\n", name(each.design));
+            continue;
+        }
+        fmt::print("{:<9} {:>14.0f} {:>10.4f} {:>8.1f}%", name(each.design), each.total,
+                   1e3 * each.total / plan.tables.problem.clock_hz, 100 * plan.ideal / each.total);
+        if (each.schedule) {
+            const chip::Timeline timeline = chip::run_schedule(plan.tables.problem, *each.schedule);
+            fmt::print(" {:>10.1f}% {:>6.1f}% {:>6.1f}%", 100 * timeline.overlapped / each.total,
+                       100 * timeline.hbm_busy / each.total, 100 * timeline.link_busy / each.total);
+        }
+        fmt::print("\n");
+    }
+}
+
+}  // namespace
+
+nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
+    const chip::ScheduleProblem& problem = plan.tables.problem;
+    const chip::Timeline timeline = chip::run_schedule(problem, *plan.chosen.schedule);
+    const Contention contention = contention_of(plan, timeline);
+    nlohmann::ordered_json json = {{"workload", valid_utf8(plan.workload.name)},
+                                   {"chip", plan.chip.chip.name},
+                                   {"design", name(plan.chosen.design)},
+                                   {"total", plan.chosen.total},
+                                   {"seconds", plan.chosen.total / problem.clock_hz},
+                                   {"bound", plan.bound},
+                                   {"ideal", plan.ideal},
+                                   {"positions", problem.size()},
+                                   {"hbm_bytes", plan.tables.hbm_bytes},
+                                   {"stored_bytes", plan.tables.stored_bytes},
+                                   {"carried_bytes", plan.tables.carried_bytes},
+                                   {"overlapped", timeline.overlapped},
+                                   {"execute_only", timeline.execute_only},
+                                   {"preload_only", timeline.preload_only},
+                                   {"execute_contention", contention.executes},
+                                   {"preload_contention", contention.preloads},
+                                   {"hbm_busy", timeline.hbm_busy},
+                                   {"link_busy", timeline.link_busy},
+                                   {"sram_peak", timeline.sram_peak},
+                                   {"sram_bytes", problem.sram_bytes}};
+    if (const auto joules = energy_of_step(plan)) json["joules"] = *joules;
+    for (const PlannedDesign& each : plan.compared)
+        json["designs"][std::string(name(each.design))] =
+            each.total > 0 ? nlohmann::ordered_json(each.total) : nlohmann::ordered_json();
+    json["operators"] = operators_json(plan, timeline);
+    json["rows"] = plan.chosen.schedule->rows;
+    json["order"] = plan.chosen.schedule->order;
+    json["slots"] = plan.chosen.schedule->slots;
+    return json;
+}
+
+void print_chip_plan(const ChipPlan& plan) {
+    const chip::ScheduleProblem& problem = plan.tables.problem;
+    const chip::Timeline timeline = chip::run_schedule(problem, *plan.chosen.schedule);
+    const Contention contention = contention_of(plan, timeline);
+    const double total = plan.chosen.total;
+    const auto percent = [&](double part) { return 100 * part / total; };
+    const auto milliseconds = [&](double cycles) { return 1e3 * cycles / problem.clock_hz; };
+    fmt::print("workload    {}, {} operators\n", printable(plan.workload.name), problem.size());
+    fmt::print("chip        {}{}\n", plan.chip.chip.name,
+               plan.chip.pod.chips > 1 ? fmt::format(", {} chips", plan.chip.pod.chips) : "");
+    fmt::print("design      {}\n", name(plan.chosen.design));
+    fmt::print("total       {:.0f} cycles, {:.4g} ms\n", total, milliseconds(total));
+    fmt::print("bound       {:.0f} cycles, gap {:.2f} %\n", plan.bound,
+               100 * (total - plan.bound) / plan.bound);
+    fmt::print("ideal       {:.0f} cycles, {:.1f} % of its speed\n", plan.ideal, 100 * plan.ideal / total);
+    fmt::print("time        {:.1f} % overlapped, {:.1f} % execute only, {:.1f} % preload only\n",
+               percent(timeline.overlapped), percent(timeline.execute_only), percent(timeline.preload_only));
+    fmt::print("full links  executes {:.1f} % longer, preloads {:.1f} %\n", percent(contention.executes),
+               percent(contention.preloads));
+    fmt::print("busy        HBM {:.1f} %, links {:.1f} %\n", percent(timeline.hbm_busy),
+               percent(timeline.link_busy));
+    fmt::print("SRAM        {} of {} bytes at the peak, and {} for values that wait\n", timeline.sram_peak,
+               problem.sram_bytes, plan.tables.carried_bytes);
+    fmt::print("HBM         {:.1f} MB read and {:.3f} MB written by each chip\n",
+               static_cast<double>(plan.tables.hbm_bytes) / 1e6,
+               static_cast<double>(plan.tables.stored_bytes) / 1e6);
+    if (const auto joules = energy_of_step(plan)) fmt::print("energy      {:.4g} J\n", *joules);
+    print_designs(plan);
+    print_operators(plan, timeline);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "chip/designs.h"
+#include "chip/plan_schedule.h"
+#include "partition/chip_tables.h"
+
+namespace tessera::cli {
+
+/// A design with the schedule that it found.
+struct PlannedDesign {
+    chip::Design design = chip::Design::kSearch;
+    std::optional<chip::Schedule> schedule;  ///< none: it finds none, or is no schedule
+    double total = 0;
+};
+
+/// What `tessera chip plan` says of a plan.
+struct ChipPlan {
+    const partition::ChipTables& tables;
+    const chip::ChipDescription& chip;
+    const partition::Workload& workload;
+    PlannedDesign chosen;
+    double bound = 0;
+    double ideal = 0;
+    std::vector<PlannedDesign> compared;
+};
+
+nlohmann::ordered_json chip_plan_json(const ChipPlan& plan);
+void print_chip_plan(const ChipPlan& plan);
+
+}  // namespace tessera::cli

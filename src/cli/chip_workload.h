@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chip/plan_schedule.h"
+#include "chip/read_chip_toml.h"
+#include "partition/chip_tables.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::cli {
+
+/// What the parts of `tessera chip` that plan a workload have in common: the workload, the chip, the search.
+struct ChipWorkloadArguments {
+    std::string model;
+    std::string chip;
+    std::optional<int64_t> batch, sequence;
+    std::vector<std::string> symbols;
+    int64_t work = 80'000'000;  ///< some five seconds on a core of 2020
+    uint64_t seed = 0;
+};
+
+void add_chip_workload(CLI::App& app, ChipWorkloadArguments& arguments);
+
+struct ChipWorkload {
+    chip::ChipDescription chip;
+    partition::Workload workload;
+    partition::ChipTables tables;
+};
+
+/// Reads both, and makes the tables. Remarks go to stderr.
+ChipWorkload read_chip_workload(const ChipWorkloadArguments& arguments);
+
+/// The search of the project, or only its bounds.
+chip::PlanResult search_chip_workload(const ChipWorkload& workload, const ChipWorkloadArguments& arguments,
+                                      bool searches, const std::function<bool()>& must_stop);
+
+}  // namespace tessera::cli

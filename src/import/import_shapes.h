@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "import/step.h"
+#include "ir/graph.h"
+
+namespace tessera::import {
+
+/// A model by its settings alone.
+struct ImportedShapes {
+    Graph graph;       ///< with composites; its constants name tensors that need not exist
+    std::string type;  ///< of all weights: "f16"
+    int64_t max_positions = 0;
+    std::vector<std::string> warnings;
+};
+
+/// The graph that import_model makes of a checkpoint whose weights all have the type that the settings state
+/// (BF16 where they state none), without looking at weights. `path`: a config.json under any name, or a
+/// folder with one. @throws Error naming everything that is not supported, at once.
+ImportedShapes import_shapes(const std::filesystem::path& path, const StepLimits& limits);
+
+}  // namespace tessera::import

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chip/chip_description.h"
+#include "chip/schedule_problem.h"
+#include "partition/partition_plans.h"
+#include "partition/workload.h"
+
+namespace tessera::partition {
+
+/// A row of a table: how the operator is executed, and how it is preloaded.
+struct PlannedRow {
+    ExecutePlan execute;
+    PreloadPlan preload;
+    double matrix_flops = 0;  ///< of all tiles, whole blocks
+    double vector_flops = 0;
+};
+
+/// What stands behind the rows of an operator.
+struct PlannedOperator {
+    WorkOperator op;      ///< as one chip executes it
+    double exchange = 0;  ///< cycles that it waits for other chips
+    std::vector<std::string> iterators;
+    std::vector<int64_t> extents;  ///< on one chip
+    std::vector<std::string> tensors;
+    std::optional<size_t> cut;  ///< among the chips
+    int64_t hbm_bytes = 0;      ///< that each chip reads for it
+    int64_t stored_bytes = 0;
+    int64_t exchange_bytes = 0;
+    bool uses_matrix_unit = false;
+    PlanCounts counts;
+    std::vector<PlannedRow> rows;  ///< as those of the operator in the problem
+};
+
+struct ChipTables {
+    chip::ScheduleProblem problem;
+    std::vector<PlannedOperator> operators;  ///< as problem.operators
+    int64_t carried_bytes = 0;  ///< of each core's SRAM, for values that wait; not in problem.sram_bytes
+    int64_t hbm_bytes = 0;      ///< that a chip reads in a step
+    int64_t stored_bytes = 0;
+};
+
+/// The problem of scheduling a workload on a chip: for every operator its partition plans, as a front of time
+/// against execution space, each with its preloads (docs/chip-plan.md). Operators that are the same are
+/// planned once.
+/// @throws Error naming an operator that has no plan within the SRAM
+ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& chip, const std::string& where);
+
+}  // namespace tessera::partition

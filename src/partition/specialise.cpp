@@ -1,0 +1,73 @@
+#include "partition/specialise.h"
+
+#include <utility>
+
+namespace tessera::partition {
+namespace {
+
+/// The expression with its children replaced by what `change` makes of them.
+template <typename Change>
+ExprPtr with_changed_children(const ExprPtr& expr, const Change& change) {
+    const auto all = [&](const std::vector<ExprPtr>& exprs) {
+        std::vector<ExprPtr> changed;
+        for (const ExprPtr& each : exprs) changed.push_back(change(each));
+        return changed;
+    };
+    if (const auto* r = std::get_if<Read>(&expr->node))
+        return read(r->tensor, all(r->coordinates), r->declared_map);
+    if (const auto* a = std::get_if<Apply>(&expr->node)) return apply(a->function, all(a->arguments));
+    if (const auto* c = std::get_if<Cast>(&expr->node)) return cast(c->to, change(c->argument));
+    return expr;
+}
+
+/// The contents at these coordinates.
+ExprPtr at_coordinates(const ExprPtr& contents, const std::vector<ExprPtr>& coordinates) {
+    if (const auto* i = std::get_if<IteratorRef>(&contents->node))
+        return coordinates.at(static_cast<size_t>(i->index));
+    return with_changed_children(contents,
+                                 [&](const ExprPtr& child) { return at_coordinates(child, coordinates); });
+}
+
+class Specialiser {
+public:
+    Specialiser(const Definition& definition, const std::map<int, IndexContents>& contents)
+        : contents_(contents) {
+        int next = 0;
+        for (size_t t = 0; t < definition.tensors.size(); ++t)
+            position_.push_back(contents.contains(static_cast<int>(t)) ? -1 : next++);
+    }
+
+    ExprPtr operator()(const ExprPtr& expr) const {
+        if (!expr) return expr;
+        ExprPtr changed = with_changed_children(expr, *this);
+        const auto* r = std::get_if<Read>(&changed->node);
+        if (!r) return changed;
+        if (const auto known = contents_.find(r->tensor); known != contents_.end())
+            return at_coordinates(known->second, r->coordinates);
+        return read(position_[static_cast<size_t>(r->tensor)], r->coordinates, r->declared_map);
+    }
+
+private:
+    const std::map<int, IndexContents>& contents_;
+    std::vector<int> position_;  ///< of each tensor among those that stay
+};
+
+}  // namespace
+
+Definition specialised(const Definition& definition, const std::map<int, IndexContents>& contents) {
+    const Specialiser specialise(definition, contents);
+    Definition result = definition;
+    result.tensors.clear();
+    for (size_t t = 0; t < definition.tensors.size(); ++t) {
+        if (contents.contains(static_cast<int>(t))) continue;
+        TensorDecl tensor = definition.tensors[t];
+        for (ExprPtr& component : tensor.map) component = specialise(component);
+        result.tensors.push_back(std::move(tensor));
+    }
+    for (ExprPtr& part : result.body) part = specialise(part);
+    result.post = specialise(result.post);
+    result.where = specialise(result.where);
+    return result;
+}
+
+}  // namespace tessera::partition

@@ -1,0 +1,138 @@
+#include "partition/tile_cost.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tessera::partition {
+namespace {
+
+const ExprPtr& beneath_casts(const ExprPtr& expr) {
+    const auto* cast = std::get_if<Cast>(&expr->node);
+    return cast ? beneath_casts(cast->argument) : expr;
+}
+
+/// The iterators of a factor: an element of one operand, casts aside.
+std::optional<std::vector<int>> factor_iterators(const Definition& definition, const ExprPtr& expr) {
+    const auto* r = std::get_if<Read>(&beneath_casts(expr)->node);
+    if (!r || definition.tensors[static_cast<size_t>(r->tensor)].role != Role::kIn) return std::nullopt;
+    return iterators_in(r->coordinates);
+}
+
+std::optional<std::pair<std::vector<int>, std::vector<int>>> factors_of(const Definition& definition) {
+    if (definition.monoid == Monoid::kSoftmaxSum) {
+        const auto value = factor_iterators(definition, definition.body[1]);
+        if (!value) return std::nullopt;
+        return std::pair(iterators_in(definition.body[0]), *value);
+    }
+    if (definition.monoid != Monoid::kSum) return std::nullopt;
+    const auto* product = std::get_if<Apply>(&beneath_casts(definition.body[0])->node);
+    if (!product || product->function != Function::kMul) return std::nullopt;
+    const auto left = factor_iterators(definition, product->arguments[0]);
+    const auto right = factor_iterators(definition, product->arguments[1]);
+    if (!left || !right) return std::nullopt;
+    return std::pair(*left, *right);
+}
+
+double iterations_along(const std::vector<size_t>& iterators, const TileSizes& sizes) {
+    double product = 1;
+    for (const size_t i : iterators) product *= static_cast<double>(sizes[i]);
+    return product;
+}
+
+double whole_blocks(double extent, int64_t block) {
+    const auto size = static_cast<double>(block);
+    return std::ceil(extent / size) * size;
+}
+
+}  // namespace
+
+std::optional<ProductRoles> product_roles(const Definition& definition) {
+    const auto factors = factors_of(definition);
+    if (!factors) return std::nullopt;
+    ProductRoles roles;
+    for (size_t i = 0; i < definition.iterators.size(); ++i) {
+        const auto is_in = [&](const std::vector<int>& all) {
+            return std::find(all.begin(), all.end(), static_cast<int>(i)) != all.end();
+        };
+        const bool left = is_in(factors->first), right = is_in(factors->second);
+        if (definition.iterators[i].is_reduction)
+            (left && right ? roles.summed : roles.batch).push_back(i);
+        else if (left != right)
+            (left ? roles.rows : roles.columns).push_back(i);
+        else
+            roles.batch.push_back(i);
+    }
+    // A sum of squares is no product of matrices.
+    if (roles.summed.empty() || (roles.rows.empty() && roles.columns.empty())) return std::nullopt;
+    return roles;
+}
+
+TileCost::TileCost(const facts::BoundDefinition& bound, const Footprints& footprints,
+                   const chip::ChipDescription& chip)
+    : bound_(bound), footprints_(footprints), chip_(chip), roles_(product_roles(bound.definition)) {
+    const Definition& definition = bound.definition;
+    body_ = facts::count_operations(definition.body[0]);
+    post_ = facts::count_operations(definition.post);
+    is_scored_.assign(definition.iterators.size(), true);
+    if (definition.monoid != Monoid::kSoftmaxSum) return;
+    value_ = facts::count_operations(definition.body[1]);
+    // Score and weight are computed once for the parallel iterators that the sum of the weights does not
+    // have.
+    const std::vector<int> held =
+        iterators_in(definition.tensors[static_cast<size_t>(definition.results()[1])].map);
+    for (size_t i = 0; i < is_scored_.size(); ++i)
+        is_scored_[i] = definition.iterators[i].is_reduction ||
+                        std::find(held.begin(), held.end(), static_cast<int>(i)) != held.end();
+}
+
+double TileCost::matrix_flops(const TileSizes& sizes) const {
+    if (!uses_matrix_unit()) return 0;
+    const auto& [m, n, k] = chip_.matrix->block;
+    const double rows = iterations_along(roles_->rows, sizes),
+                 columns = iterations_along(roles_->columns, sizes);
+    const double outer = std::min(whole_blocks(rows, m) * whole_blocks(columns, n),
+                                  whole_blocks(columns, m) * whole_blocks(rows, n));
+    return 2 * outer * whole_blocks(iterations_along(roles_->summed, sizes), k) *
+           iterations_along(roles_->batch, sizes);
+}
+
+double TileCost::vector_flops(const TileSizes& sizes) const {
+    const double special = chip_.vector.special_flops;
+    const auto flops = [&](const facts::OperationCount& count) {
+        return static_cast<double>(count.flops) + special * static_cast<double>(count.special);
+    };
+    const Definition& definition = bound_.definition;
+    double points = 1, scored = 1;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+        points *= static_cast<double>(sizes[i]);
+        if (is_scored_[i]) scored *= static_cast<double>(sizes[i]);
+    }
+    double sum = 0;
+    if (definition.monoid == Monoid::kSoftmaxSum) {
+        sum = scored * (flops(body_) + 3 + special);
+        if (!uses_matrix_unit()) sum += points * (flops(value_) + 2);
+    } else if (!uses_matrix_unit()) {
+        // A move of elements costs as much as an operation on them.
+        sum = points * std::max(1.0, flops(body_) + (definition.monoid != Monoid::kNone ? 1 : 0));
+    }
+    if (definition.post)
+        sum += flops(post_) *
+               static_cast<double>(footprints_.elements(static_cast<size_t>(definition.results()[0]), sizes));
+    return sum;
+}
+
+double TileCost::sram_bytes(const TileSizes& sizes) const {
+    double sum = 0;
+    for (size_t t = 0; t < bound_.definition.tensors.size(); ++t)
+        sum += static_cast<double>(footprints_.bytes(t, sizes));
+    return sum;
+}
+
+double TileCost::cycles(const TileSizes& sizes) const {
+    double units = vector_flops(sizes) / chip_.vector.flops_per_cycle;
+    if (uses_matrix_unit()) units += matrix_flops(sizes) / chip_.matrix->flops_per_cycle;
+    return std::max(units, sram_bytes(sizes) / chip_.port_bytes_per_cycle) + chip_.tile_overhead;
+}
+
+}  // namespace tessera::partition

@@ -1,0 +1,210 @@
+#include "partition/workload.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "import/import_shapes.h"
+#include "ops/cache_update.h"
+#include "ops/decompose.h"
+#include "support/error.h"
+
+namespace tessera::partition {
+namespace {
+
+constexpr size_t kMostPositions = 100'000;  // what `tessera chip schedule` reads
+constexpr int64_t kMostBatch = 65'536;
+constexpr int64_t kMostSequence = 1 << 20;
+
+/// Values of all symbols, each within its bounds.
+void complete_symbols(const Graph& graph, std::map<std::string, int64_t>& symbols, const std::string& where) {
+    for (const auto& [name, value] : symbols)
+        if (graph.symbol(name) == nullptr)
+            throw Error(where, name, fmt::format("is set to {}, and the graph has no such symbol", value), {},
+                        ErrorKind::kUsage);
+    for (const DimSymbol& symbol : graph.symbols) {
+        if (symbol.low == symbol.high) symbols.emplace(symbol.name, symbol.low);
+        const auto found = symbols.find(symbol.name);
+        if (found == symbols.end())
+            throw Error(
+                where, symbol.name, "is a symbol without a value",
+                fmt::format("add --set {}=N with N from {} to {}", symbol.name, symbol.low, symbol.high),
+                ErrorKind::kUsage);
+        if (found->second < symbol.low || found->second > symbol.high ||
+            found->second % symbol.multiple_of != 0)
+            throw Error(where, symbol.name,
+                        fmt::format("is {}, expected a multiple of {} from {} to {}", found->second,
+                                    symbol.multiple_of, symbol.low, symbol.high),
+                        {}, ErrorKind::kUsage);
+    }
+}
+
+int64_t bytes_of(const TensorType& type, const std::map<std::string, int64_t>& symbols) {
+    int64_t elements = 1;
+    for (const int64_t extent : evaluate(type.shape, symbols)) elements *= extent;
+    return (elements * bits(type.element) + 7) / 8;
+}
+
+class WorkloadMaker {
+public:
+    WorkloadMaker(const Graph& graph, const std::map<std::string, int64_t>& symbols, const std::string& where,
+                  const std::map<std::string, IndexContents>& contents)
+        : graph_(graph), symbols_(symbols), where_(where), contents_(contents) {}
+
+    Workload make() {
+        workload_.name = graph_.name;
+        for (const Block& block : graph_.blocks) add(block);
+        if (workload_.sequence.empty())
+            throw Error(where_, "", "has no operators, so there is nothing to plan");
+        workload_.carried_bytes = carried_bytes();
+        return std::move(workload_);
+    }
+
+private:
+    bool is_hbm(ValueId value) const {
+        const ValueKind kind = graph_[state_of(graph_, value)].kind;
+        return kind == ValueKind::kConstant || kind == ValueKind::kState;
+    }
+
+    WorkOperator operator_of(const Node& node) const {
+        const Definition& definition = *node.definition();
+        std::map<int, IndexContents> known;
+        std::vector<Place> places;
+        std::vector<int> values;
+        size_t operand = 0, result = 0;
+        for (size_t t = 0; t < definition.tensors.size(); ++t) {
+            const Role role = definition.tensors[t].role;
+            const bool is_result = role == Role::kOut || role == Role::kUpdate;
+            const ValueId value = is_result ? node.results[result++] : node.operands[operand++];
+            const auto contents = contents_.find(graph_[value].name);
+            if (role == Role::kIndex && contents != contents_.end()) {
+                known.emplace(static_cast<int>(t), contents->second);
+                continue;
+            }
+            places.push_back(is_hbm(value) ? Place::kHbm : Place::kOnChip);
+            values.push_back(value.index);
+        }
+        const std::string where = fmt::format("{}, node {}", where_, node.name);
+        const Definition specialised_definition = specialised(definition, known);
+        return {
+            node.name,
+            facts::bind_unfilled(specialised_definition, dims_of(specialised_definition, symbols_), where),
+            std::move(places), std::move(values)};
+    }
+
+    void add(const Block& block) {
+        if (block.nodes.empty()) return;
+        const size_t first = workload_.sequence.size();
+        const auto copies = static_cast<size_t>(block.repeat);
+        if (block.nodes.size() > (kMostPositions - first) / std::max<size_t>(1, copies))
+            throw Error(where_, block.name,
+                        fmt::format("makes more than {} operators in all", kMostPositions));
+        const size_t first_operator = workload_.operators.size();
+        for (const Node& node : block.nodes) workload_.operators.push_back(operator_of(node));
+        for (size_t copy = 0; copy < copies; ++copy)
+            for (size_t i = 0; i < block.nodes.size(); ++i) workload_.sequence.push_back(first_operator + i);
+        if (copies > 1) workload_.repeats.push_back({first, block.nodes.size(), copies});
+    }
+
+    /// Values on the chip that are made before an operator and used behind it, at the operator where they are
+    /// largest. What a block carries, or reads from outside, lives through all of it.
+    int64_t carried_bytes() const {
+        int64_t most = 0;
+        for (const Block& block : graph_.blocks) {
+            std::map<int, std::pair<size_t, size_t>>
+                life;  // first and last node of each value that needs room
+            for (size_t i = 0; i < block.nodes.size(); ++i) {
+                for (const ValueId each : block.nodes[i].results) life.emplace(each.index, std::pair(i, i));
+                for (const ValueId each : block.nodes[i].operands)
+                    if (const auto own = life.find(each.index); own != life.end())
+                        own->second.second = i;
+                    else
+                        life.emplace(each.index, std::pair(size_t{0}, block.nodes.size()));
+            }
+            if (block.carried_out)
+                if (const auto own = life.find(block.carried_out->index); own != life.end())
+                    own->second.second = block.nodes.size();
+            for (size_t i = 0; i < block.nodes.size(); ++i)
+                most = std::max(most, waiting_bytes(block, life, i));
+        }
+        return most;
+    }
+
+    int64_t waiting_bytes(const Block& block, const std::map<int, std::pair<size_t, size_t>>& life,
+                          size_t node) const {
+        std::set<int> used;
+        for (const ValueId each : block.nodes[node].operands) used.insert(each.index);
+        for (const ValueId each : block.nodes[node].results) used.insert(each.index);
+        int64_t bytes = 0;
+        for (const auto& [value, span] : life)
+            if (span.first <= node && span.second > node && !used.contains(value) && !is_hbm(ValueId{value}))
+                bytes += bytes_of(graph_[ValueId{value}].type, symbols_);
+        return bytes;
+    }
+
+    const Graph& graph_;
+    const std::map<std::string, int64_t>& symbols_;
+    const std::string& where_;
+    const std::map<std::string, IndexContents>& contents_;
+    Workload workload_;
+};
+
+/// What the index inputs of a decode step hold. Tokens differ, so that each reads a row of its own.
+std::map<std::string, IndexContents> decode_contents(const DecodeShape& shape) {
+    const auto sum = [](ExprPtr a, ExprPtr b) { return apply(Function::kAdd, {std::move(a), std::move(b)}); };
+    const auto times = [](ExprPtr a, int64_t b) { return apply(Function::kMul, {std::move(a), number(b)}); };
+    const ExprPtr row = iterator_ref(0), last = number(shape.sequence - 1);
+    return {{"tokens", row},
+            {"position", last},
+            {"slot", sum(times(row, shape.sequence), last)},
+            {"rows", row},
+            {"first", row},
+            {"length", number(1)},
+            {"start", last},
+            {"page", sum(times(row, shape.sequence / ops::kPageSlots), iterator_ref(1))}};
+}
+
+void check_shape(const DecodeShape& shape) {
+    const auto refuse = [](const char* option, int64_t value, const std::string& expected) {
+        throw Error("", option, fmt::format("is {}, expected {}", value, expected), {}, ErrorKind::kUsage);
+    };
+    if (shape.batch < 1 || shape.batch > kMostBatch)
+        refuse("--batch", shape.batch, fmt::format("1 to {}", kMostBatch));
+    if (shape.sequence < ops::kPageSlots || shape.sequence > kMostSequence ||
+        shape.sequence % ops::kPageSlots != 0)
+        refuse(
+            "--sequence", shape.sequence,
+            fmt::format("a multiple of {} from {} to {}", ops::kPageSlots, ops::kPageSlots, kMostSequence));
+}
+
+}  // namespace
+
+Workload graph_workload(const Graph& graph, std::map<std::string, int64_t> symbols, const std::string& where,
+                        const std::map<std::string, IndexContents>& contents) {
+    const Graph structured = ops::decompose(graph);
+    complete_symbols(structured, symbols, where);
+    return WorkloadMaker(structured, symbols, where, contents).make();
+}
+
+Workload decode_workload(const std::filesystem::path& config, const DecodeShape& shape) {
+    check_shape(shape);
+    const import::ImportedShapes shapes = import::import_shapes(
+        config, {.context = shape.sequence, .max_tokens = shape.batch, .max_sequences = shape.batch});
+    Workload workload = graph_workload(shapes.graph,
+                                       {{"T", shape.batch},
+                                        {"R", shape.batch},
+                                        {"B", shape.batch},
+                                        {"I", 1},
+                                        {"S", shape.sequence},
+                                        {"P", shape.batch * (shape.sequence / ops::kPageSlots)}},
+                                       config.string(), decode_contents(shape));
+    workload.remarks = shapes.warnings;
+    if (shape.sequence > shapes.max_positions)
+        workload.remarks.push_back(
+            fmt::format("{} positions are more than the {} that the model was made for", shape.sequence,
+                        shapes.max_positions));
+    return workload;
+}
+
+}  // namespace tessera::partition
