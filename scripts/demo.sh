@@ -54,14 +54,7 @@ if $real; then
     model=$(fetch_real_model)
     artefact=build/smollm2.tsr
     show "$tessera" compile "$model" -o "$artefact"
-    # The model's chat format, whose special tokens --special lets the prompt spell.
-    prompt='<|im_start|>system
-You are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>
-<|im_start|>user
-What is the capital of France?<|im_end|>
-<|im_start|>assistant
-'
-    show "$tessera" run "$artefact" --special -p "$prompt"
+    show "$tessera" run "$artefact" -p "What is the capital of France?"
     exit
 fi
 

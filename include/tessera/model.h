@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/chat.h"
 #include "tessera/error.h"
 #include "tessera/generation.h"
 
@@ -56,6 +57,18 @@ public:
     /// @throws Error as encode does, and for an id that the tokenizer does not have.
     std::string decode(std::span<const TokenId> ids) const;
 
+    /// Whether the model says how conversations are written: those that follow instructions do.
+    bool has_chat_template() const;
+    /// The prompt of a conversation, as the model's own template writes it. Special tokens come from the
+    /// template alone, whatever the messages spell.
+    /// @throws Error as encode does, if the model has no template, if it is wrong (with row and column), or
+    /// if it refuses the conversation.
+    std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages,
+                                     const ChatSettings& settings = {}) const;
+    /// Ends an answer in a conversation, besides the model's own ends of a text: for
+    /// GenerateOptions::stop_ids. @throws Error as encode_chat
+    std::vector<TokenId> chat_ends() const;
+
 private:
     friend class Model;
     friend std::vector<BenchCase> bench(std::span<const ModelFile>, const BenchSettings&);
@@ -90,8 +103,8 @@ public:
 
     WorkerStatistics worker_statistics() const;
 
-    /// Continues a prompt in a new sequence, until the model ends it or an option does. The sequence is
-    /// closed afterwards: a call remembers nothing of those before. Without a tokenizer the text is empty.
+    /// Continues a prompt, until the model ends it or an option does. A call remembers nothing of those
+    /// before, but for the keys and values that `reuse_prefix` saves. Without a tokenizer the text is empty.
     /// @throws Error if an option is outside its range or needs a tokenizer that the artefact does not have,
     /// if the prompt is empty or does not fit into the context, or if an id is not of the vocabulary.
     Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options = {});

@@ -8,6 +8,7 @@
 ///     model.generate("Once upon a time", {.on_text = [](std::string_view text) { std::cout << text; }});
 
 #include "tessera/bench.h"
+#include "tessera/chat.h"
 #include "tessera/compile.h"
 #include "tessera/error.h"
 #include "tessera/generation.h"

@@ -31,7 +31,8 @@ private:
 struct Model::Contents {
     Contents(ModelFile file_, const ModelSettings& settings)
         : file(std::move(file_)),
-          language(file.contents_->artefact, machine::host_features(), session_options(settings)) {}
+          language(file.contents_->artefact, machine::host_features(), session_options(settings)),
+          kept(language.session()) {}
 
     const runtime::Artefact& artefact() const { return *file.contents_->artefact; }
     void refuse_empty(std::span<const TokenId> ids) const {
@@ -40,6 +41,7 @@ struct Model::Contents {
 
     ModelFile file;
     llm::LanguageModel language;
+    llm::KeptSequence kept;
 };
 
 Model::Model(ModelFile file, const ModelSettings& settings)
@@ -74,17 +76,19 @@ Generation Model::generate(std::span<const TokenId> prompt, const GenerateOption
     GenerateOptions all = options;
     if (const auto& text = contents_->artefact().manifest().text; text && !options.past_end)
         all.stop_ids.insert(all.stop_ids.end(), text->eos.begin(), text->eos.end());
-    llm::Session& session = contents_->language.session();
-    if (!contents_->artefact().tokenizer().empty())
-        return tessera::llm::generate(session, contents_->file.contents_->tokenizer(), prompt,
-                                      std::move(all));
-    contents_->refuse_empty(prompt);
-    if (options.on_text || !options.stop_strings.empty())
-        throw Error(contents_->artefact().where(), options.on_text ? "on_text" : "stop_strings",
-                    "needs a tokenizer, which the artefact does not have", "use on_token and stop_ids",
-                    ErrorKind::kUsage);
-    const OpenSequence sequence(session);
-    return tessera::llm::generate(session, sequence.id(), prompt, all);
+    const bool has_text = !contents_->artefact().tokenizer().empty();
+    if (!has_text) {
+        contents_->refuse_empty(prompt);
+        if (options.on_text || !options.stop_strings.empty())
+            throw Error(contents_->artefact().where(), options.on_text ? "on_text" : "stop_strings",
+                        "needs a tokenizer, which the artefact does not have", "use on_token and stop_ids",
+                        ErrorKind::kUsage);
+    }
+    const llm::Tokenizer* tokenizer = has_text ? &contents_->file.contents_->tokenizer() : nullptr;
+    if (!options.reuse_prefix) contents_->kept.close();
+    Generation result = contents_->kept.generate(tokenizer, prompt, std::move(all));
+    if (!options.reuse_prefix) contents_->kept.close();
+    return result;
 }
 
 Generation Model::generate(std::string_view prompt, const GenerateOptions& options) {
@@ -93,6 +97,7 @@ Generation Model::generate(std::string_view prompt, const GenerateOptions& optio
 
 void Model::logits(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row) {
     contents_->refuse_empty(ids);
+    contents_->kept.close();
     llm::Session& session = contents_->language.session();
     const OpenSequence sequence(session);
     const llm::Addition addition{sequence.id(), ids, llm::every_row(ids)};

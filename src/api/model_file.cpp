@@ -24,6 +24,15 @@ const llm::Tokenizer& ModelFile::Contents::tokenizer() {
     return *loaded_tokenizer;
 }
 
+const llm::ChatTemplate& ModelFile::Contents::chat_template() {
+    if (loaded_template) return *loaded_template;
+    auto source = llm::read_chat_template(artefact->tokenizer(), artefact->where());
+    if (!source)
+        throw Error(artefact->where(), "", "has no chat template: the model says nothing about conversations",
+                    "give the whole prompt as text, or a template of your own");
+    return loaded_template.emplace(std::move(*source));
+}
+
 llm::SessionOptions session_options(const ModelSettings& settings) {
     return {.context = settings.context, .chunk = settings.chunk};
 }
@@ -76,6 +85,28 @@ std::string ModelFile::describe_memory(const ModelSettings& settings) const {
 
 std::vector<TokenId> ModelFile::encode(std::string_view prompt, bool special) const {
     return contents_->tokenizer().encode_prompt(prompt, special);
+}
+
+bool ModelFile::has_chat_template() const {
+    return llm::read_chat_template(contents_->artefact->tokenizer(), contents_->artefact->where())
+        .has_value();
+}
+
+std::vector<TokenId> ModelFile::encode_chat(std::span<const ChatMessage> messages,
+                                            const ChatSettings& settings) const {
+    const llm::Tokenizer& tokenizer = contents_->tokenizer();
+    if (settings.chat_template.empty())
+        return contents_->chat_template().encode(tokenizer, messages, settings);
+    llm::ChatTemplateSource source =
+        llm::read_chat_template(contents_->artefact->tokenizer(), contents_->artefact->where())
+            .value_or(llm::ChatTemplateSource{});
+    source.text = settings.chat_template;
+    source.where = "chat template";
+    return llm::ChatTemplate(std::move(source)).encode(tokenizer, messages, settings);
+}
+
+std::vector<TokenId> ModelFile::chat_ends() const {
+    return contents_->chat_template().turn_ends(contents_->tokenizer(), {});
 }
 
 std::string ModelFile::decode(std::span<const TokenId> ids) const {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "llm/chat_template.h"
 #include "llm/session.h"
 #include "llm/tokenizer.h"
 #include "runtime/artefact.h"
@@ -16,10 +17,14 @@ struct ModelFile::Contents {
     /// Read when it is first needed: logits are computed without. @throws Error if there is none.
     const llm::Tokenizer& tokenizer();
 
+    /// Read when it is first needed, as the tokenizer. @throws Error if it is wrong, or there is none.
+    const llm::ChatTemplate& chat_template();
+
     std::shared_ptr<const runtime::Artefact> artefact;
     int64_t vocabulary;
     int64_t context;
     std::optional<llm::Tokenizer> loaded_tokenizer;
+    std::optional<llm::ChatTemplate> loaded_template;
 };
 
 llm::SessionOptions session_options(const ModelSettings& settings);

@@ -97,14 +97,20 @@ void print_tensors(const import::WeightSource& weights) {
     row("tensors", "{}; {:.1f} MB", counts.empty() ? "none" : counts, bytes / 1e6);
 }
 
-/// The tokenizer that exists; one that cannot be used is a warning, as it is for `tessera compile`.
-std::string check_tokenizer(const import::Checkpoint& checkpoint, import::Findings& findings) {
-    if (checkpoint.tokenizer.empty())
-        return "none: `run` needs tokenizer.json, tokenizer.model, or vocab.json and merges.txt";
-    const std::string problem = llm::inspect_tokenizer(checkpoint.path).problem;
-    if (problem.empty()) return checkpoint.tokenizer;
-    findings.warnings.push_back(problem);
-    return checkpoint.tokenizer + ", not supported";
+/// The tokenizer and the chat template that exist; those that cannot be used are warnings, as they are for
+/// `tessera compile`.
+void print_text(const import::Checkpoint& checkpoint, import::Findings& findings) {
+    if (checkpoint.tokenizer.empty()) {
+        row("tokenizer", "none: `run` needs tokenizer.json, tokenizer.model, or vocab.json and merges.txt");
+        return;
+    }
+    const llm::ModelTokenizer found = llm::inspect_tokenizer(checkpoint.path);
+    const auto add = [&](const std::string& problem) {
+        if (!problem.empty()) findings.warnings.push_back(problem);
+        return problem.empty() ? "" : ", not supported";
+    };
+    row("tokenizer", "{}{}", checkpoint.tokenizer, add(found.problem));
+    if (found.has_chat_template) row("template", "yes{}", add(found.chat_problem));
 }
 
 int check(const std::string& model) {
@@ -121,7 +127,7 @@ int check(const std::string& model) {
         print_tensors(*checkpoint.weights);
     else
         row("tensors", "none: settings only");
-    row("tokenizer", "{}", check_tokenizer(checkpoint, checkpoint.findings));
+    print_text(checkpoint, checkpoint.findings);
     for (const std::string& warning : checkpoint.findings.warnings) row("warning", "{}", warning);
     for (const std::string& problem : checkpoint.findings.unsupported) row("unsupported", "{}", problem);
     if (checkpoint.findings.unsupported.empty()) row("supported", "yes");

@@ -23,10 +23,11 @@ constexpr int kWrongUsage = 2;
 
 /// In the order of --help.
 std::vector<Verb> verbs() {
-    return {run_verb(),     compile_verb(),    retarget_verb(), check_verb(),   logits_verb(),
-            verify_verb(),  bench_verb(),      inspect_verb(),  explain_verb(), tokenize_verb(),
-            machine_verb(), op_verb(),         opt_verb(),      nest_verb(),    schedule_verb(),
-            tiles_verb(),   distribute_verb(), extract_verb(),  chip_verb()};
+    return {run_verb(),     chat_verb(),     compile_verb(),    retarget_verb(),   check_verb(),
+            logits_verb(),  verify_verb(),   perplexity_verb(), bench_verb(),      inspect_verb(),
+            explain_verb(), tokenize_verb(), machine_verb(),    op_verb(),         opt_verb(),
+            nest_verb(),    schedule_verb(), tiles_verb(),      distribute_verb(), extract_verb(),
+            chip_verb()};
 }
 
 std::string footer(const std::vector<std::string>& examples) {
@@ -63,12 +64,17 @@ std::string first_word_problem(const std::vector<Verb>& known, int argc, char** 
     return is_known ? "" : fmt::format("there is no verb `{}`", word);
 }
 
-/// CLI11 calls an option by its long name, though it was given as -n.
+/// CLI11 calls an option by one of its long names, though it was given as -n or as an argument.
 std::string with_all_names(CLI::App& verb, std::string problem) {
     for (const CLI::Option* option : verb.get_options()) {
         const std::string start = option->get_name() + ": ";
-        if (!option->get_snames().empty() && problem.starts_with(start))
-            return option->get_name(false, true) + ": " + problem.substr(start.size());
+        if (!problem.starts_with(start)) continue;
+        const std::string argument = option->get_name(true, false);
+        if (!option->get_lnames().empty() && !argument.empty() && argument.front() != '-')
+            return argument + ": " + problem.substr(start.size());
+        if (!option->get_snames().empty() && !option->get_lnames().empty())
+            return fmt::format("-{},--{}: {}", option->get_snames().front(), option->get_lnames().front(),
+                               problem.substr(start.size()));
     }
     return problem;
 }

@@ -106,7 +106,7 @@ void compile(const fs::path& model, const CachePlace& place, compiler::CompileOp
 CLI::Option* add_model_argument(CLI::App& app, fs::path& model) {
     return app
         .add_option(
-            "MODEL", model,
+            "MODEL,-m,--model", model,
             "artefact of `tessera compile`, or a folder in HuggingFace form or GGUF file, which is compiled "
             "on first use (default: the model that ships with Tessera)")
         ->check(not_empty());
@@ -141,7 +141,16 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
 
 ModelFile open_model(const fs::path& path, int64_t context, const Environment& environment,
                      std::optional<int64_t> workers) {
-    if (fs::is_regular_file(path) && runtime::is_artefact(path)) return ModelFile(path);
+    if (fs::is_regular_file(path) && runtime::is_artefact(path)) {
+        ModelFile model(path);
+        if (workers && *workers != model.workers())
+            throw Error(path.string(), "",
+                        fmt::format("is compiled for {} {}, and cannot run with {}", model.workers(),
+                                    model.workers() == 1 ? "worker" : "workers", *workers),
+                        fmt::format("leave the number out, or compile the model with --workers {}", *workers),
+                        ErrorKind::kUsage);
+        return model;
+    }
     compiler::CompileOptions options;
     options.machine = host_machine(environment);
     options.ntt_include = environment.include_directory;

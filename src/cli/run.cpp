@@ -11,15 +11,15 @@
 
 #include "cli/announce_model.h"
 #include "cli/interrupt.h"
-#include "cli/number_checks.h"
+#include "cli/limit_flags.h"
 #include "cli/open_model.h"
+#include "cli/prompt_flags.h"
 #include "cli/run_program.h"
 #include "cli/sampling_flags.h"
 #include "cli/standard_streams.h"
 #include "cli/verb.h"
-#include "llm/load_tokenizer.h"
 #include "llm/sample.h"
-#include "llm/token_ids_file.h"
+#include "llm/think_view.h"
 #include "runtime/artefact.h"
 #include "support/error.h"
 #include "support/note.h"
@@ -31,12 +31,8 @@ constexpr int64_t kDefaultTokens = 128;
 
 struct RunArguments {
     std::filesystem::path model;
-    std::optional<std::string> prompt;
-    std::optional<std::filesystem::path> ids;
-    bool special = false;
-    std::optional<int64_t> tokens;
-    int64_t context = 0;
-    std::vector<std::string> stop;
+    PromptFlags prompt;
+    LimitFlags limits;
     SamplingFlags sampling;
     ProgramFlags program;
 };
@@ -45,15 +41,15 @@ struct RunArguments {
 /// allowed.
 int64_t needed_context(const ModelFile& model, int64_t prompt, const RunArguments& options) {
     const int64_t largest = model.context();
-    if (options.context > largest) return options.context;  // refused by the session
-    const int64_t allowed = options.context == 0 ? largest : options.context;
+    if (options.limits.context > largest) return options.limits.context;  // refused by the session
+    const int64_t allowed = options.limits.context == 0 ? largest : options.limits.context;
     // The last token of the text takes no position: nothing is computed after it.
-    const int64_t needed = prompt + options.tokens.value_or(kDefaultTokens) - 1;
-    if (needed > allowed && options.tokens && prompt <= allowed)
+    const int64_t needed = prompt + options.limits.tokens.value_or(kDefaultTokens) - 1;
+    if (needed > allowed && options.limits.tokens && prompt <= allowed)
         throw Error(
             model.name(), "",
-            fmt::format("{} tokens after a prompt of {} do not fit into the context of {}", *options.tokens,
-                        prompt, allowed),
+            fmt::format("{} tokens after a prompt of {} do not fit into the context of {}",
+                        *options.limits.tokens, prompt, allowed),
             allowed < largest ? fmt::format("--context can be up to {}", largest) : "choose a smaller -n");
     return std::max<int64_t>(1, std::min(needed, allowed));
 }
@@ -77,39 +73,20 @@ void print_workers(const WorkerStatistics& s) {
          rate(s.barriers, static_cast<double>(s.steps)));
 }
 
-/// `encode(text)`: with the tokenizer of the model. One that is not supported is an error for ids, too; ids
-/// alone need none.
-std::vector<TokenId> read_prompt(const RunArguments& options, const auto& encode) {
-    if (!options.prompt && !options.ids)
-        throw Error("", "", "a prompt is required: --prompt or --ids", "", ErrorKind::kUsage);
-    const std::string text =
-        options.prompt.value_or("") == "-" ? read_standard_input() : options.prompt.value_or("");
-    std::vector<TokenId> encoded = encode(text);
-    return options.ids ? llm::read_prompt_ids(*options.ids) : encoded;
-}
-
 struct Prepared {
     ModelFile model;
-    std::vector<TokenId> prompt;
+    Prompt prompt;
 };
 
 /// A missing tokenizer and a wrong prompt are found before a model is compiled for minutes.
 Prepared prepare(const RunArguments& options, const Environment& environment) {
     const std::filesystem::path path = resolve_model(options.model, environment);
-    if (std::filesystem::is_regular_file(path) && runtime::is_artefact(path)) {
-        const ModelFile model(path);
-        const bool needs_none = options.ids && !model.has_tokenizer();
-        return {model, read_prompt(options, [&](const std::string& text) {
-                    return needs_none ? std::vector<TokenId>() : model.encode(text, options.special);
-                })};
-    }
-    const bool needs_none = options.ids && llm::tokenizer_files(path).empty();
-    std::vector<TokenId> prompt = read_prompt(options, [&](const std::string& text) {
-        if (needs_none) return std::vector<TokenId>();
-        return llm::load_tokenizer(path).encode_prompt(text, options.special);
-    });
-    const int64_t length = static_cast<int64_t>(prompt.size()) + options.tokens.value_or(0);
-    return {open_model(path, std::max(options.context, length), environment), std::move(prompt)};
+    const ModelText text =
+        read_model_text(path, options.prompt.may_chat(), options.prompt.chat.chat_template);
+    Prompt prompt = read_prompt(options.prompt, text, path.string());
+    const int64_t length = static_cast<int64_t>(prompt.ids.size()) + options.limits.tokens.value_or(0);
+    return {open_model(path, std::max(options.limits.context, length), environment, options.limits.workers),
+            std::move(prompt)};
 }
 
 /// The artefact of a program, if the model is one. A language model takes no arrays, and a program no text.
@@ -128,7 +105,7 @@ std::shared_ptr<const runtime::Artefact> program_of(const RunArguments& options,
         throw Error(path.string(), "", "is a language model, which takes a prompt and no arrays",
                     "--input, --symbol, --out and --times are for programs; use --prompt or --ids",
                     ErrorKind::kUsage);
-    if (is_program && (options.prompt || options.ids))
+    if (is_program && options.prompt.are_given())
         throw Error(path.string(), "", "is a program, which cannot continue a text",
                     "give it arrays: --input NAME=FILE.npy --out DIR");
     return is_program ? artefact : nullptr;
@@ -139,14 +116,15 @@ int run(const RunArguments& options, const Environment& environment) {
     llm::check(options.sampling.options);
     const auto [file, prompt] = prepare(options, environment);
     const ModelSettings settings{.context =
-                                     needed_context(file, static_cast<int64_t>(prompt.size()), options)};
+                                     needed_context(file, static_cast<int64_t>(prompt.ids.size()), options)};
     announce_model(file, settings);
     Model model(file, settings);
 
+    if (prompt.is_chat) note("using the model's chat template (--raw continues the text as it is)");
     if (options.sampling.is_seed_drawn) note("seed: {}", options.sampling.options.seed);
     const bool has_text = file.has_tokenizer();
     if (!has_text) {
-        if (!options.stop.empty())
+        if (!options.limits.stop.empty())
             throw Error(file.name(), "--stop", "ends a text, and the model has no tokenizer to make one");
         note("the model has no tokenizer: what follows is ids");
     }
@@ -157,17 +135,21 @@ int run(const RunArguments& options, const Environment& environment) {
         show(text);
         ends_line = text.ends_with('\n');
     };
-    GenerateOptions how{.max_tokens = options.tokens.value_or(kDefaultTokens),
+    GenerateOptions how{.max_tokens = options.limits.tokens.value_or(kDefaultTokens),
                         .sampling = options.sampling.options,
-                        .stop_strings = options.stop,
+                        .stop_ids = prompt.ends,
+                        .stop_strings = options.limits.stop,
                         .should_stop = [&] { return interrupt.interrupted(); }};
+    const bool folds = prompt.is_chat && options.prompt.chat.think == "fold";
+    llm::ThinkView view(folds, folds && llm::ends_in_thinking(file.decode(prompt.ids)), write);
     if (has_text)
-        how.on_text = write;
+        how.on_text = [&](std::string_view text) { view.push(text); };
     else
         how.on_token = [&, is_first = true](TokenId id) mutable {
             write(fmt::format("{}{}", std::exchange(is_first, false) ? "" : " ", id));
         };
-    const Generation result = model.generate(prompt, how);
+    const Generation result = model.generate(prompt.ids, how);
+    view.finish();
     if (!ends_line) write("\n");
     if (result.reason == StopReason::kContext)
         note("stopped: the context of {} tokens is full (see --context)", model.context());
@@ -177,50 +159,28 @@ int run(const RunArguments& options, const Environment& environment) {
     return result.reason == StopReason::kInterrupted ? kInterruptedExitCode : 0;
 }
 
-void declare_prompt(CLI::App& app, RunArguments& options) {
-    auto* prompt = app.add_option("-p,--prompt", options.prompt, "text to continue; - reads standard input")
-                       ->type_name("TEXT");
-    app.add_option("--ids", options.ids,
-                   "continue ids instead: a JSON list of them, or an object with one under prompt_ids")
-        ->excludes(prompt)
-        ->check(not_empty())
-        ->type_name("IDS.json");
-    app.add_flag("--special", options.special,
-                 "special tokens that the prompt spells, such as <|im_start|>, become their ids; they are "
-                 "text otherwise");
-}
-
-void declare_limits(CLI::App& app, RunArguments& options) {
-    app.add_option(
-           "-n,--tokens", options.tokens,
-           fmt::format("most tokens to generate (default {}, or what the context leaves)", kDefaultTokens))
-        ->check(whole_number(1, kMostTokens))
-        ->type_name("N");
-    app.add_option("--context", options.context,
-                   "most tokens of prompt and text together (default: what they need)")
-        ->check(whole_number(1, kMostTokens))
-        ->type_name("N");
-    app.add_option("--stop", options.stop, "end before this text; may be repeated")
-        ->allow_extra_args(false)
-        ->type_name("TEXT");
-}
-
 }  // namespace
 
 Verb run_verb() {
     return {.name = "run",
-            .help = "continue a text with a model, or call a program with arrays",
+            .help = "answer or continue a text with a model, or call a program with arrays",
             .examples = {"tessera run -p \"12 + 34 =\"",
                          ("tessera run models/Qwen3-0.6B -p \"Once upon a time\" -n 64 --temperature 0.8 "
                           "--top-p 0.95 --seed 1"),
-                         "tessera run OUT.tsr --special -p - --stop \"User:\" < prompt.txt",
+                         "tessera run OUT.tsr --raw -p - --stop \"User:\" < prompt.txt",
+                         ("tessera run -m SmolLM2.gguf -p \"Why is the sky blue?\" --system \"Answer in one "
+                          "sentence.\" -n 100 -c 2048 -t 2"),
                          "tessera run OUT.tsr --ids prompt.json --context 4096",
                          "tessera run matmul.tsr --input X=x.npy --input Y=y.npy --out results --times 100"},
             .declare = [](CLI::App& app, const Environment& environment) -> Job {
                 const auto options = std::make_shared<RunArguments>();
                 add_model_argument(app, options->model);
-                declare_prompt(app, *options);
-                declare_limits(app, *options);
+                add_prompt_flags(app, options->prompt);
+                add_limit_flags(
+                    app, options->limits,
+                    fmt::format("most tokens to generate (default {}, or what the context leaves)",
+                                kDefaultTokens),
+                    "most tokens of prompt and text together (default: what they need)");
                 add_sampling_flags(app, options->sampling);
                 add_program_flags(app, options->program);
                 return [options, &environment] { return run(*options, environment); };

@@ -1,8 +1,13 @@
 #include "cli/sampling_flags.h"
 
 #include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -43,12 +48,57 @@ void set_seed(SamplingFlags& flags, const std::string& text) {
     flags.options.seed = (uint64_t{random()} << 32) | random();
 }
 
+std::optional<double> read_number(const std::string& text) {
+    if (text == "-inf") return -std::numeric_limits<double>::infinity();
+    double number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && stop == end && std::isfinite(number) ? std::optional(number)
+                                                                        : std::nullopt;
+}
+
+CLI::Validator finite_number() {
+    return CLI::Validator(
+        [](const std::string& text) {
+            const std::optional<double> number = read_number(text);
+            return number && std::isfinite(*number) ? std::string()
+                                                    : fmt::format("expected a number, not '{}'", text);
+        },
+        "");
+}
+
+/// "15043=-1.5"
+std::optional<std::pair<TokenId, double>> read_bias(const std::string& text) {
+    const size_t sign = text.find('=');
+    if (sign == std::string::npos) return std::nullopt;
+    TokenId id = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + sign, id);
+    const std::optional<double> number = read_number(text.substr(sign + 1));
+    if (error != std::errc() || stop != text.data() + sign || id < 0 || !number) return std::nullopt;
+    return std::pair(id, *number);
+}
+
+CLI::Validator bias() {
+    return CLI::Validator(
+        [](const std::string& text) {
+            return read_bias(text)
+                       ? std::string()
+                       : fmt::format("expected an id and a number, such as 15043=-1.5, not '{}'", text);
+        },
+        "");
+}
+
+/// @pre the texts have passed `bias`
+void set_biases(SamplingFlags& flags, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) flags.options.logit_bias.push_back(*read_bias(text));
+}
+
 }  // namespace
 
 void add_sampling_flags(CLI::App& app, SamplingFlags& flags) {
     SamplingOptions& sampling = flags.options;
     auto* temperature =
-        app.add_option("--temperature", sampling.temperature,
+        app.add_option("--temperature,--temp", sampling.temperature,
                        "draw tokens by their probability at this temperature (default 0: always the most "
                        "probable)")
             ->check(number_or_zero())
@@ -67,22 +117,47 @@ void add_sampling_flags(CLI::App& app, SamplingFlags& flags) {
                "draw from those with at least P times the largest probability only (default 0)")
         ->check(fraction())
         ->type_name("P");
+    of_drawing(
+        "--typical,--typical-p", sampling.typical_p,
+        "draw from those whose surprise is near the expected one, and which have together the probability "
+        "P only (default 1)")
+        ->check(fraction())
+        ->type_name("P");
     app.add_option_function<std::string>(
-           "--seed", [&flags](const std::string& text) { set_seed(flags, text); },
+           "-s,--seed", [&flags](const std::string& text) { set_seed(flags, text); },
            "another seed, another text; -1: another one each time, which is said (default 0)")
         ->needs(temperature)
         ->check(seed())
         ->type_name("N");
-    auto* penalty = app.add_option("--repeat-penalty", sampling.repetition_penalty,
-                                   "make tokens that have occurred less probable; 1.1 is usual (default 1)")
-                        ->check(positive_number())
-                        ->type_name("X");
-    app.add_option("--repeat-window", sampling.repetition_window,
-                   fmt::format("they have occurred if they are among the last N (default {})",
-                               sampling.repetition_window))
-        ->needs(penalty)
-        ->check(count_or_zero())
-        ->type_name("N");
+    auto* repeat = app.add_option("--repeat-penalty", sampling.repetition_penalty,
+                                  "make tokens that have occurred less probable; 1.1 is usual (default 1)")
+                       ->check(positive_number())
+                       ->type_name("X");
+    auto* frequency =
+        app.add_option("--frequency-penalty", sampling.frequency_penalty,
+                       "take X off a token's logit for each time that it is among the last ones (default 0)")
+            ->check(finite_number())
+            ->type_name("NUMBER");
+    auto* presence = app.add_option("--presence-penalty", sampling.presence_penalty,
+                                    "take X off once, if it is among them (default 0)")
+                         ->check(finite_number())
+                         ->type_name("NUMBER");
+    app.add_option_function<std::vector<std::string>>(
+           "--logit-bias", [&flags](const std::vector<std::string>& texts) { set_biases(flags, texts); },
+           "add a number to the logit of a token: 15043=-1.5; -inf: the token never comes; may be repeated")
+        ->allow_extra_args(false)
+        ->check(bias())
+        ->type_name("ID=NUMBER");
+    auto* window = app.add_option("--repeat-window,--repeat-last-n", sampling.repetition_window,
+                                  fmt::format("they have occurred if they are among the last N (default {})",
+                                              sampling.repetition_window))
+                       ->check(count_or_zero())
+                       ->type_name("N");
+    app.final_callback([=] {
+        if (!window->empty() && repeat->empty() && frequency->empty() && presence->empty())
+            throw CLI::RequiresError("--repeat-window",
+                                     "--repeat-penalty, --frequency-penalty or --presence-penalty");
+    });
 }
 
 }  // namespace tessera::cli

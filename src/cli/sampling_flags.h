@@ -13,7 +13,7 @@ struct SamplingFlags {
     bool is_seed_drawn = false;  ///< --seed -1: nobody knows it but by being told
 };
 
-/// --temperature, what belongs to it, and --repeat-penalty. `flags` must outlive the parsing.
+/// --temperature, what belongs to it, penalties and biases. `flags` must outlive the parsing.
 void add_sampling_flags(CLI::App& app, SamplingFlags& flags);
 
 }  // namespace tessera::cli

@@ -30,6 +30,7 @@ struct Verb {
 };
 
 Verb bench_verb();
+Verb chat_verb();
 Verb check_verb();
 Verb chip_verb();
 Verb compile_verb();
@@ -42,6 +43,7 @@ Verb machine_verb();
 Verb nest_verb();
 Verb op_verb();
 Verb opt_verb();
+Verb perplexity_verb();
 Verb retarget_verb();
 Verb run_verb();
 Verb schedule_verb();

@@ -27,6 +27,7 @@ model.graph.name = valid_utf8(model.graph.name);
 llm::ModelTokenizer tokenizer = llm::inspect_tokenizer(model_path);
 std::vector<std::string> warnings = model.warnings;
 if (!tokenizer.problem.empty()) warnings.push_back(tokenizer.problem);
+if (!tokenizer.chat_problem.empty()) warnings.push_back(tokenizer.chat_problem);
 build_artefact({.graph = model.graph,
                 .weights = *model.weights,
                 .text = text_of(model.facts),

@@ -45,6 +45,30 @@ size_t white_space_at_begin(std::string_view text) {
     return size;
 }
 
+/// Whether a byte of `range` is in one of the ranges.
+bool foreign_within(std::span<const TextRange> foreign, TextRange range) {
+    const auto first = std::partition_point(foreign.begin(), foreign.end(),
+                                            [&](const TextRange& each) { return each.end <= range.begin; });
+    return first != foreign.end() && first->begin < range.end;
+}
+
+/// Where the next foreign byte is, from `at` on. @pre one follows
+size_t end_of_own(std::span<const TextRange> foreign, size_t at) {
+    const auto first = std::partition_point(foreign.begin(), foreign.end(),
+                                            [&](const TextRange& each) { return each.end <= at; });
+    return std::max(first->begin, at);
+}
+
+/// The ranges as a part of the text sees them.
+std::vector<TextRange> within(std::span<const TextRange> foreign, TextRange part) {
+    std::vector<TextRange> inside;
+    for (const TextRange& each : foreign)
+        if (foreign_within({&each, 1}, part))
+            inside.push_back(
+                {std::max(each.begin, part.begin) - part.begin, std::min(each.end, part.end) - part.begin});
+    return inside;
+}
+
 }  // namespace
 
 AddedTokenSplitter::AddedTokenSplitter(std::vector<AddedToken> tokens,
@@ -52,26 +76,30 @@ AddedTokenSplitter::AddedTokenSplitter(std::vector<AddedToken> tokens,
     : tokens_(std::move(tokens)) {
     std::vector<std::string> raw;
     std::vector<std::string> normalized;
+    std::vector<std::string> unnormalized;
     for (size_t i = 0; i < tokens_.size(); ++i) {
         const AddedToken& token = tokens_[i];
         (token.normalized ? normalized_tokens_ : raw_tokens_).push_back(i);
-        if (token.normalized)
-            normalized.push_back(normalize(normalizer, token.content));
-        else
-            raw.push_back(token.content);
+        if (token.normalized) normalized.push_back(normalize(normalizer, token.content));
+        (token.normalized ? unnormalized : raw).push_back(token.content);
     }
     raw_patterns_ = PatternSet(raw);
     normalized_patterns_ = PatternSet(normalized);
+    unnormalized_patterns_ = PatternSet(unnormalized);
 }
 
 std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find(std::string_view text,
                                                                 const PatternSet& patterns,
                                                                 const std::vector<size_t>& tokens,
-                                                                bool parse_special) const {
+                                                                bool parse_special,
+                                                                std::span<const TextRange> foreign) const {
     std::vector<Found> found;
     size_t covered = 0;  // up to here the text belongs to earlier tokens
     for (size_t at = 0; at < text.size();) {
-        const auto match = patterns.longest_prefix(text.substr(at));
+        auto match = patterns.longest_prefix(text.substr(at));
+        if (match && tokens_[tokens[match->pattern]].special &&
+            foreign_within(foreign, {at, at + match->size}))
+            match = patterns.longest_prefix(text.substr(at, end_of_own(foreign, at) - at));
         if (!match) {
             ++at;
             continue;
@@ -92,28 +120,57 @@ std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find(std::string_view
     return found;
 }
 
+/// Normalising moves bytes, so that ranges of the raw text say nothing about the normalised one. The n-th
+/// special token of the one is that of the other, as long as both have the same ones; otherwise all of them
+/// are text where a part is foreign.
+std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find_normalized(
+    std::string_view raw, std::string_view normalized, bool parse_special,
+    std::span<const TextRange> foreign) const {
+    std::vector<Found> found = find(normalized, normalized_patterns_, normalized_tokens_, parse_special, {});
+    if (foreign.empty()) return found;
+    const auto specials = [](const std::vector<Found>& all) {
+        std::vector<TokenId> ids;
+        for (const Found& each : all)
+            if (each.token->special) ids.push_back(each.token->id);
+        return ids;
+    };
+    const std::vector<Found> spelled =
+        find(raw, unnormalized_patterns_, normalized_tokens_, parse_special, {});
+    const bool correspond = specials(found) == specials(spelled);
+    auto next = spelled.begin();
+    std::erase_if(found, [&](const Found& each) {
+        if (!each.token->special) return false;
+        if (!correspond) return true;
+        next = std::find_if(next, spelled.end(), [](const Found& other) { return other.token->special; });
+        return foreign_within(foreign, (next++)->range);
+    });
+    return found;
+}
+
 std::vector<TextSection> AddedTokenSplitter::split(std::string_view text,
                                                    std::span<const NormalizerStep> normalizer,
-                                                   bool parse_special) const {
+                                                   bool parse_special,
+                                                   std::span<const TextRange> foreign) const {
     std::vector<TextSection> sections;
-    // Appends what `found` divides `whole` into; `between` takes the texts.
+    // Appends what `found` divides `whole` into; `between` takes the places of the texts.
     const auto divide = [&](std::string_view whole, const std::vector<Found>& found, auto between) {
         size_t covered = 0;
         for (const Found& item : found) {
-            if (covered < item.range.begin)
-                between(whole.substr(covered, item.range.begin - covered), covered == 0);
+            if (covered < item.range.begin) between(TextRange{covered, item.range.begin}, covered == 0);
             sections.push_back(
                 {item.token->id, std::string(whole.substr(item.range.begin, item.range.size()))});
             covered = item.range.end;
         }
-        if (covered < whole.size()) between(whole.substr(covered), covered == 0);
+        if (covered < whole.size()) between(TextRange{covered, whole.size()}, covered == 0);
     };
-    divide(text, find(text, raw_patterns_, raw_tokens_, parse_special),
-           [&](std::string_view raw, bool first) {
+    divide(text, find(text, raw_patterns_, raw_tokens_, parse_special, foreign),
+           [&](TextRange part, bool first) {
+               const std::string_view raw = text.substr(part.begin, part.size());
                const std::string normalized = normalize(normalizer, raw);
-               divide(normalized, find(normalized, normalized_patterns_, normalized_tokens_, parse_special),
-                      [&](std::string_view rest, bool also_first) {
-                          sections.push_back({std::nullopt, std::string(rest), first && also_first});
+               divide(normalized, find_normalized(raw, normalized, parse_special, within(foreign, part)),
+                      [&](TextRange rest, bool also_first) {
+                          sections.push_back({std::nullopt, normalized.substr(rest.begin, rest.size()),
+                                              first && also_first});
                       });
            });
     return sections;

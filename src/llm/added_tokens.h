@@ -27,9 +27,10 @@ public:
     AddedTokenSplitter() = default;
     AddedTokenSplitter(std::vector<AddedToken> tokens, std::span<const NormalizerStep> normalizer);
 
-    /// Sections in order. Special tokens are text where `parse_special` is false.
+    /// Sections in order. Special tokens are text where `parse_special` is false, and where any byte of
+    /// theirs is foreign: `foreign` are ranges of the text, ascending and apart from each other.
     std::vector<TextSection> split(std::string_view text, std::span<const NormalizerStep> normalizer,
-                                   bool parse_special) const;
+                                   bool parse_special, std::span<const TextRange> foreign = {}) const;
 
 private:
     struct Found {
@@ -37,11 +38,15 @@ private:
         TextRange range;
     };
     std::vector<Found> find(std::string_view text, const PatternSet& patterns,
-                            const std::vector<size_t>& tokens, bool parse_special) const;
+                            const std::vector<size_t>& tokens, bool parse_special,
+                            std::span<const TextRange> foreign) const;
+    std::vector<Found> find_normalized(std::string_view raw, std::string_view normalized, bool parse_special,
+                                       std::span<const TextRange> foreign) const;
 
     std::vector<AddedToken> tokens_;
     PatternSet raw_patterns_;
     PatternSet normalized_patterns_;
+    PatternSet unnormalized_patterns_;       // the same tokens as the files spell them
     std::vector<size_t> raw_tokens_;         // by number of the pattern, into tokens_
     std::vector<size_t> normalized_tokens_;  // likewise
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "support/error.h"
 
@@ -62,6 +63,32 @@ void keep_min_p(std::vector<Candidate>& candidates, double fraction) {
     const double largest = std::min_element(candidates.begin(), candidates.end(), more_probable)->weight;
     std::erase_if(candidates,
                   [&](const Candidate& candidate) { return candidate.weight < fraction * largest; });
+}
+
+void keep_typical(std::vector<Candidate>& candidates, double mass) {
+    if (mass >= 1) return;
+    const double total = total_weight(candidates);
+    double entropy = 0;
+    for (const Candidate& candidate : candidates) {
+        const double probability = candidate.weight / total;
+        if (probability > 0) entropy -= probability * std::log(probability);
+    }
+    const auto distance = [&](const Candidate& candidate) {
+        return std::abs(-std::log(candidate.weight / total) - entropy);
+    };
+    std::vector<std::pair<double, Candidate>> near;
+    for (const Candidate& candidate : candidates)
+        if (candidate.weight > 0) near.emplace_back(distance(candidate), candidate);
+    std::sort(near.begin(), near.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : more_probable(a.second, b.second);
+    });
+    candidates.clear();
+    double kept = 0;
+    for (const auto& [away, candidate] : near) {
+        candidates.push_back(candidate);
+        kept += candidate.weight;
+        if (kept >= mass * total) break;
+    }
 }
 
 TokenId draw(std::span<const Candidate> candidates, Pcg32& random) {

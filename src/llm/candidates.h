@@ -36,6 +36,11 @@ void keep_top_p(std::vector<Candidate>& candidates, double mass);
 /// Source: Nguyen et al., "Turning Up the Heat: Min-p Sampling" (2024), 3.
 void keep_min_p(std::vector<Candidate>& candidates, double fraction);
 
+/// Those whose surprise, minus the logarithm of the probability, is nearest to the expected surprise, the
+/// entropy: the fewest that have together at least `mass` of the probability. In the order of their nearness.
+/// Source: Meister et al., "Locally Typical Sampling" (2023), eq. 11.
+void keep_typical(std::vector<Candidate>& candidates, double mass);
+
 /// One of them, by its weight; takes one fraction of `random`. @pre a weight is positive
 TokenId draw(std::span<const Candidate> candidates, Pcg32& random);
 

@@ -28,13 +28,15 @@ public:
         check(options.sampling);
     }
 
-    Generation run(std::span<const TokenId> prompt) && {
+    /// `held`: so many tokens of the prompt are in the sequence already. @pre fewer than all
+    Generation run(std::span<const TokenId> prompt, size_t held) && {
         GenerateStatistics& statistics = result_.statistics;
+        statistics.reused_tokens = static_cast<int64_t>(held);
         if (options_.max_tokens <= 0) return std::move(result_);
         history_.assign(prompt.begin(), prompt.end());
         const int64_t before = session_.length(sequence_);
         Clock::time_point start = Clock::now();
-        bool is_known = compute(prompt);
+        bool is_known = compute_prompt(prompt, held);
         statistics.prompt_seconds = seconds_since(start);
         statistics.prompt_tokens = session_.length(sequence_) - before;
 
@@ -58,6 +60,21 @@ private:
                 next_ = sample(logits, history_, options_.sampling, random_);
             },
             options_.should_stop);
+    }
+
+    /// The rest of a prompt, in the steps that the whole of it would have.
+    bool compute_prompt(std::span<const TokenId> prompt, size_t held) {
+        const auto segment = static_cast<size_t>(session_.longest_segment());
+        for (size_t begin = held;;) {
+            const size_t end =
+                held == 0 ? prompt.size() : std::min(prompt.size(), (begin / segment + 1) * segment);
+            if (end == prompt.size()) return compute(prompt.subspan(begin));
+            const Addition addition{sequence_, prompt.subspan(begin, end - begin), {}};
+            if (!session_.add(
+                    {&addition, 1}, [](size_t, int32_t, std::span<const float>) {}, options_.should_stop))
+                return false;
+            begin = end;
+        }
     }
 
     /// Takes the next token into the text; false where the text ends with it, or before it.
@@ -107,16 +124,9 @@ bool has_text(const Tokenizer& tokenizer, TokenId id) {
     return is_known && !tokenizer.is_special(id) && !tokenizer.token_bytes(id).empty();
 }
 
-}  // namespace
-
-Generation generate(Session& session, SequenceId sequence, std::span<const TokenId> prompt,
-                    const GenerateOptions& options) {
-    TESSERA_CHECK(options.stop_strings.empty() && !options.on_text, "text without a tokenizer");
-    return Loop(session, sequence, options, [](TokenId) { return false; }).run(prompt);
-}
-
-Generation generate(Session& session, const Tokenizer& tokenizer, std::span<const TokenId> prompt,
-                    GenerateOptions options) {
+/// The sequence holds the first `held` tokens of the prompt.
+Generation generate_text(Session& session, const Tokenizer& tokenizer, SequenceId sequence,
+                         std::span<const TokenId> prompt, size_t held, GenerateOptions options) {
     if (prompt.empty())
         throw Error(session.manifest().model, "",
                     "cannot continue an empty prompt: the model has no BOS token",
@@ -133,15 +143,72 @@ Generation generate(Session& session, const Tokenizer& tokenizer, std::span<cons
         text += piece;
         if (options.on_text) options.on_text(piece);
     };
-    const OwnSequence sequence(session);
-    Generation result = Loop(session, sequence.id(), options, [&](TokenId id) {
+    Generation result = Loop(session, sequence, options, [&](TokenId id) {
                             release(stream.push(id));
                             return stream.found_stop();
-                        }).run(prompt);
+                        }).run(prompt, held);
     release(stream.finish());
     if (stream.found_stop()) result.reason = StopReason::kStopString;
     result.text = std::move(text);
     return result;
+}
+
+}  // namespace
+
+Generation generate(Session& session, SequenceId sequence, std::span<const TokenId> prompt,
+                    const GenerateOptions& options) {
+    TESSERA_CHECK(options.stop_strings.empty() && !options.on_text, "text without a tokenizer");
+    return Loop(session, sequence, options, [](TokenId) { return false; }).run(prompt, 0);
+}
+
+Generation generate(Session& session, const Tokenizer& tokenizer, std::span<const TokenId> prompt,
+                    GenerateOptions options) {
+    const OwnSequence sequence(session);
+    return generate_text(session, tokenizer, sequence.id(), prompt, 0, std::move(options));
+}
+
+int64_t lasting_length(int64_t prompt, const PromptSteps& steps) {
+    const int64_t last = prompt % steps.segment;
+    return last <= steps.small ? prompt - last : prompt;
+}
+
+int64_t reused_length(int64_t alike, int64_t prompt, const PromptSteps& steps) {
+    if (prompt == 0) return 0;
+    // The last token is computed in any case: the next one follows from its logits.
+    const int64_t held = std::min(alike, prompt - 1);
+    const int64_t begin = held / steps.segment * steps.segment;
+    const int64_t end = std::min(begin + steps.segment, prompt);
+    return std::max(begin, std::min(held, end - steps.small - 1));
+}
+
+void KeptSequence::close() {
+    if (sequence_) session_.close(*sequence_);
+    sequence_.reset();
+    ids_.clear();
+}
+
+Generation KeptSequence::generate(const Tokenizer* tokenizer, std::span<const TokenId> prompt,
+                                  GenerateOptions options) {
+    if (!sequence_) sequence_ = session_.open();
+    const auto alike =
+        std::mismatch(ids_.begin(), ids_.end(), prompt.begin(), prompt.end()).second - prompt.begin();
+    const PromptSteps steps{session_.longest_segment(), session_.longest_small_step()};
+    const auto count = static_cast<int64_t>(prompt.size());
+    const auto held = static_cast<size_t>(reused_length(alike, count, steps));
+    session_.shorten(*sequence_, static_cast<int64_t>(held));
+    ids_.clear();
+    try {
+        Generation result =
+            tokenizer != nullptr
+                ? generate_text(session_, *tokenizer, *sequence_, prompt, held, std::move(options))
+                : Loop(session_, *sequence_, options, [](TokenId) { return false; }).run(prompt, held);
+        const int64_t lasting = std::min(session_.length(*sequence_), lasting_length(count, steps));
+        ids_.assign(prompt.begin(), prompt.begin() + lasting);
+        return result;
+    } catch (...) {
+        close();
+        throw;
+    }
 }
 
 }  // namespace tessera::llm

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "import/gguf/gguf_parts.h"
+#include "llm/chat_template.h"
 #include "llm/file_source.h"
 #include "llm/tokenizer_sources.h"
 #include "runtime/artefact.h"
@@ -13,13 +14,11 @@
 namespace tessera::llm {
 namespace {
 
-// The name of the GGUF file in an artefact.
-constexpr std::string_view kGgufName = "tokenizer.gguf";
 constexpr std::string_view kGgufKeys = "tokenizer.";
 
 constexpr std::array kFolderFiles = {"tokenizer.json", "tokenizer.model",       "vocab.json",
                                      "merges.txt",     "tokenizer_config.json", "generation_config.json",
-                                     "config.json"};
+                                     "config.json",    "chat_template.jinja",   "chat_template.json"};
 
 TokenizerParts read_files(FileSource& files) {
     if (files.contains("tokenizer.json")) return read_tokenizer_json(files, "tokenizer.json");
@@ -65,10 +64,10 @@ Tokenizer load_tokenizer(std::span<const runtime::NamedFile> named, const std::s
         throw Error(where, "", "has no tokenizer: the model that was compiled had none",
                     "put tokenizer.json beside its config.json and compile again");
     FileSource files(named, where);
-    if (!files.contains(kGgufName)) return Tokenizer(read_files(files));
-    const std::string_view text = files.read(kGgufName);
-    return Tokenizer(
-        read_gguf_tokenizer(import::GgufFile::parse(std::as_bytes(std::span(text)), files.where(kGgufName))));
+    if (!files.contains(kTokenizerGguf)) return Tokenizer(read_files(files));
+    const std::string_view text = files.read(kTokenizerGguf);
+    return Tokenizer(read_gguf_tokenizer(
+        import::GgufFile::parse(std::as_bytes(std::span(text)), files.where(kTokenizerGguf))));
 }
 
 std::vector<runtime::NamedFile> tokenizer_files(const std::filesystem::path& model) {
@@ -82,7 +81,7 @@ std::vector<runtime::NamedFile> tokenizer_files(const std::filesystem::path& mod
     }
     const import::GgufFile file = import::GgufParts::open_first(model);
     if (file.metadata().contains("tokenizer.ggml.tokens"))
-        result.push_back({std::string(kGgufName), file.metadata().write_file(kGgufKeys)});
+        result.push_back({std::string(kTokenizerGguf), file.metadata().write_file(kGgufKeys)});
     return result;
 }
 
@@ -94,6 +93,16 @@ ModelTokenizer inspect_tokenizer(const std::filesystem::path& model) {
     } catch (const Error& error) {
         result.problem =
             fmt::format("the tokenizer cannot be used, so that there are ids only: {}", error.what());
+    }
+    try {
+        if (auto source = read_chat_template(result.files, "")) {
+            result.has_chat_template = true;
+            (void)ChatTemplate(std::move(*source));
+        }
+    } catch (const Error& error) {
+        result.has_chat_template = true;
+        result.chat_problem = fmt::format(
+            "the chat template cannot be used, so that texts are continued only: {}", error.what());
     }
     return result;
 }

@@ -24,6 +24,8 @@ Tokenizer load_tokenizer(std::span<const runtime::NamedFile> files, const std::s
 struct ModelTokenizer {
     std::vector<runtime::NamedFile> files;  ///< empty if the model has none
     std::string problem;                    ///< empty if it can be used, or there is none
+    bool has_chat_template = false;
+    std::string chat_problem;  ///< empty if the chat template can be used, or there is none
 };
 
 /// The tokenizer as `tessera check` and `tessera compile` find it; a model runs without one, by ids. @throws

@@ -1,21 +1,13 @@
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "llm/text_range.h"
+
 namespace tessera::llm {
-
-/// Half-open range of bytes [begin, end) in a text.
-struct TextRange {
-    size_t begin = 0;
-    size_t end = 0;
-
-    size_t size() const { return end - begin; }
-    bool operator==(const TextRange&) const = default;
-};
 
 /// A regular expression over UTF-8 with Unicode properties and look-around. Immutable; copies share the
 /// program. Patterns come from files: one that cannot finish within its budget of steps on some text throws,

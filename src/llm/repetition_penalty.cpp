@@ -16,4 +16,18 @@ void penalize_repetition(std::span<float> logits, std::span<const TokenId> occur
     }
 }
 
+void penalize_frequency(std::span<float> logits, std::span<const TokenId> occurred, double frequency,
+                        double presence) {
+    std::vector<TokenId> sorted(occurred.begin(), occurred.end());
+    std::sort(sorted.begin(), sorted.end());
+    for (auto first = sorted.begin(); first != sorted.end();) {
+        const auto last = std::upper_bound(first, sorted.end(), *first);
+        if (*first >= 0 && static_cast<size_t>(*first) < logits.size()) {
+            float& logit = logits[static_cast<size_t>(*first)];
+            logit = static_cast<float>(logit - static_cast<double>(last - first) * frequency - presence);
+        }
+        first = last;
+    }
+}
+
 }  // namespace tessera::llm

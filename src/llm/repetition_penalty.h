@@ -13,4 +13,9 @@ namespace tessera::llm {
 /// `occurred`: ids of any order; those that are no logit are left out.
 void penalize_repetition(std::span<float> logits, std::span<const TokenId> occurred, double penalty);
 
+/// Takes `frequency` off the logit of a token for each time that it has occurred, and `presence` once.
+/// Source: the API of OpenAI, "Frequency and presence penalties"; llama.cpp has the same over its window.
+void penalize_frequency(std::span<float> logits, std::span<const TokenId> occurred, double frequency,
+                        double presence);
+
 }  // namespace tessera::llm

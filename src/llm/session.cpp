@@ -72,6 +72,15 @@ std::map<std::string, int64_t> Session::state_symbols(const runtime::Manifest& m
     return {{"P", pages_of(manifest, StepInterface(manifest), options)}};
 }
 
+int64_t Session::longest_small_step() const {
+    int64_t most = 0;
+    const auto& all = manifest_.specialisations;
+    for (size_t i = 0; i + 1 < all.size(); ++i)
+        if (const auto tokens = all[i].bounds.find("T"); tokens != all[i].bounds.end())
+            most = std::max(most, tokens->second.high);
+    return most;
+}
+
 SequenceId Session::open() {
     for (size_t i = 0; i < sequences_.size(); ++i)
         if (!sequences_[i].is_open) {

@@ -81,6 +81,9 @@ public:
     int64_t context() const { return context_; }
     /// Most tokens of one sequence in one step.
     int64_t longest_segment() const { return longest_segment_; }
+    /// Most tokens of the steps that have code of their own, such as those of decoding. It may round
+    /// otherwise than the code for long steps.
+    int64_t longest_small_step() const;
     int64_t vocabulary() const { return interface_.vocabulary; }
     int64_t free_pages() const { return allocator_.available(); }
     const runtime::Manifest& manifest() const { return manifest_; }

@@ -38,7 +38,8 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text, const EncodeOption
                     fmt::format("the text has {} bytes, at most {} are possible", text.size(), kLongestText));
     std::vector<TokenId> ids;
     if (options.add_special) ids = parts_->prefix;
-    for (TextSection& section : parts_->splitter.split(text, parts_->normalizer, options.parse_special)) {
+    for (TextSection& section :
+         parts_->splitter.split(text, parts_->normalizer, options.parse_special, options.foreign)) {
         if (section.token) {
             ids.push_back(*section.token);
             continue;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "llm/text_range.h"
 #include "tessera/token_id.h"
 
 namespace tessera::llm {
@@ -30,6 +31,9 @@ struct EncodeOptions {
     bool add_special = false;   ///< put the tokens around a whole text that the model expects there (BOS,
                                 ///< EOS)
     bool parse_special = true;  ///< a special token spelled out in the text becomes its id; else it is text
+    /// Ranges of the text, ascending and apart from each other, where special tokens are text even so: what a
+    /// user wrote, inside of what a template says.
+    std::span<const TextRange> foreign = {};
 };
 
 struct DecodeOptions {

@@ -31,6 +31,9 @@ TokenizerParts read_sentence_piece(FileSource& files, const std::string& name);
 /// BPE).
 TokenizerParts read_gguf_tokenizer(const import::GgufFile& file);
 
+/// The name of the GGUF file in an artefact.
+inline constexpr std::string_view kTokenizerGguf = "tokenizer.gguf";
+
 /// How SentencePiece writes a space inside a token: U+2581, "lower one eighth block".
 inline constexpr std::string_view kSpaceMark = "\u2581";
 

@@ -64,6 +64,62 @@ TEST_F(PublicModel, LogitsOfEveryId) {
     }
 }
 
+TEST_F(PublicModel, AConversationIsAPrompt) {
+    toy_.tokenizer = {{"tokenizer.json", kLetters}};
+    EXPECT_FALSE(open().file().has_chat_template());
+    EXPECT_THROW((void)open().file().encode_chat({}), Error);
+    toy_.tokenizer.push_back({"chat_template.jinja",
+                              "{% for m in messages %}{{ m.role[0] }}{{ m.content }}{% endfor %}"
+                              "{% if add_generation_prompt %}a{% endif %}"});
+    const Model model = open();
+    const std::vector<ChatMessage> messages = {{"system", "b"}, {"user", "cd"}};
+    EXPECT_TRUE(model.file().has_chat_template());
+    EXPECT_EQ(model.file().encode_chat(messages), (std::vector<TokenId>{18, 1, 20, 2, 3, 0}));
+    EXPECT_EQ(model.file().encode_chat(messages, {.begins_answer = false}),
+              (std::vector<TokenId>{18, 1, 20, 2, 3}));
+    EXPECT_EQ(model.file().encode_chat(messages, {.chat_template = "{{ messages[1].content }}"}),
+              (std::vector<TokenId>{2, 3}));
+    EXPECT_TRUE(model.file().chat_ends().empty());
+}
+
+TEST_F(PublicModel, APrefixThatIsKnownIsNotComputedAgain) {
+    Model model = open();
+    const GenerateOptions how{.max_tokens = 4, .reuse_prefix = true};
+    std::vector<TokenId> prompt = prompt_;
+    int64_t known = 0;
+    for (int turn = 0; turn < 4; ++turn) {
+        const Generation result = model.generate(prompt, how);
+        EXPECT_EQ(result.ids, greedy(prompt, 4));
+        // A step of one token at the end of a prompt has code of its own, and is not used again.
+        EXPECT_LE(result.statistics.reused_tokens, known);
+        EXPECT_GE(result.statistics.reused_tokens, known - 1);
+        EXPECT_EQ(result.statistics.prompt_tokens + result.statistics.reused_tokens,
+                  static_cast<int64_t>(prompt.size()));
+        known = static_cast<int64_t>(prompt.size());  // what was decoded is computed again
+        prompt.insert(prompt.end(), result.ids.begin(), result.ids.end());
+        prompt.insert(prompt.end(), {7, 8});
+    }
+    // The same prompt again, a shorter one, another one; the last id is always computed.
+    const std::vector<TokenId> shorter(prompt.begin(), prompt.begin() + 5);
+    (void)model.generate(prompt, how);
+    Generation again = model.generate(prompt, how);
+    EXPECT_LE(again.statistics.prompt_tokens, 2);
+    EXPECT_EQ(again.ids, greedy(prompt, 4));
+    again = model.generate(shorter, how);
+    EXPECT_GE(again.statistics.reused_tokens, 3);
+    EXPECT_EQ(again.ids, greedy(shorter, 4));
+    again = model.generate(std::vector<TokenId>{5, 0}, how);
+    EXPECT_EQ(again.statistics.reused_tokens, 0);
+    EXPECT_EQ(again.ids, greedy({5, 0}, 4));
+    // Calls without it, and logits, forget it; a fault as well.
+    (void)model.generate(prompt_, {.max_tokens = 1});
+    EXPECT_EQ(model.generate(std::vector<TokenId>{5, 0}, how).statistics.reused_tokens, 0);
+    model.logits(prompt_, [](std::span<const float>) {});
+    EXPECT_EQ(model.generate(std::vector<TokenId>{5, 0}, how).statistics.reused_tokens, 0);
+    EXPECT_THROW((void)model.generate(std::vector<TokenId>{5, 99}, how), Error);
+    EXPECT_EQ(model.generate(std::vector<TokenId>{5, 0}, how).statistics.reused_tokens, 0);
+}
+
 TEST_F(PublicModel, IdsWithoutATokenizer) {
     Model model = open();
     std::vector<TokenId> told;

@@ -22,13 +22,14 @@ using ::testing::HasSubstr;
 /// waits in the middle of its text, however fast it is.
 class Child {
 public:
-    explicit Child(std::vector<std::string> arguments) {
+    explicit Child(std::vector<std::string> arguments, const std::string& input = "/dev/null") {
         int output[2], errors[2];
         EXPECT_EQ(pipe2(output, O_CLOEXEC), 0);
         EXPECT_EQ(pipe2(errors, O_CLOEXEC), 0);
         EXPECT_GE(fcntl(output[0], F_SETPIPE_SZ, 4096), 4096);
         posix_spawn_file_actions_t actions;
         posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input.c_str(), O_RDONLY, 0);
         posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
         posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
         // A test runner may have SIGINT ignored.
@@ -123,6 +124,26 @@ TEST_F(Interrupt, EndsTheTextWithStatistics) {
     EXPECT_EQ(text, letters(greedy({2, 0, 1}, text.size() - 1)) + "\n") << "what was there stays";
     EXPECT_THAT(errors, HasSubstr("stopped: interrupted\nprompt: 3 tokens in "));
     EXPECT_THAT(errors, HasSubstr("\ntext:   "));
+}
+
+TEST_F(Interrupt, EndsAnAnswerOfAChatAndNotTheChat) {
+    toy_.tokenizer.push_back({"chat_template.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}"});
+    toy_.write(path("toy.tsr"));
+    write("talk.txt", std::string("/stats\n/clear\ndad\n"));
+    Child child({"tessera", "chat", path("toy.tsr"), "-p", "cab", "-n", std::to_string(kTokens)},
+                path("talk.txt"));
+    child.wait_for_full_pipe();
+    child.interrupt();
+    const std::string text = child.text();
+    const std::string errors = child.errors();
+    const int status = child.wait_for_end();
+    ASSERT_TRUE(WIFEXITED(status)) << errors;
+    EXPECT_EQ(WEXITSTATUS(status), 0) << errors;
+    const size_t first = text.find('\n');
+    EXPECT_LT(first, static_cast<size_t>(kTokens)) << "it did not go on to the end";
+    EXPECT_EQ(text, letters(greedy({2, 0, 1}, first)) + "\n" + letters(greedy({3, 0, 3}, kTokens)) + "\n");
+    EXPECT_THAT(errors, HasSubstr("stopped: interrupted\nprompt: 3 tokens in "));
+    EXPECT_THAT(errors, HasSubstr("the conversation begins anew\n"));
 }
 
 TEST_F(Interrupt, ASecondOneEndsTheProcess) {

@@ -73,7 +73,7 @@ TEST_F(RunVerb, ThePromptIsTextOrIdsOrStandardInput) {
     EXPECT_EQ(run_process({.program = "/bin/sh", .arguments = {"-c", piped}}).output, expected);
 
     EXPECT_EQ(tessera({"run", "toy.tsr"}).errors,
-              "tessera run: a prompt is required: --prompt or --ids\nSee `tessera run --help`.\n");
+              "tessera run: a prompt is required: --prompt, --file or --ids\nSee `tessera run --help`.\n");
     EXPECT_EQ(tessera({"run", "toy.tsr", "-p", "cab", "--ids", "ids.json"}).exit_code, 2);
     write("ids.json", "[]");
     EXPECT_EQ(tessera({"run", "toy.tsr", "--ids", "ids.json"}).exit_code, 1);

@@ -36,6 +36,50 @@ TEST(AddedTokens, SpecialOnesAreTextWhenNotParsed) {
     EXPECT_EQ(show(tokens, "<s>a<t>", false), "(<s>a)[2]");
 }
 
+/// Foreign bytes are in braces, which are no part of the text.
+std::string show_with_foreign(const std::vector<AddedToken>& tokens, std::string_view marked,
+                              const std::vector<NormalizerStep>& normalizer = {}) {
+    std::string text;
+    std::vector<TextRange> foreign;
+    for (const char c : marked) {
+        if (c == '{')
+            foreign.push_back({text.size(), text.size()});
+        else if (c == '}')
+            foreign.back().end = text.size();
+        else
+            text += c;
+    }
+    std::string shown;
+    for (const TextSection& section :
+         AddedTokenSplitter(tokens, normalizer).split(text, normalizer, true, foreign))
+        shown += section.token ? "[" + std::to_string(*section.token) + "]" : "(" + section.text + ")";
+    return shown;
+}
+
+TEST(AddedTokens, SpecialOnesAreTextWhereAByteIsForeign) {
+    const std::vector<AddedToken> tokens = {{.id = 1, .content = "<s>", .special = true},
+                                            {.id = 2, .content = "<t>"},
+                                            {.id = 3, .content = "<s>x", .special = true},
+                                            {.id = 4, .content = "<<s>", .special = true}};
+    EXPECT_EQ(show_with_foreign(tokens, "<s>{a<s>b}<s>"), "[1](a<s>b)[1]");
+    EXPECT_EQ(show_with_foreign(tokens, "{<t>}<s>"), "[2][1]");
+    EXPECT_EQ(show_with_foreign(tokens, "<{s}>"), "(<s>)");
+    EXPECT_EQ(show_with_foreign(tokens, "{<s}> <s{>}"), "(<s> <s>)");
+    // The longest one that the template spells alone.
+    EXPECT_EQ(show_with_foreign(tokens, "<s>{x}"), "[1](x)");
+    EXPECT_EQ(show_with_foreign(tokens, "{<}<s>"), "(<)[1]");
+}
+
+TEST(AddedTokens, NormalizedSpecialOnesAreTextWhereAByteIsForeign) {
+    const std::vector<AddedToken> tokens = {{.id = 1, .content = "<M>", .special = true, .normalized = true},
+                                            {.id = 2, .content = "<N>", .normalized = true}};
+    const std::vector<NormalizerStep> lower = {Lowercase{}};
+    EXPECT_EQ(show_with_foreign(tokens, "A<M>{B<M>C}<M>{<N>}", lower), "(a)[1](b<m>c)[1][2]");
+    EXPECT_EQ(show_with_foreign(tokens, "{<M>}<M>", lower), "(<m>)[1]");
+    // Lower case alone is the token in the normalised text, and not in the raw one: nothing is certain.
+    EXPECT_EQ(show_with_foreign(tokens, "{<m>}<M>", lower), "(<m><m>)");
+}
+
 TEST(AddedTokens, WhiteSpaceGoesWithThem) {
     const std::vector<AddedToken> left = {{.id = 1, .content = "<m>", .lstrip = true}};
     const std::vector<AddedToken> right = {{.id = 1, .content = "<m>", .rstrip = true}};

@@ -63,6 +63,14 @@ TEST(RepetitionPenalty, DividesPositiveAndMultipliesOtherLogitsOnce) {
     EXPECT_THAT(logits, ElementsAre(1, -4, 0, 4));
 }
 
+TEST(FrequencyPenalty, CountsAndPresenceDoesNot) {
+    std::vector<float> logits = {2, -2, 0, 4};
+    penalize_frequency(logits, std::vector<TokenId>{1, 0, 1, 0, 1, 2, 77, -1}, 0.5, 0.25);
+    EXPECT_THAT(logits, ElementsAre(0.75F, -3.75F, -0.75F, 4));
+    penalize_frequency(logits, std::vector<TokenId>{3}, -1, 0);
+    EXPECT_EQ(logits[3], 5);
+}
+
 std::vector<TokenId> ids(const std::vector<Candidate>& candidates) {
     std::vector<TokenId> result;
     for (const Candidate& candidate : candidates) result.push_back(candidate.id);
@@ -104,6 +112,40 @@ TEST(Candidates, TopPKeepsTheFewestThatReachTheMass) {
     auto all = candidates(tenths);
     keep_top_p(all, 1);
     EXPECT_EQ(all, candidates(tenths));
+}
+
+TEST(Candidates, TypicalPKeepsTheSurprisesNearTheEntropy) {
+    // Probabilities 0.5, 0.25, 0.125, 0.125: surprises of 1, 2, 3 and 3 bits, whose mean is 1.75.
+    const std::vector<double> halves = {1, 0.5, 0.25, 0.25};
+    const std::pair<double, std::vector<TokenId>> expected[] = {
+        {1e-9, {1}}, {0.25, {1}}, {0.26, {1, 0}}, {0.75, {1, 0}}, {0.76, {1, 0, 2}}, {0.9, {1, 0, 2, 3}}};
+    for (const auto& [mass, kept] : expected) {
+        auto some = candidates(halves);
+        keep_typical(some, mass);
+        EXPECT_EQ(ids(some), kept) << mass;
+    }
+    auto all = candidates(halves);
+    keep_typical(all, 1);
+    EXPECT_EQ(all, candidates(halves));
+    auto with_zero = candidates({0, 1, 0});
+    keep_typical(with_zero, 0.5);
+    EXPECT_EQ(ids(with_zero), (std::vector<TokenId>{1}));
+}
+
+TEST(Sample, BiasesAndPenaltiesAlsoMoveTheGreedyChoice) {
+    Pcg32 random(1);
+    const std::vector<float> logits = {1, 3, 2};
+    const std::vector<TokenId> history = {1, 1, 2};
+    EXPECT_EQ(sample(logits, history, {.logit_bias = {{0, 5}}}, random), 0);
+    EXPECT_EQ(sample(logits, history, {.logit_bias = {{1, -INFINITY}}}, random), 2);
+    EXPECT_EQ(sample(logits, history, {.frequency_penalty = 1}, random), 0);
+    EXPECT_EQ(sample(logits, history, {.presence_penalty = 3}, random), 0);
+    EXPECT_EQ(sample(logits, history, {.repetition_window = 1, .frequency_penalty = 5}, random), 1);
+    EXPECT_EQ(sample(logits, history, {.repetition_window = 0, .presence_penalty = 9}, random), 1);
+    EXPECT_THROW(sample(logits, history, {.logit_bias = {{3, 1}}}, random), Error);
+    EXPECT_THROW(check({.typical_p = 0}), Error);
+    EXPECT_THROW(check({.frequency_penalty = kNan}), Error);
+    EXPECT_THROW(check({.logit_bias = {{0, INFINITY}}}), Error);
 }
 
 TEST(Candidates, MinPIsRelativeToTheLargest) {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <ctime>
+#include <functional>
+#include <optional>
+#include <string>
+
+/// Conversations, in the form that a model was trained with.
+namespace tessera {
+
+struct ChatMessage {
+    std::string role;     ///< system, user, assistant, or another that the model's template knows
+    std::string content;  ///< special tokens that it spells, such as <|im_end|>, are ordinary text
+    bool operator==(const ChatMessage&) const = default;
+};
+
+/// How a conversation becomes a prompt.
+struct ChatSettings {
+    bool begins_answer = true;  ///< the prompt ends where the assistant's next message begins
+    /// Of models that think before they answer, and whose template can switch that off; unset: as the
+    /// template does by itself.
+    std::optional<bool> thinks = {};
+    /// The time for templates that name the date; unset: that of the system, in its time zone.
+    std::function<std::tm()> now = {};
+    /// A template in Jinja2's language instead of the model's own; empty: its own.
+    std::string chat_template = {};
+};
+
+}  // namespace tessera

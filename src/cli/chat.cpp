@@ -1,0 +1,141 @@
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "cli/announce_model.h"
+#include "cli/chat_commands.h"
+#include "cli/conversation.h"
+#include "cli/limit_flags.h"
+#include "cli/number_checks.h"
+#include "cli/open_model.h"
+#include "cli/prompt_flags.h"
+#include "cli/sampling_flags.h"
+#include "cli/verb.h"
+#include "llm/conversation_file.h"
+#include "llm/sample.h"
+#include "support/error.h"
+#include "support/note.h"
+#include "support/printable.h"
+
+namespace tessera::cli {
+namespace {
+
+struct ChatArguments {
+    std::filesystem::path model;
+    std::optional<std::string> prompt;
+    std::optional<std::filesystem::path> file;
+    std::optional<std::filesystem::path> load;
+    ChatFlags chat;
+    LimitFlags limits;
+    bool no_prefix_reuse = false;
+    SamplingFlags sampling;
+};
+
+/// One message from the standard input: a line, and those after it while a backslash ends them.
+std::optional<std::string> read_message(bool is_terminal) {
+    std::string message;
+    for (bool is_first = true;; is_first = false) {
+        if (is_terminal) std::fputs(is_first ? "> " : ". ", stderr);
+        std::string line;
+        if (!std::getline(std::cin, line)) {
+            if (is_first) return std::nullopt;
+            return message;
+        }
+        if (line.ends_with('\r')) line.pop_back();
+        const bool goes_on = line.ends_with('\\');
+        if (goes_on) line.pop_back();
+        message += line;
+        if (!goes_on) return message;
+        message += '\n';
+    }
+}
+
+/// Everything that is said, until the input ends. False where something failed.
+bool talk(Conversation& conversation, const ChatArguments& options, const std::string& model) {
+    bool all_well = true;
+    if (options.prompt || options.file)
+        all_well = conversation.say(read_prompt_text(options.prompt, options.file));
+    const bool is_terminal = isatty(STDIN_FILENO) != 0;
+    while (const auto message = read_message(is_terminal)) {
+        if (message->find_first_not_of(" \t\n") == std::string::npos) continue;
+        if (message->starts_with('/') && !message->starts_with("//")) {
+            const CommandResult result = run_command(*message, conversation, model);
+            if (result == CommandResult::kExit) return all_well;
+            all_well = all_well && result == CommandResult::kDone;
+            continue;
+        }
+        all_well = conversation.say(message->starts_with("//") ? message->substr(1) : *message) && all_well;
+    }
+    if (is_terminal) note("");
+    return all_well;
+}
+
+int run(const ChatArguments& options, const Environment& environment) {
+    llm::check(options.sampling.options);
+    const std::filesystem::path path = resolve_model(options.model, environment);
+    const ModelText text = read_model_text(path, true, options.chat.chat_template);
+    if (text.missing) throw Error(*text.missing);
+    if (!text.chat)
+        throw Error(path.string(), "", "has no chat template: it continues texts, and answers nobody",
+                    "`tessera run` continues a text; --chat-template FILE gives it a template");
+    const ModelFile file = open_model(path, options.limits.context, environment, options.limits.workers);
+    const ModelSettings settings{.context = options.limits.context};
+    announce_model(file, settings);
+    Model model(file, settings);
+    if (options.sampling.is_seed_drawn) note("seed: {}", options.sampling.options.seed);
+
+    const AnswerSettings how{.chat = options.chat.settings(),
+                             .sampling = options.sampling.options,
+                             .tokens = options.limits.tokens,
+                             .stop = options.limits.stop,
+                             .folds_thinking = options.chat.think == "fold",
+                             .reuse_prefix = !options.no_prefix_reuse};
+    Conversation conversation(model, text, how);
+    if (options.load) conversation.replace(llm::read_conversation(*options.load));
+    if (options.chat.system) conversation.set_system(*options.chat.system);
+    note("{}: /help lists commands, /exit or Ctrl-D ends", printable(file.name()));
+    return talk(conversation, options, file.name()) ? 0 : 1;
+}
+
+void declare_answers(CLI::App& app, ChatArguments& options) {
+    add_limit_flags(app, options.limits, "most tokens of one answer (default: what the context leaves)",
+                    "most tokens of the conversation (default: as many as the compiled model allows)");
+    app.add_flag("--no-prefix-reuse", options.no_prefix_reuse,
+                 "read the whole conversation again for every answer: the same text, only later");
+}
+
+}  // namespace
+
+Verb chat_verb() {
+    return {
+        .name = "chat",
+        .help = "talk with a model that follows instructions",
+        .examples = {"tessera chat SmolLM2-135M-Instruct.gguf",
+                     "tessera chat -m OUT.tsr --system \"Answer in one sentence.\" --temp 0.7 --top-p 0.9",
+                     "tessera chat OUT.tsr --load talk.json --think fold",
+                     "printf 'Hello!\\nWhat did I say?\\n' | tessera chat OUT.tsr"},
+        .declare = [](CLI::App& app, const Environment& environment) -> Job {
+            const auto options = std::make_shared<ChatArguments>();
+            add_model_argument(app, options->model);
+            auto* prompt =
+                app.add_option("-p,--prompt", options->prompt, "say this first")->type_name("TEXT");
+            app.add_option("-f,--file", options->file, "say the text of a file first")
+                ->excludes(prompt)
+                ->check(not_empty())
+                ->type_name("FILE");
+            app.add_option("--load", options->load, "go on with a conversation that /save wrote")
+                ->check(not_empty())
+                ->type_name("FILE");
+            add_chat_flags(app, options->chat);
+            declare_answers(app, *options);
+            add_sampling_flags(app, options->sampling);
+            return [options, &environment] { return run(*options, environment); };
+        }};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "jinja/ast.h"
+#include "jinja/token_stream.h"
+
+namespace tessera::jinja {
+
+/// Parses expressions, by recursive descent in the order of Jinja2:
+///
+///     if-else > or > and > not > comparison, in > + - > ~ > * / // % > ** > unary > . [] () > | is
+class ExpressionParser {
+public:
+    explicit ExpressionParser(TokenStream& tokens) : tokens_(tokens) {}
+
+    /// `with_condition`: "a if b else c" is one expression; not in the header of a loop, whose `if` is a
+    /// filter.
+    ExpressionPtr expression(bool with_condition = true);
+    /// Several expressions with commas between are a tuple.
+    ExpressionPtr tuple(bool with_condition = true);
+    /// What follows the name of a filter or of a macro: "(a, b=c)".
+    CallArguments arguments();
+    /// The name of a filter, which must be known, and its arguments; the input is absent.
+    FilterCall filter();
+    Target target(bool several);
+
+    /// Names that were read since the last call.
+    std::set<std::string> take_names() { return std::exchange(names_, {}); }
+    void add_names(const std::set<std::string>& names) { names_.insert(names.begin(), names.end()); }
+
+private:
+    class Nesting {
+    public:
+        explicit Nesting(ExpressionParser& parser);
+        ~Nesting() { --parser_.depth_; }
+        Nesting(const Nesting&) = delete;
+        Nesting& operator=(const Nesting&) = delete;
+
+    private:
+        ExpressionParser& parser_;
+    };
+
+    ExpressionPtr make(Position position, Expression::Node node) const;
+    ExpressionPtr disjunction();
+    ExpressionPtr conjunction();
+    ExpressionPtr negation();
+    ExpressionPtr comparison();
+    ExpressionPtr sum();
+    ExpressionPtr concatenation();
+    ExpressionPtr product();
+    ExpressionPtr power();
+    ExpressionPtr unary(bool with_filters);
+    ExpressionPtr primary();
+    ExpressionPtr postfix(ExpressionPtr value);
+    ExpressionPtr filters(ExpressionPtr value);
+    ExpressionPtr subscript(ExpressionPtr value);
+    ExpressionPtr test(ExpressionPtr value);
+    ExpressionPtr list();
+    ExpressionPtr dict();
+    bool ends_tuple() const;
+
+    TokenStream& tokens_;
+    int depth_ = 0;
+    std::set<std::string> names_;
+};
+
+}  // namespace tessera::jinja

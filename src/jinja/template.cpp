@@ -1,0 +1,26 @@
+#include "jinja/template.h"
+
+#include "jinja/evaluator.h"
+#include "jinja/parser.h"
+
+namespace tessera::jinja {
+
+struct Template::Contents {
+    std::string where;
+    Body body;
+};
+
+Template Template::parse(std::string_view source, std::string where) {
+    Template result;
+    Body body = tessera::jinja::parse(source, where);
+    result.contents_ = std::make_shared<const Contents>(Contents{std::move(where), std::move(body)});
+    return result;
+}
+
+Text Template::render(const Variables& variables, const RenderSettings& settings) const {
+    Context context(contents_->where, settings.limits, settings.now);
+    Evaluator evaluator(context, variables);
+    return evaluator.render(contents_->body);
+}
+
+}  // namespace tessera::jinja
