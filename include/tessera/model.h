@@ -70,6 +70,7 @@ public:
     std::vector<TokenId> chat_ends() const;
 
 private:
+    friend class Engine;
     friend class Model;
     friend std::vector<BenchCase> bench(std::span<const ModelFile>, const BenchSettings&);
     struct Contents;

@@ -10,6 +10,7 @@
 #include "tessera/bench.h"
 #include "tessera/chat.h"
 #include "tessera/compile.h"
+#include "tessera/engine.h"
 #include "tessera/error.h"
 #include "tessera/generation.h"
 #include "tessera/model.h"

@@ -47,6 +47,7 @@ Verb perplexity_verb();
 Verb retarget_verb();
 Verb run_verb();
 Verb schedule_verb();
+Verb serve_verb();
 Verb tiles_verb();
 Verb tokenize_verb();
 Verb verify_verb();

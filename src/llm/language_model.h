@@ -17,7 +17,7 @@ public:
     /// of this CPU, machine/probe.h), does not allow the options, or needs more memory than there is
     /// (llm/memory_need.h).
     LanguageModel(std::shared_ptr<const runtime::Artefact> artefact, const std::set<std::string>& features,
-                  const SessionOptions& options);
+                  const SessionOptions& options, const runtime::ProgramOptions& program = {});
 
     const runtime::Artefact& artefact() const { return *artefact_; }
     Session& session() { return session_; }

@@ -27,9 +27,14 @@ int64_t context_of(const runtime::Manifest& manifest, const StepInterface& step,
 int64_t pages_of(const runtime::Manifest& manifest, const StepInterface& step,
                  const SessionOptions& options) {
     const DimSymbol& limit = step.limits[StepInterface::kP];
-    TESSERA_CHECK(options.sequences > 0 && options.chunk >= 0);
+    TESSERA_CHECK(options.sequences > 0 && options.chunk >= 0 && options.cached >= 0);
     const int64_t of_one = (context_of(manifest, step, options) + step.page_size - 1) / step.page_size;
-    int64_t pages = std::max(limit.low, of_one * options.sequences);
+    const int64_t of_all = of_one * options.sequences;
+    const int64_t wanted =
+        options.cached == 0
+            ? of_all
+            : std::clamp((options.cached + step.page_size - 1) / step.page_size, of_one, of_all);
+    int64_t pages = std::max(limit.low, wanted);
     pages = (pages + limit.multiple_of - 1) / limit.multiple_of * limit.multiple_of;
     if (pages > limit.high)
         throw Error(manifest.model, "",

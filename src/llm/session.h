@@ -23,8 +23,11 @@ struct SequenceId {
 
 struct SessionOptions {
     int64_t context = 0;    ///< tokens of the longest sequence; 0: as many as the model allows
-    int64_t sequences = 1;  ///< open at one time; memory for all of them at full length is set aside
+    int64_t sequences = 1;  ///< open at one time
     int64_t chunk = 0;      ///< most tokens of one sequence in one step; 0: as many as the code takes
+    /// Tokens that the cache holds of all sequences together, at least one of full length; 0: all of them at
+    /// full length. Whoever gives less has to see to it that the pages suffice (llm/batch_engine.h).
+    int64_t cached = 0;
 };
 
 /// The tokens that one call adds to one sequence.
@@ -86,6 +89,16 @@ public:
     int64_t longest_small_step() const;
     int64_t vocabulary() const { return interface_.vocabulary; }
     int64_t free_pages() const { return allocator_.available(); }
+    int64_t pages() const { return pages_; }  ///< of the cache
+    /// Pages that so many tokens of one sequence take.
+    int64_t pages_for(int64_t tokens) const {
+        return (tokens + interface_.page_size - 1) / interface_.page_size;
+    }
+    int64_t page_size() const { return interface_.page_size; }
+    /// Limits of one step: tokens, rows of logits, and sequences.
+    int64_t most_tokens() const { return interface_.limits[StepInterface::kT].high; }
+    int64_t most_rows() const { return most_rows_; }
+    int64_t most_sequences() const { return interface_.limits[StepInterface::kB].high; }
     const runtime::Manifest& manifest() const { return manifest_; }
 
 private:

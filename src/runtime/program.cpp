@@ -24,6 +24,7 @@ LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
                              const ProgramOptions& options)
     : artefact_(std::move(artefact)), library_(artefact_->code(), artefact_->where()) {
     resolve_entries();
+    if (options.one_specialisation) first_specialisation_ = entries_.size() - 1;
     allocate_states(state_symbols);
     int64_t arena_bytes = 0;
     for (const auto& specialisation : manifest().specialisations)
@@ -86,7 +87,7 @@ void LoadedProgram::check_symbols(std::span<const int64_t> symbols) const {
 
 size_t LoadedProgram::specialisation_for(std::span<const int64_t> symbols) const {
     const auto& specialisations = manifest().specialisations;
-    for (size_t s = 0; s < specialisations.size(); ++s) {
+    for (size_t s = first_specialisation_; s < specialisations.size(); ++s) {
         bool holds = true;
         for (size_t i = 0; i < symbols.size() && holds; ++i) {
             const Manifest::Bounds& bounds =

@@ -19,6 +19,9 @@ namespace tessera::runtime {
 
 struct ProgramOptions {
     bool pin = true;  ///< every worker to a processor of its own, if there are enough
+    /// Computes every step with the last specialisation, which has the bounds of the graph. Specialisations
+    /// may round differently; within one, the rows of a token do not depend on the other tokens of its step.
+    bool one_specialisation = false;
 };
 
 /// The code of an artefact, loaded, with state of its own. Not to be called by two threads at once; several
@@ -71,6 +74,7 @@ private:
     std::vector<unsigned char*> state_addresses_;
     AnonymousMemory arena_;  ///< of the largest specialisation
     bool lacks_processors_ = false;
+    size_t first_specialisation_ = 0;  ///< those before it are not called
     int64_t steps_ = 0;
     std::unique_ptr<WorkerTeam> team_;  ///< null if the caller is the only worker; ends before the members
                                         ///< that it uses

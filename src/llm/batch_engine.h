@@ -1,0 +1,131 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "llm/kept_prefixes.h"
+#include "llm/pcg32.h"
+#include "llm/session.h"
+#include "tessera/error.h"
+#include "tessera/generation.h"
+
+namespace tessera::llm {
+
+struct BatchOptions {
+    int64_t sequences = 1;       ///< that run at one time: at most those of the session
+    int64_t prompt_chunk = 128;  ///< most tokens of prompts in one step; a step takes that much longer
+    int64_t step_tokens = 0;     ///< most tokens of one step; 0: as many as the code takes
+    bool reuse_prefix = true;    ///< keeps the keys and values of ended texts while nobody needs their pages
+};
+
+/// How a request ended.
+struct BatchEnd {
+    StopReason reason = StopReason::kMaxTokens;
+    bool is_late = false;        ///< interrupted by its deadline
+    std::optional<Error> fault;  ///< what failed; the other requests go on
+    int64_t prompt_tokens = 0;   ///< that were computed
+    int64_t reused_tokens = 0;   ///< of the prompt, that were not
+    int64_t generated_tokens = 0;
+};
+
+/// A text that is wanted. The callbacks come from BatchEngine::step, and must not throw.
+struct BatchRequest {
+    std::vector<TokenId> prompt;
+    int64_t max_tokens = 128;
+    SamplingOptions sampling = {};
+    std::vector<TokenId> stop_ids = {};
+    std::optional<std::chrono::steady_clock::time_point> deadline = {};
+    /// Told the logits after every token of the prompt, by its position. Without it only those after the last
+    /// are computed.
+    std::function<void(int64_t position, std::span<const float> logits)> on_prompt = {};
+    /// Told every id of the text with the logits that it was chosen by. True: the text ends with it.
+    std::function<bool(TokenId id, std::span<const float> logits)> on_token = {};
+    std::function<void(const BatchEnd&)> on_end = {};  ///< called once, last
+};
+
+/// Many texts in the making over one session: every step is a batch of one token of each text that has begun,
+/// and a chunk of the prompts of those that have not. Source: Yu et al., "Orca: A Distributed Serving System
+/// for Transformer-Based Generative Models" (OSDI 2022), 3.2, iteration-level scheduling; prompts in chunks
+/// beside it: Agrawal et al., "Taming Throughput-Latency Tradeoff in LLM Inference with Sarathi-Serve"
+/// (2024).
+///
+///     step     1          2          3          4
+///     A        prompt     a1         a2         a3 end
+///     B                   prompt     prompt     b1        a longer prompt than one chunk
+///     C                              waits      prompt    until pages for its longest text are free
+///
+/// A request begins in the order of arrival, once the pages of its longest possible text are free: a text
+/// that has begun is never put off. The draws of a request depend on its seed and its logits alone.
+class BatchEngine {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    /// @throws Error if the options ask for more than a step can have.
+    BatchEngine(Session& session, const BatchOptions& options);
+    BatchEngine(const BatchEngine&) = delete;
+    BatchEngine& operator=(const BatchEngine&) = delete;
+    ~BatchEngine();
+
+    /// Reads only what never changes: any thread may call it. @throws Error naming what cannot be computed.
+    void check(const BatchRequest& request) const;
+    /// Puts a request behind those that wait. @return its number. @throws as check
+    uint64_t submit(BatchRequest request);
+    /// Ends a request before the next step, whose pages are then free. Nothing happens if it has ended.
+    void cancel(uint64_t number);
+
+    /// Computes one step. @return whether there was anything to do. @throws Error if the step failed: all
+    /// requests that took part have ended then.
+    bool step();
+
+    int64_t running() const { return static_cast<int64_t>(running_.size()); }
+    int64_t waiting() const { return static_cast<int64_t>(waiting_.size()); }
+    /// Pages that no running text needs: free ones, and those of kept prefixes.
+    int64_t available_pages() const { return session_.pages() - reserved_pages_; }
+
+private:
+    struct Text {
+        uint64_t number;
+        BatchRequest request;
+        Pcg32 random;
+        bool is_cancelled = false;
+        SequenceId sequence = {};
+        int64_t reserved_pages = 0;
+        std::vector<TokenId> history = {};  ///< prompt and text
+        size_t computed = 0;                ///< tokens of `history` that are in the cache
+        bool has_ended = false;
+        BatchEnd end = {};
+    };
+    /// The part of a text that a step computes.
+    struct Share {
+        Text* text;
+        size_t first;  ///< in the history
+    };
+
+    static void finish(Text& text, StopReason reason);
+    void remove_stopped();
+    void admit();
+    bool begin(Text& text);
+    void end(Text& text);
+    int64_t step_tokens() const;
+    std::vector<Addition> next_batch(std::vector<Share>& shares);
+    void take(Text& text, size_t position, std::span<const float> logits);
+    void accept(Text& text, TokenId id, std::span<const float> logits);
+    void run(const std::vector<Addition>& batch, const std::vector<Share>& shares);
+
+    Session& session_;
+    BatchOptions options_;
+    KeptPrefixes kept_;
+    uint64_t next_number_ = 0;
+    int64_t reserved_pages_ = 0;
+    std::deque<Text> waiting_;
+    std::list<Text> running_;  ///< in the order of arrival
+};
+
+}  // namespace tessera::llm

@@ -1,0 +1,83 @@
+#include "serve/answer_json.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "support/printable.h"
+
+namespace tessera::serve {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+int64_t characters(const std::string& bytes) {
+    return std::count_if(bytes.begin(), bytes.end(),
+                         [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
+}
+
+Json byte_list(const std::string& bytes) {
+    Json list = Json::array();
+    for (const char byte : bytes) list.push_back(static_cast<unsigned char>(byte));
+    return list;
+}
+
+Json number_or_null(const std::optional<double>& number) {
+    return number ? Json(*number) : Json(nullptr);
+}
+
+}  // namespace
+
+std::string token_text(const std::string& bytes) {
+    if (valid_utf8(bytes) == bytes) return bytes;
+    std::string text = "bytes:";
+    for (const char byte : bytes) text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    return text;
+}
+
+Json completion_logprobs(const std::vector<TokenReport>& tokens, int64_t& offset) {
+    Json texts = Json::array(), values = Json::array(), alternatives = Json::array(), offsets = Json::array();
+    for (const TokenReport& token : tokens) {
+        texts.push_back(token_text(token.bytes));
+        values.push_back(number_or_null(token.log_probability));
+        offsets.push_back(offset);
+        offset += characters(token.bytes);
+        Json likeliest = token.log_probability ? Json::object() : Json(nullptr);
+        for (const TokenProbability& other : token.likeliest)
+            likeliest.emplace(token_text(other.bytes), other.log_probability);
+        alternatives.push_back(std::move(likeliest));
+    }
+    return {{"tokens", std::move(texts)},
+            {"token_logprobs", std::move(values)},
+            {"top_logprobs", std::move(alternatives)},
+            {"text_offset", std::move(offsets)}};
+}
+
+Json chat_logprobs(const std::vector<TokenReport>& tokens) {
+    Json content = Json::array();
+    for (const TokenReport& token : tokens) {
+        Json likeliest = Json::array();
+        for (const TokenProbability& other : token.likeliest)
+            likeliest.push_back({{"token", token_text(other.bytes)},
+                                 {"logprob", other.log_probability},
+                                 {"bytes", byte_list(other.bytes)}});
+        content.push_back({{"token", token_text(token.bytes)},
+                           {"logprob", number_or_null(token.log_probability)},
+                           {"bytes", byte_list(token.bytes)},
+                           {"top_logprobs", std::move(likeliest)}});
+    }
+    return {{"content", std::move(content)}, {"refusal", nullptr}};
+}
+
+const char* finish_reason(StopReason reason) {
+    return reason == StopReason::kStopId || reason == StopReason::kStopString ? "stop" : "length";
+}
+
+Json json_of(const Usage& usage) {
+    return {{"prompt_tokens", usage.prompt_tokens},
+            {"completion_tokens", usage.completion_tokens},
+            {"total_tokens", usage.prompt_tokens + usage.completion_tokens},
+            {"prompt_tokens_details", {{"cached_tokens", usage.reused_tokens}}}};
+}
+
+}  // namespace tessera::serve

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tessera/engine.h"
+
+/// The parts of OpenAI's answers.
+namespace tessera::serve {
+
+/// A token as text: itself if it is whole characters, else "bytes:\xf0\x9f".
+std::string token_text(const std::string& bytes);
+
+/// `logprobs` of a completion: lists of tokens, of their log probabilities, of alternatives by text, and of
+/// the characters before each. `offset`: characters before the first.
+nlohmann::ordered_json completion_logprobs(const std::vector<TokenReport>& tokens, int64_t& offset);
+/// `logprobs` of a chat.
+nlohmann::ordered_json chat_logprobs(const std::vector<TokenReport>& tokens);
+
+/// "stop" where the model or a stop string ended the text, "length" where there was no room.
+const char* finish_reason(StopReason reason);
+
+struct Usage {
+    int64_t prompt_tokens = 0;
+    int64_t reused_tokens = 0;
+    int64_t completion_tokens = 0;
+};
+nlohmann::ordered_json json_of(const Usage& usage);
+
+}  // namespace tessera::serve

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+namespace tessera::serve {
+
+/// A refusal, in the form of OpenAI's API. Thrown where a request turns out to be wrong, and answered to the
+/// client.
+struct ApiError {
+    int status = 400;  ///< of HTTP
+    std::string message;
+    std::string param = {};  ///< the field of the request; may be empty
+    std::string code = {};   ///< may be empty
+    int retry_after = 0;     ///< seconds, for the header Retry-After; 0: none
+};
+
+/// {"error": {"message": .., "type": .., "param": .., "code": ..}}; the type follows from the status.
+std::string print(const ApiError& error);
+
+}  // namespace tessera::serve

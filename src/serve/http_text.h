@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "serve/reply.h"
+
+/// HTTP as text: what the server writes, and the targets that it reads.
+namespace tessera::serve {
+
+struct Framing {
+    bool keeps_alive = true;  ///< the connection takes another request
+    bool is_head = false;     ///< the request was HEAD: no body follows
+    bool in_chunks = true;    ///< of streams; HTTP/1.0 has none, and ends with the connection
+};
+
+/// A whole answer.
+std::string print(const Reply& reply, const Framing& framing);
+/// The head of an event stream, a piece of it, and its end.
+std::string print_stream_head(const Framing& framing);
+std::string print_piece(std::string_view piece, const Framing& framing);
+std::string print_stream_end(const Framing& framing);
+
+/// "/v1/models/a%2Fb?x=y" is "/v1/models/a/b". A % that no two digits follow stays.
+std::string path_of(std::string_view target);
+
+}  // namespace tessera::serve

@@ -1,0 +1,137 @@
+#include "serve/parse_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include "support/error.h"
+
+namespace tessera::serve {
+namespace {
+
+/// As deep as the schema of OpenAI and a little more; token ids are values.
+constexpr JsonBounds kBodyBounds{
+    .bytes = size_t{64} << 20, .values = 2'000'000, .depth = 16, .word = size_t{64} << 20};
+constexpr int64_t kMostTokensAsked = int64_t{1} << 24;
+constexpr size_t kMostStops = 16;
+
+/// They are about accounts, or about tools, and change no answer of this server.
+constexpr std::array<std::string_view, 9> kIgnored = {"model",
+                                                      "user",
+                                                      "metadata",
+                                                      "store",
+                                                      "service_tier",
+                                                      "parallel_tool_calls",
+                                                      "prompt_cache_key",
+                                                      "safety_identifier",
+                                                      "prompt_cache_retention"};
+
+bool is_text(const JsonCursor& field, std::string_view text) {
+    return field.is_string() && field.string() == text;
+}
+
+void refuse_unsupported(const JsonCursor& root) {
+    for (const char* name : {"tools", "functions"})
+        if (const auto field = root.find(name); field && !field->is_empty())
+            refuse_field(*field, "tools are not supported by this server: send the request without them");
+    for (const char* name : {"tool_choice", "function_call"})
+        if (const auto field = root.find(name); field && !is_text(*field, "none") && !is_text(*field, "auto"))
+            refuse_field(*field, "tools are not supported by this server: only \"none\" and \"auto\"");
+    for (const char* name : {"n", "best_of"})
+        if (const auto field = root.find(name); field && field->integer(1, 128) != 1)
+            refuse_field(*field, "several choices for one prompt are not supported: send several requests");
+    if (const auto field = root.find("response_format"); field && !is_text(field->at("type"), "text"))
+        refuse_field(*field, "only the format {\"type\": \"text\"} is supported");
+    if (const auto field = root.find("suffix"); field && !field->is_empty())
+        refuse_field(*field, "text after the completion is not supported");
+    if (const auto field = root.find("modalities"))
+        for (const JsonCursor& item : field->items())
+            if (!is_text(item, "text")) refuse_field(*field, "the model reads and writes text alone");
+}
+
+void read_biases(const JsonCursor& field, SamplingOptions& sampling) {
+    for (const std::string& key : field.keys()) {
+        TokenId id = -1;
+        const char* const end = key.data() + key.size();
+        const auto [last, error] = std::from_chars(key.data(), end, id);
+        if (error != std::errc{} || last != end || id < 0)
+            field.fail(fmt::format("has the key {}, expected the id of a token", key.substr(0, 20)));
+        sampling.logit_bias.emplace_back(id, field.at(key).real(-100, 100));
+    }
+}
+
+std::vector<std::string> read_stops(const JsonCursor& field) {
+    std::vector<std::string> stops;
+    if (field.is_string())
+        stops.push_back(field.string());
+    else
+        for (const JsonCursor& item : field.items()) stops.push_back(item.string());
+    if (stops.size() > kMostStops)
+        field.fail(fmt::format("has {} strings, expected at most {}", stops.size(), kMostStops));
+    if (std::find(stops.begin(), stops.end(), "") != stops.end()) field.fail("has an empty string");
+    return stops;
+}
+
+SamplingOptions read_sampling(const JsonCursor& root) {
+    SamplingOptions sampling{.temperature = 1};
+    const auto read = [&](const char* name, double low, double high, double& value) {
+        if (const auto field = root.find(name)) value = field->real(low, high);
+    };
+    read("temperature", 0, 100, sampling.temperature);
+    read("top_p", 0, 1, sampling.top_p);
+    // No probability at all is the most probable token alone.
+    sampling.top_p = std::max(sampling.top_p, std::numeric_limits<double>::min());
+    read("min_p", 0, 1, sampling.min_p);
+    read("typical_p", std::numeric_limits<double>::min(), 1, sampling.typical_p);
+    read("frequency_penalty", -2, 2, sampling.frequency_penalty);
+    read("presence_penalty", -2, 2, sampling.presence_penalty);
+    read("repetition_penalty", 0.01, 100, sampling.repetition_penalty);
+    if (const auto field = root.find("top_k")) sampling.top_k = std::max<int64_t>(0, field->integer(-1));
+    if (const auto field = root.find("logit_bias")) read_biases(*field, sampling);
+    return sampling;
+}
+
+}  // namespace
+
+void refuse_field(const JsonCursor& field, std::string_view why) {
+    throw ApiError{.message = fmt::format("{}: {}", field.place(), why),
+                   .param = field.place(),
+                   .code = "unsupported_parameter"};
+}
+
+void read_body(std::string_view body, const std::function<void(const JsonCursor&)>& read) {
+    try {
+        const JsonCursor root = parse_json(body, "body", kBodyBounds);
+        if (!root.is_object()) root.fail_expected("an object");
+        read(root);
+        for (const std::string_view name : kIgnored) (void)root.find(name);
+        if (const auto unread = root.unread(); !unread.empty())
+            throw ApiError{.message = fmt::format("unknown field: {}", unread.front().place()),
+                           .param = unread.front().place(),
+                           .code = "unknown_parameter"};
+    } catch (const Error& error) {
+        throw ApiError{.message = error.entity.empty() ? "the body " + error.problem
+                                                       : error.entity + ": " + error.problem,
+                       .param = error.entity,
+                       .code = {}};
+    }
+}
+
+TextRequest read_text_fields(const JsonCursor& root) {
+    refuse_unsupported(root);
+    TextRequest text;
+    text.sampling = read_sampling(root);
+    for (const char* name : {"max_tokens", "max_completion_tokens"})
+        if (const auto field = root.find(name)) text.max_tokens = field->integer(0, kMostTokensAsked);
+    if (const auto field = root.find("seed")) text.seed = static_cast<uint64_t>(field->integer());
+    if (const auto field = root.find("stop")) text.stop = read_stops(*field);
+    text.streams = root.boolean_or("stream", false);
+    if (const auto field = root.find("stream_options")) {
+        text.includes_usage = field->boolean_or("include_usage", false);
+        (void)field->boolean_or("include_obfuscation", false);
+    }
+    return text;
+}
+
+}  // namespace tessera::serve

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "serve/parse_request.h"
+#include "support/json.h"
+
+namespace tessera::serve {
+
+/// Reads a body with `read`, and refuses fields that nobody has asked for. @throws ApiError
+void read_body(std::string_view body, const std::function<void(const JsonCursor& root)>& read);
+/// Reads the fields of TextRequest but `likeliest`. @throws ApiError
+TextRequest read_text_fields(const JsonCursor& root);
+/// @throws ApiError with the code `unsupported_parameter`
+[[noreturn]] void refuse_field(const JsonCursor& field, std::string_view why);
+
+}  // namespace tessera::serve

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "serve/api_error.h"
+#include "tessera/chat.h"
+#include "tessera/generation.h"
+
+/// The bodies of requests. Everything here is pure: text in, values out.
+namespace tessera::serve {
+
+/// A prompt as text, or as the ids of its tokens.
+using Prompt = std::variant<std::string, std::vector<TokenId>>;
+
+/// What /v1/completions and /v1/chat/completions have in common.
+struct TextRequest {
+    std::optional<int64_t> max_tokens;
+    SamplingOptions sampling = {.temperature = 1};
+    std::optional<uint64_t> seed;  ///< unset: the server draws one
+    std::vector<std::string> stop;
+    bool streams = false;
+    bool includes_usage = false;       ///< of a stream: a last chunk with the counts of tokens
+    std::optional<int64_t> likeliest;  ///< log probabilities are wanted, with so many alternatives
+};
+
+struct CompletionRequest {
+    TextRequest text;
+    std::vector<Prompt> prompts;  ///< at least one; each gets a choice of its own
+    bool echoes = false;          ///< the answers begin with their prompts
+};
+
+struct ChatRequest {
+    TextRequest text;
+    std::vector<ChatMessage> messages;  ///< at least one
+    std::optional<bool> thinks;         ///< ChatSettings::thinks
+};
+
+/// Prompts of one request.
+inline constexpr size_t kMostPrompts = 64;
+
+/// @throws ApiError with status 400 for a body that is no such request, has a field that is not known, or
+/// asks for what the server does not have: tools, several choices, images, formats
+CompletionRequest parse_completion(std::string_view body);
+ChatRequest parse_chat(std::string_view body);
+
+}  // namespace tessera::serve

@@ -1,0 +1,143 @@
+#include "serve/parse_request.h"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tessera::serve {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+template <typename Parse>
+ApiError refusal(Parse parse, const std::string& body) {
+    try {
+        (void)parse(body);
+    } catch (const ApiError& error) {
+        return error;
+    }
+    ADD_FAILURE() << "accepted " << body;
+    return {};
+}
+ApiError completion_refusal(const std::string& fields) {
+    return refusal(parse_completion, R"({"prompt": "a", )" + fields + "}");
+}
+ApiError chat_refusal(const std::string& fields) {
+    return refusal(parse_chat, R"({"messages": [{"role": "user", "content": "a"}], )" + fields + "}");
+}
+
+TEST(ParseRequest, DefaultsOfACompletion) {
+    const CompletionRequest request = parse_completion(R"({"prompt": "Once"})");
+    EXPECT_THAT(request.prompts, ElementsAre(Prompt("Once")));
+    EXPECT_FALSE(request.echoes || request.text.streams || request.text.includes_usage);
+    EXPECT_FALSE(request.text.max_tokens || request.text.seed || request.text.likeliest);
+    EXPECT_EQ(request.text.sampling.temperature, 1);
+    EXPECT_EQ(request.text.sampling.top_p, 1);
+    EXPECT_TRUE(request.text.stop.empty());
+}
+
+TEST(ParseRequest, EveryFieldOfACompletion) {
+    const CompletionRequest request = parse_completion(R"({
+        "model": "m", "prompt": [[1, 2], "b"], "max_tokens": 7, "temperature": 0.5, "top_p": 0, "top_k": 4,
+        "min_p": 0.1, "typical_p": 0.9, "frequency_penalty": 1, "presence_penalty": -1, "seed": -3,
+        "repetition_penalty": 1.5, "logit_bias": {"5": -100}, "stop": ["x", "yz"], "stream": true,
+        "stream_options": {"include_usage": true}, "echo": true, "logprobs": 2, "n": 1, "best_of": 1,
+        "user": "u", "suffix": null, "tools": [], "response_format": {"type": "text"}})");
+    EXPECT_THAT(request.prompts, ElementsAre(Prompt(std::vector<TokenId>{1, 2}), Prompt("b")));
+    EXPECT_TRUE(request.echoes && request.text.streams && request.text.includes_usage);
+    EXPECT_EQ(request.text.max_tokens, 7);
+    EXPECT_EQ(request.text.seed, static_cast<uint64_t>(-3));
+    EXPECT_EQ(request.text.likeliest, 2);
+    EXPECT_THAT(request.text.stop, ElementsAre("x", "yz"));
+    const SamplingOptions& sampling = request.text.sampling;
+    EXPECT_EQ(sampling.temperature, 0.5);
+    EXPECT_EQ(sampling.top_p, std::numeric_limits<double>::min());
+    EXPECT_EQ(sampling.top_k, 4);
+    EXPECT_EQ(sampling.min_p, 0.1);
+    EXPECT_EQ(sampling.typical_p, 0.9);
+    EXPECT_EQ(sampling.frequency_penalty, 1);
+    EXPECT_EQ(sampling.presence_penalty, -1);
+    EXPECT_EQ(sampling.repetition_penalty, 1.5);
+    EXPECT_THAT(sampling.logit_bias, ElementsAre(std::pair<TokenId, double>(5, -100)));
+}
+
+TEST(ParseRequest, Chats) {
+    const ChatRequest request = parse_chat(R"({
+        "messages": [{"role": "developer", "content": "Be brief."},
+                     {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+                     {"role": "assistant", "content": "c", "tool_calls": null}],
+        "max_completion_tokens": 3, "logprobs": true, "top_logprobs": 4, "tool_choice": "auto",
+        "chat_template_kwargs": {"enable_thinking": false}})");
+    EXPECT_THAT(request.messages, ElementsAre(ChatMessage{"system", "Be brief."}, ChatMessage{"user", "ab"},
+                                              ChatMessage{"assistant", "c"}));
+    EXPECT_EQ(request.text.max_tokens, 3);
+    EXPECT_EQ(request.text.likeliest, 4);
+    EXPECT_EQ(request.thinks, false);
+    EXPECT_EQ(
+        parse_chat(R"({"messages": [{"role": "user", "content": ""}], "logprobs": true})").text.likeliest, 0);
+}
+
+TEST(ParseRequest, WhatTheServerDoesNotHaveIsRefusedByName) {
+    const auto expect = [](const ApiError& error, const std::string& param, const std::string& message) {
+        EXPECT_EQ(error.status, 400);
+        EXPECT_EQ(error.code, "unsupported_parameter") << error.message;
+        EXPECT_EQ(error.param, param);
+        EXPECT_THAT(error.message, HasSubstr(message));
+    };
+    expect(chat_refusal(R"("tools": [{"type": "function"}])"), "tools", "tools are not supported");
+    expect(chat_refusal(R"("tool_choice": "required")"), "tool_choice", "tools are not supported");
+    expect(chat_refusal(R"("response_format": {"type": "json_object"})"), "response_format", "text");
+    expect(chat_refusal(R"("modalities": ["text", "audio"])"), "modalities", "text alone");
+    expect(completion_refusal(R"("n": 2)"), "n", "several choices");
+    expect(completion_refusal(R"("best_of": 3)"), "best_of", "several choices");
+    expect(completion_refusal(R"("suffix": "x")"), "suffix", "not supported");
+    expect(refusal(parse_chat, R"({"messages": [{"role": "tool", "content": "x"}]})"), "messages[0].role",
+           "tools are not supported");
+    expect(refusal(parse_chat, R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})"),
+           "messages[0].content[0].type", "text alone");
+}
+
+TEST(ParseRequest, WrongFieldsAreNamed) {
+    const auto expect = [](const ApiError& error, const std::string& param) {
+        EXPECT_EQ(error.status, 400);
+        EXPECT_EQ(error.param, param) << error.message;
+        EXPECT_THAT(error.message, HasSubstr(param));
+    };
+    expect(completion_refusal(R"("temperature": -1)"), "temperature");
+    expect(completion_refusal(R"("temperature": "hot")"), "temperature");
+    expect(completion_refusal(R"("max_tokens": -1)"), "max_tokens");
+    expect(completion_refusal(R"("max_tokens": 1e30)"), "max_tokens");
+    expect(completion_refusal(R"("stop": [""])"), "stop");
+    expect(completion_refusal(R"("stop": 3)"), "stop");
+    expect(completion_refusal(R"("logit_bias": {"x": 1})"), "logit_bias");
+    expect(completion_refusal(R"("logprobs": 21)"), "logprobs");
+    expect(completion_refusal(R"("streams": true)"), "streams");
+    expect(chat_refusal(R"("top_logprobs": 2)"), "top_logprobs");
+    expect(refusal(parse_completion, R"({"prompt": []})"), "prompt");
+    expect(refusal(parse_completion, R"({"prompt": [-1]})"), "prompt[0]");
+    expect(refusal(parse_chat, R"({"messages": []})"), "messages");
+    expect(refusal(parse_chat, R"({"messages": [{"role": "robot", "content": "x"}]})"), "messages[0].role");
+    expect(refusal(parse_chat, R"({"messages": [{"role": "user"}]})"), "messages[0].content");
+}
+
+TEST(ParseRequest, BodiesThatAreNoObjects) {
+    for (const char* body : {"", "{", "[]", "1", "{\"prompt\": \"a\", \"prompt\": \"b\"}", "\xff", "{}"}) {
+        EXPECT_EQ(refusal(parse_completion, body).status, 400) << body;
+        EXPECT_EQ(refusal(parse_chat, body).status, 400) << body;
+    }
+    EXPECT_EQ(refusal(parse_chat, std::string(100'000, '[')).status, 400);
+}
+
+TEST(ParseRequest, ErrorsAreInTheFormOfOpenAi) {
+    EXPECT_EQ(print(ApiError{.message = "no \xff", .param = "n", .code = "c"}),
+              R"({"error":{"message":"no �","type":"invalid_request_error","param":"n","code":"c"}})");
+    EXPECT_EQ(print(ApiError{.status = 503, .message = "m"}),
+              R"({"error":{"message":"m","type":"overloaded_error","param":null,"code":null}})");
+}
+
+}  // namespace
+}  // namespace tessera::serve
