@@ -23,10 +23,68 @@ struct Undefined {
 };
 struct None {};
 
+enum class ListKind { kList, kTuple, kGenerator, kView, kRange };
+struct List;
+struct Dict;
+struct Namespace;
+struct Loop;
+struct Callable;
+
+/// A value of a template. All but namespaces and loops are immutable, as in the sandbox of `transformers`.
+class Value {
+public:
+    using Variant =
+        std::variant<Undefined, None, bool, int64_t, double, std::shared_ptr<const Text>,
+                     std::shared_ptr<const List>, std::shared_ptr<const Dict>, std::shared_ptr<Namespace>,
+                     std::shared_ptr<Loop>, std::shared_ptr<const Callable>>;
+
+    Value() : variant_(Undefined{}) {}
+    Value(Variant variant) : variant_(std::move(variant)) {}
+    static Value none() { return Value(None{}); }
+    static Value undefined(std::string name) { return Value(Undefined{std::move(name)}); }
+    static Value of(bool value) { return Value(value); }
+    static Value of(int64_t value) { return Value(value); }
+    static Value of(double value) { return Value(value); }
+    static Value of(Text text) { return Value(std::make_shared<const Text>(std::move(text))); }
+    /// Of the template, or of those who call it.
+    static Value text(std::string_view bytes) { return of(Text(std::string(bytes))); }
+    /// Of a message.
+    static Value foreign(std::string_view bytes) { return of(Text(std::string(bytes), Origin::kForeign)); }
+    static Value list(std::vector<Value> items, ListKind kind = ListKind::kList);
+    static Value dict(std::vector<std::pair<Value, Value>> items);
+    /// Of names and values.
+    static Value object(const std::vector<std::pair<std::string, Value>>& items);
+
+    const Variant& variant() const { return variant_; }
+    bool is_undefined() const { return std::holds_alternative<Undefined>(variant_); }
+    bool is_none() const { return std::holds_alternative<None>(variant_); }
+    const bool* boolean() const { return std::get_if<bool>(&variant_); }
+    const Text* text() const { return pointee<const Text>(); }
+    const List* list() const { return pointee<const List>(); }
+    const Dict* dict() const { return pointee<const Dict>(); }
+    Namespace* as_namespace() const { return pointee<Namespace>(); }
+    std::shared_ptr<Loop> loop() const;
+    const Callable* callable() const { return pointee<const Callable>(); }
+    /// Booleans are integers, as in Python.
+    bool is_integer() const { return boolean() != nullptr || std::holds_alternative<int64_t>(variant_); }
+    bool is_number() const { return is_integer() || std::holds_alternative<double>(variant_); }
+    int64_t integer() const;  ///< @pre is_integer()
+    double real() const;      ///< @pre is_number()
+
+private:
+    template <typename T>
+    T* pointee() const {
+        const auto* held = std::get_if<std::shared_ptr<T>>(&variant_);
+        return held == nullptr ? nullptr : held->get();
+    }
+
+    Variant variant_;
+};
+
 /// Items in order. A generator is the lazy result of `map`, `select` and their like, which can be walked
 /// through once; a view is what `items()` gives, which has no indices.
 struct List {
-    enum class Kind { kList, kTuple, kGenerator, kView, kRange };
+    using Kind = ListKind;
     Kind kind = Kind::kList;
     mutable std::vector<Value> items;  ///< changes only where a generator is walked through
     int64_t depth = 1;                 ///< of values inside each other
@@ -75,57 +133,6 @@ struct Callable {
     std::string name;
     std::function<Value(Context&, Arguments)> call;
     int64_t depth = 0;  ///< of the value that it is a method of
-};
-
-/// A value of a template. All but namespaces and loops are immutable, as in the sandbox of `transformers`.
-class Value {
-public:
-    using Variant =
-        std::variant<Undefined, None, bool, int64_t, double, std::shared_ptr<const Text>,
-                     std::shared_ptr<const List>, std::shared_ptr<const Dict>, std::shared_ptr<Namespace>,
-                     std::shared_ptr<Loop>, std::shared_ptr<const Callable>>;
-
-    Value() : variant_(Undefined{}) {}
-    Value(Variant variant) : variant_(std::move(variant)) {}
-    static Value none() { return Value(None{}); }
-    static Value undefined(std::string name) { return Value(Undefined{std::move(name)}); }
-    static Value of(bool value) { return Value(value); }
-    static Value of(int64_t value) { return Value(value); }
-    static Value of(double value) { return Value(value); }
-    static Value of(Text text) { return Value(std::make_shared<const Text>(std::move(text))); }
-    /// Of the template, or of those who call it.
-    static Value text(std::string_view bytes) { return of(Text(std::string(bytes))); }
-    /// Of a message.
-    static Value foreign(std::string_view bytes) { return of(Text(std::string(bytes), Origin::kForeign)); }
-    static Value list(std::vector<Value> items, List::Kind kind = List::Kind::kList);
-    static Value dict(std::vector<std::pair<Value, Value>> items);
-    /// Of names and values.
-    static Value object(const std::vector<std::pair<std::string, Value>>& items);
-
-    const Variant& variant() const { return variant_; }
-    bool is_undefined() const { return std::holds_alternative<Undefined>(variant_); }
-    bool is_none() const { return std::holds_alternative<None>(variant_); }
-    const bool* boolean() const { return std::get_if<bool>(&variant_); }
-    const Text* text() const { return pointee<const Text>(); }
-    const List* list() const { return pointee<const List>(); }
-    const Dict* dict() const { return pointee<const Dict>(); }
-    Namespace* as_namespace() const { return pointee<Namespace>(); }
-    std::shared_ptr<Loop> loop() const;
-    const Callable* callable() const { return pointee<const Callable>(); }
-    /// Booleans are integers, as in Python.
-    bool is_integer() const { return boolean() != nullptr || std::holds_alternative<int64_t>(variant_); }
-    bool is_number() const { return is_integer() || std::holds_alternative<double>(variant_); }
-    int64_t integer() const;  ///< @pre is_integer()
-    double real() const;      ///< @pre is_number()
-
-private:
-    template <typename T>
-    T* pointee() const {
-        const auto* held = std::get_if<std::shared_ptr<T>>(&variant_);
-        return held == nullptr ? nullptr : held->get();
-    }
-
-    Variant variant_;
 };
 
 /// How many values are inside each other. Destroying them recurses as deep, so it is limited where they are

@@ -1,30 +1,19 @@
 #include "plan/stated_kernels.h"
 
-#include "machine/toml_fields.h"
+#include "machine/toml_document.h"
 #include "support/error.h"
 
 namespace tessera::plan {
 namespace {
 
-constexpr size_t kLongestFile = 1 << 20;
 constexpr size_t kLongestNest = 4096;
 
 }  // namespace
 
 std::vector<StatedKernel> parse_stated_kernels(std::string_view text, const std::string& where,
                                                MicroKernels kernels) {
-    if (text.size() > kLongestFile)
-        throw Error(
-            where, "",
-            fmt::format("is {} bytes long, more than the {} that are read", text.size(), kLongestFile));
-    toml::table document;
-    try {
-        document = toml::parse(text, where);
-    } catch (const toml::parse_error& error) {
-        throw Error(fmt::format("{}:{}", where, error.source().begin.line), {},
-                    std::string(error.description()));
-    }
-    machine::TomlFields file(document, where);
+    const machine::TomlDocument document(text, where);
+    machine::TomlFields file = document.fields();
     std::vector<StatedKernel> stated;
     for (machine::TomlFields& fields : file.tables("kernel")) {
         StatedKernel kernel{.where = fields.line()};

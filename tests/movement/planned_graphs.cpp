@@ -80,10 +80,8 @@ int64_t lanes_of(uint64_t seed) {
 }
 
 planner::PlannerOptions differential_options(uint64_t seed, int64_t lanes) {
-    planner::PlannerOptions options{.machine = "test",
-                                    .lanes = lanes,
-                                    .vector_registers = 32,
-                                    .structures = kStructures};
+    planner::PlannerOptions options{
+        .machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures};
     if (seed % 2 == 0) options.units.push_back(pair_unit(lanes));
     if (seed % 4 < 2) {
         options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
@@ -103,8 +101,7 @@ PlannedGraph default_planned(uint64_t seed, int64_t lanes) {
 std::vector<PlannedGraph> edited_plans(uint64_t seed, int64_t lanes, int count) {
     const RandomGraph graph = random_graph(seed, lanes);
     const plan::Plan start = general_one(planner::default_plan(
-        graph.graph,
-        {.machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures}));
+        graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures}));
     return edited(graph, start, seed, 2, 3, count);
 }
 
