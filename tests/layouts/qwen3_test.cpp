@@ -35,6 +35,7 @@ Graph qwen3_0_6b() {
     spec.is_tied = true;
     spec.embedding = spec.head = ops::WeightFormat::kBF16;
     spec.layers.assign(28, layer);
+    spec.form.layers.resize(28);
     spec.policy = import::Policy::kDefault;
     spec.cache = ElementType::kBF16;
     Graph graph = ops::decompose(import::build_decoder(spec, {.context = 4096}));
