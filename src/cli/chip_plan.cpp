@@ -92,6 +92,7 @@ Job declare_chip_plan(CLI::App& app, const Environment&) {
     add_chip_workload(app, arguments->workload);
     app.add_option("--design", arguments->design,
                    "how the schedule is found: basic, static, elk-dyn, elk-full or search")
+        ->check(not_empty())
         ->type_name("NAME");
     app.add_flag("--compare", arguments->compares, "a table of all designs, and of the ideal");
     app.add_option("--tables", arguments->tables,

@@ -49,8 +49,11 @@ void add_chip_workload(CLI::App& app, ChipWorkloadArguments& arguments) {
         ->required()
         ->check(not_empty())
         ->type_name("FILE");
-    app.add_option("--batch", arguments.batch, "sequences that decode a token each; 32")->type_name("N");
+    app.add_option("--batch", arguments.batch, "sequences that decode a token each; 32")
+        ->check(positive_count())
+        ->type_name("N");
     app.add_option("--sequence", arguments.sequence, "positions of each sequence, a multiple of 16; 2048")
+        ->check(positive_count())
         ->type_name("N");
     add_named_numbers(app, "--set", arguments.symbols, "the value of a symbol of a graph");
     app.add_option("--work", arguments.work, "executes that the search runs, at most")

@@ -325,7 +325,8 @@ double Evaluator::compute(const Part& part, int leaf) {
 
 Evaluation Evaluator::operator()(const plan::Nest& nest, const std::vector<bool>& is_tile) {
     const TiledKernel kernel = lowering::tiled_kernel(links_, lowering::numbered(links_, nest), is_tile);
-    TESSERA_CHECK(kernel.problem.empty(), "{}", kernel.problem);
+    if (!kernel.problem.empty())
+        return {.seconds = std::numeric_limits<double>::infinity(), .why_infinite = kernel.problem};
     std::vector<int> leaves;
     for (const plan::Leaf* leaf : plan::leaves(nest))
         leaves.push_back(number_of(links_.find(leaf->node), *leaf));

@@ -21,7 +21,7 @@ constexpr double kBytesPerCycleOfMemory = 4;
 // With so many cores the main memory gives all it has.
 constexpr int64_t kCoresOfMemory = 4;
 
-constexpr double kBarrierSeconds = 1e-6;
+constexpr double kBarrierSeconds = 3e-6;
 
 std::vector<machine::ReadBandwidth> bandwidth(size_t level, const machine::Machine& machine) {
     const bool is_memory = level + 1 == machine.memory.size();
@@ -73,7 +73,7 @@ machine::Machine with_typical_rates(machine::Machine machine) {
     for (machine::ComputeUnit& unit : machine.units)
         if (machine::peak(unit) <= 0 && unit.operands.size() == 3)
             unit.peaks = {{"registers", kCyclesPerSecond * instructions_per_cycle(unit) * operations(unit)}};
-    if (machine.barriers.empty() && machine.cores > 1) machine.barriers = {{2, kBarrierSeconds}};
+    if (machine.barriers.empty()) machine.barriers = {{2, kBarrierSeconds}};
     return machine;
 }
 

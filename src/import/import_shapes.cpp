@@ -48,6 +48,7 @@ ImportedShapes import_shapes(const fs::path& path, const StepLimits& limits) {
                      .embedding = format,
                      .final_norm = format,
                      .head = format,
+                     .form = config->form,
                      .policy = Policy::kDefault,
                      .cache = cache_type(Policy::kDefault, std::span(&format, 1))};
     LayerFormats layer{};

@@ -81,6 +81,16 @@ std::optional<KernelCase> lowered(const KernelSubject& subject, plan::Plan plan,
     }
 }
 
+/// A row at a time, so that the products of a norm wait for the end of its sum.
+plan::StatedKernel row_chain(const Block& block) {
+    plan::StatedKernel chain{.where = block.name, .specialisation = {}, .nest = {}};
+    const std::vector<Iterator>& iterators = block.nodes.back().definition()->iterators;
+    for (size_t x = 0; x + 1 < iterators.size(); ++x) chain.nest.loops.push_back({iterators[x].name, 1});
+    for (const Node& node : block.nodes)
+        chain.nest.children.emplace_back(plan::Leaf(node.name, plan::open_micro_kernel()));
+    return chain;
+}
+
 }  // namespace
 
 std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
@@ -101,6 +111,7 @@ std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
         planner::PlannerOptions options = of_machine;
         options.has_all_blocks = subjects[i].is_typical;
         const Node& node = graph.blocks[0].nodes[0];
+        if (graph.blocks[0].nodes.size() > 1) options.stated = {row_chain(graph.blocks[0])};
         plan::Plan plan = planner::default_plan(graph, options);
         if (subjects[i].is_cached) {
             for (auto& [name, layout] : plan.stored) layout.lanes.resize(1);

@@ -1,6 +1,8 @@
 // Blocks are searched one by one, each decision kept if its kernel lowers.
 #include "planner/default_planner.h"
 
+#include <algorithm>
+
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
 #include "planner/block_search.h"
@@ -23,6 +25,13 @@ namespace {
 /// With another block of a product a nest that takes at least so much of the time takes as long: measured
 /// again it may take longer.
 constexpr double kAlike = 0.99;
+
+/// Where its matrix lies matters more than what the operator is fused with.
+bool multiplies_weights(const Graph& graph, const Node& node) {
+    return std::ranges::any_of(node.operands, [&](ValueId operand) {
+        return graph[operand].kind == ValueKind::kConstant && graph[operand].type.shape.size() > 1;
+    });
+}
 
 /// Before layouts are known the search is to find what is fused for sure, which takes fewer structures.
 constexpr int64_t kLessForLayouts = 20;
@@ -78,7 +87,7 @@ private:
         std::set<const Node*> alone;
         while (true) {
             places_.choose(view, lone);
-            const BlockSchedule found = search_block(input_, view, alone, options_);
+            BlockSchedule found = search_block(input_, view, alone, options_);
             const std::vector<Group> groups = found.groups();
             places_.choose(view, groups);
             if (const auto group = places_.group_in_the_way(view, groups)) {
@@ -90,8 +99,25 @@ private:
                 alone.insert(nodes.begin(), nodes.end());
                 continue;
             }
-            return found;
+            if (lower_in_place(view.block(), found, alone)) return found;
         }
+    }
+
+    /// Results that take over other values may not be made in tiles. An operator that is a kernel of its own
+    /// then has no loops; others stay alone from now on. @return whether all kernels lower
+    bool lower_in_place(const Block& block, BlockSchedule& found, std::set<const Node*>& alone) const {
+        bool all = true;
+        for (FoundKernel& kernel : found.kernels) {
+            if (lowers(block, kernel.nest)) continue;
+            const std::vector<const Node*>& nodes = kernel.group.nodes;
+            if (nodes.size() == 1) {
+                kernel.nest = {{}, {plain(*nodes.front())}};
+            } else {
+                all = !alone.insert(nodes.front()).second && all;
+                alone.insert(nodes.begin(), nodes.end());
+            }
+        }
+        return all;
     }
 
     bool lowers(const Block& block, const plan::Nest& nest) const {
@@ -192,7 +218,8 @@ std::set<const Node*> fused_operators(const Graph& graph, const plan::Plan& plan
     for (plan::SpecialisationPlan& specialisation : tried.specialisations) {
         SpecialisationPlanner planner(graph, tried, specialisation, with_costs);
         for (const Group& group : planner.groups())
-            if (group.nodes.size() > 1) fused.insert(group.nodes.begin(), group.nodes.end());
+            for (const Node* node : group.nodes)
+                if (group.nodes.size() > 1 && !multiplies_weights(graph, *node)) fused.insert(node);
     }
     return fused;
 }

@@ -1,6 +1,7 @@
 #include "planner/division_options.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "cost/weighted_sizes.h"
 #include "lowering/lower.h"
@@ -107,7 +108,10 @@ private:
         } catch (const Error&) {
             return;
         }
-        found_.push_back({{std::move(divided)}, evaluator_(kernel.nest, is_tile_).seconds});
+        double seconds = evaluator_(kernel.nest, is_tile_).seconds;
+        // What cannot be priced is computed undivided.
+        if (found_.empty() && !std::isfinite(seconds)) seconds = 0;
+        if (std::isfinite(seconds)) found_.push_back({{std::move(divided)}, seconds});
     }
 
     std::set<int64_t> groups(const Definition& definition, int x) const {

@@ -92,7 +92,7 @@ class IllegalPlanTest : public ::testing::TestWithParam<IllegalPlan> {};
 
 TEST_P(IllegalPlanTest, IsRefusedWithItsReason) {
     const TemporaryFolder folder;
-    const std::string before = default_plan_text(folder.path());
+    const std::string before = editable_plan_text(folder.path());
     PlanDocument plan(before);
     GetParam().edit(plan);
     ASSERT_NE(plan.text(), before);

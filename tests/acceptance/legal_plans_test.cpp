@@ -320,7 +320,7 @@ class LegalPlanTest : public ::testing::TestWithParam<LegalPlan> {};
 
 TEST_P(LegalPlanTest, GivesTheReferenceLogits) {
     const TemporaryFolder folder;
-    const std::string before = default_plan_text(folder.path());
+    const std::string before = editable_plan_text(folder.path());
     PlanDocument plan(before);
     GetParam().edit(plan);
     ASSERT_NE(plan.text(), before);

@@ -61,11 +61,27 @@ fs::path compile_with(const std::string& plan, const fs::path& folder, int64_t w
     return artefact;
 }
 
-std::string default_plan_text(const fs::path& folder) {
+std::string editable_plan_text(const fs::path& folder) {
+    const fs::path kernels = folder / "kernels.toml";
+    std::ofstream out(kernels);
+    for (const char* nest : {"layer_q", "layer_k_cache_update",
+                             "t:1 h:1 { layer_q_normed_reciprocal; layer_q_normed_apply; layer_q_rotated }",
+                             "t:1 h:1 { layer_k_normed_reciprocal; layer_k_normed_apply; layer_k_rotated }",
+                             "b:1 g:1 r:1 i:8 { layer_attention_gather; s:16 { layer_attention_scores; "
+                             "layer_attention_attend }; "
+                             "layer_attention_scatter }",
+                             "t:1 { layer_attention_normed_reciprocal; layer_attention_normed_apply }",
+                             "t:1 { final_normed_reciprocal; final_normed_apply }", "logits", "layer_output",
+                             "layer_attention_residual",
+                             "t:1 { layer_feed_forward_normed_reciprocal; layer_feed_forward_normed_apply }",
+                             "layer_gate", "layer_up", "layer_down", "layer_feed_forward_residual"})
+        out << "[[kernel]]\nnest = \"" << nest << "\"\n";
+    out.close();
+    compiler::CompileOptions options = common_options(folder);
+    options.kernels = kernels;
     CompileReport report;
     return plan::print(
-        compiler::compile_graph(import::import_model(shipped_model()).graph, common_options(folder), report)
-            .plan);
+        compiler::compile_graph(import::import_model(shipped_model()).graph, options, report).plan);
 }
 
 llm::LogitsComparison compared_with_reference(const fs::path& artefact, int64_t chunk) {

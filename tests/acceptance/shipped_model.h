@@ -32,8 +32,9 @@ compiler::CompileOptions common_options(const std::filesystem::path& folder);
 /// @returns the artefact. @throws Error for an illegal plan.
 std::filesystem::path compile_with(const std::string& plan, const std::filesystem::path& folder,
                                    int64_t workers = 1);
-/// The printed default plan of one worker.
-std::string default_plan_text(const std::filesystem::path& folder);
+/// The printed plan of one worker in which attention, the norms of heads and every product are kernels that
+/// edits name, whatever the search would find.
+std::string editable_plan_text(const std::filesystem::path& folder);
 
 /// Logits of the shipped ids against the shipped reference, in steps of at most `chunk` tokens.
 llm::LogitsComparison compared_with_reference(const std::filesystem::path& artefact, int64_t chunk);
