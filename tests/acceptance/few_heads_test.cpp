@@ -45,6 +45,7 @@ protected:
     compiler::CompileOptions options(int64_t workers) const {
         compiler::CompileOptions options = common_options(folder_.path());
         options.workers = workers;
+        if (!barriers_.empty()) options.machine.barriers = barriers_;
         options.policy = import::Policy::kExact;
         return options;
     }
@@ -75,6 +76,7 @@ protected:
     }
 
     TemporaryFolder folder_;
+    std::vector<machine::BarrierCost> barriers_;  ///< empty: the machine's
 };
 
 /// Whether workers share the positions of attention.
@@ -89,6 +91,7 @@ bool combines(const plan::SpecialisationPlan& plan) {
 
 TEST_P(FewHeadsTest, AreAttendedToByAllWorkers) {
     write(GetParam().heads, 4096);
+    barriers_ = {{.threads = 2, .seconds = 1e-6}};
     ASSERT_TRUE(combines(decode_plan(4)));
     for (const int64_t chunk : {0, 3, 1}) {
         const std::vector<float> one = logits(1, chunk), four = logits(4, chunk);

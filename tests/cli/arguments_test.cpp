@@ -88,7 +88,7 @@ TEST_F(Arguments, AnEmptyTextIsNoPathAndNoNumber) {
         const ProcessResult result = tessera(with(verb, {""}));
         EXPECT_EQ(result.exit_code, 2) << verb.back();
         EXPECT_THAT(result.errors, AnyOf(HasSubstr("MODEL: is empty"), HasSubstr("OUT.tsr: is empty"),
-                                         HasSubstr("FILE: is empty")))
+                                         HasSubstr("FILE: is empty"), HasSubstr("SPACE: is empty")))
             << verb.back();
     }
     expect_refused({"bench", "toy.tsr", ""}, "MODEL");
