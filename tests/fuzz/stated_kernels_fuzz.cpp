@@ -30,7 +30,8 @@ std::vector<std::string> tessera::fuzz::seeds() {
     std::vector<std::string> texts;
     for (const auto& [name, example] : testing::examples()) {
         std::string text;
-        for (const plan::KernelPlan& kernel : example.planned().specialisations.front().kernels)
+        const plan::Plan planned = example.planned();
+        for (const plan::KernelPlan& kernel : planned.specialisations.front().kernels)
             if (!plan::divided_loop(kernel.nest))
                 text += "[[kernel]]\nnest = \"" + plan::print(kernel.nest) + "\"\n";
         texts.push_back(text);
