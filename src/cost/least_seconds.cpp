@@ -9,9 +9,9 @@ double Evaluator::least_seconds(int op, std::span<const int> leaves, const std::
     const Operator& facts = operators_[static_cast<size_t>(op)];
     const lowering::BlockLinks::Operator& links = links_.operators[static_cast<size_t>(op)];
     const Definition& definition = *links.node->definition();
-    const auto share = 1 / static_cast<double>(workers_);
     // A predicate leaves out half of a reduction, at most (OfKernel::executed_share).
     const bool is_stopped = std::ranges::any_of(links.ends, [](const auto& end) { return end.has_value(); });
+    const double share = (is_stopped ? 0.5 : 1) / static_cast<double>(workers_);
     double least = std::numeric_limits<double>::infinity();
     for (const int leaf : leaves) {
         const plan::Leaf& each = leaves_[static_cast<size_t>(leaf)].leaf;
@@ -20,7 +20,7 @@ double Evaluator::least_seconds(int op, std::span<const int> leaves, const std::
         double mean = 0;
         for (size_t p = 0; p < points_.size(); ++p) {
             const LeafCost& cost = price(leaf, number_of_extents(op, facts.points[p].extents));
-            double near = share * (is_stopped ? 0.5 : 1) * seconds_of(cost), waiting = 0;
+            double near = share * seconds_of(cost), waiting = 0;
             for (size_t t = 0; t < facts.tensors.size(); ++t) {
                 const Tensor& tensor = facts.tensors[t];
                 const int maker = tensor.is_result ? op : tensor.producer;
@@ -28,8 +28,7 @@ double Evaluator::least_seconds(int op, std::span<const int> leaves, const std::
                     (maker >= 0 && is_free[static_cast<size_t>(maker)]))
                     continue;
                 const double bytes =
-                    share * (is_stopped ? 0.5 : 1) *
-                    std::min(tensor.bytes(facts.points[p].extents), facts.points[p].whole[t]);
+                    share * std::min(tensor.bytes(facts.points[p].extents), facts.points[p].whole[t]);
                 const size_t level = tensor.is_constant ? constants_ : level_of(facts.points[p].whole[t]);
                 if (streamed.contains(static_cast<int>(t)))
                     near += bytes * model_.stall_per_byte(cost.stall_per_byte, level, workers_);

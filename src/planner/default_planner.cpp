@@ -105,16 +105,18 @@ private:
 
     /// Results that take over other values may not be made in tiles. An operator that is a kernel of its own
     /// then has no loops; others stay alone from now on. @return whether all kernels lower
+    /// @throws Error with the reason if a stated one does not
     bool lower_in_place(const Block& block, BlockSchedule& found, std::set<const Node*>& alone) const {
         bool all = true;
         for (FoundKernel& kernel : found.kernels) {
             if (lowers(block, kernel.nest)) continue;
+            if (kernel.is_stated) (void)lowering::lower_kernel(input_, block, {block.name, kernel.nest});
             const std::vector<const Node*>& nodes = kernel.group.nodes;
             if (nodes.size() == 1) {
                 kernel.nest = {{}, {plain(*nodes.front())}};
             } else {
-                all = !alone.insert(nodes.front()).second && all;
                 alone.insert(nodes.begin(), nodes.end());
+                all = false;
             }
         }
         return all;
@@ -146,15 +148,10 @@ private:
             }
             if (!leaf.kernel->is_plain) return nest;
         }
-        if (auto cost = cost_of(view.block(), nest)) choose_registers(view.block(), nest, nest, *cost);
+        if (auto cost = nest_cost(input_, view.block(), nest, options_))
+            choose_registers(view.block(), nest, nest, *cost);
         (void)lowering::lower_kernel(input_, view.block(), {view.block().name, nest});  // says why not
         return nest;
-    }
-
-    /// Cost of a nest that lowers; nothing if there are no costs for the machine.
-    std::optional<NestCost> cost_of(const Block& block, const plan::Nest& nest) const {
-        if (!options_.costs) return std::nullopt;
-        return nest_cost(input_, block, nest, options_);
     }
 
     /// Folds and products with the registers that take least time, one leaf after the other.
@@ -171,7 +168,7 @@ private:
             for (plan::Leaf& other : leaf_alternatives(node, best, out_, options_)) {
                 leaf = std::move(other);
                 if (!lowers(block, whole)) continue;
-                const std::optional<NestCost> of_other = cost_of(block, whole);
+                const std::optional<NestCost> of_other = nest_cost(input_, block, whole, options_);
                 if (!of_other || of_other->seconds >= (is_product ? kAlike : 1) * cost.seconds) continue;
                 cost = *of_other;
                 best = leaf;

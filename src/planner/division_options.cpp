@@ -52,8 +52,6 @@ public:
     }
 
 private:
-    using Sizes = std::map<std::string, int64_t>;
-
     std::vector<DivisionOption> ways_of_result() {
         divide_result();
         return std::move(found_);
@@ -80,17 +78,11 @@ private:
         return least - part > std::max(evaluator_.barrier_seconds(), part * kUnequal);
     }
 
-    static int64_t extent_of(const Definition& definition, int x, const Sizes& sizes) {
-        std::vector<int64_t> dims;
-        for (const DimSymbol& dim : definition.dims) dims.push_back(sizes.at(dim.name));
-        return evaluate_constant(definition.iterators[static_cast<size_t>(x)].extent, dims);
-    }
-
-    /// The largest extent at the sizes for which work is estimated.
+    /// The largest extent at the sizes for which work is priced.
     int64_t largest_extent_of(const Definition& definition, int x) const {
         int64_t largest = 0;
         for (const cost::WeightedSizes& sizes : sizes_)
-            largest = std::max(largest, extent_of(definition, x, sizes.symbols));
+            largest = std::max(largest, cost::extents_at(definition, sizes.symbols)[static_cast<size_t>(x)]);
         return largest;
     }
 
