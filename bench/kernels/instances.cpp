@@ -1,6 +1,7 @@
 #include "instances.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -75,11 +76,14 @@ void add_attention(std::vector<Instance>& out, const machine::Machine& machine, 
     const DefinitionPtr update = ops::cache_update({}, Dim(rows), Dim(pages), kCacheHeads, kWidth, cache);
     const ValueId k_new = nodes.update("k_update", update, {slot, added}, k),
                   v_new = nodes.update("v_update", update, {slot, added}, v);
-    const ValueId gathered = nodes.add("gather", ops::gather_sequences({}, shape), {first, length, q});
-    const ValueId scores = nodes.add("scores", ops::scores_batch({}, shape, cache, 0.088),
+    const ops::AttentionForm form{.scale = 1 / std::sqrt(static_cast<double>(kWidth)),
+                                  .rounded = ops::type_of_attended(cache)};
+    const ValueId gathered =
+        nodes.add("gather", ops::gather_sequences({}, shape, form.rounded), {first, length, q});
+    const ValueId scores = nodes.add("scores", ops::scores_batch({}, shape, cache, form),
                                      {length, start, page, gathered, k_new});
-    const std::vector<ValueId> sums =
-        nodes.add_all("attend", ops::attend_batch({}, shape, cache), {length, start, page, scores, v_new});
+    const std::vector<ValueId> sums = nodes.add_all("attend", ops::attend_batch({}, shape, cache, form),
+                                                    {length, start, page, scores, v_new});
     nodes.add("y", ops::scatter_sequences({}, shape), {first, length, sums[2], sums[1]});
 }
 
