@@ -30,15 +30,22 @@ def take_priority() -> None:
         print("others may disturb the measurement: no right to run above them", file=sys.stderr)
 
 
+def measured_machine(options: argparse.Namespace, folder: Path) -> Path:
+    """The file of --machine, or that of this machine, measured now."""
+    if options.machine:
+        return options.machine
+    machine = folder / "host.toml"
+    own_cache = os.environ | {"XDG_CACHE_HOME": str(folder.resolve())}  # what the user measured stays
+    subprocess.run([options.build / "tessera", "machine", "--refresh", "--out", machine], check=True, env=own_cache)
+    return machine
+
+
 def run(name: str, options: argparse.Namespace) -> dict:
     """Runs NAME_bench by the rates of the machine; what it prints."""
     take_priority()
     cache = options.build / name
     cache.mkdir(parents=True, exist_ok=True)
-    machine = options.machine or cache / "host.toml"
-    if not options.machine:
-        own_cache = os.environ | {"XDG_CACHE_HOME": str(cache.resolve())}  # what the user measured stays
-        subprocess.run([options.build / "tessera", "machine", "--refresh", "--out", machine], check=True, env=own_cache)
+    machine = measured_machine(options, cache)
     done = subprocess.run(
         [options.build / f"bench/{name}/{name}_bench", machine, ROOT / "include", cache, options.only],
         check=True, stdout=subprocess.PIPE, text=True,

@@ -45,17 +45,4 @@ ValueId InstanceBuilder::add(const std::string& name, ValueKind kind, const std:
     return {static_cast<int>(graph().values.size()) - 1};
 }
 
-void fill_indices(const Instance& instance, measure::CallMemory& memory) {
-    size_t position = 0;
-    for (const Value& value : instance.graph.values) {
-        if (value.kind != ValueKind::kInput) continue;
-        const auto found = instance.contents.find(value.name);
-        if (found != instance.contents.end()) {
-            int32_t* to = memory.index_input(position);
-            for (const double index : found->second) *to++ = static_cast<int32_t>(index);
-        }
-        ++position;
-    }
-}
-
 }  // namespace tessera

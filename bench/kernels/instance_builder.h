@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "measure/call_memory.h"
 
 namespace tessera {
 
@@ -40,8 +39,5 @@ private:
     Instance& instance_;
     int64_t repeat_;
 };
-
-/// Writes the contents of the index inputs.
-void fill_indices(const Instance& instance, measure::CallMemory& memory);
 
 }  // namespace tessera

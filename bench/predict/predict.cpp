@@ -49,18 +49,16 @@ std::unique_ptr<Prepared> prepare(const Instance& instance, const machine::Machi
                                options),
         instance.name);
     const auto entry = code->function<TesseraStepFunction>(codegen::cpp::entry_name(program));
-    auto prepared = std::make_unique<Prepared>(
+    const cost::SizePoint at{.symbols = {}, .contents = instance.contents};
+    return std::make_unique<Prepared>(
         Prepared{.name = instance.name,
                  .nest = plan::print(specialisation.kernels.back().nest),
-                 .costs = cost::step_costs(instance.graph, plan, specialisation,
-                                           {.symbols = {}, .contents = instance.contents}, *planning.costs),
+                 .costs = cost::step_costs(instance.graph, plan, specialisation, at, *planning.costs),
                  .repeat = instance.graph.blocks[0].repeat,
                  .code = std::move(code),
                  .entry = entry,
-                 .memory = measure::CallMemory(instance.graph, specialisation.arena_bytes),
+                 .memory = measure::CallMemory(instance.graph, specialisation.arena_bytes, at),
                  .constants_bytes = constants.bytes});
-    fill_indices(instance, prepared->memory);
-    return prepared;
 }
 
 Json as_json(const Prepared& instance, const std::vector<double>& samples) {

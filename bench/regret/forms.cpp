@@ -182,10 +182,9 @@ Form compiled(const Graph& graph, const plan::Plan& begun, const planner::Planne
         for (const plan::KernelPlan& kernel : specialisation.kernels)
             form.kernels += (form.kernels.empty() ? "" : "; ") + plan::print(kernel.nest);
         const plan::ConstantSection constants = plan::constant_section(graph, plan);
-        form.program = lowering::lower(whole, plan, specialisation, constants);
-        form.program.specialisation = fmt::format("form_{}", number);
-        form.constants_bytes = constants.bytes;
-        form.arena_bytes = specialisation.arena_bytes;
+        form.lowered = {lowering::lower(whole, plan, specialisation, constants), constants.bytes,
+                        specialisation.arena_bytes};
+        form.lowered.program.specialisation = fmt::format("form_{}", number);
         form.estimated_seconds =
             cost::total_seconds(cost::step_costs(whole, plan, specialisation, {}, *options.costs));
     } catch (const Error& error) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "movement/program.h"
+#include "measure/program_calls.h"
 #include "planner/default_planner.h"
 
 namespace tessera {
@@ -16,13 +16,12 @@ using TensorLayouts = std::map<ValueId, Layout>;
 
 /// A graph compiled with its tensors lying in one way.
 struct Form {
-    std::string layouts;             ///< of all tensors that are not row-major
-    std::string why_refused;         ///< by the planner, the verifier or lowering; else empty
-    std::string plan;                ///< as `tessera compile --plan` would read it
-    std::string kernels;             ///< its nests
-    double estimated_seconds = 0;    ///< of the step
-    movement::Program program = {};  ///< the lowered plan
-    int64_t constants_bytes = 0, arena_bytes = 0;
+    std::string layouts;           ///< of all tensors that are not row-major
+    std::string why_refused;       ///< by the planner, the verifier or lowering; else empty
+    std::string plan;              ///< as `tessera compile --plan` would read it
+    std::string kernels;           ///< its nests
+    double estimated_seconds = 0;  ///< of the step
+    measure::LoweredForm lowered = {};
 };
 
 /// The layouts to try for a tensor of this shape, without repeats: every axis innermost, with the lanes of

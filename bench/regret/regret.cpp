@@ -10,22 +10,15 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <memory>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "bench_main.h"
-#include "codegen/cpp/emit.h"
 #include "compiler/planner_options.h"
 #include "forms.h"
-#include "measure/bandwidth.h"
-#include "measure/call_memory.h"
-#include "measure/near_memory.h"
-#include "measure/probe_code.h"
 #include "measure/samples.h"
 #include "operators.h"
-#include "runtime/shared_library.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -44,8 +37,6 @@ constexpr int64_t kDuel = 3, kMostDuels = 8;
 constexpr double kGood = 1.05;
 /// Half of the 99 % confidence interval of a median, in ranks by the root of their number.
 constexpr double kDeviations = 2.58 / 2;
-/// Constants of which a step reads a few rows begin so many bytes further on at each call.
-constexpr int64_t kLeastStride = 64 * 1024;
 
 /// The ratios of the times of two forms, turn by turn, ascending.
 std::vector<double> sorted_ratios(const std::vector<double>& seconds, const std::vector<double>& others) {
@@ -69,7 +60,6 @@ public:
     }
 
     Json run() {
-        compile();
         measure();
         Json json = {
             {"name", instance_.name}, {"tried", tried_}, {"refused", refused_}, {"not_run", not_run_}};
@@ -109,48 +99,12 @@ private:
         }
     }
 
-    void compile() {
-        std::vector<movement::Program> programs;
-        for (const Form& form : forms_) programs.push_back(form.program);
-        code_ = std::make_unique<runtime::SharedLibrary>(
-            measure::compile_probe(codegen::cpp::emit("forms", programs), machine_, options_),
-            instance_.name);
-    }
-
     void measure() {
-        int64_t most = 64;
-        std::vector<measure::CallMemory> memory;
-        for (const Form& form : forms_) {
-            most = std::max(most, form.constants_bytes);
-            memory.emplace_back(instance_.graph, form.arena_bytes);
-            fill_indices(instance_, memory.back());
-        }
-        // The constants that were read last are in a cache: the next ones are others, whoever reads them.
-        const size_t last = machine_.memory.size() - 1;
-        const bool is_indexed = !instance_.contents.empty();
-        const int64_t stride = is_indexed ? kLeastStride : std::max(kLeastStride, (most + 63) / 64 * 64);
-        const int64_t places =
-            std::max<int64_t>(1, measure::working_set(machine_, last, 1, options_) / stride);
-        measure::NearMemory constants(threads_, places * stride + most);
-        int64_t next = 0;
+        std::vector<measure::LoweredForm> lowered;
+        for (const Form& form : forms_) lowered.push_back(form.lowered);
+        measure::ProgramCalls calls(instance_.graph, lowered, machine_, options_, threads_);
         const auto sample = [&](size_t i, double seconds) {
-            const auto entry =
-                code_->function<TesseraStepFunction>(codegen::cpp::entry_name(forms_[i].program));
-            return measure::repeated(
-                [&, &own = memory[i], entry](int64_t calls) {
-                    const int64_t first = std::exchange(next, (next + calls) % places);
-                    return threads_.seconds([&](int64_t thread) {
-                        for (int64_t call = 0; call < calls; ++call) {
-                            TesseraStep step = own.step(constants.of(0) + (first + call) % places * stride);
-                            step.worker = thread;
-                            step.meet = [](void* team) { static_cast<runtime::WorkerTeam*>(team)->meet(); };
-                            step.team = &threads_.team();
-                            entry(&step);
-                            if (threads_.size() > 1) threads_.team().meet();
-                        }
-                    });
-                },
-                seconds);
+            return calls.sample(i, {.symbols = {}, .contents = instance_.contents}, seconds);
         };
         calls_.resize(forms_.size());
         turns_.resize(forms_.size());
@@ -204,8 +158,7 @@ private:
     std::vector<Form> forms_;  ///< the choice, then forced ones
     std::set<std::string> plans_;
     int64_t tried_ = 0, not_run_ = 0;
-    std::vector<std::string> refused_;  ///< reasons
-    std::unique_ptr<runtime::SharedLibrary> code_;
+    std::vector<std::string> refused_;         ///< reasons
     std::vector<std::vector<double>> calls_;   ///< seconds of three calls, ascending
     size_t fastest_other_ = 0;                 ///< 0: none is near
     std::array<std::vector<double>, 2> duel_;  ///< seconds of the choice and of that one, turn by turn

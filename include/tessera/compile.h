@@ -34,6 +34,9 @@ struct CompileSettings {
     std::filesystem::path plan;
     /// File of kernels to keep, around which the others are searched (docs/schedule.md); empty: none.
     std::filesystem::path kernels;
+    /// File of measured kernels that `tessera tune` has written: those of this machine and model are kept,
+    /// and the others are searched around them (docs/schedule.md); empty: none.
+    std::filesystem::path tuning;
     std::filesystem::path dump;  ///< folder for the printed form after every pass; empty: none
     /// The permitted rounding of activations that only products with weights read (docs/types.md):
     ///

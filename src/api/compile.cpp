@@ -56,6 +56,7 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
     options.search_effort = settings.search_effort;
     if (!settings.plan.empty()) options.plan = settings.plan;
     if (!settings.kernels.empty()) options.kernels = settings.kernels;
+    if (!settings.tuning.empty()) options.tuning = settings.tuning;
     if (!settings.dump.empty()) options.dump = settings.dump;
     return options;
 }

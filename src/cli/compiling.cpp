@@ -32,6 +32,7 @@ public:
                     .measured_machines = environment.cache->root(),
                     .plan = flags.plan,
                     .kernels = flags.kernels,
+                    .tuning = flags.tuning,
                     .dump = flags.dump,
                     .policy = flags.policy,
                     .cache_type = flags.cache_type,
@@ -72,12 +73,19 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
             ->check(not_empty())
             ->type_name("FILE")
             ->excludes(workers);
-    app.add_option("--kernels", flags.kernels,
-                   "keep the kernels that this file states, and search the others around them "
-                   "(docs/schedule.md)")
+    CLI::Option* kernels =
+        app.add_option("--kernels", flags.kernels,
+                       "keep the kernels that this file states, and search the others around them "
+                       "(docs/schedule.md)")
+            ->check(not_empty())
+            ->type_name("FILE")
+            ->excludes(plan);
+    app.add_option("--tuning", flags.tuning,
+                   "keep the kernels that `tessera tune` has measured to be fastest on this machine")
         ->check(not_empty())
         ->type_name("FILE")
-        ->excludes(plan);
+        ->excludes(plan)
+        ->excludes(kernels);
     app.add_option(
            "--search-effort", flags.search_effort,
            "work of the searches, a multiple of the default; the same number gives the same artefact; "

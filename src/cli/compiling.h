@@ -20,6 +20,7 @@ struct CompileFlags {
     std::string machine;  ///< file; empty: the host
     std::string plan;     ///< file; empty: the default planner's
     std::string kernels;  ///< file of stated kernels
+    std::string tuning;   ///< file of measured kernels
     std::string dump;     ///< folder; empty: no dump
     int64_t workers = 0;  ///< 0: the machine's cores
     int64_t context = 0;  ///< 0: the importer's choice

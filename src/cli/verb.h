@@ -50,6 +50,7 @@ Verb schedule_verb();
 Verb serve_verb();
 Verb tiles_verb();
 Verb tokenize_verb();
+Verb tune_verb();
 Verb verify_verb();
 
 }  // namespace tessera::cli

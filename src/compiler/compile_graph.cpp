@@ -16,6 +16,7 @@
 #include "planner/default_planner.h"
 #include "planner/place_buffers.h"
 #include "planner/stated.h"
+#include "planner/tuning_log.h"
 #include "planner/verify_plan.h"
 #include "planner/verify_structure.h"
 #include "rules/rewrite.h"
@@ -53,6 +54,36 @@ auto read(const std::filesystem::path& path, Parse parse) {
     const auto bytes = file.bytes();
     return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(),
                  kernels::micro_kernels());
+}
+
+/// Those that were measured for this graph on this machine.
+std::vector<plan::StatedKernel> tuned_kernels(const Graph& graph, const plan::Plan& plan,
+                                              const CompileOptions& options, PassRunner& pass) {
+    const planner::UsedTuning used = pass.run(
+        "tuning", "txt",
+        [&] {
+            const auto parse = [&](std::string_view text, const std::string& where,
+                                   plan::MicroKernels kernels) {
+                return planner::used_tuning(planner::parse_tuning_log(text, where), where,
+                                            machine::content_hash(options.machine), graph, plan, kernels);
+            };
+            planner::UsedTuning found = read(*options.tuning, parse);
+            planner::check_stated(graph, plan, found.kernels);
+            return found;
+        },
+        [](const planner::UsedTuning& found) {
+            std::string text;
+            for (const plan::StatedKernel& kernel : found.kernels)
+                text += fmt::format("{}: {}\n", kernel.specialisation, plan::print(kernel.nest));
+            return text;
+        });
+    std::string summary = fmt::format("{} kernels as measured", used.kernels.size());
+    if (used.of_other_machines > 0)
+        summary += fmt::format(", {} of other machines ignored", used.of_other_machines);
+    if (used.of_other_kernels > 0)
+        summary += fmt::format(", {} of other kernels ignored", used.of_other_kernels);
+    pass.note(summary, summary + "\n");
+    return used.kernels;
 }
 
 plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const planner::PlannerOptions& planner,
@@ -119,6 +150,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         if (options.search_effort > 0 && planner.costs->knows_loops())
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
         graph_with_copies = plan::with_copies(out.graph, out.plan, where);
+        if (options.tuning) planner.stated = tuned_kernels(graph_with_copies, out.plan, options, pass);
         std::string account;
         schedule::Totals totals;
         planner.on_schedule = [&](const std::string& specialisation, const std::string& block,
@@ -126,10 +158,23 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             account += fmt::format("{}, {}: {}", specialisation, block, print(schedule));
             totals.add(schedule);
         };
-        out.plan = pass.run(
-            "plan", "toml", [&] { return planner::complete_plan(graph_with_copies, out.plan, planner); },
-            print_plan);
-        pass.note(summary(totals), account);
+        std::string why_untuned;
+        const auto complete = [&] { return planner::complete_plan(graph_with_copies, out.plan, planner); };
+        const auto complete_or_untuned = [&] {
+            if (!options.tuning) return complete();
+            try {
+                return complete();
+            } catch (const Error& error) {
+                // What was measured alone cannot stand in this plan. It was advice.
+                why_untuned = fmt::format(", no kernel as measured: {}", error.what());
+                planner.stated.clear();
+                account.clear();
+                totals = {};
+                return complete();
+            }
+        };
+        out.plan = pass.run("plan", "toml", complete_or_untuned, print_plan);
+        pass.note(summary(totals) + why_untuned, account);
     }
     out.plan.machine = options.machine.name;
     out.plan = pass.run(

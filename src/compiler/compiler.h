@@ -25,6 +25,7 @@ struct CompileOptions {
     std::filesystem::path cache;                   ///< compiled code by content; created if missing
     std::optional<std::filesystem::path> plan;     ///< use this plan in place of the default planner's
     std::optional<std::filesystem::path> kernels;  ///< stated ones, around which the others are searched
+    std::optional<std::filesystem::path> tuning;   ///< measured kernels (planner/tuning_log.h)
     std::optional<std::filesystem::path> dump;  ///< write the printed form after every pass into this folder
     std::optional<int64_t> workers;             ///< threads of a step; default: the machine's cores
     std::optional<int64_t> context;             ///< positions of one sequence; default: the importer's

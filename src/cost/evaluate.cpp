@@ -112,8 +112,7 @@ public:
             double waiting = 0;
             for (size_t level = 0; level < sum.levels.size(); ++level) {
                 if (level <= (streamed.empty() ? 0 : evaluator_.model_.near_level())) continue;
-                const double seconds =
-                    here.levels[level] * evaluator_.model_.seconds_per_byte(level, evaluator_.workers_);
+                const double seconds = here.levels[level] * rate(level);
                 sum.levels[level] += seconds;
                 waiting += seconds;
             }
@@ -185,12 +184,26 @@ private:
         }
     }
 
+    double rate(size_t level) const { return evaluator_.model_.seconds_per_byte(level, evaluator_.workers_); }
+
+    /// Whether the loop changes the values of an iterator.
+    bool changes(const TiledOperator& tiled, int x, int loop) const {
+        int at = tiled.ranges[static_cast<size_t>(x)].loop;
+        while (at >= 0 && at != loop) at = kernel_.loops[static_cast<size_t>(at)].outer;
+        return at >= 0;
+    }
+
     bool runs_with(const TiledOperator& tiled, const Tensor& tensor, int loop) const {
-        for (const std::vector<int>& access : tensor.accesses)
-            for (const int x : access)
-                for (int at = tiled.ranges[static_cast<size_t>(x)].loop; at >= 0;
-                     at = kernel_.loops[static_cast<size_t>(at)].outer)
-                    if (at == loop) return true;
+        return std::ranges::any_of(tensor.accesses, [&](const std::vector<int>& access) {
+            return std::ranges::any_of(access, [&](int x) { return changes(tiled, x, loop); });
+        });
+    }
+
+    /// Whether each trip of the loop folds a part of the operator's reduction.
+    bool folds(const TiledOperator& tiled, int loop) const {
+        const lowering::BlockLinks::Operator& op = evaluator_.links_.operators[static_cast<size_t>(tiled.op)];
+        for (int x = 0; x < static_cast<int>(tiled.ranges.size()); ++x)
+            if (op.is_reduction(x) && changes(tiled, x, loop)) return true;
         return false;
     }
 
@@ -213,9 +226,12 @@ private:
             }
             const bool is_streamed = streamed.contains(static_cast<int>(t));
             const auto move = [&](size_t level, double bytes) {
-                sum.levels[level] += bytes;
+                // A line that is written to memory is read first, and the store waits for it.
+                const bool is_read_first = tensor.is_result && level + 1 == sum.levels.size();
+                sum.levels[level] += (is_read_first ? 2 : 1) * bytes;
                 if (is_streamed)
                     sum.stalls += bytes * evaluator_.model_.stall_per_byte(stall, level, evaluator_.workers_);
+                if (is_read_first) sum.stalls += 2 * bytes * rate(level);
             };
             const bool in_tiles = tensor.is_result
                                       ? is_tile[static_cast<size_t>(tiled.op)]
@@ -234,14 +250,19 @@ private:
                 for (const int loop : tiled.loops)
                     if (runs_with(tiled, tensor, loop)) share *= shares_[static_cast<size_t>(loop)];
                 move(tensor.is_constant ? evaluator_.constants_ : evaluator_.level_of(whole),
-                     share * bytes(tiled, t, within[0]));
+                     share * tensor.lines_read(within.back()) * bytes(tiled, t, within[0]));
             }
             for (size_t j = first; j < tiled.loops.size(); ++j) {
                 const int loop = tiled.loops[j];
                 if (runs_with(tiled, tensor, loop)) continue;
-                const double again = (trips_[static_cast<size_t>(loop)] - 1) * executions(tiled, j);
-                move(evaluator_.level_of(footprints_[static_cast<size_t>(loop)]),
-                     again * bytes(tiled, t, within[j + 1]));
+                const double again = (trips_[static_cast<size_t>(loop)] - 1) * executions(tiled, j) *
+                                     bytes(tiled, t, within[j + 1]);
+                const size_t level = evaluator_.level_of(footprints_[static_cast<size_t>(loop)]);
+                move(level, again);
+                // A product that is folded in parts is loaded before each and stored behind it. The table has
+                // times of long reductions; those of a streaming softmax are of short ones.
+                if (tensor.is_result && leaf.kernel->product.n && folds(tiled, loop))
+                    sum.stalls += 2 * again * rate(level);
             }
             transfer_inside(tiled, leaf, definition, t, within.back(), move);
         }

@@ -17,8 +17,10 @@ namespace tessera::cost {
 
 /// Seconds of one kernel until the worker with most work has done its part; the parts add up.
 struct Evaluation {
-    double compute = 0;          ///< of the operators, all that they read being in the core's own caches
-    double stalls = 0;           ///< additional time for reading B of products from its level
+    double compute = 0;  ///< of the operators, all that they read being in the core's own caches
+    /// Additional time for reading B of products from its level, for stores to memory, and for sums that are
+    /// folded in parts.
+    double stalls = 0;
     std::vector<double> levels;  ///< transfers, by the level of memory
     /// The sum over the operators of max(compute + stalls, levels) (paper 000, eq. 16): a core computes one
     /// after the other.
@@ -78,9 +80,13 @@ private:
         bool is_result;
         bool is_constant;   ///< or a state
         int producer = -1;  ///< operator of the block that makes it
+        std::vector<std::pair<int, int64_t>> lanes =
+            {};  ///< iterators of packed axes, with the lanes of each
 
         /// Of the largest access, with these extents of the iterators.
         double bytes(const std::vector<int64_t>& extents) const;
+        /// How often its lines are read in tiles of these extents, which are perhaps less than the lanes.
+        double lines_read(const std::vector<int64_t>& extents) const;
     };
     struct AtPoint {
         std::vector<int64_t> extents;

@@ -32,8 +32,15 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
                           .bytes_each = bits(decl.type) / 8.0,
                           .is_result = decl.role == Role::kOut || decl.role == Role::kUpdate,
                           .is_constant = kind == ValueKind::kConstant || kind == ValueKind::kState};
-            for (const auto& access : accesses(definition, t))
+            std::map<int, int64_t> lanes;  // by axis
+            for (const Lane& lane : op.layouts[static_cast<size_t>(t)].lanes)
+                lanes.emplace(lane.axis, 1).first->second *= lane.factor;
+            for (const auto& access : accesses(definition, t)) {
                 tensor.accesses.push_back(iterators_in(access));
+                for (const auto& [axis, factor] : lanes)
+                    if (const auto* x = std::get_if<IteratorRef>(&access[static_cast<size_t>(axis)]->node))
+                        tensor.lanes.emplace_back(x->index, factor);
+            }
             if (const auto made = producers.find(base); made != producers.end())
                 tensor.producer = made->second;
             op.tensors.push_back(std::move(tensor));
@@ -65,6 +72,15 @@ double Evaluator::Tensor::bytes(const std::vector<int64_t>& extents) const {
         most = std::max(most, elements * bytes_each);
     }
     return most;
+}
+
+double Evaluator::Tensor::lines_read(const std::vector<int64_t>& extents) const {
+    double times = 1;
+    for (const auto& [x, factor] : lanes) {
+        const auto extent = static_cast<double>(extents[static_cast<size_t>(x)]);
+        times = std::max(times, static_cast<double>(factor) / extent);
+    }
+    return times;
 }
 
 int Evaluator::number_of(int op, const plan::Leaf& leaf) {

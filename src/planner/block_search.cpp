@@ -7,6 +7,7 @@
 #include "planner/leaf_choice.h"
 #include "planner/stated.h"
 #include "planner/timed_leaves.h"
+#include "schedule/alternatives.h"
 #include "support/error.h"
 
 namespace tessera::planner {
@@ -79,6 +80,7 @@ public:
     BlockSchedule run() {
         schedule::SearchOptions search;
         search.states = options_.structures;
+        search.kept = options_.alternatives;
         BlockSchedule found;
         do found.schedule = schedule::search(context_, search);
         while (!do_lower(found.schedule));
@@ -90,6 +92,13 @@ public:
             for (const int op : kernel.nest.operators())
                 each.group.nodes.push_back(links_.operators[static_cast<size_t>(op)].node);
             found.kernels.push_back(std::move(each));
+        }
+        for (const schedule::Alternative& each :
+             schedule::alternatives(context_, found.schedule, search, options_.alternatives)) {
+            Alternative& alternative = found.alternatives.emplace_back();
+            alternative.seconds = each.seconds;
+            for (const schedule::SolvedKernel& kernel : each.kernels)
+                alternative.kernels.push_back(nest_of(kernel));
         }
         return found;
     }

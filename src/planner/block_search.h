@@ -18,7 +18,8 @@ struct FoundKernel {
 };
 
 struct BlockSchedule {
-    std::vector<FoundKernel> kernels;  ///< in the order of execution
+    std::vector<FoundKernel> kernels;       ///< in the order of execution
+    std::vector<Alternative> alternatives;  ///< PlannerOptions::alternatives of them, if there are so many
     schedule::Schedule schedule;
 
     std::vector<Group> groups() const {

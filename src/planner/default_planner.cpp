@@ -66,6 +66,12 @@ public:
         return groups;
     }
 
+    std::vector<Alternative> alternatives(const std::string& name) {
+        const auto block = std::ranges::find(graph_.blocks, name, &Block::name);
+        TESSERA_CHECK(block != graph_.blocks.end(), "{} is no block", name);
+        return kernels_of(view_of(*block)).alternatives;
+    }
+
 private:
     BlockView view_of(const Block& block) {
         const std::set<const Node*> copies = places_.copies(block);
@@ -204,6 +210,13 @@ plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptio
     for (plan::SpecialisationPlan& specialisation : plan.specialisations)
         SpecialisationPlanner(graph, plan, specialisation, with_costs).run();
     return place_buffers(graph, std::move(plan));
+}
+
+std::vector<Alternative> alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
+                                      const PlannerOptions& options) {
+    plan::Plan tried = plan;
+    return SpecialisationPlanner(graph, tried, tried.specialisations.front(), priced(options))
+        .alternatives(block);
 }
 
 std::set<const Node*> fused_operators(const Graph& graph, const plan::Plan& plan,

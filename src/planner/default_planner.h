@@ -18,6 +18,12 @@
 
 namespace tessera::planner {
 
+/// Kernels of a block in the order of execution, undivided, as its search prices them.
+struct Alternative {
+    std::vector<plan::Nest> kernels;
+    double seconds = 0;
+};
+
 /// The properties of the machine that the default planner needs.
 struct PlannerOptions {
     std::string machine;  ///< its name, written into the plan
@@ -35,6 +41,7 @@ struct PlannerOptions {
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
     int64_t structures = 2000;  ///< of a block in one specialisation that the schedule search evaluates
+    size_t alternatives = 0;    ///< that `alternatives` gives
     std::vector<plan::StatedKernel> stated = {};  ///< kept as they are; the others are searched around them
     /// Told what the search of each block found, with its specialisation and name; may be empty.
     std::function<void(const std::string&, const std::string&, const schedule::Schedule&)> on_schedule = {};
@@ -55,6 +62,11 @@ plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options);
 /// Kernels and places for a plan that has stored layouts, the specialisations' bounds, and perhaps layouts of
 /// intermediate values: these are kept, but for values that exist in tiles only.
 plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options);
+
+/// The best choices for the kernels of a block, the fastest by estimate first.
+/// @pre the plan has one specialisation
+std::vector<Alternative> alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
+                                      const PlannerOptions& options);
 
 /// The operators that share a kernel with others in some specialisation of the plan that `complete_plan`
 /// makes, found with less effort.

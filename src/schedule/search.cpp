@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -83,6 +84,14 @@ private:
     std::map<std::string, std::optional<SolvedKernel>> kernels_;
 };
 
+/// A kernel whose bytes take longer than its operations: phi < P/W (paper 002, section II).
+std::string bound(const cost::Evaluation& cost) {
+    const double moving = std::accumulate(cost.levels.begin(), cost.levels.end(), 0.0);
+    if (moving <= cost.compute) return "";
+    return fmt::format("  memory-bound, moves {:.3g} us, computes {:.3g} us", moving * 1e6,
+                       cost.compute * 1e6);
+}
+
 using Operators = std::set<int>;
 
 bool is_within(const NumberedNest& kernel, const Operators& part) {
@@ -104,12 +113,23 @@ public:
         const int root = enter(start, {});
         TESSERA_CHECK(root == 0, "an operator of the block has no kernel of its own");
         for (const NumberedNest& kernel : start)
-            if (is_within(kernel, part_)) report_.kernels.push_back(text(block_, kernel));
+            if (is_within(kernel, part_))
+                report_.kernels.push_back(text(block_, kernel) + bound(solved_(kernel)->cost));
         while (!states_[0].is_exhausted && static_cast<int64_t>(states_.size()) < most_states) walk();
         return best();
     }
 
     const PartReport& report() const { return report_; }
+
+    /// By ascending time.
+    std::vector<Structure> cheapest(size_t most) const {
+        std::vector<const State*> states;
+        for (const State& state : states_) states.push_back(&state);
+        std::ranges::stable_sort(states, {}, &State::seconds);
+        std::vector<Structure> structures;
+        for (size_t i = 0; i < std::min(most, states.size()); ++i) structures.push_back(states[i]->structure);
+        return structures;
+    }
 
 private:
     struct State {
@@ -273,6 +293,7 @@ public:
             TreeSearch tree(block_, solved_, *part);
             structure_ =
                 tree.run(structure_, std::min(options_.states_of_part, options_.states - out_.states));
+            out_.cheapest = out_.parts.empty() ? tree.cheapest(options_.kept) : std::vector<Structure>{};
             out_.parts.push_back(tree.report());
             out_.visits += tree.report().visits;
             out_.states += tree.report().states;
@@ -285,6 +306,7 @@ public:
             out_.kernels.push_back(*solved_(kernel));
             out_.seconds += solved_.seconds(kernel);
         }
+        if (out_.cheapest.empty() && options_.kept > 0) out_.cheapest.push_back(structure_);
         return std::move(out_);
     }
 
@@ -341,39 +363,6 @@ private:
 
 Schedule search(BlockContext& block, const SearchOptions& options) {
     return BlockSearch(block, options).run();
-}
-
-void Totals::add(const Schedule& schedule) {
-    structures += schedule.states;
-    kernels += schedule.kernels_solved;
-    work += schedule.work;
-    is_exhausted = is_exhausted && schedule.is_exhausted;
-}
-
-std::string summary(const Totals& totals) {
-    return fmt::format("{} structures{}, {} kernels, {} choices of tiles", totals.structures,
-                       totals.is_exhausted ? ", all within their parts" : ", out of budget", totals.kernels,
-                       totals.work);
-}
-
-std::string print(const Schedule& schedule) {
-    std::string text = fmt::format(
-        "{:.5g} us, unfused {:.5g} us; {} parts, {} visits, {} structures{}, {} kernels, {} choices of "
-        "tiles\n",
-        schedule.seconds * 1e6, schedule.unfused_seconds * 1e6, schedule.parts.size(), schedule.visits,
-        schedule.states, schedule.is_exhausted ? ", all of each part" : ", out of budget",
-        schedule.kernels_solved, schedule.work);
-    for (const PartReport& part : schedule.parts) {
-        if (part.actions.empty()) continue;
-        text += fmt::format("  part of {:.5g} us, {} visits, {} structures{}\n", part.before * 1e6,
-                            part.visits, part.states, part.is_exhausted ? ", all" : "");
-        for (const std::string& kernel : part.kernels) text += "    " + kernel + "\n";
-        text += fmt::format("    {:.5g} us by {}\n", part.seconds * 1e6, fmt::join(part.actions, ", "));
-        if (part.runner_up_seconds < std::numeric_limits<double>::infinity())
-            text += fmt::format("    runner-up {:.5g} us{}{}\n", part.runner_up_seconds * 1e6,
-                                part.runner_up.empty() ? "" : " by ", fmt::join(part.runner_up, ", "));
-    }
-    return text;
 }
 
 }  // namespace tessera::schedule

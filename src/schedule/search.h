@@ -13,11 +13,12 @@ struct SearchOptions {
     int64_t states_of_part = 200;  ///< of one part of a block
     size_t part = 6;               ///< kernels that are searched together
     TileOptions tiles = {};
+    size_t kept = 0;  ///< structures of Schedule::cheapest, at most
 };
 
 /// The search of kernels that read each other's results, while the others of the block stay.
 struct PartReport {
-    std::vector<std::string> kernels;    ///< at its begin, as tiling expressions
+    std::vector<std::string> kernels;    ///< at its begin, as tiling expressions; memory-bound ones say so
     double before = 0, seconds = 0;      ///< of these kernels
     std::vector<std::string> actions;    ///< that lead to the best structure
     std::vector<std::string> runner_up;  ///< to the best other one
@@ -32,6 +33,7 @@ struct Schedule {
     double seconds = 0;                 ///< the sum of the kernels'
     double unfused_seconds = 0;         ///< of the structure from which the search starts
     std::vector<PartReport> parts;      ///< in the order in which they were searched
+    std::vector<Structure> cheapest;    ///< of a block that is one part, by ascending time
     int64_t visits = 0;                 ///< walks from the roots
     int64_t states = 0;                 ///< distinct structures
     int64_t kernels_solved = 0;         ///< distinct kernels

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "schedule/divided_cost.h"
+
 namespace tessera::schedule {
 namespace {
 
@@ -44,8 +46,10 @@ public:
         for (const Variable& variable : variables_) variable.loop->tile = variable.sizes.back();
     }
 
-    std::optional<SolvedKernel> run() {
-        if (!is_legal()) return std::nullopt;
+    /// The best choices, `most` of them if so many lower.
+    std::vector<SolvedKernel> run(size_t most) {
+        std::vector<SolvedKernel> best_ones;
+        if (!is_legal()) return best_ones;
         leave_whole();
         double choices = 1;
         for (const Variable& variable : variables_) choices *= static_cast<double>(variable.sizes.size());
@@ -58,25 +62,28 @@ public:
         }
         for (int64_t refused = 0; refused < options_.refusals;) {
             Found* best = best_by_rank();
-            if (!best && !price_the_rest()) return std::nullopt;
+            if (!best && !price_the_rest()) return best_ones;
             if (!best) continue;
             const TiledKernel tiled = lowering::tiled_kernel(block_.links, best->nest, is_tile_);
             if (has_refused(*best, tiled)) {
                 least_ = kInfinite;
                 price(*best, tiled);
             } else if (lowers(*best, tiled)) {
-                if (is_proved || best->has_neighbours)
-                    return SolvedKernel{best->nest, best->leaves, best->cost, best->seconds, is_proved};
-                best->has_neighbours = true;
-                try_neighbours(best->sizes);
+                if (is_proved || best->has_neighbours) {
+                    best_ones.push_back({best->nest, best->leaves, best->cost, best->seconds, is_proved});
+                    if (best_ones.size() == most) return best_ones;
+                    take_out(*best);
+                } else {
+                    best->has_neighbours = true;
+                    try_neighbours(best->sizes);
+                }
             } else if (!learn_from(*best, tiled)) {
                 ++refused;
-                best->is_refused = true;
-                best->seconds = kInfinite;
+                take_out(*best);
             }
             find_least();
         }
-        return std::nullopt;
+        return best_ones;
     }
 
 private:
@@ -92,8 +99,13 @@ private:
         std::vector<int64_t> sizes = {};  ///< of the variables
         size_t loops = 0;
         bool has_neighbours = false;  ///< these were tried
-        bool is_refused = false;      ///< it does not lower
+        bool is_taken_out = false;    ///< it does not lower, or is among the best
     };
+
+    static void take_out(Found& found) {
+        found.is_taken_out = true;
+        found.seconds = kInfinite;
+    }
 
     /// Buffers that leave room for other data in the innermost cache are all small enough.
     std::tuple<double, double, size_t, double> rank(const Found& found) const {
@@ -179,11 +191,11 @@ private:
         for (const auto& [sizes, found] : tried_) least_ = std::min(least_, found.seconds);
     }
 
-    /// Prices the choices that were left out beside faster ones, which have all been refused since.
+    /// Prices the choices that were left out beside faster ones, which have all been taken out since.
     /// @return whether one can be computed
     bool price_the_rest() {
         for (auto& [sizes, found] : tried_) {
-            if (found.is_refused) continue;
+            if (found.is_taken_out) continue;
             least_ = kInfinite;
             price(found, lowering::tiled_kernel(block_.links, found.nest, is_tile_));
         }
@@ -230,48 +242,11 @@ private:
                 in_loops += seconds;
         }
         found.cost = block_.evaluator(tiled, found.leaves, is_tile_);
-        if (block_.evaluator.workers() > 1 && found.cost.seconds < most) divide(found);
+        if (block_.evaluator.workers() > 1 && found.cost.seconds < most)
+            found.cost = divided_cost(block_, found.nest, found.leaves, is_tile_, found.cost, work_);
         found.seconds =
             found.cost.seconds + kMistrust * in_loops / static_cast<double>(block_.evaluator.workers());
         found.loops = tiled.loops.size();
-    }
-
-    /// Prices the division that leaves the worker with most work least: equal parts of a result, or the trips
-    /// of a loop over a reduction, whose parts are combined behind a barrier.
-    void divide(Found& solved) {
-        const int64_t workers = block_.evaluator.workers();
-        const auto root = static_cast<size_t>(solved.nest.root());
-        const lowering::BlockLinks::Operator& facts = block_.links.operators[root];
-        const auto keep_if_less = [&](const NumberedNest& divided, double extra) {
-            const TiledKernel tiled = lowering::tiled_kernel(block_.links, divided, is_tile_);
-            ++work_;
-            if (!tiled.problem.empty()) return;
-            cost::Evaluation cost = block_.evaluator(tiled, solved.leaves, is_tile_);
-            cost.seconds += extra;
-            if (cost.seconds < solved.cost.seconds) solved.cost = std::move(cost);
-        };
-        for (int x = 0; x < static_cast<int>(facts.largest.size()); ++x) {
-            const int64_t extent = facts.largest[static_cast<size_t>(x)];
-            if (facts.is_reduction(x) || extent < 2) continue;
-            NumberedNest divided = solved.nest;
-            divided.loops.insert(divided.loops.begin(), {x, (extent + workers - 1) / workers, true});
-            keep_if_less(divided, 0);
-        }
-        NumberedNest divided = solved.nest;
-        for_each_loop(divided, [&](int op, NumberedNest::Loop& loop) {
-            if (!block_.links.operators[static_cast<size_t>(op)].is_reduction(loop.iterator)) return;
-            loop.is_divided = true;
-            keep_if_less(divided, block_.evaluator.barrier_seconds());
-            loop.is_divided = false;
-        });
-    }
-
-    template <typename Visit>
-    static void for_each_loop(NumberedNest& nest, const Visit& visit) {
-        const int root = nest.root();
-        for (NumberedNest::Loop& loop : nest.loops) visit(root, loop);
-        for (auto& item : nest.items)
-            if (auto* inner = std::get_if<NumberedNest>(&item)) for_each_loop(*inner, visit);
     }
 
     /// The loops that are kept, with their tiles.
@@ -339,11 +314,45 @@ private:
     std::map<std::vector<int64_t>, Found> tried_;
 };
 
+/// The order of its loops decides what a kernel reads again, which matters where it waits for transfers.
+bool waits(const SolvedKernel& kernel) {
+    return kernel.cost.seconds > kAlike * (kernel.cost.compute + kernel.cost.stalls);
+}
+
+/// Each loop over results outermost in turn, of those that do not stand there.
+std::vector<NumberedNest> other_orders(const BlockContext& block, const NumberedNest& kernel) {
+    const lowering::BlockLinks::Operator& root = block.links.operators[static_cast<size_t>(kernel.root())];
+    std::vector<NumberedNest> orders;
+    for (size_t loop = 1; loop < kernel.loops.size(); ++loop) {
+        if (root.is_reduction(kernel.loops[loop].iterator) || kernel.loops[loop].tile != plan::kOpenTile)
+            continue;
+        std::vector<NumberedNest::Loop>& loops = orders.emplace_back(kernel).loops;
+        const auto outermost = loops.begin() + static_cast<ptrdiff_t>(loop);
+        std::rotate(loops.begin(), outermost, outermost + 1);
+    }
+    return orders;
+}
+
 }  // namespace
 
 std::optional<SolvedKernel> solve_tiles(BlockContext& block, const NumberedNest& kernel,
                                         const TileOptions& options, int64_t& work) {
-    return TileSolver(block, kernel, options, work).run();
+    std::vector<SolvedKernel> best = best_tiles(block, kernel, options, 1, work);
+    if (best.empty()) return std::nullopt;
+    return std::move(best.front());
+}
+
+std::vector<SolvedKernel> best_tiles(BlockContext& block, const NumberedNest& kernel,
+                                     const TileOptions& options, size_t most, int64_t& work) {
+    std::vector<SolvedKernel> best = TileSolver(block, kernel, options, work).run(most);
+    if (best.empty() || !waits(best.front())) return best;
+    const double seconds = best.front().seconds;
+    for (const NumberedNest& order : other_orders(block, kernel))
+        for (SolvedKernel& other : TileSolver(block, order, options, work).run(most))
+            if (kAlike * other.seconds < seconds || most > 1) best.push_back(std::move(other));
+    std::ranges::stable_sort(best, {}, &SolvedKernel::seconds);
+    if (best.size() > most) best.resize(most);
+    return best;
 }
 
 }  // namespace tessera::schedule

@@ -25,9 +25,13 @@ struct TileOptions {
 /// The sizes of the open tiles of the least cost. Sizes are powers of two, divisors where the extent is
 /// constant, and the extent. Of nests that take about the same time the one with the smallest buffers is
 /// taken, then the one with fewest loops. All choices are tried if there are no more than `evaluations`; else
-/// each size in turn, until none helps.
+/// each size in turn, until none helps. Where the kernel waits for transfers, the same is tried with each
+/// loop over results outermost.
 /// @return nothing if no choice is legal. `work` counts choices that were tried.
 std::optional<SolvedKernel> solve_tiles(BlockContext& block, const lowering::NumberedNest& kernel,
                                         const TileOptions& options, int64_t& work);
+/// The `most` best choices, of which `solve_tiles` takes the first; fewer where no others are legal.
+std::vector<SolvedKernel> best_tiles(BlockContext& block, const lowering::NumberedNest& kernel,
+                                     const TileOptions& options, size_t most, int64_t& work);
 
 }  // namespace tessera::schedule

@@ -7,6 +7,7 @@
 
 #include "kernels/micro_kernels.h"
 #include "planner/default_planner.h"
+#include "planner/rows_graph.h"
 #include "planner/verify_plan.h"
 #include "support/error.h"
 
@@ -15,51 +16,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A norm of rows, a map of it, and one of both.
-Graph rows() {
-    Graph graph = parse_graph(R"(graph "rows"
-symbol T in 1..64
-point prompt weight 1: T = 64
-input x: f32[T, 64]
-value r: f32[T]
-value normed: f32[T, 64]
-value doubled: f32[T, 64]
-value y: f32[T, 64]
-
-block main
-  node r(x) -> r
-    op reduce(t: T, d*: 64)
-    dim T in 1..64
-    in X f32[t, d]
-    out R f32[t] = rsqrt(sum(X * X) + 1)
-  node normed(x, r) -> normed
-    op apply(t: T, d: 64)
-    dim T in 1..64
-    in X f32[t, d]
-    in R f32[t]
-    out Y f32[t, d] = X * R
-  node doubled(normed) -> doubled
-    op double(t: T, d: 64)
-    dim T in 1..64
-    in X f32[t, d]
-    out Y f32[t, d] = X * 2
-  node y(normed, doubled) -> y
-    op add(t: T, d: 64)
-    dim T in 1..64
-    in X f32[t, d]
-    in Z f32[t, d]
-    out Y f32[t, d] = X + Z
-
-output y
-)",
-                              "rows");
-    verify(graph, "rows");
-    return graph;
-}
-
 /// The nests of the plan around these kernels.
 std::vector<std::string> planned(const std::string& toml) {
-    const Graph graph = rows();
+    const Graph graph = testing::rows_graph();
     PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
     options.stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
     const plan::Plan initial = initial_plan(graph, options);

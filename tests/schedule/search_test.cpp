@@ -1,9 +1,11 @@
 #include "schedule/search.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"
@@ -11,6 +13,7 @@
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
 #include "plan/constants.h"
+#include "schedule/alternatives.h"
 
 namespace tessera::schedule {
 namespace {
@@ -215,6 +218,42 @@ TEST(ScheduleSearch, ABudgetOfOneStructureLeavesEverythingUnfused) {
     const Schedule found = search(block.context(), options);
     EXPECT_EQ(found.kernels.size(), 4U);
     EXPECT_EQ(found.seconds, found.unfused_seconds);
+}
+
+TEST(Alternatives, AscendFromWhatTheSearchFinds) {
+    for (const std::string& text_of_block : {kAttention, kRows}) {
+        Searched block(text_of_block);
+        SearchOptions options;
+        options.kept = 12;
+        const Schedule found = search(block.context(), options);
+        const std::vector<Alternative> all = alternatives(block.context(), found, options, 12);
+        ASSERT_EQ(all.size(), 12U);
+        EXPECT_LE(all.front().seconds, 1.0001 * seconds_of(found));
+        EXPECT_TRUE(std::ranges::is_sorted(all, {}, &Alternative::seconds));
+        std::set<std::string> distinct;
+        for (const Alternative& each : all) {
+            std::string key;
+            for (const SolvedKernel& kernel : each.kernels) {
+                key += text(block.context(), kernel.nest);
+                for (const int leaf : kernel.leaves) key += fmt::format(" {}", leaf);
+            }
+            distinct.insert(key);
+        }
+        EXPECT_EQ(distinct.size(), all.size());
+    }
+}
+
+TEST(BestTiles, BeginWithTheBestOfEveryOrder) {
+    Searched block(kRows);
+    for (const lowering::NumberedNest& kernel : unfused(block.context())) {
+        int64_t work = 0;
+        const auto best = solve_tiles(block.context(), kernel, {}, work);
+        const std::vector<SolvedKernel> some = best_tiles(block.context(), kernel, {}, 5, work);
+        ASSERT_TRUE(best);
+        ASSERT_FALSE(some.empty());
+        EXPECT_LE(some.front().seconds, best->seconds);
+        EXPECT_TRUE(std::ranges::is_sorted(some, {}, &SolvedKernel::seconds));
+    }
 }
 
 TEST(WhyIllegal, NamesTheOperatorAndTheReason) {
