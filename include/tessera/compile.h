@@ -53,6 +53,9 @@ struct CompileSettings {
     std::string cache_type = "auto";
     /// Quantises the matrices of a float checkpoint: "q8_0", "q4_0", "q4_k_m"; empty: they stay as they are.
     std::string quantize;
+    /// The artefact can embed texts, too (tessera/embedding.h): its step gives the hidden states behind the
+    /// last norm beside the logits.
+    bool embeddings = false;
     /// Work of the searches for graphs, layouts and kernels, a multiple of the default, at most
     /// kMostSearchEffort; 0: no search for graphs and layouts, and a short one for kernels.
     int64_t search_effort = 1;
@@ -61,8 +64,10 @@ struct CompileSettings {
     /// Tokens of one sequence, 1 to the model's positions; default: those, but at most 8192.
     std::optional<int64_t> context;
 
-    std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
-    /// Called about ten times a second while the C++ compiler runs; may be empty.
+    /// Told each pass as it starts; may be empty. What it throws ends the compilation, and reaches the
+    /// caller.
+    std::function<void(const std::string&)> on_pass;
+    /// Called about ten times a second while the C++ compiler runs, likewise; may be empty.
     std::function<void()> while_waiting;
 };
 
@@ -93,15 +98,16 @@ CompileReport compile(const std::filesystem::path& model, const std::filesystem:
 
 /// Compiles a program, the text of a graph in a file (.ir, docs/programs.md), into an artefact that `tessera
 /// run` calls with arrays. `constants`: a NumPy file for each tensor that the graph names as the source of a
-/// constant. `policy`, `cache_type`, `quantize` and `context` of the settings must be left as they are.
-/// @throws Error as compile does, and of kind kUsage if one of these four is given.
+/// constant. `policy`, `cache_type`, `quantize`, `embeddings` and `context` of the settings must be left as
+/// they are.
+/// @throws Error as compile does, and of kind kUsage if one of these is given.
 CompileReport compile_program(const std::filesystem::path& program,
                               const std::map<std::string, std::filesystem::path>& constants,
                               const std::filesystem::path& out, const CompileSettings& settings);
 
 /// Makes an artefact fit another machine, without the model that it came from. The artefact keeps its policy,
-/// the types of its weights and cache, and its context: `policy`, `cache_type` and `quantize` of the settings
-/// have no effect, and `context` must be empty.
+/// the types of its weights and cache, its embeddings and its context: `policy`, `cache_type`, `quantize` and
+/// `embeddings` of the settings have no effect, and `context` must be empty.
 /// @throws Error as compile does, and of kind kUsage if `context` is given.
 CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,
                        const CompileSettings& settings);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/embedding.h"
 #include "tessera/error.h"
 #include "tessera/generation.h"
 #include "tessera/model.h"
@@ -67,6 +68,9 @@ struct EngineRequest {
     std::optional<int64_t> likeliest = {};
     /// Told every token of the prompt; the prompt is then computed in any case.
     std::function<void(TokenReport)> on_prompt = {};
+    /// Told the embedding of the prompt once it is computed; only where ModelFile::embedding_width is not 0.
+    std::function<void(std::vector<float>)> on_embedding = {};
+    EmbedOptions embedding = {};  ///< of `on_embedding`
     /// Told every token of the text, with the text that is certain by now, in whole characters. The last
     /// call may bring text without a token.
     std::function<void(std::optional<TokenReport> token, std::string text)> on_text = {};

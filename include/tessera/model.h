@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tessera/chat.h"
+#include "tessera/embedding.h"
 #include "tessera/error.h"
 #include "tessera/generation.h"
 
@@ -33,10 +34,12 @@ public:
     /// @throws Error if the file is no artefact, is damaged, or holds no language model.
     explicit ModelFile(const std::filesystem::path& artefact);
 
-    const std::string& name() const;  ///< of the model, for people
-    int64_t vocabulary() const;       ///< width of a row of logits
-    int64_t context() const;          ///< tokens of the longest sequence that the code allows
+    const std::string& name() const;            ///< of the model, for people
+    const std::filesystem::path& path() const;  ///< of the artefact
+    int64_t vocabulary() const;                 ///< width of a row of logits
+    int64_t context() const;                    ///< tokens of the longest sequence that the code allows
     int64_t workers() const;          ///< threads that compute a step together: part of the compiled plan
+    int64_t embedding_width() const;  ///< 0: compiled without CompileSettings::embeddings
     bool has_tokenizer() const;       ///< without one there are ids, and no text
     std::string describe() const;     ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
     /// Parts of its checkpoint that the artefact does not compute, or computes otherwise than the settings
@@ -116,6 +119,13 @@ public:
     /// the call.
     /// @throws Error if there are no ids, they do not fit into the context, or one is not of the vocabulary.
     void logits(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row);
+
+    /// The embedding f32[ModelFile::embedding_width] of a text: its hidden states behind the last norm,
+    /// pooled. With kMean the logits of every token are computed beside them.
+    /// @throws Error as logits does, and of kind kUsage if the artefact was compiled without embeddings.
+    std::vector<float> embed(std::span<const TokenId> ids, const EmbedOptions& options = {});
+    /// The same from text, as ModelFile::encode reads it. @throws Error as above and as encode does.
+    std::vector<float> embed(std::string_view text, const EmbedOptions& options = {});
 
 private:
     struct Contents;

@@ -50,6 +50,7 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
         options.quantisation = import::mixture_of(settings.quantize);
         if (!options.quantisation) refuse("quantize", settings.quantize, "q8_0, q4_0 or q4_k_m");
     }
+    options.embeddings = settings.embeddings;
     if (settings.search_effort < 0 || settings.search_effort > kMostSearchEffort)
         refuse("search_effort", fmt::to_string(settings.search_effort),
                fmt::format("0 to {}", kMostSearchEffort));
@@ -78,6 +79,7 @@ CompileReport compile_program(const std::filesystem::path& program,
         {"policy", settings.policy != untouched.policy},
         {"cache_type", settings.cache_type != untouched.cache_type},
         {"quantize", settings.quantize != untouched.quantize},
+        {"embeddings", settings.embeddings},
         {"context", settings.context.has_value()}};
     for (const auto& [setting, is_given] : of_models)
         if (is_given)

@@ -13,6 +13,7 @@
 #include "api/model_file.h"
 #include "llm/batch_engine.h"
 #include "llm/language_model.h"
+#include "llm/pool_hidden.h"
 #include "llm/text_stream.h"
 #include "llm/token_probabilities.h"
 #include "machine/probe.h"
@@ -117,6 +118,7 @@ llm::BatchRequest Engine::Contents::batch_request(EngineRequest request, uint64_
         EngineRequest request;
         llm::TextStream stream;
         TokenReport next_of_prompt;
+        llm::HiddenPool pool;
     };
     llm::BatchRequest result{.prompt = std::move(request.prompt),
                              .max_tokens = request.max_tokens,
@@ -128,8 +130,10 @@ llm::BatchRequest Engine::Contents::batch_request(EngineRequest request, uint64_
         result.stop_ids.insert(result.stop_ids.end(), text->eos.begin(), text->eos.end());
         result.stop_ids.insert(result.stop_ids.end(), tokenizer.eos().begin(), tokenizer.eos().end());
     }
+    const EmbedOptions embedding = request.embedding;
     llm::TextStream stream(tokenizer, request.stop_strings, is_start_of_text(tokenizer, result.prompt));
-    const auto of = std::make_shared<Reporting>(Reporting{std::move(request), std::move(stream), {}});
+    const auto of = std::make_shared<Reporting>(
+        Reporting{std::move(request), std::move(stream), {}, llm::HiddenPool(embedding)});
     if (of->request.on_prompt) {
         of->next_of_prompt = {.id = result.prompt.front(),
                               .bytes = bytes_of(tokenizer, result.prompt.front())};
@@ -141,6 +145,14 @@ llm::BatchRequest Engine::Contents::batch_request(EngineRequest request, uint64_
             of->next_of_prompt = {.id = prompt[next], .bytes = bytes_of(tokenizer, prompt[next])};
             if (of->request.likeliest)
                 add_probabilities(of->next_of_prompt, logits, *of->request.likeliest, tokenizer);
+        };
+    }
+    if (of->request.on_embedding) {
+        result.pooling = embedding.pooling;
+        result.on_hidden = [of, last = static_cast<int64_t>(result.prompt.size()) - 1](
+                               int64_t position, std::span<const float> hidden) {
+            of->pool.add(hidden);
+            if (position == last) of->request.on_embedding(of->pool.finish());
         };
     }
     result.on_token = [this, of](TokenId id, std::span<const float> logits) {
@@ -238,7 +250,9 @@ int64_t Engine::memory_bytes() const {
 
 std::vector<uint64_t> Engine::submit(std::vector<EngineRequest> requests) {
     for (const EngineRequest& request : requests) {
-        contents_->batches.check({.prompt = request.prompt, .sampling = request.sampling});
+        llm::BatchRequest checked{.prompt = request.prompt, .sampling = request.sampling};
+        if (request.on_embedding) checked.on_hidden = [](int64_t, std::span<const float>) {};
+        contents_->batches.check(checked);
         llm::StopStrings{request.stop_strings};  // throws
     }
     std::vector<uint64_t> numbers;

@@ -5,6 +5,7 @@
 #include "api/model_file.h"
 #include "llm/generate.h"
 #include "llm/language_model.h"
+#include "llm/pool_hidden.h"
 #include "machine/probe.h"
 #include "support/error.h"
 
@@ -102,6 +103,24 @@ void Model::logits(std::span<const TokenId> ids, const std::function<void(std::s
     const OpenSequence sequence(session);
     const llm::Addition addition{sequence.id(), ids, llm::every_row(ids)};
     session.add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) { on_row(row); });
+}
+
+std::vector<float> Model::embed(std::span<const TokenId> ids, const EmbedOptions& options) {
+    contents_->refuse_empty(ids);
+    contents_->kept.close();
+    llm::Session& session = contents_->language.session();
+    llm::expect_hidden(session);
+    const OpenSequence sequence(session);
+    const llm::Addition addition{sequence.id(), ids, llm::pooled_rows(ids, options.pooling)};
+    llm::HiddenPool pool(options);
+    session.add(
+        {&addition, 1}, [](size_t, int32_t, std::span<const float>) {}, {},
+        [&](size_t, int32_t, std::span<const float> hidden) { pool.add(hidden); });
+    return pool.finish();
+}
+
+std::vector<float> Model::embed(std::string_view text, const EmbedOptions& options) {
+    return embed(file().encode(text), options);
 }
 
 }  // namespace tessera

@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -12,11 +13,13 @@
 
 namespace tessera {
 
-ModelFile::Contents::Contents(const std::filesystem::path& path)
-    : artefact(std::make_shared<const runtime::Artefact>(runtime::Artefact::open(path))) {
+ModelFile::Contents::Contents(std::filesystem::path path_)
+    : path(std::move(path_)),
+      artefact(std::make_shared<const runtime::Artefact>(runtime::Artefact::open(path))) {
     const llm::StepInterface step(artefact->manifest());
     vocabulary = step.vocabulary;
     context = step.context;
+    embedding_width = step.hidden;
 }
 
 const llm::Tokenizer& ModelFile::Contents::tokenizer() {
@@ -44,6 +47,10 @@ const std::string& ModelFile::name() const {
     return contents_->artefact->manifest().model;
 }
 
+const std::filesystem::path& ModelFile::path() const {
+    return contents_->path;
+}
+
 int64_t ModelFile::vocabulary() const {
     return contents_->vocabulary;
 }
@@ -54,6 +61,10 @@ int64_t ModelFile::context() const {
 
 int64_t ModelFile::workers() const {
     return contents_->artefact->manifest().workers;
+}
+
+int64_t ModelFile::embedding_width() const {
+    return contents_->embedding_width;
 }
 
 bool ModelFile::has_tokenizer() const {

@@ -12,7 +12,7 @@
 namespace tessera {
 
 struct ModelFile::Contents {
-    explicit Contents(const std::filesystem::path& path);
+    explicit Contents(std::filesystem::path path_);
 
     /// Read when it is first needed: logits are computed without. @throws Error if there is none.
     const llm::Tokenizer& tokenizer();
@@ -20,9 +20,11 @@ struct ModelFile::Contents {
     /// Read when it is first needed, as the tokenizer. @throws Error if it is wrong, or there is none.
     const llm::ChatTemplate& chat_template();
 
+    std::filesystem::path path;
     std::shared_ptr<const runtime::Artefact> artefact;
     int64_t vocabulary;
     int64_t context;
+    int64_t embedding_width;
     std::optional<llm::Tokenizer> loaded_tokenizer;
     std::optional<llm::ChatTemplate> loaded_template;
 };

@@ -37,6 +37,7 @@ public:
                     .policy = flags.policy,
                     .cache_type = flags.cache_type,
                     .quantize = flags.quantize,
+                    .embeddings = flags.embeddings,
                     .search_effort = flags.search_effort} {
         if (flags.workers > 0) settings_.workers = flags.workers;
         if (flags.context > 0) settings_.context = flags.context;
@@ -118,6 +119,9 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
     app.add_option("--quantize", flags.quantize,
                    "quantise the matrices of a float checkpoint as llama.cpp's mixture of that name does")
         ->check(CLI::IsMember({"q8_0", "q4_0", "q4_k_m"}));
+    app.add_flag(
+        "--embeddings", flags.embeddings,
+        "the artefact can embed texts, too: for `tessera embed` and /v1/embeddings of `tessera serve`");
 }
 
 machine::Machine read_machine(const std::string& file, const Environment& environment) {

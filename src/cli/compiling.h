@@ -27,6 +27,7 @@ struct CompileFlags {
     int64_t search_effort = 1;
     std::string policy = "default";
     std::string cache_type = "auto";
+    bool embeddings = false;
     std::string quantize;  ///< name of a mixture; empty: weights stay as they are
 };
 

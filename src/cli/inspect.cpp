@@ -1,3 +1,5 @@
+#include "tessera/inspect.h"
+
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -6,14 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
-#include "cli/artefact_machine.h"
+#include "api/artefact_machine.h"
 #include "cli/number_checks.h"
 #include "cli/plan_costs.h"
 #include "cli/search_again.h"
 #include "cli/verb.h"
-#include "facts/bound_definition.h"
-#include "facts/touched.h"
-#include "facts/work.h"
+#include "compiler/operator_work.h"
 #include "ir/graph.h"
 #include "layouts/search_page.h"
 #include "llm/memory_need.h"
@@ -35,6 +35,7 @@ struct InspectArguments {
     std::string egraph;
     int64_t search_effort = 1;
     bool costs = false;
+    bool json = false;
     bool plan = false, memory = false, operators = false, graph = false, manifest = false;
 };
 
@@ -103,45 +104,15 @@ void print_memory(const runtime::Artefact& artefact) {
     }
 }
 
-struct Cost {
-    int64_t flops = 0, special = 0, bytes = 0;
-};
-
-/// From the definition alone: the most that one call can cost at these values of the symbols.
-Cost cost_of(const Node& node, const Point& point) {
-    const Definition& definition = *node.definition();
-    const facts::BoundDefinition bound =
-        facts::bind_unfilled(definition, dims_of(definition, point.values), node.name);
-    const facts::Work work = facts::derive_work(bound);
-    Cost cost{work.flops, work.special, 0};
-    for (const facts::Touched& tensor : facts::derive_touched(bound)) cost.bytes += tensor.bytes;
-    return cost;
-}
-
-/// Those of the graph; the largest sizes if it has none.
-std::vector<Point> points_of(const Graph& graph) {
-    if (!graph.points.empty()) return graph.points;
-    Point largest{.name = "the largest sizes", .values = {}};
-    for (const DimSymbol& symbol : graph.symbols) largest.values[symbol.name] = symbol.high;
-    return {largest};
-}
-
 void print_operators(const runtime::Artefact& artefact) {
-    const Graph graph = parse_graph(artefact.graph(), artefact.where());
     constexpr auto kRow = "  {:<40} {:>6} {:>16} {:>12} {:>16}\n";
-    for (const Point& point : points_of(graph)) {
-        fmt::print("\noperators at {}\n", point.name);
+    for (const compiler::WorkAtPoint& at :
+         compiler::operator_work(parse_graph(artefact.graph(), artefact.where()))) {
+        fmt::print("\noperators at {}\n", at.point);
         fmt::print(fmt::runtime(kRow), "operator", "times", "flops", "special", "bytes");
-        Cost total;
-        for (const Block& block : graph.blocks) {
-            for (const Node& node : block.nodes) {
-                const Cost cost = cost_of(node, point);
-                fmt::print(fmt::runtime(kRow), node.name, block.repeat, cost.flops, cost.special, cost.bytes);
-                total.flops += cost.flops * block.repeat;
-                total.special += cost.special * block.repeat;
-                total.bytes += cost.bytes * block.repeat;
-            }
-        }
+        for (const compiler::OperatorWork& one : at.operators)
+            fmt::print(fmt::runtime(kRow), one.name, one.repeat, one.flops, one.special, one.bytes);
+        const compiler::OperatorWork total = at.total();
         fmt::print(fmt::runtime(kRow), "all", "", total.flops, total.special, total.bytes);
     }
 }
@@ -175,8 +146,7 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
         app.add_flag("--plan", options->plan, "the plan, as --plan of `tessera compile` takes it");
     app.add_flag("--costs", options->costs,
                  "with --plan: comments on the microseconds that each kernel is predicted to take at the "
-                 "points of the graph")
-        ->needs(plan);
+                 "points of the graph; with --json: the same in seconds");
     app.add_option("--machine", options->machine,
                    "with --costs and --egraph: the machine that they are for; without it the one "
                    "that the artefact was compiled for, if that is this one")
@@ -193,13 +163,24 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
         ->type_name("N")
         ->capture_default_str()
         ->check(whole_number(0, kMostSearchEffort));
+    app.add_flag("--json", options->json,
+                 "manifest, plan and operators as one JSON document (docs/python.md)")
+        ->excludes(plan);
     app.add_flag("--memory", options->memory, "the memory plan: constants, states, arena");
     app.add_flag("--operators", options->operators,
                  "operators with flops and bytes at the points of the graph");
     app.add_flag("--graph", options->graph, "the graph, as `tessera opt` takes it");
     app.add_flag("--manifest", options->manifest, "the manifest as JSON");
     return [options, &environment] {
+        if (options->costs && !options->plan && !options->json)
+            throw Error("", "--costs", "needs --plan or --json", "", ErrorKind::kUsage);
         if (!options->egraph.empty()) check_output(options->egraph);
+        if (options->json) {
+            fmt::print("{}\n", inspect(options->artefact, {.costs = options->costs,
+                                                           .machine = options->machine,
+                                                           .measured_machines = environment.cache->root()}));
+            return 0;
+        }
         const runtime::Artefact artefact = runtime::Artefact::open(options->artefact);
         const bool is_whole = !options->plan && !options->memory && !options->operators && !options->graph &&
                               !options->manifest && options->egraph.empty();
@@ -208,8 +189,8 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
         if (is_whole || options->operators) print_operators(artefact);
         if (is_whole) fmt::print("\n");
         if (options->costs) {
-            fmt::print("{}", plan_with_costs(artefact,
-                                             machine_of(artefact, options->machine, "--costs", environment)));
+            fmt::print("{}", plan_with_costs(artefact, machine_for(artefact, options->machine, "--costs",
+                                                                   environment.cache->root())));
         } else if (is_whole || options->plan) {
             fmt::print("{}", artefact.plan());
         }
@@ -229,7 +210,7 @@ Verb inspect_verb() {
                 "and bytes",
             .examples = {"tessera inspect tiny.tsr", "tessera inspect tiny.tsr --plan > plan.toml",
                          "tessera inspect tiny.tsr --plan --costs --machine host.toml",
-                         "tessera inspect tiny.tsr --operators",
+                         "tessera inspect tiny.tsr --operators", "tessera inspect tiny.tsr --json --costs",
                          "tessera inspect tiny.tsr --egraph layouts.html"},
             .declare = declare_inspect};
 }

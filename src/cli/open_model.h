@@ -27,8 +27,8 @@ std::filesystem::path resolve_model(const std::filesystem::path& model, const En
 /// The artefact at `path`; a folder or GGUF file is compiled into the user's cache on first use, which is
 /// said on stderr. The cache is asked again whenever the model's files, Tessera or the machine have changed.
 /// `context`: positions that one sequence must be able to have. `workers`: default, those of `tessera
-/// compile`.
+/// compile`. `embeddings`: the model must have them.
 ModelFile open_model(const std::filesystem::path& path, int64_t context, const Environment& environment,
-                     std::optional<int64_t> workers = {});
+                     std::optional<int64_t> workers = {}, bool embeddings = false);
 
 }  // namespace tessera::cli

@@ -5,9 +5,6 @@
 #include <fmt/core.h>
 
 #include "compiler/predicted_steps.h"
-#include "kernels/micro_kernels.h"
-#include "plan/copies.h"
-#include "planner/verify_plan.h"
 
 namespace tessera::cli {
 namespace {
@@ -39,10 +36,7 @@ std::string of_step(const compiler::PredictedStep& step) {
 }  // namespace
 
 std::string plan_with_costs(const runtime::Artefact& artefact, const machine::Machine& machine) {
-    const Graph graph = parse_graph(artefact.graph(), artefact.where());
-    verify(graph, artefact.where());
-    const plan::Plan plan = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels());
-    planner::verify_plan(plan::with_copies(graph, plan, artefact.where()), plan, artefact.where());
+    const auto [plan, steps] = compiler::artefact_costs(artefact, machine);
     plan::PlanComments comments;
     const char* source =
         cost::is_measured(machine)
@@ -51,8 +45,7 @@ std::string plan_with_costs(const runtime::Artefact& artefact, const machine::Ma
     comments.plan = {
         fmt::format("{} machine {} ({}).", source, machine.name, machine::content_hash(machine))};
     comments.specialisations.resize(plan.specialisations.size());
-    for (const compiler::PredictedStep& step :
-         compiler::predicted_steps(artefact.manifest(), graph, plan, machine)) {
+    for (const compiler::PredictedStep& step : steps) {
         auto& of = comments.specialisations[step.specialisation];
         of.kernels.resize(plan.specialisations[step.specialisation].kernels.size());
         of.step.push_back(of_step(step));

@@ -1,6 +1,6 @@
 #include "cli/search_again.h"
 
-#include "cli/artefact_machine.h"
+#include "api/artefact_machine.h"
 #include "support/error.h"
 
 namespace tessera::cli {
@@ -10,7 +10,8 @@ compiler::LayoutSearch search_again(const runtime::Artefact& artefact, const std
     if (effort == 0)
         throw Error("", "--search-effort", "is 0, with which nothing is searched",
                     "give the one of `tessera compile`", ErrorKind::kUsage);
-    return compiler::repeat_layout_search(artefact, machine_of(artefact, machine, flag, environment), effort);
+    return compiler::repeat_layout_search(
+        artefact, machine_for(artefact, machine, flag, environment.cache->root()), effort);
 }
 
 }  // namespace tessera::cli

@@ -34,6 +34,7 @@ struct ServeArguments {
     int64_t request_seconds = serve::ServiceSettings{}.request_seconds;
     bool no_prefix_reuse = false;
     bool fast = false;
+    bool embeddings = false;
 };
 
 /// The first line of the file, or what the option says.
@@ -54,7 +55,8 @@ std::string read_key(const ServeArguments& options) {
 int run(ServeArguments options, const Environment& environment) {
     const std::string key = read_key(options);
     const std::filesystem::path path = resolve_model(options.model, environment);
-    ModelFile file = open_model(path, options.engine.context, environment, options.workers);
+    ModelFile file =
+        open_model(path, options.engine.context, environment, options.workers, options.embeddings);
     print_warnings(file.name(), file.warnings());
     options.engine.reuse_prefix = !options.no_prefix_reuse;
     options.engine.batch_invariant = !options.fast;
@@ -105,6 +107,10 @@ void declare_engine(CLI::App& app, ServeArguments& options) {
         ->check(whole_number(1, kMostTokens))
         ->capture_default_str()
         ->type_name("N");
+    app.add_flag(
+        "--embeddings", options.embeddings,
+        "answer /v1/embeddings: a model is then compiled with them on first use, and an artefact must "
+        "have them");
     app.add_flag("--no-prefix-reuse", options.no_prefix_reuse,
                  "read every prompt from its beginning: the same text, only later");
     app.add_flag(

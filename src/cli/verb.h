@@ -35,6 +35,7 @@ Verb check_verb();
 Verb chip_verb();
 Verb compile_verb();
 Verb distribute_verb();
+Verb embed_verb();
 Verb explain_verb();
 Verb extract_verb();
 Verb inspect_verb();

@@ -21,7 +21,8 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
         return import::import_model(model_path, {.context = options.context.value_or(0),
                                          .policy = options.policy,
                                          .cache = options.cache_type,
-                                         .quantisation = options.quantisation});
+                                         .quantisation = options.quantisation,
+                                         .gives_hidden = options.embeddings});
 });
 model.graph.name = valid_utf8(model.graph.name);
 llm::ModelTokenizer tokenizer = llm::inspect_tokenizer(model_path);

@@ -12,7 +12,8 @@ namespace tessera::compiler {
 CompileReport compile_program(const std::filesystem::path& file,
                               const std::map<std::string, std::filesystem::path>& constants,
                               const std::filesystem::path& out, const CompileOptions& options) {
-    TESSERA_CHECK(!options.context && !options.cache_type && !options.quantisation, "{}", file.string());
+    TESSERA_CHECK(!options.context && !options.cache_type && !options.quantisation && !options.embeddings,
+                  "{}", file.string());
     check_outputs(out, options);
     std::error_code missing;
     if (std::filesystem::equivalent(file, out, missing))

@@ -32,6 +32,7 @@ struct CompileOptions {
     import::Policy policy = import::Policy::kDefault;  ///< the permitted rounding of activations
     std::optional<ElementType> cache_type;             ///< of keys and values; default: the policy's
     std::optional<import::Mixture> quantisation;       ///< of a float checkpoint
+    bool embeddings = false;                           ///< hidden states are an output of the step, too
     /// Work of the searches, a multiple of the default; 0: none for graphs and layouts, little for kernels.
     int64_t search_effort = 1;
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
@@ -46,7 +47,7 @@ CompileReport compile_model(const std::filesystem::path& model, const std::files
 
 /// Compiles the text of a graph (docs/programs.md) into an artefact. `constants`: a NumPy file for each
 /// source of its constants.
-/// @pre options.context, cache_type and quantisation are empty: they are of models.
+/// @pre options.context, cache_type, quantisation and embeddings are empty: they are of models.
 /// @throws Error naming what is unsupported, illegal or missing.
 CompileReport compile_program(const std::filesystem::path& file,
                               const std::map<std::string, std::filesystem::path>& constants,

@@ -5,8 +5,10 @@
 #include <optional>
 
 #include "cost/weighted_sizes.h"
+#include "kernels/micro_kernels.h"
 #include "llm/step_interface.h"
 #include "plan/copies.h"
+#include "planner/verify_plan.h"
 
 namespace tessera::compiler {
 namespace {
@@ -96,6 +98,17 @@ std::vector<PredictedStep> predicted_steps(const runtime::Manifest& manifest, co
                                                      size_point(manifest, point), model)});
     }
     return steps;
+}
+
+ArtefactCosts artefact_costs(const runtime::Artefact& artefact, const machine::Machine& machine) {
+    const Graph graph = parse_graph(artefact.graph(), artefact.where());
+    verify(graph, artefact.where());
+    ArtefactCosts costs{.plan = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels()),
+                        .steps = {}};
+    planner::verify_plan(plan::with_copies(graph, costs.plan, artefact.where()), costs.plan,
+                         artefact.where());
+    costs.steps = predicted_steps(artefact.manifest(), graph, costs.plan, machine);
+    return costs;
 }
 
 }  // namespace tessera::compiler

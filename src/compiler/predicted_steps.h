@@ -7,6 +7,7 @@
 #include "ir/graph.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
+#include "runtime/artefact.h"
 #include "runtime/manifest.h"
 
 namespace tessera::compiler {
@@ -29,5 +30,12 @@ cost::SizePoint size_point(const runtime::Manifest& manifest, const Point& point
 /// @pre graph and plan are verified
 std::vector<PredictedStep> predicted_steps(const runtime::Manifest& manifest, const Graph& graph,
                                            const plan::Plan& plan, const machine::Machine& machine);
+
+/// The predictions for an artefact, with its plan. @throws Error if its graph or plan is none.
+struct ArtefactCosts {
+    plan::Plan plan;
+    std::vector<PredictedStep> steps;
+};
+ArtefactCosts artefact_costs(const runtime::Artefact& artefact, const machine::Machine& machine);
 
 }  // namespace tessera::compiler

@@ -86,8 +86,12 @@ void add_head(DecoderStep& step, ValueId x, const std::vector<ValueId>& embeddin
         logits = builder.add(
             "logits", ops::soft_cap(step.graph.symbols, rows, spec.size.vocabulary, spec.form.logits_cap),
             {logits});
-    step.graph.blocks.push_back(std::move(block));
     step.graph.outputs = {logits};
+    // A norm of its own: what the head reads may be rounded, or be in blocks.
+    if (spec.gives_hidden)
+        step.graph.outputs.push_back(builder.add("hidden", step.norm(), joined({selected}, norm),
+                                                 step.normed_type(selected, ElementType::kF32)));
+    step.graph.blocks.push_back(std::move(block));
 }
 
 }  // namespace

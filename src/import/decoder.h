@@ -33,6 +33,7 @@ struct DecoderSpec {
     DecoderForm form;
     Policy policy = Policy::kExact;
     ElementType cache = ElementType::kF32;
+    bool gives_hidden = false;  ///< the rows that the head reads are an output, too
 };
 
 /// Sources of the rotary tables, f32[context, head_width / 2].
@@ -45,7 +46,8 @@ inline constexpr const char* kLocalRopeSinSource = "rope.local.sin";
 std::vector<LayerGroup> group_layers(const DecoderSpec& spec);
 
 /// Blocks "embed", one for each group of layers ("layer", or "layer_1", "layer_2", ..), and "head", which
-/// computes the logits of the wanted rows only. Output: logits f32[R, vocabulary].
+/// computes the logits of the wanted rows only. Output: logits f32[R, vocabulary]; with `gives_hidden` also
+/// hidden f32[R, hidden], the rows behind the last norm, whose activations are not rounded.
 Graph build_decoder(const DecoderSpec& spec, const StepLimits& limits);
 
 }  // namespace tessera::import

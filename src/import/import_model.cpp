@@ -94,6 +94,7 @@ ImportedModel import_model(const std::filesystem::path& path, const ImportOption
     const int64_t context = context_of(config, options, checkpoint.path);
     DecoderSpec spec = *report.spec;
     spec.policy = options.policy;
+    spec.gives_hidden = options.gives_hidden;
     std::shared_ptr<const WeightSource> weights;
     if (options.quantisation)
         weights =

@@ -22,6 +22,7 @@ struct ImportOptions {
     Policy policy = Policy::kDefault;
     std::optional<ElementType> cache;     ///< of keys and values; empty: cache_type of the policy
     std::optional<Mixture> quantisation;  ///< of a float checkpoint
+    bool gives_hidden = false;            ///< DecoderSpec::gives_hidden
 };
 
 /// Without a wish, the rotary tables and page tables stay small whatever a model could reach.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "llm/pool_hidden.h"
 #include "llm/sample.h"
 #include "support/error.h"
 
@@ -31,6 +32,7 @@ BatchEngine::~BatchEngine() {
 void BatchEngine::check(const BatchRequest& request) const {
     llm::check(request.sampling);
     const std::string& model = session_.manifest().model;
+    if (request.on_hidden) expect_hidden(session_);
     if (request.prompt.empty())
         throw Error(model, "", "cannot continue an empty prompt", "give a prompt of at least one token",
                     ErrorKind::kUsage);
@@ -62,6 +64,10 @@ void BatchEngine::cancel(uint64_t number) {
         if (text.number == number) text.is_cancelled = true;
     for (Text& text : waiting_)
         if (text.number == number) text.is_cancelled = true;
+}
+
+bool BatchEngine::wants_every_row(const BatchRequest& request) {
+    return request.on_prompt || (request.on_hidden && request.pooling == Pooling::kMean);
 }
 
 void BatchEngine::finish(Text& text, StopReason reason) {
@@ -101,7 +107,7 @@ void BatchEngine::end(Text& text) {
 void BatchEngine::admit() {
     while (!waiting_.empty()) {
         Text& next = waiting_.front();
-        if (next.request.max_tokens <= 0 && !next.request.on_prompt) {
+        if (next.request.max_tokens <= 0 && !next.request.on_prompt && !next.request.on_hidden) {
             finish(next, StopReason::kMaxTokens);
             end(next);
         } else if (begin(next)) {
@@ -124,7 +130,7 @@ bool BatchEngine::begin(Text& text) {
     const int64_t pages = session_.pages_for(longest);
     if (running() == options_.sequences || reserved_pages_ + pages > session_.pages()) return false;
 
-    if (!text.request.on_prompt) text.sequence = kept_.take(text.request.prompt);
+    if (!wants_every_row(text.request)) text.sequence = kept_.take(text.request.prompt);
     while (kept_.size() > 0 && (reserved_pages_ + pages + kept_.pages() > session_.pages() ||
                                 (text.sequence.index < 0 && running() + kept_.size() >= options_.sequences)))
         kept_.drop_oldest();
@@ -146,7 +152,7 @@ std::vector<Addition> BatchEngine::next_batch(std::vector<Share>& shares) {
         const std::span<const TokenId> all = text.history;
         const std::span<const TokenId> part = all.subspan(text.computed, static_cast<size_t>(count));
         std::vector<int32_t> wanted;
-        if (text.request.on_prompt && text.computed < text.request.prompt.size())
+        if (wants_every_row(text.request) && text.computed < text.request.prompt.size())
             wanted = every_row(part);
         else if (text.computed + part.size() == all.size())
             wanted = last_row(part);
@@ -164,7 +170,7 @@ std::vector<Addition> BatchEngine::next_batch(std::vector<Share>& shares) {
     for (Text& text : running_) {
         if (has_begun(text)) continue;
         int64_t count = std::min({missing(text), of_prompts, tokens, session_.longest_segment()});
-        if (text.request.on_prompt) count = std::min(count, rows);
+        if (wants_every_row(text.request)) count = std::min(count, rows);
         if (count <= 0 || rows <= 0) continue;
         of_prompts -= count;
         add(text, count);
@@ -176,11 +182,21 @@ std::vector<Addition> BatchEngine::next_batch(std::vector<Share>& shares) {
 void BatchEngine::take(Text& text, size_t position, std::span<const float> logits) {
     if (text.request.on_prompt && position < text.request.prompt.size())
         text.request.on_prompt(static_cast<int64_t>(position), logits);
-    if (position + 1 < text.history.size()) return;
+    if (text.has_ended || position + 1 < text.history.size()) return;
     if (text.request.max_tokens <= 0) return finish(text, StopReason::kMaxTokens);
     try {
         accept(text, sample(logits, text.history, text.request.sampling, text.random), logits);
     } catch (const Error& error) {  // logits that are no numbers
+        text.end.fault = error;
+        finish(text, StopReason::kInterrupted);
+    }
+}
+
+void BatchEngine::take_hidden(Text& text, size_t position, std::span<const float> hidden) {
+    if (!text.request.on_hidden || text.has_ended || position >= text.request.prompt.size()) return;
+    try {
+        text.request.on_hidden(static_cast<int64_t>(position), hidden);
+    } catch (const Error& error) {  // states that are no numbers
         text.end.fault = error;
         finish(text, StopReason::kInterrupted);
     }
@@ -199,11 +215,16 @@ void BatchEngine::accept(Text& text, TokenId id, std::span<const float> logits) 
 }
 
 void BatchEngine::run(const std::vector<Addition>& batch, const std::vector<Share>& shares) {
+    const auto take_logits = [&](size_t i, int32_t row, std::span<const float> logits) {
+        take(*shares[i].text, shares[i].first + static_cast<size_t>(row), logits);
+    };
+    HiddenSink take_states;
+    if (session_.hidden_width() > 0)
+        take_states = [&](size_t i, int32_t row, std::span<const float> hidden) {
+            take_hidden(*shares[i].text, shares[i].first + static_cast<size_t>(row), hidden);
+        };
     try {
-        session_.add(batch, [&](size_t i, int32_t row, std::span<const float> logits) {
-            Text& text = *shares[i].text;
-            take(text, shares[i].first + static_cast<size_t>(row), logits);
-        });
+        session_.add(batch, take_logits, {}, take_states);
     } catch (const Error& error) {
         for (const Share& share : shares) {
             share.text->end.fault = error;

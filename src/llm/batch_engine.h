@@ -13,6 +13,7 @@
 #include "llm/kept_prefixes.h"
 #include "llm/pcg32.h"
 #include "llm/session.h"
+#include "tessera/embedding.h"
 #include "tessera/error.h"
 #include "tessera/generation.h"
 
@@ -45,6 +46,10 @@ struct BatchRequest {
     /// Told the logits after every token of the prompt, by its position. Without it only those after the last
     /// are computed.
     std::function<void(int64_t position, std::span<const float> logits)> on_prompt = {};
+    /// Told the hidden states of the prompt that its pooling takes, by their positions: of every token, or of
+    /// the last one alone. Only where the session gives them. It may throw an Error, which ends the text.
+    std::function<void(int64_t position, std::span<const float> hidden)> on_hidden = {};
+    Pooling pooling = Pooling::kMean;  ///< of `on_hidden`
     /// Told every id of the text with the logits that it was chosen by. True: the text ends with it.
     std::function<bool(TokenId id, std::span<const float> logits)> on_token = {};
     std::function<void(const BatchEnd&)> on_end = {};  ///< called once, last
@@ -108,6 +113,8 @@ private:
         size_t first;  ///< in the history
     };
 
+    /// Every row of the prompt is wanted, so that nothing of it can be reused.
+    static bool wants_every_row(const BatchRequest& request);
     static void finish(Text& text, StopReason reason);
     void remove_stopped();
     void admit();
@@ -116,6 +123,7 @@ private:
     int64_t step_tokens() const;
     std::vector<Addition> next_batch(std::vector<Share>& shares);
     void take(Text& text, size_t position, std::span<const float> logits);
+    static void take_hidden(Text& text, size_t position, std::span<const float> hidden);
     void accept(Text& text, TokenId id, std::span<const float> logits);
     void run(const std::vector<Addition>& batch, const std::vector<Share>& shares);
 

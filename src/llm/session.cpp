@@ -1,6 +1,7 @@
 #include "llm/session.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -198,24 +199,29 @@ std::vector<Session::Part> Session::next_step(std::span<const Addition> batch,
 }
 
 void Session::run(std::span<const Addition> batch, const std::vector<Part>& parts,
-                  std::vector<Progress>& progress, const LogitsSink& sink) {
+                  std::vector<Progress>& progress, const LogitsSink& sink, const HiddenSink& hidden) {
     std::vector<Segment> segments;
     for (const Part& part : parts) segments.push_back(part.segment);
     const StepValues values = step_values(manifest_, interface_, segments, pages_);
     logits_.resize(static_cast<size_t>(values.rows * vocabulary()));
+    hidden_.resize(static_cast<size_t>(values.rows * hidden_width()));
     std::vector<std::span<const std::byte>> inputs;
     for (const auto& input : values.inputs) inputs.push_back(std::as_bytes(std::span(input)));
-    const std::span<std::byte> output = std::as_writable_bytes(std::span(logits_));
-    step_(values.symbols, inputs, {&output, 1});
+    const std::array outputs = {std::as_writable_bytes(std::span(logits_)),
+                                std::as_writable_bytes(std::span(hidden_))};
+    step_(values.symbols, inputs, std::span(outputs).first(hidden_width() > 0 ? 2 : 1));
 
     const float* row_logits = logits_.data();
+    const float* row_hidden = hidden_.data();
     for (const Part& part : parts) {
         Progress& so_far = progress[part.addition];
         sequence(batch[part.addition].sequence).length += static_cast<int64_t>(part.segment.tokens.size());
         for (const int32_t row : part.rows) {
-            sink(part.addition, static_cast<int32_t>(so_far.tokens) + row,
-                 {row_logits, static_cast<size_t>(vocabulary())});
+            const int32_t of_addition = static_cast<int32_t>(so_far.tokens) + row;
+            if (hidden) hidden(part.addition, of_addition, {row_hidden, static_cast<size_t>(hidden_width())});
+            sink(part.addition, of_addition, {row_logits, static_cast<size_t>(vocabulary())});
             row_logits += vocabulary();
+            row_hidden += hidden_width();
         }
         so_far.tokens += part.segment.tokens.size();
         so_far.rows += part.rows.size();
@@ -223,14 +229,15 @@ void Session::run(std::span<const Addition> batch, const std::vector<Part>& part
 }
 
 bool Session::add(std::span<const Addition> batch, const LogitsSink& sink,
-                  const std::function<bool()>& should_stop) {
+                  const std::function<bool()>& should_stop, const HiddenSink& hidden) {
+    TESSERA_CHECK(!hidden || hidden_width() > 0);
     check(batch);
     std::vector<Progress> progress(batch.size());
     while (true) {
         const std::vector<Part> parts = next_step(batch, progress);
         if (parts.empty()) return true;
         if (should_stop && should_stop()) return false;
-        run(batch, parts, progress, sink);
+        run(batch, parts, progress, sink, hidden);
     }
 }
 

@@ -49,6 +49,8 @@ using StepFunction =
 /// Receives the logits [vocabulary] after token `row` of the addition with this number. The span lives during
 /// the call.
 using LogitsSink = std::function<void(size_t addition, int32_t row, std::span<const float> logits)>;
+/// Receives the hidden state [hidden_width] of the same row, just before its logits.
+using HiddenSink = std::function<void(size_t addition, int32_t row, std::span<const float> hidden)>;
 
 /// Sequences over one paged cache (docs/artefact.md): pages of 16 slots go to a sequence as it grows
 /// and come back when it is closed. Many sequences share a step, whatever their lengths. Source of the cache:
@@ -77,9 +79,9 @@ public:
     /// @throws Error, before anything has changed, if a sequence would exceed the context, a token is not of
     /// the vocabulary, or a sequence occurs twice.
     /// `should_stop` is asked before every step. @return whether everything was added; a sequence has
-    /// otherwise the length that it has reached.
+    /// otherwise the length that it has reached. @pre no `hidden` where hidden_width() is 0
     bool add(std::span<const Addition> batch, const LogitsSink& sink,
-             const std::function<bool()>& should_stop = {});
+             const std::function<bool()>& should_stop = {}, const HiddenSink& hidden = {});
 
     int64_t context() const { return context_; }
     /// Most tokens of one sequence in one step.
@@ -88,6 +90,8 @@ public:
     /// otherwise than the code for long steps.
     int64_t longest_small_step() const;
     int64_t vocabulary() const { return interface_.vocabulary; }
+    /// Of a hidden state; 0 where the step does not give them.
+    int64_t hidden_width() const { return interface_.hidden; }
     int64_t free_pages() const { return allocator_.available(); }
     int64_t pages() const { return pages_; }  ///< of the cache
     /// Pages that so many tokens of one sequence take.
@@ -125,7 +129,7 @@ private:
     void check(std::span<const Addition> batch) const;
     std::vector<Part> next_step(std::span<const Addition> batch, const std::vector<Progress>& progress);
     void run(std::span<const Addition> batch, const std::vector<Part>& parts, std::vector<Progress>& progress,
-             const LogitsSink& sink);
+             const LogitsSink& sink, const HiddenSink& hidden);
 
     runtime::Manifest manifest_;
     StepInterface interface_;
@@ -136,7 +140,7 @@ private:
     int64_t pages_;
     PageAllocator allocator_;
     std::vector<Sequence> sequences_;
-    std::vector<float> logits_;
+    std::vector<float> logits_, hidden_;
 };
 
 }  // namespace tessera::llm

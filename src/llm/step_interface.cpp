@@ -56,6 +56,14 @@ void find_symbols(const runtime::Manifest& manifest, StepInterface& step) {
     }
 }
 
+/// The width of the rows of an output; 0 if it is no f32[R, width]. Its name says nothing: where the head
+/// reads the same values, the search may have left theirs.
+int64_t row_width(const runtime::Manifest::Tensor& output) {
+    const bool is_it = output.element == ElementType::kF32 && output.shape.size() == 2 &&
+                       output.shape[0] == Dim("R") && output.shape[1].is_constant();
+    return is_it ? output.shape[1].factor : 0;
+}
+
 }  // namespace
 
 StepInterface::StepInterface(const runtime::Manifest& manifest) {
@@ -67,7 +75,9 @@ StepInterface::StepInterface(const runtime::Manifest& manifest) {
     find_symbols(manifest, *this);
     page_size = manifest.text->page_size;
     vocabulary = manifest.text->vocabulary;
-    if (manifest.outputs.size() != 1 || manifest.outputs[0].element != ElementType::kF32 ||
+    const size_t outputs = manifest.outputs.size();
+    if (outputs == 2) hidden = row_width(manifest.outputs[1]);
+    if (outputs != (hidden > 0 ? 2 : 1) || manifest.outputs[0].element != ElementType::kF32 ||
         manifest.outputs[0].shape.size() != 2 || manifest.outputs[0].shape[1] != Dim(vocabulary))
         fail(manifest, "outputs", fmt::format("are not logits f32[R, {}]", vocabulary));
     context =

@@ -10,8 +10,9 @@ namespace tessera::llm {
 
 /// Where a manifest has the parameters of a language model's step: the i32 inputs tokens[T], position[T],
 /// slot[T], rows[R], first[B], length[B], start[B] and page[B, pages of a sequence], and the output logits
-/// f32[R, vocabulary]. T tokens of B sequences, the longest segment has I of them, the longest sequence at
-/// most S including its tokens in the cache of P pages; R rows are wanted.
+/// f32[R, vocabulary]; embedding models also give hidden states f32[R, width], in second place. T tokens
+/// of B sequences, the longest segment has I of them, the longest sequence at most S including its tokens in
+/// the cache of P pages; R rows are wanted.
 struct StepInterface {
     enum Input { kTokens, kPosition, kSlot, kRows, kFirst, kLength, kStart, kPage, kInputs };
     enum Symbol { kT, kR, kB, kI, kS, kP, kSymbols };
@@ -24,7 +25,8 @@ struct StepInterface {
     DimSymbol limits[kSymbols];  ///< without bounds where the model does not depend on it
     int64_t page_size;
     int64_t vocabulary;
-    int64_t context;  ///< the longest sequence that model, cache and page tables allow
+    int64_t hidden = 0;  ///< width of a hidden state; 0: the step does not give them
+    int64_t context;     ///< the longest sequence that model, cache and page tables allow
 };
 
 /// Tokens of one sequence in one step.

@@ -107,11 +107,7 @@ void Answer::fail(const ApiError& error) {
 
 void Answer::end(size_t index, const EngineEnd& end) {
     if (has_failed_) return;
-    if (end.fault) return fail({.status = 500, .message = end.fault->what()});
-    if (end.is_late)
-        return fail({.status = 504, .message = "the request took longer than the server allows"});
-    if (end.reason == StopReason::kInterrupted)
-        return fail({.status = 503, .message = "the server stops", .retry_after = 1});
+    if (const auto error = error_of(end)) return fail(*error);
     begin(index);
     choices_[index].finish_reason = finish_reason(end.reason);
     usage_.prompt_tokens += end.prompt_tokens;

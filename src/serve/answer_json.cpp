@@ -73,6 +73,15 @@ const char* finish_reason(StopReason reason) {
     return reason == StopReason::kStopId || reason == StopReason::kStopString ? "stop" : "length";
 }
 
+std::optional<ApiError> error_of(const EngineEnd& end) {
+    if (end.fault) return ApiError{.status = 500, .message = end.fault->what()};
+    if (end.is_late)
+        return ApiError{.status = 504, .message = "the request took longer than the server allows"};
+    if (end.reason == StopReason::kInterrupted)
+        return ApiError{.status = 503, .message = "the server stops", .retry_after = 1};
+    return std::nullopt;
+}
+
 Json json_of(const Usage& usage) {
     return {{"prompt_tokens", usage.prompt_tokens},
             {"completion_tokens", usage.completion_tokens},

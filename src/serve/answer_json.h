@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "serve/api_error.h"
 #include "tessera/engine.h"
 
 /// The parts of OpenAI's answers.
@@ -22,6 +24,9 @@ nlohmann::ordered_json chat_logprobs(const std::vector<TokenReport>& tokens);
 
 /// "stop" where the model or a stop string ended the text, "length" where there was no room.
 const char* finish_reason(StopReason reason);
+
+/// The answer to a text that failed, was late or was interrupted.
+std::optional<ApiError> error_of(const EngineEnd& end);
 
 struct Usage {
     int64_t prompt_tokens = 0;

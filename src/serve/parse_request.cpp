@@ -96,4 +96,23 @@ ChatRequest parse_chat(std::string_view body) {
     return request;
 }
 
+EmbeddingRequest parse_embedding(std::string_view body) {
+    EmbeddingRequest request;
+    read_body(body, [&](const JsonCursor& root) {
+        request.inputs = read_prompts(root.at("input"));
+        if (const auto field = root.find("encoding_format")) {
+            const std::string format = field->string();
+            if (format != "float" && format != "base64") field->fail_expected("float or base64");
+            request.is_base64 = format == "base64";
+        }
+        if (const auto field = root.find("pooling")) {
+            const std::string pooling = field->string();
+            if (pooling != "mean" && pooling != "last") field->fail_expected("mean or last");
+            request.pooling = pooling == "last" ? Pooling::kLast : Pooling::kMean;
+        }
+        if (const auto field = root.find("dimensions")) request.dimensions = field->integer(1, 1 << 24);
+    });
+    return request;
+}
+
 }  // namespace tessera::serve

@@ -10,6 +10,7 @@
 
 #include "serve/api_error.h"
 #include "tessera/chat.h"
+#include "tessera/embedding.h"
 #include "tessera/generation.h"
 
 /// The bodies of requests. Everything here is pure: text in, values out.
@@ -41,6 +42,13 @@ struct ChatRequest {
     std::optional<bool> thinks;         ///< ChatSettings::thinks
 };
 
+struct EmbeddingRequest {
+    std::vector<Prompt> inputs;  ///< at least one; each gets an embedding of its own
+    Pooling pooling = Pooling::kMean;
+    bool is_base64 = false;             ///< the numbers come as base64 of little-endian F32
+    std::optional<int64_t> dimensions;  ///< that the client expects
+};
+
 /// Prompts of one request.
 inline constexpr size_t kMostPrompts = 64;
 
@@ -48,5 +56,6 @@ inline constexpr size_t kMostPrompts = 64;
 /// asks for what the server does not have: tools, several choices, images, formats
 CompletionRequest parse_completion(std::string_view body);
 ChatRequest parse_chat(std::string_view body);
+EmbeddingRequest parse_embedding(std::string_view body);
 
 }  // namespace tessera::serve

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/answer.h"
+#include "serve/embedding_answer.h"
 #include "serve/metrics.h"
 #include "support/error.h"
 #include "support/printable.h"
@@ -104,10 +105,7 @@ std::function<void()> Service::handle(const RequestHead& head, std::string_view 
     try {
         if (head.path == "/v1/completions") return complete(parse_completion(body), sink);
         if (head.path == "/v1/chat/completions") return chat(parse_chat(body), sink);
-        if (head.path == "/v1/embeddings")
-            throw ApiError{.status = 501,
-                           .message = "the models that this server runs compute no embeddings",
-                           .code = "unsupported_endpoint"};
+        if (head.path == "/v1/embeddings") return embed(parse_embedding(body), sink);
         sink.whole(get(head.path));
     } catch (const ApiError& error) {
         sink.whole(reply_of(error));
@@ -145,6 +143,11 @@ std::string Service::models(const std::string& path) const {
     return model.dump();
 }
 
+std::vector<TokenId> Service::ids_of(const Prompt& prompt) const {
+    const auto* text = std::get_if<std::string>(&prompt);
+    return text != nullptr ? engine_.file().encode(*text) : std::get<1>(prompt);
+}
+
 EngineRequest Service::engine_request(const TextRequest& text) const {
     return {.prompt = {},
             .sampling = text.sampling,
@@ -161,7 +164,7 @@ std::function<void()> Service::complete(const CompletionRequest& request, const 
         one.max_tokens = request.text.max_tokens.value_or(kCompletionTokens);
         as_api_error([&] {
             const auto* text = std::get_if<std::string>(&prompt);
-            one.prompt = text != nullptr ? engine_.file().encode(*text) : std::get<1>(prompt);
+            one.prompt = ids_of(prompt);
             echoes.push_back(!request.echoes   ? ""
                              : text != nullptr ? *text
                                                : engine_.file().decode(one.prompt));
@@ -210,6 +213,40 @@ std::function<void()> Service::start(const TextRequest& text, bool is_chat,
         };
         requests[i].on_end = [answer, i](const EngineEnd& end) { answer->end(i, end); };
     }
+    return submit(std::move(requests));
+}
+
+std::function<void()> Service::embed(const EmbeddingRequest& request, const ReplySink& sink) {
+    const int64_t width = engine_.file().embedding_width();
+    if (width == 0)
+        throw ApiError{
+            .status = 501,
+            .message =
+                "the model was compiled without embeddings: start the server with --embeddings, or "
+                "compile the model with it",
+            .code = "unsupported_endpoint"};
+    if (request.dimensions && *request.dimensions != width)
+        throw ApiError{
+            .message = fmt::format("dimensions: is {}, and the model has {}", *request.dimensions, width),
+            .param = "dimensions"};
+    const auto answer = std::make_shared<EmbeddingAnswer>(valid_utf8(engine_.file().name()),
+                                                          request.inputs.size(), request.is_base64, sink);
+    std::vector<EngineRequest> requests;
+    for (size_t i = 0; i < request.inputs.size(); ++i) {
+        EngineRequest one = engine_request({});
+        one.prompt = as_api_error([&] { return ids_of(request.inputs[i]); });
+        one.max_tokens = 0;
+        one.embedding = {.pooling = request.pooling};
+        one.on_embedding = [answer, i](std::vector<float> embedding) {
+            answer->add(i, std::move(embedding));
+        };
+        one.on_end = [answer](const EngineEnd& end) { answer->end(end); };
+        requests.push_back(std::move(one));
+    }
+    return submit(std::move(requests));
+}
+
+std::function<void()> Service::submit(std::vector<EngineRequest> requests) {
     const std::vector<uint64_t> numbers = as_api_error([&] { return engine_.submit(std::move(requests)); });
     if (numbers.empty())
         throw ApiError{.status = 503,

@@ -46,6 +46,9 @@ public:
 private:
     std::function<void()> complete(const CompletionRequest& request, const ReplySink& sink);
     std::function<void()> chat(const ChatRequest& request, const ReplySink& sink);
+    std::function<void()> embed(const EmbeddingRequest& request, const ReplySink& sink);
+    std::function<void()> submit(std::vector<EngineRequest> requests);
+    std::vector<TokenId> ids_of(const Prompt& prompt) const;
     EngineRequest engine_request(const TextRequest& text) const;
     std::function<void()> start(const TextRequest& text, bool is_chat, std::vector<EngineRequest> requests,
                                 std::vector<std::string> echoes, bool reports_prompts, const ReplySink& sink);

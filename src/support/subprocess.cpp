@@ -141,7 +141,13 @@ ProcessResult run_process(const Process& process) {
     output.write_end.reset();
     errors.write_end.reset();
     ProcessResult result;
-    collect(process, output.read_end, errors.read_end, result);
+    try {
+        collect(process, output.read_end, errors.read_end, result);
+    } catch (...) {
+        kill(child, SIGTERM);
+        wait_for(child, result);
+        throw;
+    }
     wait_for(child, result);
     return result;
 }

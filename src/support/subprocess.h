@@ -11,10 +11,11 @@
 namespace tessera {
 
 struct Process {
-    std::filesystem::path program;             ///< no search: see find_program
-    std::vector<std::string> arguments;        ///< handed over as they are: no shell, no quoting
-    size_t output_limit = 1 << 20;             ///< bytes kept of each stream; the rest is read and dropped
-    std::function<void()> while_waiting = {};  ///< called about ten times a second, for progress
+    std::filesystem::path program;       ///< no search: see find_program
+    std::vector<std::string> arguments;  ///< handed over as they are: no shell, no quoting
+    size_t output_limit = 1 << 20;       ///< bytes kept of each stream; the rest is read and dropped
+    /// Called about ten times a second, for progress. It may throw, which ends the program.
+    std::function<void()> while_waiting = {};
 };
 
 struct ProcessResult {

@@ -27,6 +27,7 @@ TEST_F(ServeVerb, WrongUsage) {
     expect_wrong_usage({"--api-key", "a", "--api-key-file", "b"}, "--api-key");
     expect_wrong_usage({"--api-key", "a b"}, "`api-key`: has a character that a header of HTTP cannot have");
     expect_wrong_usage({"--queue", "-1"}, "--queue");
+    expect_wrong_usage({"--embeddings"}, "toy.tsr: was compiled without embeddings (compile the model again");
 }
 
 TEST_F(ServeVerb, FailedJobs) {

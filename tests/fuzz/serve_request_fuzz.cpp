@@ -21,6 +21,10 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     });
     accepts_or_refuses(
         [](std::string_view text) { TESSERA_CHECK(!serve::parse_chat(text).messages.empty()); });
+    accepts_or_refuses([](std::string_view text) {
+        const auto request = serve::parse_embedding(text);
+        TESSERA_CHECK(!request.inputs.empty() && request.inputs.size() <= serve::kMostPrompts);
+    });
     return 0;
 }
 
@@ -28,5 +32,6 @@ std::vector<std::string> tessera::fuzz::seeds() {
     return {
         R"({"prompt":["a",[1,2]],"max_tokens":3,"stop":["x"],"logit_bias":{"1":2},"logprobs":1,"seed":-1})",
         R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"stream":true,)"
-        R"("stream_options":{"include_usage":true},"logprobs":true,"top_logprobs":2,"tools":[]})"};
+        R"("stream_options":{"include_usage":true},"logprobs":true,"top_logprobs":2,"tools":[]})",
+        R"({"input":["a",[1,2]],"encoding_format":"base64","pooling":"last","dimensions":64})"};
 }

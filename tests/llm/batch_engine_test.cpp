@@ -227,5 +227,91 @@ TEST(BatchEngine, TextsEndAtTheContextAndWhereTheirOwnersSay) {
     EXPECT_EQ(ended.ids.size(), 3U);
 }
 
+/// The sums h that the logits of the toy follow from: the most probable tokens.
+std::vector<float> sums_of(const runtime::ToyModel& toy, std::span<const TokenId> ids) {
+    std::vector<float> sums;
+    int64_t sum = 0;
+    for (size_t s = 0; s < ids.size(); ++s) {
+        sum += (ids[s] + 1) * static_cast<int64_t>(s + 1);
+        sums.push_back(static_cast<float>(sum % toy.vocabulary));
+    }
+    return sums;
+}
+
+TEST(BatchEngine, TellsTheHiddenStatesThatAPoolingTakes) {
+    const runtime::ToyModel toy;
+    const SessionOptions options{.context = 64, .sequences = 3};
+    const runtime::Manifest manifest = FakeStep::manifest_with_hidden(toy);
+    FakeStep fake(toy, Session::state_symbols(manifest, options).at("P"), true);
+    Session session(manifest, options, fake.function());
+    EXPECT_EQ(session.hidden_width(), 1);
+    BatchEngine engine(session, {.sequences = 3, .prompt_chunk = 5});
+    std::vector<TokenId> prompt;
+    for (TokenId i = 0; i < 29; ++i) prompt.push_back(i * i % 23);
+    const std::vector<float> expected = sums_of(toy, prompt);
+    // The second time the prompt is known, of which the mean takes all again.
+    for (const Pooling pooling : {Pooling::kMean, Pooling::kLast, Pooling::kMean, Pooling::kLast})
+        for (const int64_t tokens : {0, 4}) {
+            std::map<int64_t, float> told;
+            std::vector<TokenId> ids;
+            int64_t ends = 0;
+            BatchRequest request{.prompt = prompt, .max_tokens = tokens, .pooling = pooling};
+            request.on_hidden = [&](int64_t position, std::span<const float> hidden) {
+                ASSERT_EQ(hidden.size(), 1U);
+                EXPECT_TRUE(told.emplace(position, hidden.front()).second) << position;
+            };
+            request.on_token = [&](TokenId id, std::span<const float>) {
+                ids.push_back(id);
+                return false;
+            };
+            request.on_end = [&](const BatchEnd& end) {
+                EXPECT_FALSE(end.fault);
+                ++ends;
+            };
+            engine.submit(std::move(request));
+            engine.submit({.prompt = {1, 2}, .max_tokens = 3});
+            while (engine.step()) {
+            }
+            EXPECT_EQ(ends, 1);
+            EXPECT_EQ(static_cast<int64_t>(ids.size()), tokens);
+            ASSERT_EQ(told.size(), pooling == Pooling::kMean ? prompt.size() : 1U);
+            for (const auto& [position, sum] : told)
+                EXPECT_EQ(sum, expected[static_cast<size_t>(position)]) << position;
+            EXPECT_EQ(told.rbegin()->first, static_cast<int64_t>(prompt.size()) - 1);
+        }
+}
+
+TEST(BatchEngine, AFaultOfHiddenStatesEndsItsTextAlone) {
+    const runtime::ToyModel toy;
+    const SessionOptions options{.context = 64, .sequences = 3};
+    FakeStep fake(toy, 12, true);
+    Session session(FakeStep::manifest_with_hidden(toy), options, fake.function());
+    BatchEngine engine(session, {.sequences = 3, .prompt_chunk = 2});
+    std::optional<BatchEnd> faulty, other;
+    BatchRequest request{.prompt = {1, 2, 3, 4, 5}, .max_tokens = 0};
+    request.on_hidden = [](int64_t, std::span<const float>) { throw Error("", "", "no numbers"); };
+    request.on_end = [&](const BatchEnd& end) { faulty = end; };
+    engine.submit(std::move(request));
+    engine.submit({.prompt = {1, 2}, .max_tokens = 3, .on_end = [&](const BatchEnd& end) { other = end; }});
+    while (engine.step()) {
+    }
+    ASSERT_TRUE(faulty && faulty->fault && other);
+    EXPECT_FALSE(other->fault);
+    EXPECT_EQ(other->generated_tokens, 3);
+    EXPECT_EQ(engine.available_pages(), session.pages());
+}
+
+TEST(BatchEngine, RefusesHiddenStatesThatTheStepDoesNotGive) {
+    EngineBench bench;
+    BatchRequest request{.prompt = {1}, .on_hidden = [](int64_t, std::span<const float>) {}};
+    try {
+        bench.engine.check(request);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("was compiled without embeddings"));
+        EXPECT_EQ(error.kind, ErrorKind::kUsage);
+    }
+}
+
 }  // namespace
 }  // namespace tessera::llm

@@ -20,8 +20,15 @@ public:
         std::vector<int32_t> tokens, position, slot, rows, first, length, start, page;
     };
 
-    FakeStep(const runtime::ToyModel& toy, int64_t pages)
-        : toy_(toy), keys_(static_cast<size_t>(pages * 16), -1) {}
+    /// `gives_hidden`: the hidden state of a token is the sum h that its logits follow from, alone.
+    FakeStep(const runtime::ToyModel& toy, int64_t pages, bool gives_hidden = false)
+        : toy_(toy), gives_hidden_(gives_hidden), keys_(static_cast<size_t>(pages * 16), -1) {}
+
+    static runtime::Manifest manifest_with_hidden(const runtime::ToyModel& toy) {
+        runtime::Manifest manifest = toy.manifest();
+        manifest.outputs.push_back({"hidden", ElementType::kF32, {Dim("R"), Dim(1)}});
+        return manifest;
+    }
 
     StepFunction function() {
         return [this](auto symbols, auto inputs, auto outputs) { run(symbols, inputs, outputs); };
@@ -43,9 +50,13 @@ private:
         }
         calls_.push_back(c);
         check(c);
-        ASSERT_EQ(outputs.size(), 1U);
+        ASSERT_EQ(outputs.size(), gives_hidden_ ? 2U : 1U);
+        if (gives_hidden_) {
+            ASSERT_EQ(outputs[1].size(), static_cast<size_t>(c.R * 4));
+        }
         ASSERT_EQ(outputs[0].size(), static_cast<size_t>(c.R * toy_.vocabulary * 4));
-        compute(c, reinterpret_cast<float*>(outputs[0].data()));
+        compute(c, reinterpret_cast<float*>(outputs[0].data()),
+                gives_hidden_ ? reinterpret_cast<float*>(outputs[1].data()) : nullptr);
     }
 
     void check(const Call& c) const {
@@ -92,7 +103,7 @@ private:
         return c.page[b * static_cast<size_t>(toy_.context / 16) + static_cast<size_t>(position / 16)];
     }
 
-    void compute(const Call& c, float* logits) {
+    void compute(const Call& c, float* logits, float* hidden) {
         for (size_t t = 0; t < c.tokens.size(); ++t)
             keys_.at(static_cast<size_t>(c.slot[t])) = (c.tokens[t] + 1) * (c.position[t] + 1);
         std::vector<int64_t> h(c.tokens.size());
@@ -103,12 +114,15 @@ private:
                     sum += keys_.at(static_cast<size_t>(page_of(c, b, s) * 16 + s % 16));
                 sum %= toy_.vocabulary;
             }
-        for (const int32_t row : c.rows)
+        for (const int32_t row : c.rows) {
+            if (hidden != nullptr) *hidden++ = static_cast<float>(h[static_cast<size_t>(row)]);
             for (int64_t v = 0; v < toy_.vocabulary; ++v)
                 *logits++ = 3.0F - static_cast<float>(std::abs(v - h[static_cast<size_t>(row)])) / 4.0F;
+        }
     }
 
     runtime::ToyModel toy_;
+    bool gives_hidden_;
     std::vector<int32_t> keys_;
     std::vector<Call> calls_;
 };

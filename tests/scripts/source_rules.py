@@ -14,7 +14,7 @@ import sys
 
 MAX_LINES = 400
 CODE = {".h", ".cpp", ".py", ".sh"}
-FOLDERS = ("src", "include", "tests", "scripts", "bench")
+FOLDERS = ("src", "include", "python", "examples", "tests", "scripts", "bench")
 
 MODULE = re.compile(r"^tessera_module\((\w+)([^)]*)\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

@@ -139,5 +139,27 @@ TEST(ParseRequest, ErrorsAreInTheFormOfOpenAi) {
               R"({"error":{"message":"m","type":"overloaded_error","param":null,"code":null}})");
 }
 
+TEST(ParseRequest, Embeddings) {
+    const EmbeddingRequest plain = parse_embedding(R"({"input": "Once", "model": "m", "user": "u"})");
+    EXPECT_THAT(plain.inputs, ElementsAre(Prompt("Once")));
+    EXPECT_EQ(plain.pooling, Pooling::kMean);
+    EXPECT_FALSE(plain.is_base64 || plain.dimensions);
+    const EmbeddingRequest all = parse_embedding(
+        R"({"input": ["a", [1, 2]], "encoding_format": "base64", "pooling": "last", "dimensions": 8})");
+    EXPECT_THAT(all.inputs, ElementsAre(Prompt("a"), Prompt(std::vector<TokenId>{1, 2})));
+    EXPECT_EQ(all.pooling, Pooling::kLast);
+    EXPECT_TRUE(all.is_base64);
+    EXPECT_EQ(all.dimensions, 8);
+    const auto refused = [](const std::string& fields) {
+        return refusal(parse_embedding, R"({"input": "a", )" + fields + "}").message;
+    };
+    EXPECT_THAT(refused(R"("encoding_format": "int8")"), HasSubstr("expected float or base64"));
+    EXPECT_THAT(refused(R"("pooling": "max")"), HasSubstr("expected mean or last"));
+    EXPECT_THAT(refused(R"("dimensions": 0)"), HasSubstr("dimensions"));
+    EXPECT_THAT(refused(R"("stream": true)"), HasSubstr("unknown field: stream"));
+    EXPECT_THAT(refusal(parse_embedding, "{}").message, HasSubstr("input"));
+    EXPECT_THAT(refusal(parse_embedding, R"({"input": []})").message, HasSubstr("is empty"));
+}
+
 }  // namespace
 }  // namespace tessera::serve

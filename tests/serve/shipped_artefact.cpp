@@ -19,6 +19,7 @@ fs::path shipped_artefact() {
         options.search_path = "/usr/local/bin:/usr/bin:/bin";
         options.cache = folder.path() / "cache";
         options.workers = 2;
+        options.embeddings = true;
         options.quantisation = import::mixture_of("q4_k_m");
         const fs::path artefact = folder.path() / "tiny.tsr";
         (void)compiler::compile_model(root / "models" / "tessera-tiny", artefact, options);

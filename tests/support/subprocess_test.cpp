@@ -1,6 +1,8 @@
 #include "support/subprocess.h"
 
+#include <chrono>
 #include <fstream>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -59,6 +61,15 @@ TEST(Subprocess, TicksWhileItWaits) {
     int ticks = 0;
     run_process({.program = "/bin/sh", .arguments = {"-c", "sleep 0.5"}, .while_waiting = [&] { ++ticks; }});
     EXPECT_GE(ticks, 2);
+}
+
+TEST(Subprocess, EndsWithAnException) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROW(run_process({.program = "/bin/sleep",
+                              .arguments = {"60"},
+                              .while_waiting = [] { throw std::runtime_error("enough"); }}),
+                 std::runtime_error);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
 TEST(Subprocess, MissingProgramIsNamed) {

@@ -1,0 +1,184 @@
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <pybind11/numpy.h>
+
+#include "native/convert.h"
+#include "native/queue.h"
+
+namespace tessera::python {
+namespace {
+
+using Ids = std::vector<TokenId>;
+
+/// An engine that lets go of the GIL while it ends: its thread may need that for nothing, but waits.
+class PyEngine {
+public:
+    PyEngine(const std::filesystem::path& model, py::dict open, EngineSettings settings) {
+        const OpenSettings how = open_settings(std::move(open));
+        const py::gil_scoped_release free;
+        engine_ = std::make_unique<Engine>(open_model(model, how), settings);
+    }
+    ~PyEngine() {
+        const py::gil_scoped_release free;
+        engine_.reset();
+    }
+    PyEngine(const PyEngine&) = delete;
+    PyEngine& operator=(const PyEngine&) = delete;
+
+    Engine& operator*() { return *engine_; }
+    Engine* operator->() { return engine_.get(); }
+
+private:
+    std::unique_ptr<Engine> engine_;
+};
+
+/// What the thread of the engine tells of one request. It may live longer than the request of Python.
+struct Told {
+    TextQueue queue;
+    Generation so_far;
+    std::vector<float> embedding;
+};
+
+void end_with(Told& told, const EngineEnd& end) {
+    if (end.fault) return told.queue.fail(std::make_exception_ptr(*end.fault));
+    told.so_far.reason = end.reason;
+    told.so_far.statistics.prompt_tokens = end.prompt_tokens - end.reused_tokens;
+    told.so_far.statistics.reused_tokens = end.reused_tokens;
+    told.queue.finish(std::move(told.so_far));
+}
+
+class PyRequest {
+public:
+    PyRequest(std::shared_ptr<PyEngine> engine, EngineRequest request)
+        : engine_(std::move(engine)), told_(std::make_shared<Told>()) {
+        request.on_text = [told = told_](const std::optional<TokenReport>& token, const std::string& piece) {
+            if (token) told->so_far.ids.push_back(token->id);
+            told->so_far.text += piece;
+            told->queue.push(piece);
+        };
+        request.on_end = [told = told_](const EngineEnd& end) { end_with(*told, end); };
+        submit(std::move(request));
+    }
+    /// Of an embedding.
+    PyRequest(std::shared_ptr<PyEngine> engine, Ids ids, const EmbedOptions& options)
+        : engine_(std::move(engine)), told_(std::make_shared<Told>()) {
+        EngineRequest request{.prompt = std::move(ids), .max_tokens = 0, .embedding = options};
+        request.on_embedding = [told = told_](std::vector<float> values) {
+            told->embedding = std::move(values);
+        };
+        request.on_end = [told = told_](const EngineEnd& end) { end_with(*told, end); };
+        submit(std::move(request));
+    }
+    ~PyRequest() { cancel(); }
+    PyRequest(const PyRequest&) = delete;
+    PyRequest& operator=(const PyRequest&) = delete;
+
+    void cancel() { (*engine_)->cancel(number_); }
+    std::string next() {
+        if (std::optional<std::string> piece = told_->queue.next()) return *std::move(piece);
+        throw py::stop_iteration();
+    }
+    py::dict result() { return as_dict(told_->queue.result()); }
+    py::array_t<float> embedding() {
+        (void)told_->queue.result();
+        return py::array_t<float>(static_cast<py::ssize_t>(told_->embedding.size()), told_->embedding.data());
+    }
+
+private:
+    void submit(EngineRequest request) {
+        std::vector<EngineRequest> one;
+        one.push_back(std::move(request));
+        const std::vector<uint64_t> numbers = (*engine_)->submit(std::move(one));
+        if (numbers.empty())
+            throw Error((*engine_)->file().name(), "", "has no room for another request: too many wait",
+                        "wait for results, or give a larger `waiting`");
+        number_ = numbers.front();
+    }
+
+    std::shared_ptr<PyEngine> engine_;
+    std::shared_ptr<Told> told_;
+    uint64_t number_ = 0;
+};
+
+EngineRequest engine_request(Ids prompt, py::dict options) {
+    GenerateOptions how = generate_options(std::move(options));
+    return {.prompt = std::move(prompt),
+            .max_tokens = how.max_tokens,
+            .sampling = std::move(how.sampling),
+            .stop_ids = std::move(how.stop_ids),
+            .past_end = how.past_end,
+            .stop_strings = std::move(how.stop_strings)};
+}
+
+EngineSettings engine_settings(py::dict settings) {
+    Named named(std::move(settings));
+    EngineSettings result;
+    named.read("context", result.context);
+    named.read("sequences", result.sequences);
+    named.read("cache_tokens", result.cache_tokens);
+    named.read("waiting", result.waiting);
+    named.read("prompt_chunk", result.prompt_chunk);
+    named.read("reuse_prefix", result.reuse_prefix);
+    named.read("batch_invariant", result.batch_invariant);
+    named.finish();
+    return result;
+}
+
+py::dict statistics(PyEngine& engine) {
+    const EngineStatistics s = engine->statistics();
+    py::dict result;
+    result["running"] = s.running;
+    result["waiting"] = s.waiting;
+    result["pages"] = s.pages;
+    result["available_pages"] = s.available_pages;
+    result["steps"] = s.steps;
+    result["step_seconds"] = s.step_seconds;
+    result["prompt_tokens"] = s.prompt_tokens;
+    result["reused_tokens"] = s.reused_tokens;
+    result["generated_tokens"] = s.generated_tokens;
+    result["finished"] = s.finished;
+    result["interrupted"] = s.interrupted;
+    result["failed"] = s.failed;
+    return result;
+}
+
+}  // namespace
+
+void declare_engine(py::module_& module) {
+    py::class_<PyEngine, std::shared_ptr<PyEngine>>(module, "Engine")
+        .def(py::init([](const std::filesystem::path& model, py::dict open, py::dict settings) {
+            return std::make_shared<PyEngine>(model, std::move(open), engine_settings(std::move(settings)));
+        }))
+        .def_property_readonly("name", [](PyEngine& e) { return e->file().name(); })
+        .def_property_readonly("embedding_width", [](PyEngine& e) { return e->file().embedding_width(); })
+        .def_property_readonly("context", [](PyEngine& e) { return e->context(); })
+        .def_property_readonly("sequences", [](PyEngine& e) { return e->sequences(); })
+        .def_property_readonly("memory_bytes", [](PyEngine& e) { return e->memory_bytes(); })
+        .def("encode", [](PyEngine& e, const std::string& text,
+                          bool special) { return e->file().encode(text, special); })
+        .def("encode_chat",
+             [](PyEngine& e, const Messages& messages, bool begins_answer, std::optional<bool> thinks,
+                const std::string& chat_template) {
+                 return encode_chat(e->file(), messages, begins_answer, thinks, chat_template);
+             })
+        .def("chat_ends", [](PyEngine& e) { return e->file().chat_ends(); })
+        .def("statistics", statistics);
+    py::class_<PyRequest>(module, "Request")
+        .def(py::init([](std::shared_ptr<PyEngine> engine, Ids prompt, py::dict options) {
+            return std::make_unique<PyRequest>(std::move(engine),
+                                               engine_request(std::move(prompt), std::move(options)));
+        }))
+        .def(py::init(
+            [](std::shared_ptr<PyEngine> engine, Ids ids, const std::string& pooling, bool normalise) {
+                return std::make_unique<PyRequest>(std::move(engine), std::move(ids),
+                                                   embed_options(pooling, normalise));
+            }))
+        .def("next", &PyRequest::next)
+        .def("result", &PyRequest::result)
+        .def("embedding", &PyRequest::embedding)
+        .def("cancel", &PyRequest::cancel);
+}
+
+}  // namespace tessera::python

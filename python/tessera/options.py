@@ -1,0 +1,86 @@
+"""The options of calls, as keyword arguments. The library has the defaults; None is one of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import TypedDict, Union
+
+Path = Union[str, PathLike[str]]
+"""A path of a file or a folder."""
+
+Message = Mapping[str, str]
+"""A message of a conversation: {"role": "user", "content": "Hello!"}. Roles are system, user, assistant, and others that
+the model's template knows."""
+
+Prompt = Union[str, Sequence[int], Sequence[Message]]
+"""A text, its ids (int[tokens]), or a conversation, which the model's own chat template writes."""
+
+
+class GenerateOptions(TypedDict, total=False):
+    """How a text is continued. Without options: the most probable tokens, at most 128.
+
+    max_tokens          at most so many tokens; 0: none
+    stop                strings that end the text and are not part of it; none may be empty
+    stop_ids            ids, likewise
+    past_end            True: the model's own end-of-text ids do not end the text
+    reuse_prefix        of Model alone: keeps keys and values of the prompt for the next call that says so, which
+                        computes only what differs: a conversation goes on without being read again
+    temperature         at least 0; 0: the most probable token, ties to the lowest id
+    top_k               draws from so many of the most probable tokens; 0: from all
+    top_p               from the fewest most probable ones that together have this probability; in (0, 1]
+    min_p               from those with at least this fraction of the largest probability; in [0, 1]
+    typical_p           from those whose surprise is nearest to the expected one; in (0, 1]
+    repetition_penalty  above 0; above 1 it makes repeated tokens less probable
+    repetition_window   a token is repeated if it is among so many last ones of prompt and text
+    frequency_penalty   taken off a token's logit for each time that it is in the window
+    presence_penalty    taken off once, if it is there
+    logit_bias          added to the logits of ids; -inf: the token never comes
+    seed                of the draws, 0 to 2**64 - 1: the same seed, prompt and options give the same text
+    """
+
+    max_tokens: int
+    stop: Sequence[str]
+    stop_ids: Sequence[int]
+    past_end: bool
+    reuse_prefix: bool
+    temperature: float
+    top_k: int
+    top_p: float
+    min_p: float
+    typical_p: float
+    repetition_penalty: float
+    repetition_window: int
+    frequency_penalty: float
+    presence_penalty: float
+    logit_bias: Mapping[int, float]
+    seed: int
+
+
+class CompileOptions(TypedDict, total=False):
+    """How a model is compiled. docs/types.md and docs/schedule.md say more.
+
+    machine        description of a machine (TOML); default: this one, as `tessera machine --measure` left it
+    workers        threads that compute a step together, 1 to 1024; default: the machine's cores
+    context        tokens of one sequence; default: the model's positions, but at most 8192
+    policy         the permitted rounding of activations: "exact" (F32), "default", or "fast" (8 bits)
+    cache_type     of keys and values: "auto", "f32", "f16" or "bf16"
+    quantize       the matrices of a float checkpoint: "q8_0", "q4_0" or "q4_k_m"
+    embeddings     True: the artefact can embed texts, too
+    search_effort  work of the searches, a multiple of the default; 0: none for graphs and layouts
+    plan           file of a plan to compile in place of the planner's
+    kernels        file of kernels to keep, around which the others are searched
+    dump           folder for the printed form after every pass
+    on_pass        told the name of each pass as it starts; an exception that it raises ends the compilation
+    """
+
+    machine: Path
+    workers: int
+    context: int
+    policy: str
+    cache_type: str
+    quantize: str
+    embeddings: bool
+    search_effort: int
+    plan: Path
+    kernels: Path
+    dump: Path
+    on_pass: Callable[[str], None]

@@ -1,0 +1,147 @@
+#include "tessera/open.h"
+
+#include <algorithm>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "import/gguf/gguf_parts.h"
+#include "import/import_model.h"
+#include "machine/host_cache.h"
+#include "machine/machine_text.h"
+#include "machine/probe.h"
+#include "runtime/artefact.h"
+#include "support/error.h"
+#include "support/hash.h"
+#include "support/output_place.h"
+#include "tessera/compile.h"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Enough of the digest that two models of one user never meet.
+constexpr size_t kDigits = 16;
+
+/// A file counts as changed with its size or its time of modification, as for `make`: reading gigabytes of
+/// weights to find that they are the same would cost more than starting to generate.
+void add_file(Hasher& hasher, const fs::path& file) {
+    std::error_code error;
+    const auto size = fs::file_size(file, error);
+    const auto time = fs::last_write_time(file, error).time_since_epoch().count();
+    hasher.field(file.string()).field(fmt::format("{} {}", size, time));
+}
+
+void add_files_below(Hasher& hasher, const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+        if (entry->is_regular_file(error)) files.push_back(entry->path());
+    std::sort(files.begin(), files.end());
+    for (const fs::path& file : files) add_file(hasher, file);
+}
+
+/// The contexts that are compiled by default need no wish.
+std::optional<int64_t> wished_context(const OpenSettings& settings) {
+    if (settings.context <= import::kDefaultContext) return std::nullopt;
+    return settings.context;
+}
+
+/// The name of the artefact of a model.
+struct KeptName {
+    std::string prefix;  ///< of every artefact of this model
+    std::string whole;
+};
+
+KeptName kept_name(const fs::path& model, const OpenSettings& settings) {
+    const fs::path whole = fs::canonical(model);
+    const auto text = [](const std::optional<int64_t>& number) {
+        return number ? fmt::to_string(*number) : std::string();
+    };
+    Hasher identity;
+    identity.field(whole.string()).field(text(wished_context(settings))).field(text(settings.workers));
+    if (settings.embeddings) identity.field("embeddings");
+    Hasher state;
+    if (fs::is_directory(whole))
+        add_files_below(state, whole);
+    else
+        for (const fs::path& part : import::GgufParts::names(model))
+            add_file(state, fs::weakly_canonical(part));
+    add_file(state, settings.program);
+    add_files_below(state, settings.include_directory / "tessera");
+    const machine::Machine probed = machine::probe_host();
+    state.field(
+        machine::content_hash(machine::cached_host(settings.measured_machines, probed).value_or(probed)));
+
+    KeptName name{
+        .prefix = fmt::format("{}-{}-", short_name(whole.stem().native()), identity.hex().substr(0, kDigits)),
+        .whole = {}};
+    name.whole = name.prefix + state.hex().substr(0, kDigits) + ".tsr";
+    return name;
+}
+
+/// Artefacts of the same model as it was before are of no use to anyone.
+void remove_older(const fs::path& folder, const KeptName& kept) {
+    std::error_code error;
+    std::vector<fs::path> older;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(kept.prefix) && name.ends_with(".tsr") && name != kept.whole)
+            older.push_back(entry.path());
+    }
+    for (const fs::path& path : older) fs::remove(path, error);
+}
+
+ModelFile open_artefact(const fs::path& path, const OpenSettings& settings) {
+    ModelFile model(path);
+    if (settings.workers && *settings.workers != model.workers())
+        throw Error(
+            path.string(), "",
+            fmt::format("is compiled for {} {}, and cannot run with {}", model.workers(),
+                        model.workers() == 1 ? "worker" : "workers", *settings.workers),
+            fmt::format("leave the number out, or compile the model with --workers {}", *settings.workers),
+            ErrorKind::kUsage);
+    if (settings.embeddings && model.embedding_width() == 0)
+        throw Error(path.string(), "", "was compiled without embeddings",
+                    "compile the model again with --embeddings", ErrorKind::kUsage);
+    return model;
+}
+
+}  // namespace
+
+ModelFile open_model(const fs::path& model, const OpenSettings& given) {
+    if (fs::is_regular_file(model) && runtime::is_artefact(model)) return open_artefact(model, given);
+    if (!fs::exists(model))
+        throw Error(model.string(), "", "does not exist",
+                    "give an artefact, a HuggingFace folder or a GGUF file");
+    const KeptName kept = kept_name(model, given);
+    if (const fs::path artefact = given.models_directory / kept.whole; fs::exists(artefact)) {
+        try {
+            return ModelFile(artefact);
+        } catch (const Error& damage) {
+            if (given.on_damage) given.on_damage(damage);
+        }
+    }
+    OpenSettings settings = given;
+    if (settings.before_compiling) settings.before_compiling(settings);
+    const fs::path artefact = settings.models_directory / kept.whole;
+    create_folders(settings.models_directory);
+    if (settings.on_compile) settings.on_compile(artefact);
+    (void)compile(model, artefact,
+                  {.include_directory = settings.include_directory,
+                   .cache_directory = settings.cache_directory,
+                   .search_path = settings.search_path,
+                   .measured_machines = settings.measured_machines,
+                   .embeddings = settings.embeddings,
+                   .workers = settings.workers,
+                   .context = wished_context(settings),
+                   .on_pass = settings.on_pass,
+                   .while_waiting = settings.while_waiting});
+    remove_older(settings.models_directory, kept);
+    return ModelFile(artefact);
+}
+
+}  // namespace tessera

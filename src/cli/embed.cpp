@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/announce_model.h"
+#include "cli/limit_flags.h"
+#include "cli/number_checks.h"
+#include "cli/open_model.h"
+#include "cli/prompt_flags.h"
+#include "cli/verb.h"
+#include "support/error.h"
+#include "support/printable.h"
+#include "tessera/embedding.h"
+
+namespace tessera::cli {
+namespace {
+
+struct EmbedArguments {
+    std::filesystem::path model;
+    std::vector<std::string> texts;
+    std::optional<std::filesystem::path> file;
+    std::string pooling = "mean";
+    std::optional<int64_t> workers;
+    bool keeps_length = false;
+    bool json = false;
+};
+
+void print_embeddings(const EmbedArguments& options, const std::string& model,
+                      const std::vector<size_t>& tokens, const std::vector<std::vector<float>>& embeddings) {
+    if (!options.json) {
+        for (const std::vector<float>& embedding : embeddings) fmt::print("{}\n", fmt::join(embedding, " "));
+        return;
+    }
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < embeddings.size(); ++i)
+        list.push_back({{"tokens", tokens[i]}, {"embedding", embeddings[i]}});
+    const nlohmann::ordered_json json = {{"model", valid_utf8(model)},
+                                         {"pooling", options.pooling},
+                                         {"normalised", !options.keeps_length},
+                                         {"embeddings", std::move(list)}};
+    fmt::print("{}\n", json.dump(1));
+}
+
+int run(const EmbedArguments& options, const Environment& environment) {
+    std::vector<std::string> texts;
+    for (const std::string& text : options.texts) texts.push_back(read_prompt_text(text, std::nullopt));
+    if (options.file) texts.push_back(read_prompt_text(std::nullopt, options.file));
+    if (texts.empty())
+        throw Error("", "TEXT", "is missing", "give a text with --prompt, or a file with --file",
+                    ErrorKind::kUsage);
+    const ModelFile file = open_model(resolve_model(options.model, environment), 0, environment,
+                                      options.workers, /*embeddings=*/true);
+    std::vector<std::vector<TokenId>> ids;
+    size_t longest = 0;
+    for (const std::string& text : texts) {
+        ids.push_back(file.encode(text));
+        longest = std::max(longest, ids.back().size());
+    }
+    if (static_cast<int64_t>(longest) > file.context())
+        throw Error(file.name(), "TEXT",
+                    fmt::format("has {} tokens, and the model reads up to {}", longest, file.context()));
+    const ModelSettings settings{.context = static_cast<int64_t>(longest)};
+    announce_model(file, settings);
+    Model model(file, settings);
+    const EmbedOptions how{.pooling = options.pooling == "last" ? Pooling::kLast : Pooling::kMean,
+                           .normalise = !options.keeps_length};
+    std::vector<size_t> tokens;
+    std::vector<std::vector<float>> embeddings;
+    for (const std::vector<TokenId>& text : ids) {
+        tokens.push_back(text.size());
+        embeddings.push_back(model.embed(text, how));
+    }
+    print_embeddings(options, file.name(), tokens, embeddings);
+    return 0;
+}
+
+}  // namespace
+
+Verb embed_verb() {
+    return {.name = "embed",
+            .help = "print texts as vectors: the hidden states of a model, pooled",
+            .examples = {"tessera embed SmolLM2.gguf -p \"a cat\" -p \"a dog\" --json",
+                         "tessera embed OUT.tsr -f text.txt --pooling last"},
+            .declare = [](CLI::App& app, const Environment& environment) -> Job {
+                const auto options = std::make_shared<EmbedArguments>();
+                add_model_argument(app, options->model);
+                app.add_option("-p,--prompt", options->texts,
+                               "a text; may be repeated; \"-\" is the standard input")
+                    ->allow_extra_args(false)
+                    ->type_name("TEXT");
+                app.add_option("-f,--file", options->file, "one more text")
+                    ->check(not_empty())
+                    ->type_name("FILE");
+                app.add_option("--pooling", options->pooling,
+                               "mean: of the hidden states of all tokens, BOS included; last: that of the "
+                               "last token")
+                    ->capture_default_str()
+                    ->check(CLI::IsMember({"mean", "last"}));
+                app.add_flag("--keep-length", options->keeps_length, "do not scale the vectors to length 1");
+                add_workers_flag(app, options->workers);
+                app.add_flag("--json", options->json,
+                             "print model, tokens and vectors as JSON (default: a line for each text)");
+                return [options, &environment] { return run(*options, environment); };
+            }};
+}
+
+}  // namespace tessera::cli
