@@ -63,6 +63,7 @@ struct EngineRequest {
     std::vector<TokenId> stop_ids = {};  ///< end the text and are not part of it
     bool past_end = false;               ///< true: the model's own end-of-text ids do not end the text
     std::vector<std::string> stop_strings = {};  ///< likewise; none may be empty
+    std::optional<Grammar> grammar = {};         ///< GenerateOptions::grammar
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
     /// Reports of tokens with so many of the likeliest ones; unset: without probabilities.
     std::optional<int64_t> likeliest = {};

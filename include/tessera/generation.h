@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tessera/grammar.h"
 #include "tessera/token_id.h"
 
 /// How text is generated, and the result.
@@ -46,6 +48,10 @@ struct GenerateOptions {
     /// Keeps the keys and values of prompt and text for the next call that says so, which computes only what
     /// differs: a conversation goes on without being read again.
     bool reuse_prefix = false;
+    /// The text is one of the grammar's, unless it ends early by another reason than kStopId or kComplete.
+    /// Tokens that may not come are taken out before anything else; special ones never come. Only with a
+    /// tokenizer.
+    std::optional<Grammar> grammar = {};
     /// End the text and are not part of it. None may be empty. Only with a tokenizer.
     std::vector<std::string> stop_strings = {};
     std::function<bool()> should_stop = {};      ///< asked before every step: true ends the text there
@@ -59,6 +65,7 @@ enum class StopReason {
     kMaxTokens,    ///< `max_tokens` are reached
     kStopId,       ///< one of `stop_ids`, or of the model's own
     kStopString,   ///< one of `stop_strings`
+    kComplete,     ///< the grammar allows nothing more
     kContext,      ///< no position is left
     kInterrupted,  ///< `should_stop` returned true
 };

@@ -14,6 +14,7 @@
 #include "tessera/engine.h"
 #include "tessera/error.h"
 #include "tessera/generation.h"
+#include "tessera/grammar.h"
 #include "tessera/inspect.h"
 #include "tessera/model.h"
 #include "tessera/open.h"

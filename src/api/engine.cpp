@@ -97,7 +97,8 @@ struct Engine::Contents {
     const llm::Tokenizer& tokenizer;
     llm::LanguageModel language;
     const int64_t sequences;
-    llm::BatchEngine batches;  ///< of the thread alone
+    llm::BatchEngine batches;    ///< of the thread alone
+    llm::GrammarCache grammars;  ///< likewise
 
     mutable std::mutex mutex;  ///< of everything below
     std::condition_variable changed;
@@ -131,7 +132,12 @@ llm::BatchRequest Engine::Contents::batch_request(EngineRequest request, uint64_
         result.stop_ids.insert(result.stop_ids.end(), tokenizer.eos().begin(), tokenizer.eos().end());
     }
     const EmbedOptions embedding = request.embedding;
-    llm::TextStream stream(tokenizer, request.stop_strings, is_start_of_text(tokenizer, result.prompt));
+    if (request.grammar)
+        result.constraint = std::make_shared<llm::GrammarConstraint>(
+            grammars.rules(tokenizer, *request.grammar), tokenizer, result.stop_ids);
+    // A grammar sees every byte, so none may be taken off at the front.
+    llm::TextStream stream(tokenizer, request.stop_strings,
+                           !request.grammar && is_start_of_text(tokenizer, result.prompt));
     const auto of = std::make_shared<Reporting>(
         Reporting{std::move(request), std::move(stream), {}, llm::HiddenPool(embedding)});
     if (of->request.on_prompt) {
@@ -253,7 +259,8 @@ std::vector<uint64_t> Engine::submit(std::vector<EngineRequest> requests) {
         llm::BatchRequest checked{.prompt = request.prompt, .sampling = request.sampling};
         if (request.on_embedding) checked.on_hidden = [](int64_t, std::span<const float>) {};
         contents_->batches.check(checked);
-        llm::StopStrings{request.stop_strings};  // throws
+        (void)llm::StopStrings{request.stop_strings};                               // throws
+        if (request.grammar) (void)grammar::Matcher{request.grammar->automaton()};  // throws
     }
     std::vector<uint64_t> numbers;
     {

@@ -80,8 +80,11 @@ Generation Model::generate(std::span<const TokenId> prompt, const GenerateOption
     const bool has_text = !contents_->artefact().tokenizer().empty();
     if (!has_text) {
         contents_->refuse_empty(prompt);
-        if (options.on_text || !options.stop_strings.empty())
-            throw Error(contents_->artefact().where(), options.on_text ? "on_text" : "stop_strings",
+        if (options.on_text || !options.stop_strings.empty() || options.grammar)
+            throw Error(contents_->artefact().where(),
+                        options.grammar   ? "grammar"
+                        : options.on_text ? "on_text"
+                                          : "stop_strings",
                         "needs a tokenizer, which the artefact does not have", "use on_token and stop_ids",
                         ErrorKind::kUsage);
     }

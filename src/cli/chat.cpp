@@ -10,6 +10,7 @@
 #include "cli/announce_model.h"
 #include "cli/chat_commands.h"
 #include "cli/conversation.h"
+#include "cli/grammar_flags.h"
 #include "cli/limit_flags.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
@@ -34,6 +35,7 @@ struct ChatArguments {
     LimitFlags limits;
     bool no_prefix_reuse = false;
     SamplingFlags sampling;
+    GrammarFlags grammar;
 };
 
 /// One message from the standard input: a line, and those after it while a backslash ends them.
@@ -77,6 +79,7 @@ bool talk(Conversation& conversation, const ChatArguments& options, const std::s
 
 int run(const ChatArguments& options, const Environment& environment) {
     llm::check(options.sampling.options);
+    const std::optional<Grammar> grammar = options.grammar.read();
     const std::filesystem::path path = resolve_model(options.model, environment);
     const ModelText text = read_model_text(path, true, options.chat.chat_template);
     if (text.missing) throw Error(*text.missing);
@@ -93,6 +96,7 @@ int run(const ChatArguments& options, const Environment& environment) {
                              .sampling = options.sampling.options,
                              .tokens = options.limits.tokens,
                              .stop = options.limits.stop,
+                             .grammar = grammar,
                              .folds_thinking = options.chat.think == "fold",
                              .reuse_prefix = !options.no_prefix_reuse};
     Conversation conversation(model, text, how);
@@ -134,6 +138,7 @@ Verb chat_verb() {
             add_chat_flags(app, options->chat);
             declare_answers(app, *options);
             add_sampling_flags(app, options->sampling);
+            add_grammar_flags(app, options->grammar);
             return [options, &environment] { return run(*options, environment); };
         }};
 }

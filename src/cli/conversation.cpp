@@ -79,6 +79,7 @@ bool Conversation::answer() {
                         .sampling = settings_.sampling,
                         .stop_ids = ends_,
                         .reuse_prefix = settings_.reuse_prefix,
+                        .grammar = settings_.grammar,
                         .stop_strings = settings_.stop,
                         .should_stop = [&] { return interrupt.interrupted(); },
                         .on_text = [&](std::string_view part) { view.push(part); }};
@@ -90,6 +91,8 @@ bool Conversation::answer() {
         note("stopped: the context of {} tokens is full (/clear begins anew; see --context)",
              model_.context());
     if (result.reason == StopReason::kInterrupted) note("stopped: interrupted");
+    if (settings_.grammar && !settings_.grammar->accepts(result.text))
+        note("the answer ends before the grammar does");
     statistics_ = result.statistics;
     messages_.push_back({"assistant", result.text});
     return true;

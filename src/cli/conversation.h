@@ -16,6 +16,7 @@ struct AnswerSettings {
     SamplingOptions sampling;
     std::optional<int64_t> tokens;  ///< most of one answer; unset: what the context leaves
     std::vector<std::string> stop;
+    std::optional<Grammar> grammar;  ///< of every answer
     bool folds_thinking = false;
     bool reuse_prefix = true;
 };

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/announce_model.h"
+#include "cli/grammar_flags.h"
 #include "cli/interrupt.h"
 #include "cli/limit_flags.h"
 #include "cli/open_model.h"
@@ -34,6 +35,7 @@ struct RunArguments {
     PromptFlags prompt;
     LimitFlags limits;
     SamplingFlags sampling;
+    GrammarFlags grammar;
     ProgramFlags program;
 };
 
@@ -112,7 +114,13 @@ std::shared_ptr<const runtime::Artefact> program_of(const RunArguments& options,
 }
 
 int run(const RunArguments& options, const Environment& environment) {
-    if (const auto program = program_of(options, environment)) return run_program(program, options.program);
+    const std::optional<Grammar> grammar = options.grammar.read();
+    if (const auto program = program_of(options, environment)) {
+        if (grammar)
+            throw Error(program->where(), "", "is a program, which writes no text for a grammar", "",
+                        ErrorKind::kUsage);
+        return run_program(program, options.program);
+    }
     llm::check(options.sampling.options);
     const auto [file, prompt] = prepare(options, environment);
     const ModelSettings settings{.context =
@@ -126,6 +134,9 @@ int run(const RunArguments& options, const Environment& environment) {
     if (!has_text) {
         if (!options.limits.stop.empty())
             throw Error(file.name(), "--stop", "ends a text, and the model has no tokenizer to make one");
+        if (grammar)
+            throw Error(file.name(), options.grammar.grammar.empty() ? "--json-schema" : "--grammar",
+                        "is about texts, and the model has no tokenizer to make one");
         note("the model has no tokenizer: what follows is ids");
     }
 
@@ -138,6 +149,7 @@ int run(const RunArguments& options, const Environment& environment) {
     GenerateOptions how{.max_tokens = options.limits.tokens.value_or(kDefaultTokens),
                         .sampling = options.sampling.options,
                         .stop_ids = prompt.ends,
+                        .grammar = grammar,
                         .stop_strings = options.limits.stop,
                         .should_stop = [&] { return interrupt.interrupted(); }};
     const bool folds = prompt.is_chat && options.prompt.chat.think == "fold";
@@ -154,6 +166,9 @@ int run(const RunArguments& options, const Environment& environment) {
     if (result.reason == StopReason::kContext)
         note("stopped: the context of {} tokens is full (see --context)", model.context());
     if (result.reason == StopReason::kInterrupted) note("stopped: interrupted");
+    if (grammar && !grammar->accepts(result.text))
+        note("the text ends before the grammar does{}",
+             result.reason == StopReason::kMaxTokens ? " (see -n)" : "");
     print_statistics(result.statistics);
     print_workers(model.worker_statistics());
     return result.reason == StopReason::kInterrupted ? kInterruptedExitCode : 0;
@@ -170,6 +185,8 @@ Verb run_verb() {
                          "tessera run OUT.tsr --raw -p - --stop \"User:\" < prompt.txt",
                          ("tessera run -m SmolLM2.gguf -p \"Why is the sky blue?\" --system \"Answer in one "
                           "sentence.\" -n 100 -c 2048 -t 2"),
+                         "tessera run SmolLM2.gguf -p \"A fruit as JSON.\" --json-schema fruit.schema.json",
+                         "tessera run OUT.tsr -p \"12 + 34 =\" --grammar 'root ::= \" \" [0-9]{1,3}'",
                          "tessera run OUT.tsr --ids prompt.json --context 4096",
                          "tessera run matmul.tsr --input X=x.npy --input Y=y.npy --out results --times 100"},
             .declare = [](CLI::App& app, const Environment& environment) -> Job {
@@ -182,6 +199,7 @@ Verb run_verb() {
                                 kDefaultTokens),
                     "most tokens of prompt and text together (default: what they need)");
                 add_sampling_flags(app, options->sampling);
+                add_grammar_flags(app, options->grammar);
                 add_program_flags(app, options->program);
                 return [options, &environment] { return run(*options, environment); };
             }};

@@ -4,9 +4,11 @@
 
 #include <fmt/core.h>
 
+#include "import/expert_weights.h"
 #include "import/gguf/gguf_config.h"
 #include "import/gguf/gguf_weights.h"
 #include "import/hf/config.h"
+#include "import/hf/fp8_weights.h"
 #include "import/hf/packed_weights.h"
 #include "import/hf/safetensors.h"
 #include "import/hf/sharded_safetensors.h"
@@ -67,8 +69,25 @@ void adapt_base(Checkpoint& checkpoint) {
     if (checkpoint.weights->find(source_name(OuterTensor::kEmbedding, without))) names = without;
 }
 
+void unpack(Checkpoint& checkpoint) {
+    if (!checkpoint.config || !checkpoint.config->packed || !checkpoint.weights) return;
+    const PackedForm form = *checkpoint.config->packed;
+    if (form.method != PackedForm::Method::kFp8) {
+        checkpoint.weights = std::make_shared<const PackedWeights>(checkpoint.weights, form);
+        return;
+    }
+    checkpoint.weights = std::make_shared<const Fp8Weights>(checkpoint.weights, form);
+    checkpoint.findings.warnings.push_back(
+        "weights of 8 bits are computed with as BF16 or F32, and activations are not rounded to 8 bits: "
+        "results "
+        "differ from those of a runtime that rounds them");
+}
+
 void apply_views(Checkpoint& checkpoint) {
-    if (!checkpoint.config || !checkpoint.weights || checkpoint.config->views.empty()) return;
+    if (!checkpoint.config || !checkpoint.weights) return;
+    if (checkpoint.config->size.experts > 0)
+        checkpoint.weights = std::make_shared<const ExpertWeights>(checkpoint.weights, *checkpoint.config);
+    if (checkpoint.config->views.empty()) return;
     checkpoint.weights = std::make_shared<const TensorViews>(checkpoint.weights, *checkpoint.config);
 }
 
@@ -83,9 +102,7 @@ Checkpoint open_folder(const fs::path& folder) {
     find_weights(folder, checkpoint);
     refuse_adapter(folder, checkpoint);
     adapt_base(checkpoint);
-    if (checkpoint.config && checkpoint.config->packed && checkpoint.weights)
-        checkpoint.weights =
-            std::make_shared<const PackedWeights>(checkpoint.weights, *checkpoint.config->packed);
+    unpack(checkpoint);
     apply_views(checkpoint);
     return checkpoint;
 }

@@ -9,6 +9,7 @@
 
 #include "import/decoder_form.h"
 #include "import/decoder_tensors.h"
+#include "import/expert_weights.h"
 #include "import/packed_form.h"
 #include "import/rope_tables.h"
 #include "import/tensor_views.h"
@@ -31,9 +32,10 @@ struct DecoderConfig {
     ops::RopeForm rope_form = ops::RopeForm::kHalves;
     std::optional<bool> is_tied;  ///< empty: the head is the embedding if no head is stored
     TensorNames names;
-    std::optional<PackedForm> packed;  ///< matrices of a folder that are packed integers
-    std::vector<LayerView> views;      ///< tensors that are stored together with others, or transposed
-    std::vector<std::string> buffers;  ///< behind the name of a layer: stored, but computed anew
+    std::optional<PackedForm> packed;        ///< matrices of a folder that are packed integers
+    std::vector<LayerView> views;            ///< tensors that are stored together with others, or transposed
+    std::vector<ExpertStack> expert_stacks;  ///< of a folder: matrices that are stored one by one
+    std::vector<std::string> buffers;        ///< behind the name of a layer: stored, but computed anew
     std::array<Presence, kLayerTensors> tensors{};
     bool layers_differ = false;    ///< in a size: refused, and their tensors are not looked at
     std::vector<int64_t> end_ids;  ///< tokens that end a text
@@ -53,6 +55,7 @@ inline constexpr int64_t kLayers = 1024;
 inline constexpr int64_t kHidden = 1 << 18;
 inline constexpr int64_t kFeedForward = 1 << 20;
 inline constexpr int64_t kHeads = 4096;
+inline constexpr int64_t kExperts = 4096;
 inline constexpr int64_t kHeadWidth = 4096;
 inline constexpr int64_t kVocabulary = 1 << 24;
 inline constexpr int64_t kPositions = 1 << 24;

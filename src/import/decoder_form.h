@@ -33,6 +33,7 @@ struct DecoderForm {
     double attention_cap = 0;       ///< soft cap of the scores; 0: none
     double logits_cap = 0;          ///< soft cap of the logits; 0: none
     int64_t window = 0;             ///< tokens that a windowed layer sees
+    bool shares_of_chosen = false;  ///< shares of experts are of the chosen ones, not of all
     int64_t first_position = 0;     ///< row of position 0 in a table of learned positions
     std::vector<LayerKind> layers;  ///< one for each layer
 

@@ -8,6 +8,7 @@
 #include "ops/block_builder.h"
 #include "ops/cache_update.h"
 #include "ops/elementwise.h"
+#include "ops/experts.h"
 #include "ops/matmul.h"
 #include "ops/reshape.h"
 
@@ -33,7 +34,8 @@ public:
         const ValueId projected = linear("output", attended, kOutput, kOutputBias);
         const ValueId middle =
             add("attention_residual", x, post_normed("attention_post_normed", kAttentionPostNorm, projected));
-        const ValueId fed = linear("down", feed_forward(middle), kDown, kDownBias);
+        const ValueId fed =
+            format(kRouter) ? experts(middle) : linear("down", feed_forward(middle), kDown, kDownBias);
         return add("feed_forward_residual", middle,
                    post_normed("feed_forward_post_normed", kFeedForwardPostNorm, fed));
     }
@@ -88,13 +90,14 @@ private:
         return factor(plain, x, form);
     }
 
-    ValueId linear(const std::string& node, const Factor& x, LayerTensor matrix, LayerTensor bias) {
+    ValueId linear(const std::string& node, const Factor& x, LayerTensor matrix,
+                   std::optional<LayerTensor> bias) {
         const std::vector<int64_t> shape = shape_of(matrix, step_.spec.size);
         std::vector<ValueId> operands = joined(x.operands, weight(matrix));
         std::optional<ElementType> bias_type;
-        if (format(bias)) {
-            bias_type = ops::element_of(*format(bias));
-            operands = joined(std::move(operands), weight(bias));
+        if (bias && format(*bias)) {
+            bias_type = ops::element_of(*format(*bias));
+            operands = joined(std::move(operands), weight(*bias));
         }
         return builder_.add(prefix_ + node,
                             ops::matmul(symbols(), {step_.rows, shape[0], shape[1]}, format(matrix).value(),
@@ -125,6 +128,49 @@ private:
         const std::string node = form_.activation == ops::ActivationFunction::kSilu ? "swiglu" : "gated";
         const auto op = ops::gated(form_.activation, symbols(), step_.rows, width, type);
         return factor(node, builder_.add(prefix_ + node, op, {gate, up}), form);
+    }
+
+    /// Each token's share of the places, [rows, chosen]. `scores`: [rows, experts].
+    ValueId shares(const ops::ExpertShape& shape, ValueId scores, ValueId choice) {
+        const ValueId largest =
+            builder_.add(prefix_ + "largest_score", ops::largest_score(symbols(), shape), {scores});
+        const ValueId weights = builder_.add(prefix_ + "place_weights", ops::place_weights(symbols(), shape),
+                                             {choice, scores, largest});
+        const ValueId sum =
+            form_.shares_of_chosen
+                ? builder_.add(prefix_ + "places_sum", ops::sum_of_places(symbols(), shape), {weights})
+                : builder_.add(prefix_ + "weights_sum", ops::sum_of_weights(symbols(), shape),
+                               {scores, largest});
+        return builder_.add(prefix_ + "shares", ops::place_shares(symbols(), shape), {weights, sum});
+    }
+
+    ValueId expert_matmul(const std::string& node, const ops::ExpertShape& shape, ValueId choice, ValueId x,
+                          LayerTensor matrix, bool has_own_inputs) {
+        const std::vector<int64_t> all = shape_of(matrix, step_.spec.size);
+        return builder_.add(prefix_ + node,
+                            ops::expert_matmul(symbols(), shape, all[0] / shape.experts, all[1],
+                                               format(matrix).value(), has_own_inputs),
+                            joined({choice, x}, weight(matrix)));
+    }
+
+    /// The feed-forward of a layer with experts. What they read is F32, whatever the policy allows.
+    ValueId experts(ValueId x) {
+        const DecoderSize& size = step_.spec.size;
+        const ops::ExpertShape shape{step_.rows, size.experts, size.experts_chosen};
+        const ValueId input = norm("feed_forward_normed", kFeedForwardNorm, kFeedForwardNormBias, x);
+        const ValueId scores = linear("router", {ops::Activation{}, {input}}, kRouter, std::nullopt);
+        const ValueId ranks =
+            builder_.add(prefix_ + "ranks", ops::expert_ranks(symbols(), shape), {scores, scores});
+        const ValueId choice =
+            builder_.add(prefix_ + "choice", ops::chosen_experts(symbols(), shape), {ranks});
+        const ValueId gate = expert_matmul("expert_gate", shape, choice, input, kExpertGate, false);
+        const ValueId up = expert_matmul("expert_up", shape, choice, input, kExpertUp, false);
+        const ValueId gated = builder_.add(
+            prefix_ + "expert_gated",
+            ops::expert_gated(form_.activation, symbols(), shape, size.expert_width), {gate, up});
+        const ValueId down = expert_matmul("expert_down", shape, choice, gated, kExpertDown, true);
+        return builder_.add(prefix_ + "experts", ops::sum_of_experts(symbols(), shape, size.hidden),
+                            {down, shares(shape, scores, choice)});
     }
 
     ValueId split(const std::string& node, ValueId x, int64_t heads) {

@@ -40,6 +40,10 @@ constexpr std::array<Names, kLayerTensors> kLayerNames = {{
     {"down", "mlp.down_proj.weight", "ffn_down.weight"},
     {"down_bias", "mlp.down_proj.bias", "ffn_down.bias"},
     {"feed_forward_post_norm", "post_feedforward_layernorm.weight", "post_ffw_norm.weight"},
+    {"router", "mlp.gate.weight", "ffn_gate_inp.weight"},
+    {"expert_gate", "mlp.experts.*.gate_proj.weight", "ffn_gate_exps.weight"},
+    {"expert_up", "mlp.experts.*.up_proj.weight", "ffn_up_exps.weight"},
+    {"expert_down", "mlp.experts.*.down_proj.weight", "ffn_down_exps.weight"},
 }};
 
 /// In the order of OuterTensor.
@@ -118,6 +122,13 @@ std::vector<int64_t> shape_of(LayerTensor tensor, const DecoderSize& size) {
             return {size.feed_forward};
         case LayerTensor::kDown:
             return {size.hidden, size.feed_forward};
+        case LayerTensor::kRouter:
+            return {size.experts, size.hidden};
+        case LayerTensor::kExpertGate:
+        case LayerTensor::kExpertUp:
+            return {size.experts * size.expert_width, size.hidden};
+        case LayerTensor::kExpertDown:
+            return {size.experts * size.hidden, size.expert_width};
     }
     TESSERA_CHECK(false, "layer tensor {}", static_cast<int>(tensor));
 }

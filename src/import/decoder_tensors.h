@@ -38,8 +38,12 @@ enum class LayerTensor : uint8_t {
     kDown,
     kDownBias,
     kFeedForwardPostNorm,
+    kRouter,      ///< scores of the experts
+    kExpertGate,  ///< of all experts, one behind the other; likewise the next two
+    kExpertUp,
+    kExpertDown,
 };
-inline constexpr size_t kLayerTensors = 24;
+inline constexpr size_t kLayerTensors = 28;
 
 /// The step's own tensors around the layers.
 enum class OuterTensor : uint8_t { kEmbedding, kPositions, kFinalNorm, kFinalNormBias, kHead };
@@ -57,7 +61,10 @@ struct DecoderSize {
     int64_t cache_heads = 0;
     int64_t head_width = 0;
     int64_t vocabulary = 0;
-    int64_t positions = 0;  ///< rows of the table of learned positions; 0: there is none
+    int64_t positions = 0;       ///< rows of the table of learned positions; 0: there is none
+    int64_t experts = 0;         ///< of each layer, instead of one feed-forward; 0: there are none
+    int64_t experts_chosen = 0;  ///< by each token
+    int64_t expert_width = 0;    ///< the feed-forward width of one
 };
 
 enum class NameStyle : uint8_t { kHuggingFace, kGguf };

@@ -34,6 +34,9 @@ ImportedShapes import_shapes(const fs::path& path, const StepLimits& limits) {
     const ops::WeightFormat format = stated_format(config ? config->stated_type : "", findings);
     if (config && config->layers_differ)
         findings.unsupported.push_back("layers of different sizes: expected one size for all");
+    if (config && config->size.experts > 0)
+        findings.unsupported.push_back(
+            "a mixture of experts: which of them a token needs is not known before");
     if (!findings.unsupported.empty())
         throw Error(file.string(), "",
                     fmt::format("cannot be planned:\n  - {}", fmt::join(findings.unsupported, "\n  - ")));

@@ -315,7 +315,8 @@ std::string why_not(const Definition&) {
 }
 
 constexpr std::array kParameters = {parameter::kIteratorOfLanes, parameter::kLanes};
-constexpr std::array kResults = {ElementType::kF32, ElementType::kF16, ElementType::kBF16, ElementType::kI8};
+constexpr std::array kResults = {ElementType::kF32, ElementType::kF16, ElementType::kBF16, ElementType::kI8,
+                                 ElementType::kI32};
 
 }  // namespace
 }  // namespace tessera::kernels::loops

@@ -185,8 +185,10 @@ void BatchEngine::take(Text& text, size_t position, std::span<const float> logit
     if (text.has_ended || position + 1 < text.history.size()) return;
     if (text.request.max_tokens <= 0) return finish(text, StopReason::kMaxTokens);
     try {
-        accept(text, sample(logits, text.history, text.request.sampling, text.random), logits);
-    } catch (const Error& error) {  // logits that are no numbers
+        const auto& constraint = text.request.constraint;
+        const std::span<const float> allowed = constraint ? constraint->restricted(logits) : logits;
+        accept(text, sample(allowed, text.history, text.request.sampling, text.random), logits);
+    } catch (const Error& error) {  // logits that are no numbers, a grammar that allows none
         text.end.fault = error;
         finish(text, StopReason::kInterrupted);
     }
@@ -206,10 +208,12 @@ void BatchEngine::take_hidden(Text& text, size_t position, std::span<const float
 void BatchEngine::accept(Text& text, TokenId id, std::span<const float> logits) {
     const std::vector<TokenId>& stops = text.request.stop_ids;
     if (std::find(stops.begin(), stops.end(), id) != stops.end()) return finish(text, StopReason::kStopId);
+    const bool is_complete = text.request.constraint && text.request.constraint->accept(id);
     text.history.push_back(id);
     ++text.end.generated_tokens;
     if (text.request.on_token && text.request.on_token(id, logits))
         return finish(text, StopReason::kStopString);
+    if (is_complete) return finish(text, StopReason::kComplete);
     if (text.end.generated_tokens >= text.request.max_tokens) return finish(text, StopReason::kMaxTokens);
     if (session_.length(text.sequence) == session_.context()) return finish(text, StopReason::kContext);
 }

@@ -6,10 +6,12 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "llm/grammar_constraint.h"
 #include "llm/kept_prefixes.h"
 #include "llm/pcg32.h"
 #include "llm/session.h"
@@ -42,6 +44,7 @@ struct BatchRequest {
     int64_t max_tokens = 128;
     SamplingOptions sampling = {};
     std::vector<TokenId> stop_ids = {};
+    std::shared_ptr<GrammarConstraint> constraint = {};  ///< of this text alone, with its ends; null: none
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
     /// Told the logits after every token of the prompt, by its position. Without it only those after the last
     /// are computed.

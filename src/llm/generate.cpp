@@ -19,10 +19,13 @@ double seconds_since(Clock::time_point start) {
 template <typename TextEndsWith>
 class Loop {
 public:
-    Loop(Session& session, SequenceId sequence, const GenerateOptions& options, TextEndsWith text_ends_with)
+    /// `constraint` may be null.
+    Loop(Session& session, SequenceId sequence, const GenerateOptions& options, GrammarConstraint* constraint,
+         TextEndsWith text_ends_with)
         : session_(session),
           sequence_(sequence),
           options_(options),
+          constraint_(constraint),
           text_ends_with_(std::move(text_ends_with)),
           random_(options.sampling.seed) {
         check(options.sampling);
@@ -57,6 +60,7 @@ private:
         return session_.add(
             {&addition, 1},
             [&](size_t, int32_t, std::span<const float> logits) {
+                if (constraint_ != nullptr) logits = constraint_->restricted(logits);
                 next_ = sample(logits, history_, options_.sampling, random_);
             },
             options_.should_stop);
@@ -87,8 +91,10 @@ private:
             return ends(StopReason::kStopId);
         result_.ids.push_back(next_);
         history_.push_back(next_);
+        const bool is_complete = constraint_ != nullptr && constraint_->accept(next_);
         if (options_.on_token) options_.on_token(next_);
         if (text_ends_with_(next_)) return ends(StopReason::kStopString);
+        if (is_complete) return ends(StopReason::kComplete);
         if (static_cast<int64_t>(result_.ids.size()) >= options_.max_tokens)
             return ends(StopReason::kMaxTokens);
         if (session_.length(sequence_) == session_.context()) return ends(StopReason::kContext);
@@ -98,6 +104,7 @@ private:
     Session& session_;
     const SequenceId sequence_;
     const GenerateOptions& options_;
+    GrammarConstraint* const constraint_;
     TextEndsWith text_ends_with_;
     Pcg32 random_;
     std::vector<TokenId> history_;
@@ -126,7 +133,8 @@ bool has_text(const Tokenizer& tokenizer, TokenId id) {
 
 /// The sequence holds the first `held` tokens of the prompt.
 Generation generate_text(Session& session, const Tokenizer& tokenizer, SequenceId sequence,
-                         std::span<const TokenId> prompt, size_t held, GenerateOptions options) {
+                         GrammarCache& grammars, std::span<const TokenId> prompt, size_t held,
+                         GenerateOptions options) {
     if (prompt.empty())
         throw Error(session.manifest().model, "",
                     "cannot continue an empty prompt: the model has no BOS token",
@@ -134,8 +142,12 @@ Generation generate_text(Session& session, const Tokenizer& tokenizer, SequenceI
     if (!options.past_end)
         options.stop_ids.insert(options.stop_ids.end(), tokenizer.eos().begin(), tokenizer.eos().end());
 
-    const bool at_start =
-        std::none_of(prompt.begin(), prompt.end(), [&](TokenId id) { return has_text(tokenizer, id); });
+    std::optional<GrammarConstraint> constraint;
+    if (options.grammar)
+        constraint.emplace(grammars.rules(tokenizer, *options.grammar), tokenizer, options.stop_ids);
+    // A grammar sees every byte, so none may be taken off at the front.
+    const bool at_start = !constraint && std::none_of(prompt.begin(), prompt.end(),
+                                                      [&](TokenId id) { return has_text(tokenizer, id); });
     TextStream stream(tokenizer, options.stop_strings, at_start);
     std::string text;
     const auto release = [&](const std::string& piece) {
@@ -143,10 +155,11 @@ Generation generate_text(Session& session, const Tokenizer& tokenizer, SequenceI
         text += piece;
         if (options.on_text) options.on_text(piece);
     };
-    Generation result = Loop(session, sequence, options, [&](TokenId id) {
-                            release(stream.push(id));
-                            return stream.found_stop();
-                        }).run(prompt, held);
+    Generation result =
+        Loop(session, sequence, options, constraint ? &*constraint : nullptr, [&](TokenId id) {
+            release(stream.push(id));
+            return stream.found_stop();
+        }).run(prompt, held);
     release(stream.finish());
     if (stream.found_stop()) result.reason = StopReason::kStopString;
     result.text = std::move(text);
@@ -157,14 +170,16 @@ Generation generate_text(Session& session, const Tokenizer& tokenizer, SequenceI
 
 Generation generate(Session& session, SequenceId sequence, std::span<const TokenId> prompt,
                     const GenerateOptions& options) {
-    TESSERA_CHECK(options.stop_strings.empty() && !options.on_text, "text without a tokenizer");
-    return Loop(session, sequence, options, [](TokenId) { return false; }).run(prompt, 0);
+    TESSERA_CHECK(options.stop_strings.empty() && !options.on_text && !options.grammar,
+                  "text without a tokenizer");
+    return Loop(session, sequence, options, nullptr, [](TokenId) { return false; }).run(prompt, 0);
 }
 
 Generation generate(Session& session, const Tokenizer& tokenizer, std::span<const TokenId> prompt,
                     GenerateOptions options) {
     const OwnSequence sequence(session);
-    return generate_text(session, tokenizer, sequence.id(), prompt, 0, std::move(options));
+    GrammarCache grammars;
+    return generate_text(session, tokenizer, sequence.id(), grammars, prompt, 0, std::move(options));
 }
 
 int64_t lasting_length(int64_t prompt, const PromptSteps& steps) {
@@ -198,10 +213,11 @@ Generation KeptSequence::generate(const Tokenizer* tokenizer, std::span<const To
     session_.shorten(*sequence_, static_cast<int64_t>(held));
     ids_.clear();
     try {
-        Generation result =
-            tokenizer != nullptr
-                ? generate_text(session_, *tokenizer, *sequence_, prompt, held, std::move(options))
-                : Loop(session_, *sequence_, options, [](TokenId) { return false; }).run(prompt, held);
+        Generation result = tokenizer != nullptr ? generate_text(session_, *tokenizer, *sequence_, grammars_,
+                                                                 prompt, held, std::move(options))
+                                                 : Loop(session_, *sequence_, options, nullptr, [](TokenId) {
+                                                       return false;
+                                                   }).run(prompt, held);
         const int64_t lasting = std::min(session_.length(*sequence_), lasting_length(count, steps));
         ids_.assign(prompt.begin(), prompt.begin() + lasting);
         return result;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "llm/grammar_constraint.h"
 #include "llm/sample.h"
 #include "llm/session.h"
 #include "llm/tokenizer.h"
@@ -62,6 +63,7 @@ public:
 
 private:
     Session& session_;
+    GrammarCache grammars_;
     std::optional<SequenceId> sequence_;
     std::vector<TokenId> ids_;  // that the sequence holds and that may be used again
 };

@@ -5,9 +5,6 @@
 #include "support/error.h"
 
 namespace tessera::ops {
-namespace {
-
-/// f(x) as the text of a body.
 std::string applied(ActivationFunction f, std::string_view x) {
     switch (f) {
         case ActivationFunction::kSilu:
@@ -22,8 +19,6 @@ std::string applied(ActivationFunction f, std::string_view x) {
     }
     TESSERA_CHECK(false, "activation function {}", static_cast<int>(f));
 }
-
-}  // namespace
 
 DefinitionPtr add(Symbols symbols, const Dim& rows, int64_t width) {
     return define(symbols, fmt::format(R"(op add(t: {}, d: {})

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "ops/define.h"
 
 /// Maps of operands of one shape, f32[rows, width].
@@ -16,6 +19,9 @@ enum class ActivationFunction : uint8_t {
                 ///< 2016
     kRelu,      ///< max(x, 0)
 };
+
+/// f(x) as the text of a body; `x` is a name.
+std::string applied(ActivationFunction f, std::string_view x);
 
 /// Y = f(G) U. Operands: gate G, U. Result: of type `result`.
 /// Source: Shazeer, "GLU Variants Improve Transformer", 2020, eq. 6.

@@ -70,7 +70,9 @@ Json chat_logprobs(const std::vector<TokenReport>& tokens) {
 }
 
 const char* finish_reason(StopReason reason) {
-    return reason == StopReason::kStopId || reason == StopReason::kStopString ? "stop" : "length";
+    const bool is_whole =
+        reason == StopReason::kStopId || reason == StopReason::kStopString || reason == StopReason::kComplete;
+    return is_whole ? "stop" : "length";
 }
 
 std::optional<ApiError> error_of(const EngineEnd& end) {

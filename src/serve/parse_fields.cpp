@@ -5,14 +5,15 @@
 #include <charconv>
 #include <limits>
 
+#include "serve/read_grammar.h"
 #include "support/error.h"
 
 namespace tessera::serve {
 namespace {
 
-/// As deep as the schema of OpenAI and a little more; token ids are values.
+/// As deep as a JSON schema inside of a request may be; token ids are values.
 constexpr JsonBounds kBodyBounds{
-    .bytes = size_t{64} << 20, .values = 2'000'000, .depth = 16, .word = size_t{64} << 20};
+    .bytes = size_t{64} << 20, .values = 2'000'000, .depth = 64, .word = size_t{64} << 20};
 constexpr int64_t kMostTokensAsked = int64_t{1} << 24;
 constexpr size_t kMostStops = 16;
 
@@ -41,8 +42,6 @@ void refuse_unsupported(const JsonCursor& root) {
     for (const char* name : {"n", "best_of"})
         if (const auto field = root.find(name); field && field->integer(1, 128) != 1)
             refuse_field(*field, "several choices for one prompt are not supported: send several requests");
-    if (const auto field = root.find("response_format"); field && !is_text(field->at("type"), "text"))
-        refuse_field(*field, "only the format {\"type\": \"text\"} is supported");
     if (const auto field = root.find("suffix"); field && !field->is_empty())
         refuse_field(*field, "text after the completion is not supported");
     if (const auto field = root.find("modalities"))
@@ -118,7 +117,7 @@ void read_body(std::string_view body, const std::function<void(const JsonCursor&
     }
 }
 
-TextRequest read_text_fields(const JsonCursor& root) {
+TextRequest read_text_fields(const JsonCursor& root, std::string_view body) {
     refuse_unsupported(root);
     TextRequest text;
     text.sampling = read_sampling(root);
@@ -126,6 +125,7 @@ TextRequest read_text_fields(const JsonCursor& root) {
         if (const auto field = root.find(name)) text.max_tokens = field->integer(0, kMostTokensAsked);
     if (const auto field = root.find("seed")) text.seed = static_cast<uint64_t>(field->integer());
     if (const auto field = root.find("stop")) text.stop = read_stops(*field);
+    text.grammar = read_grammar(root, body);
     text.streams = root.boolean_or("stream", false);
     if (const auto field = root.find("stream_options")) {
         text.includes_usage = field->boolean_or("include_usage", false);

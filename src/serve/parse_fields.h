@@ -10,8 +10,8 @@ namespace tessera::serve {
 
 /// Reads a body with `read`, and refuses fields that nobody has asked for. @throws ApiError
 void read_body(std::string_view body, const std::function<void(const JsonCursor& root)>& read);
-/// Reads the fields of TextRequest but `likeliest`. @throws ApiError
-TextRequest read_text_fields(const JsonCursor& root);
+/// Reads the fields of TextRequest but `likeliest`. `body`: the text of the document. @throws ApiError
+TextRequest read_text_fields(const JsonCursor& root, std::string_view body);
 /// @throws ApiError with the code `unsupported_parameter`
 [[noreturn]] void refuse_field(const JsonCursor& field, std::string_view why);
 

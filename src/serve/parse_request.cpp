@@ -70,7 +70,7 @@ ChatMessage read_message(const JsonCursor& item) {
 CompletionRequest parse_completion(std::string_view body) {
     CompletionRequest request;
     read_body(body, [&](const JsonCursor& root) {
-        request.text = read_text_fields(root);
+        request.text = read_text_fields(root, body);
         request.prompts = read_prompts(root.at("prompt"));
         request.echoes = root.boolean_or("echo", false);
         if (const auto field = root.find("logprobs"))
@@ -82,7 +82,7 @@ CompletionRequest parse_completion(std::string_view body) {
 ChatRequest parse_chat(std::string_view body) {
     ChatRequest request;
     read_body(body, [&](const JsonCursor& root) {
-        request.text = read_text_fields(root);
+        request.text = read_text_fields(root, body);
         const JsonCursor messages = root.at("messages");
         for (const JsonCursor& item : messages.items()) request.messages.push_back(read_message(item));
         if (request.messages.empty()) messages.fail("is empty, expected at least one message");

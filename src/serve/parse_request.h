@@ -12,6 +12,7 @@
 #include "tessera/chat.h"
 #include "tessera/embedding.h"
 #include "tessera/generation.h"
+#include "tessera/grammar.h"
 
 /// The bodies of requests. Everything here is pure: text in, values out.
 namespace tessera::serve {
@@ -25,6 +26,7 @@ struct TextRequest {
     SamplingOptions sampling = {.temperature = 1};
     std::optional<uint64_t> seed;  ///< unset: the server draws one
     std::vector<std::string> stop;
+    std::optional<Grammar> grammar;  ///< of `response_format` or `grammar`
     bool streams = false;
     bool includes_usage = false;       ///< of a stream: a last chunk with the counts of tokens
     std::optional<int64_t> likeliest;  ///< log probabilities are wanted, with so many alternatives
@@ -53,7 +55,7 @@ struct EmbeddingRequest {
 inline constexpr size_t kMostPrompts = 64;
 
 /// @throws ApiError with status 400 for a body that is no such request, has a field that is not known, or
-/// asks for what the server does not have: tools, several choices, images, formats
+/// asks for what the server does not have: tools, several choices, images
 CompletionRequest parse_completion(std::string_view body);
 ChatRequest parse_chat(std::string_view body);
 EmbeddingRequest parse_embedding(std::string_view body);

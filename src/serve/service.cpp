@@ -152,6 +152,7 @@ EngineRequest Service::engine_request(const TextRequest& text) const {
     return {.prompt = {},
             .sampling = text.sampling,
             .stop_strings = text.stop,
+            .grammar = text.grammar,
             .deadline = std::chrono::steady_clock::now() + std::chrono::seconds(settings_.request_seconds),
             .likeliest = text.likeliest};
 }

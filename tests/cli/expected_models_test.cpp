@@ -39,7 +39,8 @@ TEST_P(ExpectedModels, CompiledLogitsAreThoseOfTransformers) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Some, ExpectedModels, ::testing::Values("gemma2", "gemma3", "olmo2", "gpt2"),
+INSTANTIATE_TEST_SUITE_P(Some, ExpectedModels,
+                         ::testing::Values("gemma2", "gemma3", "olmo2", "gpt2", "qwen3_moe"),
                          [](const auto& model) { return std::string(model.param); });
 
 }  // namespace

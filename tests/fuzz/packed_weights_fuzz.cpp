@@ -1,6 +1,7 @@
 #include "fuzz/input_file.h"
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
+#include "import/hf/fp8_weights.h"
 #include "import/hf/packed_weights.h"
 #include "import/hf/safetensors.h"
 #include "import/quantised/repacked_weights.h"
@@ -12,6 +13,12 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const fuzz::InputFile input(fuzz::text_of(data, size));
         const auto file =
             std::make_shared<const import::SafetensorsFile>(import::SafetensorsFile::open(input.path()));
+        const import::Fp8Weights floats(
+            file, import::PackedForm{
+                      .method = import::PackedForm::Method::kFp8, .block_rows = 2, .block_columns = 3});
+        for (const std::string& name : floats.names())
+            if (const auto* tensor = floats.find(name); tensor->element && tensor->bytes.empty())
+                fuzz::read_ends(floats.contents(name).bytes);
         for (const auto method : {import::PackedForm::Method::kGptq, import::PackedForm::Method::kAwq}) {
             const auto packed = std::make_shared<const import::PackedWeights>(
                 file, import::PackedForm{.method = method, .zero_offset = 1});
@@ -33,5 +40,12 @@ std::vector<std::string> tessera::fuzz::seeds() {
                                         {"a.qzeros", tensor(std::move(zeros), "I32", 4)},
                                         {"a.scales", tensor(std::move(scales), "F16", 2)}});
     };
-    return {matrix({4, 8}, {1, 1}, {1, 8}), matrix({32, 1}, {1, 1}, {1, 8})};
+    const auto floats = [](const char* type, const char* scale, std::vector<int64_t> scale_shape,
+                           size_t scales) {
+        return testing::safetensors_of(
+            {{"a.weight", {{3, 4}, {}, type, std::string(12, 'x')}},
+             {std::string("a.") + scale, {std::move(scale_shape), {}, "F32", std::string(4 * scales, 'x')}}});
+    };
+    return {matrix({4, 8}, {1, 1}, {1, 8}), matrix({32, 1}, {1, 1}, {1, 8}),
+            floats("F8_E4M3", "weight_scale_inv", {2, 2}, 4), floats("F8_E5M2", "weight_scale", {3, 1}, 3)};
 }

@@ -33,5 +33,8 @@ std::vector<std::string> tessera::fuzz::seeds() {
         R"({"prompt":["a",[1,2]],"max_tokens":3,"stop":["x"],"logit_bias":{"1":2},"logprobs":1,"seed":-1})",
         R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"stream":true,)"
         R"("stream_options":{"include_usage":true},"logprobs":true,"top_logprobs":2,"tools":[]})",
-        R"({"input":["a",[1,2]],"encoding_format":"base64","pooling":"last","dimensions":64})"};
+        R"({"input":["a",[1,2]],"encoding_format":"base64","pooling":"last","dimensions":64})",
+        R"({"prompt":"a","grammar":"root ::= [a-z]+"})",
+        R"({"prompt":"a","response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,)"
+        R"("schema":{"type":"object","properties":{"b":{"type":"integer"},"a":{}},"required":["b"]}}}})"};
 }

@@ -61,6 +61,19 @@ NamedTensor converted(NamedTensor tensor, const std::string& how) {
     return tensor;
 }
 
+/// The matrices of all experts, whose first one is named.
+NamedTensor stacked(const json& variant, std::string name, int64_t experts) {
+    const size_t number = name.find(".experts.0.") + std::string(".experts.").size();
+    NamedTensor all;
+    for (int64_t i = 0; i < experts; ++i) {
+        const NamedTensor one =
+            random_tensor(variant, name.replace(number, name.find('.', number) - number, std::to_string(i)));
+        all.shape = {experts, one.shape[0], one.shape[1]};
+        all.values.insert(all.values.end(), one.values.begin(), one.values.end());
+    }
+    return all;
+}
+
 std::string bytes_of_values(const std::vector<float>& values) {
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
@@ -88,8 +101,11 @@ void write_variant_gguf(const json& variant, const fs::path& file) {
         builder.tensor(name, {tensor.shape.rbegin(), tensor.shape.rend()}, 0, data.size());
         data += bytes_of_values(tensor.values);
     };
-    for (const auto& [name, source] : form.at("tensors").items())
-        add(name, converted(random_tensor(variant, source.at(0)), source.at(1)));
+    for (const auto& [name, source] : form.at("tensors").items()) {
+        const std::string how = source.at(1);
+        add(name, how.starts_with("stack of ") ? stacked(variant, source.at(0), std::stoll(how.substr(9)))
+                                               : converted(random_tensor(variant, source.at(0)), how));
+    }
     for (const auto& [name, values] : form.at("values").items())
         add(name, {.shape = {std::ssize(values)}, .values = values});
     write_file(file, builder.data(data).build());

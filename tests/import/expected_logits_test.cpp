@@ -71,7 +71,8 @@ TEST_P(ExpectedLogits, GraphsVerifyAndPrintedFormsParseBack) {
 INSTANTIATE_TEST_SUITE_P(All, ExpectedLogits,
                          ::testing::Values("llama_gelu", "mistral_window", "mistral_yarn", "qwen3_yarn",
                                            "gemma2", "gemma2_scale", "gemma3", "phi3_window", "phi3_long",
-                                           "phi3_short", "smollm3", "olmo2", "opt", "gpt2"),
+                                           "phi3_short", "smollm3", "olmo2", "opt", "gpt2", "qwen3_moe",
+                                           "qwen3_moe_all", "mixtral"),
                          [](const auto& variant) { return std::string(variant.param); });
 
 }  // namespace

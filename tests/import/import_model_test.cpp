@@ -195,10 +195,11 @@ TEST_F(GgufSettings, EverythingUnsupportedIsNamedAtOnce) {
 TEST_F(GgufSettings, UnknownArchitecturesAreNamedWithTheTypesOfTheirTensors) {
     test::GgufBuilder b = builder("bloom");
     b.tensor("output_norm.weight", {4}, 24, 96).data(std::string(100, '\0'));
-    EXPECT_THAT(inspect(b).checkpoint.findings.unsupported,
-                ElementsAre("architecture bloom: known are llama, qwen2, qwen3, gemma2, gemma3, phi3, "
-                            "smollm3, olmo2, gpt2",
-                            HasSubstr("1 tensors of type I8: expected F32, F16, BF16, Q8_0")));
+    EXPECT_THAT(
+        inspect(b).checkpoint.findings.unsupported,
+        ElementsAre("architecture bloom: known are llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, phi3, "
+                    "smollm3, olmo2, gpt2",
+                    HasSubstr("1 tensors of type I8: expected F32, F16, BF16, Q8_0")));
 }
 
 TEST_F(GgufSettings, WrongValuesNameTheKey) {

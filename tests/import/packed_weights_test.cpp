@@ -176,7 +176,7 @@ TEST_F(PackedFolders, WhatDoesNotFitIsNamed) {
     };
     EXPECT_THAT(with("bits", 8), ElementsAre(HasSubstr("quantization_config.bits = 8")));
     EXPECT_THAT(with("checkpoint_format", "marlin"), ElementsAre(HasSubstr("checkpoint_format")));
-    EXPECT_THAT(with("quant_method", "fp8"), Contains(HasSubstr("known are gptq and awq")));
+    EXPECT_THAT(with("quant_method", "bitsandbytes"), Contains(HasSubstr("known are gptq, awq and fp8")));
 
     const std::string stem = "model.layers.0.self_attn.q_proj";
     const Tensors whole = stored_;

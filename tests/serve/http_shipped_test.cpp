@@ -99,6 +99,36 @@ TEST(ShippedModel, TheSameWithAndWithoutAReusedPrefix) {
     for (size_t i = 0; i < 3; ++i) EXPECT_EQ(answers[i], answers[i + 3]);
 }
 
+TEST(ShippedModel, AnswersFollowTheirGrammars) {
+    RunningServer server(testing::shipped_artefact());
+    Client client(server.port());
+    const Json body = {{"prompt", {"61 + 93 =", "1 + 1 ="}},
+                       {"grammar", "root ::= \" \" [0-9]{1,2} \"0\""},
+                       {"max_tokens", 40},
+                       {"seed", 1}};
+    for (int seed = 0; seed < 4; ++seed) {
+        const Json answer = client.post("/v1/completions", body).json();
+        for (const Json& choice : answer["choices"]) {
+            EXPECT_THAT(choice["text"].get<std::string>(), ::testing::MatchesRegex(" [0-9][0-9]?0"))
+                << answer;
+            EXPECT_EQ(choice["finish_reason"], "stop");
+        }
+    }
+    const Json schema = {{"type", "array"},
+                         {"items", {{"type", "integer"}, {"minimum", 7}, {"maximum", 9}}},
+                         {"minItems", 3},
+                         {"maxItems", 3}};
+    const Json of_schema = {
+        {"prompt", "1 + 1 ="},
+        {"max_tokens", 80},
+        {"seed", 3},
+        {"response_format", {{"type", "json_schema"}, {"json_schema", {{"schema", schema}}}}}};
+    const Json answer = client.post("/v1/completions", of_schema).json();
+    const Json list = Json::parse(answer["choices"][0]["text"].get<std::string>());
+    ASSERT_EQ(list.size(), 3U) << answer;
+    for (const Json& item : list) EXPECT_TRUE(item >= 7 && item <= 9) << answer;
+}
+
 TEST(ShippedModel, AClientThatLeavesFreesItsPlaces) {
     RunningServer server(testing::shipped_artefact());
     Json body = {{"prompt", Json::array()}, {"max_tokens", 200}, {"temperature", 5}, {"seed", 1}};

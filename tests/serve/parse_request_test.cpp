@@ -40,6 +40,46 @@ TEST(ParseRequest, DefaultsOfACompletion) {
     EXPECT_TRUE(request.text.stop.empty());
 }
 
+TEST(ParseRequest, GrammarsAndSchemas) {
+    const CompletionRequest rules = parse_completion(R"({"prompt": "a", "grammar": "root ::= [0-9]+"})");
+    ASSERT_TRUE(rules.text.grammar);
+    EXPECT_TRUE(rules.text.grammar->accepts("12"));
+    EXPECT_FALSE(rules.text.grammar->accepts("x"));
+    const std::string messages = R"({"messages": [{"role": "user", "content": "a"}], "response_format": )";
+    const ChatRequest any = parse_chat(messages + R"({"type": "json_object"}})");
+    EXPECT_TRUE(any.text.grammar->accepts("{\"a\": [1]}"));
+    EXPECT_FALSE(any.text.grammar->accepts("[1]"));
+    // Members keep the order of the request.
+    const ChatRequest schema = parse_chat(messages + R"({"type": "json_schema", "json_schema": {"name": "n",
+        "strict": true, "schema": {"type": "object", "properties": {"z": {"type": "integer"}, "a": {"const": null}},
+        "required": ["z", "a"], "additionalProperties": false}}}})");
+    EXPECT_TRUE(schema.text.grammar->accepts(R"({"z": 1, "a": null})"));
+    EXPECT_FALSE(schema.text.grammar->accepts(R"({"a": null, "z": 1})"));
+    EXPECT_FALSE(parse_chat(messages + R"({"type": "text"}})").text.grammar);
+}
+
+TEST(ParseRequest, GrammarsThatAreWrong) {
+    const auto expect = [](const ApiError& error, const std::string& param, const std::string& message) {
+        EXPECT_EQ(error.status, 400);
+        EXPECT_EQ(error.param, param);
+        EXPECT_THAT(error.message, HasSubstr(message));
+    };
+    expect(chat_refusal(R"("grammar": "root ::= (")"), "grammar", "grammar:1:11: expected `)`");
+    expect(chat_refusal(R"("grammar": "root ::= \"a\"", "response_format": {"type": "json_object"})"),
+           "grammar", "send one of them");
+    expect(chat_refusal(R"("response_format": {"type": "xml"})"), "response_format.type",
+           "json_object or json_schema");
+    expect(chat_refusal(R"("response_format": {"type": "json_schema", "json_schema": {"name": "n"}})"),
+           "response_format.json_schema.schema", "is missing");
+    expect(chat_refusal(R"("response_format": {"type": "json_schema", "json_schema": {"schema": {"properties":
+               {"d": {"format": "date"}}}}})"),
+           "response_format.json_schema.schema",
+           "`properties.d.format`: the format \"date\" is not supported");
+    expect(
+        chat_refusal(R"("response_format": {"type": "json_schema", "json_schema": {"schema": {}, "x": 1}})"),
+        "response_format.json_schema.x", "unknown field");
+}
+
 TEST(ParseRequest, EveryFieldOfACompletion) {
     const CompletionRequest request = parse_completion(R"({
         "model": "m", "prompt": [[1, 2], "b"], "max_tokens": 7, "temperature": 0.5, "top_p": 0, "top_k": 4,
@@ -90,7 +130,6 @@ TEST(ParseRequest, WhatTheServerDoesNotHaveIsRefusedByName) {
     };
     expect(chat_refusal(R"("tools": [{"type": "function"}])"), "tools", "tools are not supported");
     expect(chat_refusal(R"("tool_choice": "required")"), "tool_choice", "tools are not supported");
-    expect(chat_refusal(R"("response_format": {"type": "json_object"})"), "response_format", "text");
     expect(chat_refusal(R"("modalities": ["text", "audio"])"), "modalities", "text alone");
     expect(completion_refusal(R"("n": 2)"), "n", "several choices");
     expect(completion_refusal(R"("best_of": 3)"), "best_of", "several choices");

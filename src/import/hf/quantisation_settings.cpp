@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace tessera::import {
 namespace {
@@ -17,6 +18,21 @@ void expect_text(HfSettings& own, const char* field, std::initializer_list<std::
     const auto found = own.text(field);
     if (found && std::find(known.begin(), known.end(), *found) == known.end())
         own.refuse(field, "an unknown order of the packed numbers");
+}
+
+constexpr int64_t kLargestScaledBlock = 1 << 20;
+
+/// Activations are not rounded, so the results are nearer to those of the model before it was quantised.
+PackedForm read_fp8(HfSettings& own) {
+    PackedForm form{.method = PackedForm::Method::kFp8};
+    const std::vector<int64_t> block = own.integers("weight_block_size", {1, kLargestScaledBlock});
+    if (block.size() == 2)
+        form.block_rows = block[0], form.block_columns = block[1];
+    else if (!block.empty())
+        own.refuse("weight_block_size", "blocks of scales; two numbers are read");
+    expect_text(own, "fmt", {"e4m3", "e5m2"});
+    own.ignore_all();
+    return form;
 }
 
 }  // namespace
@@ -41,8 +57,9 @@ std::optional<PackedForm> read_quantisation(HfSettings& settings) {
         own->ignore_all();
         return PackedForm{PackedForm::Method::kAwq, 0};
     }
+    if (method == "fp8") return read_fp8(*own);
     own->ignore_all();
-    settings.refuse(kQuantisationField, "quantised weights; known are gptq and awq");
+    settings.refuse(kQuantisationField, "quantised weights; known are gptq, awq and fp8");
     return std::nullopt;
 }
 

@@ -15,10 +15,11 @@ std::string_view name_in_gguf(const Architecture& architecture) {
 }  // namespace
 
 std::span<const Architecture* const> architectures() {
-    static const std::array all = {&llama_architecture(), &mistral_architecture(), &qwen2_architecture(),
-                                   &qwen3_architecture(), &gemma2_architecture(),  &gemma3_architecture(),
-                                   &phi3_architecture(),  &smollm3_architecture(), &olmo2_architecture(),
-                                   &opt_architecture(),   &gpt2_architecture()};
+    static const std::array all = {
+        &llama_architecture(),     &mistral_architecture(), &qwen2_architecture(),  &qwen3_architecture(),
+        &qwen3_moe_architecture(), &mixtral_architecture(), &gemma2_architecture(), &gemma3_architecture(),
+        &phi3_architecture(),      &smollm3_architecture(), &olmo2_architecture(),  &opt_architecture(),
+        &gpt2_architecture()};
     return all;
 }
 

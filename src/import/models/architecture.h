@@ -49,11 +49,13 @@ const Architecture& gemma3_architecture();
 const Architecture& gpt2_architecture();
 const Architecture& llama_architecture();
 const Architecture& mistral_architecture();
+const Architecture& mixtral_architecture();
 const Architecture& olmo2_architecture();
 const Architecture& opt_architecture();
 const Architecture& phi3_architecture();
 const Architecture& qwen2_architecture();
 const Architecture& qwen3_architecture();
+const Architecture& qwen3_moe_architecture();
 const Architecture& smollm3_architecture();
 
 /// All of them, in the order in which they are listed to users.

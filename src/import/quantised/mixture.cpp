@@ -78,7 +78,8 @@ std::optional<WeightFormat> format_in(Mixture mixture, LayerTensor tensor, int64
                                       int64_t inputs) {
     WeightFormat format = base_of(mixture);
     if (mixture == Mixture::kQ4_K_M) {
-        const bool gains = tensor == LayerTensor::kValue || tensor == LayerTensor::kDown;
+        const bool gains = tensor == LayerTensor::kValue || tensor == LayerTensor::kDown ||
+                           tensor == LayerTensor::kExpertDown;
         if (gains && has_more_bits(layer, layers)) format = WeightFormat::kQ6_K;
         if (tensor == LayerTensor::kValue && format == WeightFormat::kQ4_K && layers == kLayersOfSharedValues)
             format = WeightFormat::kQ5_K;
@@ -104,7 +105,8 @@ std::map<std::string, WeightFormat> apply(Mixture mixture, DecoderSpec& spec) {
         LayerFormats& own = spec.layers[static_cast<size_t>(layer)];
         for (size_t i = 0; i < kLayerTensors; ++i) {
             const auto tensor = static_cast<LayerTensor>(i);
-            if (!own[i] || !is_matrix(tensor)) continue;
+            // As in llama.cpp, the scores of experts keep their numbers.
+            if (!own[i] || !is_matrix(tensor) || tensor == LayerTensor::kRouter) continue;
             give(formats, source_name(tensor, layer, spec.names), *own[i],
                  format_in(mixture, tensor, layer, layers, shape_of(tensor, spec.size)[1]));
         }

@@ -10,6 +10,7 @@ metadata, and for each tensor the one that it comes from and what is done to it.
 
 import json
 import pathlib
+import re
 import sys
 
 import numpy as np
@@ -51,6 +52,10 @@ VARIANTS = {
     "phi3_short": ("phi3", dict(PHI3, rope_parameters=dict(LONG, original_max_position_embeddings=32),
                                 original_max_position_embeddings=32), {"context": 32}),
     "smollm3": ("smollm3", {k: v for k, v in dict(LLAMA, hidden_size=36, num_hidden_layers=5).items() if k != "head_dim"}, {}),
+    "qwen3_moe": ("qwen3_moe", dict(LLAMA, hidden_size=36, moe_intermediate_size=9, num_experts=5, num_experts_per_tok=3,
+                                     norm_topk_prob=True), {}),
+    "qwen3_moe_all": ("qwen3_moe", dict(LLAMA, moe_intermediate_size=32, num_experts=4, num_experts_per_tok=1), {}),
+    "mixtral": ("mixtral", dict(LLAMA, num_local_experts=6, num_experts_per_tok=2, sliding_window=None), {}),
     "gpt2": ("gpt2", dict(vocab_size=23, n_positions=64, n_embd=21, n_layer=2, n_head=3, bos_token_id=1, eos_token_id=2), {}),
     "opt": ("opt", dict(PLAIN, hidden_size=21, word_embed_proj_dim=21, ffn_dim=13), {}),
 }  # fmt: skip
@@ -72,12 +77,35 @@ def values(name, shape, center):
     return ((np.float32(center) + np.float32(0.5) * y) if is_scale else y).reshape(shape)
 
 
+def stored_experts(kind, state):
+    """The tensors as they are stored, and a function that gives the model's own ones. transformers 5 keeps the experts of a
+    layer together, [experts, outputs, inputs], gates before ups; the files have them one by one."""
+    names = ("w1", "w3", "w2") if kind == "mixtral" else ("gate_proj", "up_proj", "down_proj")
+    base = "block_sparse_moe" if kind == "mixtral" else "mlp"
+    shapes, parts = {}, {}
+    for name, tensor in state.items():
+        if not name.endswith(("gate_up_proj", "down_proj")) or ".experts." not in name:
+            stored = name.replace(".mlp.gate.", f".{base}.gate.")
+            shapes[stored], parts[name] = list(tensor.shape), [[stored]]
+            continue
+        experts, outputs, inputs = tensor.shape
+        prefix = name.split(".mlp.")[0] + f".{base}.experts."
+        own = names[:2] if name.endswith("gate_up_proj") else names[2:]
+        parts[name] = [[f"{prefix}{e}.{part}.weight" for part in own] for e in range(experts)]
+        for group in parts[name]:
+            for part in group:
+                shapes[part] = [outputs // len(own), inputs]
+    return shapes, parts
+
+
 def gguf_form(kind, config, names):
     """As convert_hf_to_gguf.py of llama.cpp writes it; None where llama.cpp has no such model."""
     import gguf
 
-    arch = {"gemma3_text": "gemma3", "mistral": "llama"}.get(kind, kind)
+    arch = {"gemma3_text": "gemma3", "mistral": "llama", "qwen3_moe": "qwen3moe"}.get(kind, kind)
     number = {v: k for k, v in gguf.MODEL_ARCH_NAMES.items()}.get(arch)
+    if kind == "mixtral" or kind == "qwen3_moe" and not config.get("norm_topk_prob"):
+        return None
     if number is None or config.get("hidden_act") == "gelu" or (kind in ("mistral", "phi3") and config.get("sliding_window")):
         return None
     if config.get("query_pre_attn_scalar", config.get("head_dim")) != config.get("head_dim"):
@@ -103,6 +131,10 @@ def gguf_form(kind, config, names):
         meta["rope.freq_base"] = float(full["rope_theta"])
         meta["attention.key_length"] = meta["attention.value_length"] = width
         meta["rope.dimension_count"] = width
+    if kind == "qwen3_moe":
+        meta["expert_count"] = config.get("num_experts") or config["num_local_experts"]
+        meta["expert_used_count"] = config["num_experts_per_tok"]
+        meta["expert_feed_forward_length"] = config["moe_intermediate_size"]
     if "sliding_attention" in rope:
         meta["rope.freq_base_swa"] = float(rope["sliding_attention"]["rope_theta"])
     if config.get("sliding_window"):
@@ -133,6 +165,11 @@ def gguf_form(kind, config, names):
     for name in names:
         if name == "lm_head.weight" and config.get("tie_word_embeddings"):
             continue
+        if ".experts." in name:  # put together: only the first one is named here
+            head, number, tail = re.match(r"(.*\.experts\.)(\d+)\.(.*)\.weight", name).groups()
+            if number == "0":
+                tensors[mapping.get_name(head + tail) + ".weight"] = [name, f"stack of {meta['expert_count']}"]
+            continue
         to = mapping.get_name(name, try_suffixes=(".weight", ".bias"))
         assert to, name
         how = ""
@@ -152,12 +189,15 @@ def expected(name):
     kind, settings, more = VARIANTS[name]
     config = transformers.AutoConfig.for_model(kind, **settings)
     config._attn_implementation = "eager"
+    config._experts_implementation = "eager"
     model = transformers.AutoModelForCausalLM.from_config(config).double().eval()
     state = {k: v for k, v in model.state_dict().items() if not (k == "lm_head.weight" and config.tie_word_embeddings)}
     center = 0 if kind.startswith("gemma") else 1
-    shapes = {k: list(v.shape) for k, v in state.items()}
+    shapes, parts = stored_experts(kind, state)
     for k, v in state.items():
-        v.copy_(torch.from_numpy(values(k, shapes[k], center).copy()).to(v.dtype))
+        groups = [np.concatenate([values(n, shapes[n], center) for n in group]) for group in parts[k]]
+        whole = np.stack(groups) if len(groups) > 1 else groups[0]
+        v.copy_(torch.from_numpy(whole.reshape(v.shape).copy()).to(v.dtype))
     with torch.no_grad():
         logits = model(torch.tensor([TOKENS])).logits[0].double().numpy()
     written = json.loads(config.to_json_string(use_diff=False))

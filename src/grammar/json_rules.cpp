@@ -1,0 +1,249 @@
+#include "grammar/json_rules.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "grammar/character_ranges.h"
+#include "grammar/schema_value.h"
+#include "support/error.h"
+
+namespace tessera::grammar {
+namespace {
+
+constexpr int64_t kMostDigits = 16;
+constexpr int64_t kMostBlanks = 40;
+constexpr int64_t kMostWrittenOut = 100;
+/// Names inside each other are as deep as they are long.
+constexpr size_t kLongestName = 256;
+
+/// "a-fA-F0": characters and ranges of them
+std::vector<CodePointRange> ranges_of(std::string_view text) {
+    std::vector<CodePointRange> ranges;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const auto first = static_cast<unsigned char>(text[i]);
+        const bool is_range = i + 2 < text.size() && text[i + 1] == '-';
+        if (is_range) i += 2;
+        ranges.push_back({first, static_cast<unsigned char>(text[i])});
+    }
+    return ranges;
+}
+
+/// Whatever may stand in a string as it is.
+std::vector<CodePointRange> plain_characters() {
+    return complement({{0, 0x1f}, {'"', '"'}, {'\\', '\\'}});
+}
+
+/// A text cut into what `other_string` takes for one character.
+std::vector<std::string> units(std::string_view text) {
+    std::vector<std::string> result;
+    for (size_t at = 0; at < text.size();) {
+        const auto lead = static_cast<unsigned char>(text[at]);
+        const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+        std::string unit(text.substr(at, length));
+        if (unit == "\"" || unit == "\\") unit.insert(0, "\\");
+        result.push_back(std::move(unit));
+        at += length;
+    }
+    return result;
+}
+
+char32_t code_point_of(std::string_view unit) {
+    const auto lead = static_cast<unsigned char>(unit.front());
+    char32_t value = unit.size() == 1 ? lead : lead & (0x7fu >> unit.size());
+    for (const char byte : unit.substr(1)) value = (value << 6) | (static_cast<unsigned char>(byte) & 0x3f);
+    return value;
+}
+
+struct NameTree {
+    std::map<std::string, NameTree> next;
+    bool is_name = false;
+};
+
+}  // namespace
+
+JsonRules::JsonRules(const std::string& where, const Limits& limits) : limits_(limits) {
+    rules_.where = where;
+}
+
+NodeId JsonRules::add(Node node) {
+    if (rules_.nodes.size() >= limits_.nodes)
+        throw Error(rules_.where, "",
+                    fmt::format("the schema makes a grammar of more than {} parts", limits_.nodes));
+    return rules_.add(std::move(node));
+}
+
+NodeId JsonRules::characters(const std::vector<CodePointRange>& ranges) {
+    return add(CharacterClass{normalized(ranges)});
+}
+
+NodeId JsonRules::sequence(std::vector<NodeId> parts) {
+    return parts.size() == 1 ? parts.front() : add(Sequence{std::move(parts)});
+}
+
+NodeId JsonRules::choice(std::vector<NodeId> parts) {
+    return parts.size() == 1 ? parts.front() : add(Choice{std::move(parts)});
+}
+
+NodeId JsonRules::repeated(NodeId part, int64_t least, std::optional<int64_t> most) {
+    return add(Repetition{part, least, most});
+}
+
+RuleId JsonRules::declare(std::string name, std::string where) {
+    rules_.rules.push_back({std::move(name), 0, std::move(where)});
+    return static_cast<RuleId>(rules_.rules.size() - 1);
+}
+
+template <typename Make>
+NodeId JsonRules::shared(Shared& rule, Make&& make) {
+    if (!rule.rule) {
+        rule.rule = declare(rule.name, rules_.where);
+        define(*rule.rule, make());
+    }
+    return call(*rule.rule);
+}
+
+NodeId JsonRules::blanks() {
+    return shared(blanks_, [&] {
+        const NodeId indent = repeated(characters({{' ', ' '}, {'\t', '\t'}}), 0, kMostBlanks);
+        return choice({literal(""), literal(" "), sequence({literal("\n"), indent})});
+    });
+}
+
+/// Four hexadecimal digits, the first two of these.
+NodeId JsonRules::hexadecimal(std::string_view first, std::string_view second) {
+    const NodeId any = characters(ranges_of("0-9a-fA-F"));
+    return sequence({characters(ranges_of(first)), characters(ranges_of(second)), any, any});
+}
+
+/// One character of a string. Surrogates come in pairs.
+NodeId JsonRules::character() {
+    if (!character_) {
+        const NodeId one = choice({hexadecimal("0-9a-cA-CefEF", "0-9a-fA-F"), hexadecimal("dD", "0-7")});
+        const NodeId pair =
+            sequence({hexadecimal("dD", "89abAB"), literal("\\u"), hexadecimal("dD", "c-fC-F")});
+        const NodeId escape =
+            choice({characters(ranges_of("\"\\/bfnrt")), sequence({literal("u"), choice({one, pair})})});
+        character_ = choice({characters(plain_characters()), sequence({literal("\\"), escape})});
+    }
+    return *character_;
+}
+
+NodeId JsonRules::string() {
+    return shared(string_, [&] { return string(0, std::nullopt); });
+}
+
+NodeId JsonRules::string(int64_t least, std::optional<int64_t> most) {
+    // Written out so often, a character would take too many states.
+    const bool is_long = std::max(least, most.value_or(0)) > kMostWrittenOut;
+    const NodeId one = is_long ? shared(character_rule_, [&] { return character(); }) : character();
+    return sequence({literal("\""), repeated(one, least, most), literal("\"")});
+}
+
+NodeId JsonRules::integer() {
+    return shared(integer_, [&] {
+        const NodeId digits = repeated(characters(ranges_of("0-9")), 0, kMostDigits - 1);
+        return sequence({optional(literal("-")),
+                         choice({literal("0"), sequence({characters(ranges_of("1-9")), digits})})});
+    });
+}
+
+NodeId JsonRules::number() {
+    return shared(number_, [&] {
+        const NodeId digit = characters(ranges_of("0-9"));
+        const NodeId sign = characters(ranges_of("+-"));
+        const NodeId fraction = sequence({literal("."), repeated(digit, 1, kMostDigits)});
+        const NodeId exponent =
+            sequence({characters(ranges_of("eE")), optional(sign), repeated(digit, 1, 2)});
+        return sequence({integer(), optional(fraction), optional(exponent)});
+    });
+}
+
+NodeId JsonRules::value() {
+    return shared(value_, [&] {
+        return choice(
+            {object(), array(), string(), number(), literal("true"), literal("false"), literal("null")});
+    });
+}
+
+NodeId JsonRules::object() {
+    return shared(object_, [&] {
+        const NodeId member = sequence({string(), literal(":"), blanks(), value()});
+        const NodeId more = sequence({literal(","), blanks(), member});
+        const NodeId members = sequence({member, repeated(more, 0, std::nullopt), blanks()});
+        return sequence({literal("{"), blanks(), optional(members), literal("}")});
+    });
+}
+
+NodeId JsonRules::array() {
+    return shared(array_, [&] { return list({}, value(), 0, std::nullopt); });
+}
+
+NodeId JsonRules::key(std::string_view text) {
+    return sequence({literal(json_string(text) + ":"), blanks()});
+}
+
+NodeId JsonRules::list(std::span<const NodeId> items, std::optional<NodeId> rest, int64_t least,
+                       std::optional<int64_t> most) {
+    const auto count = static_cast<int64_t>(items.size());
+    const auto next = [&](NodeId item) { return sequence({literal(","), blanks(), item}); };
+    std::vector<NodeId> parts = {literal("["), blanks()};
+    if (count > 0) {
+        parts.push_back(items.front());
+        for (const NodeId item : items.subspan(1)) parts.push_back(next(item));
+        if (rest)
+            parts.push_back(repeated(next(*rest), std::max<int64_t>(0, least - count),
+                                     most ? std::optional(*most - count) : std::nullopt));
+        parts.push_back(blanks());
+    } else if (rest && most.value_or(1) > 0) {
+        const NodeId more = repeated(next(*rest), std::max<int64_t>(0, least - 1),
+                                     most ? std::optional(*most - 1) : std::nullopt);
+        const NodeId all = sequence({*rest, more, blanks()});
+        parts.push_back(least > 0 ? all : optional(all));
+    }
+    parts.push_back(literal("]"));
+    return sequence(std::move(parts));
+}
+
+NodeId JsonRules::other_string(const std::vector<std::string>& texts, const std::string& place) {
+    NameTree root;
+    for (const std::string& text : texts) {
+        if (text.size() > kLongestName)
+            throw Error(rules_.where, place,
+                        fmt::format("has a name of {} bytes, at most {} are possible beside names that the "
+                                    "schema does not give",
+                                    text.size(), kLongestName),
+                        "write \"additionalProperties\": false");
+        NameTree* tree = &root;
+        for (const std::string& unit : units(text)) tree = &tree->next[unit];
+        tree->is_name = true;
+    }
+    const NodeId escaped = sequence({literal("\\"), characters(ranges_of("\"\\"))});
+    const NodeId any = repeated(choice({characters(plain_characters()), escaped}), 0, std::nullopt);
+    // Texts that go on otherwise than a name, or end before it or after it.
+    const auto others = [&](const NameTree& tree, const auto& self) -> NodeId {
+        std::vector<NodeId> ways;
+        if (!tree.is_name) ways.push_back(literal(""));
+        std::vector<CodePointRange> taken = {{0, 0x1f}, {'"', '"'}, {'\\', '\\'}};
+        std::string escapes = "\"\\";
+        for (const auto& [unit, next] : tree.next) {
+            ways.push_back(sequence({literal(unit), self(next, self)}));
+            if (unit.size() == 2 && unit.front() == '\\')
+                escapes.erase(escapes.find(unit.back()), 1);
+            else
+                taken.push_back({code_point_of(unit), code_point_of(unit)});
+        }
+        ways.push_back(sequence({characters(complement(taken)), any}));
+        if (!escapes.empty()) ways.push_back(sequence({literal("\\"), characters(ranges_of(escapes)), any}));
+        return choice(std::move(ways));
+    };
+    return sequence({literal("\""), others(root, others), literal("\"")});
+}
+
+RuleSet JsonRules::take(NodeId root) {
+    rules_.root = declare("root", rules_.where);
+    define(rules_.root, root);
+    return std::move(rules_);
+}
+
+}  // namespace tessera::grammar

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "grammar/automaton.h"
+#include "grammar/stack_pool.h"
+
+namespace tessera::grammar {
+
+/// A text in the making, and what may follow it. It takes bytes, so a text may end inside a character for a
+/// while. Its memory is bounded, whatever the text: old sets of stacks are dropped.
+class Matcher {
+public:
+    explicit Matcher(std::shared_ptr<const Automaton> automaton);
+
+    /// Takes more of the text; false, and nothing is taken, where the grammar does not allow it.
+    /// @throws Error where the text can be read in too many ways
+    bool advance(std::string_view bytes);
+    /// Whether the text may end here.
+    bool may_end() const { return pool_->may_end(state_); }
+    /// Whether anything may follow.
+    bool may_go_on() const { return !pool_->frames(state_).empty(); }
+
+    StackPool& pool() { return *pool_; }
+    StackSet state() const { return state_; }
+    /// Sets of stacks that were known before are unknown now, if this has become greater.
+    uint64_t generation() const { return generation_; }
+    const std::shared_ptr<const Automaton>& automaton() const { return automaton_; }
+
+private:
+    std::shared_ptr<const Automaton> automaton_;
+    std::unique_ptr<StackPool> pool_;
+    StackSet state_;
+    uint64_t generation_ = 0;
+};
+
+}  // namespace tessera::grammar

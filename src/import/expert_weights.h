@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "import/weights.h"
+
+namespace tessera::import {
+
+struct DecoderConfig;
+
+/// Matrices of the experts of each layer, which are stored one by one: names behind that of a layer.
+struct ExpertStack {
+    std::string before;  ///< "mlp.experts."
+    std::string after;   ///< ".gate_proj.weight", behind the number
+    std::string name;    ///< of all of them: "mlp.experts.*.gate_proj.weight"
+};
+
+/// The tensors of a checkpoint, in which the matrices [outputs, inputs] of all experts of a layer are one
+/// matrix [experts * outputs, inputs]: stored one by one in folders, as [experts, outputs, inputs] in GGUF
+/// files. Where an expert is missing, or has another shape or type than the first, they stay as they are.
+class ExpertWeights : public WeightSource {
+public:
+    /// `config` says the names, and how many experts there are.
+    ExpertWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config);
+
+    const StoredTensor* find(std::string_view name) const override;
+    std::vector<std::string> names() const override;
+    TensorContents contents(std::string_view name) const override;
+    void release(std::string_view name) const override;
+
+private:
+    struct Stack {
+        StoredTensor tensor;
+        std::vector<std::string> parts;
+    };
+    void add_stack(const std::string& prefix, const ExpertStack& stack, int64_t experts);
+    void add_flat(const std::string& name);
+
+    std::shared_ptr<const WeightSource> checkpoint_;
+    std::map<std::string, Stack, std::less<>> stacks_;
+    std::set<std::string, std::less<>> hidden_;  ///< parts of them
+};
+
+}  // namespace tessera::import

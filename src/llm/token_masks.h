@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "grammar/matcher.h"
+#include "llm/token_mask.h"
+#include "llm/token_trie.h"
+
+namespace tessera::llm {
+
+/// What the tokens of a vocabulary may do in the rules of one grammar, whatever has called them. Shared by
+/// all texts that follow the grammar; by one thread at a time.
+class RuleMasks {
+public:
+    RuleMasks(std::shared_ptr<const grammar::Automaton> automaton, std::shared_ptr<const TokenTrie> trie);
+
+    struct Mask {
+        TokenMask inside;              ///< tokens that stay in the rule, or end with it
+        std::vector<uint32_t> leaves;  ///< nodes of the trie at which the rule may end
+        bool is_open = false;          ///< it may end nearly everywhere: not worth telling apart
+    };
+    /// Of a rule that has come to one of these states. @throws Error beyond the limits of grammar::StackPool
+    const Mask& of(std::span<const grammar::StateId> states);
+
+    const std::shared_ptr<const grammar::Automaton>& automaton() const { return automaton_; }
+    const TokenTrie& trie() const { return *trie_; }
+
+private:
+    struct HashOfStates {
+        size_t operator()(const std::vector<grammar::StateId>& states) const;
+    };
+
+    std::shared_ptr<const grammar::Automaton> automaton_;
+    std::shared_ptr<const TokenTrie> trie_;
+    std::unique_ptr<grammar::StackPool> pool_;
+    std::unordered_map<std::vector<grammar::StateId>, Mask, HashOfStates> masks_;
+    size_t bytes_ = 0;  ///< of the masks
+};
+
+/// The tokens that may follow a text. A walk over the whole vocabulary for every token of a text would take
+/// milliseconds, so it is done once for the states of a rule: a string of JSON allows nearly every token,
+/// wherever it is. Only tokens that lead out of the rule are looked at again, with what has called it. Masks
+/// of whole texts are kept as well.
+///
+///     "ab|     in `string`: every token without a quote; `"`, `",`, `"}`, .. leave it at their first byte
+class TokenMasks {
+public:
+    explicit TokenMasks(std::shared_ptr<RuleMasks> rules);
+
+    /// The reference is valid until the next call. @throws Error as RuleMasks::of
+    const TokenMask& of(grammar::Matcher& matcher);
+
+private:
+    void add_group(grammar::StackPool& pool, grammar::StackSet below,
+                   std::span<const grammar::StateId> states, TokenMask& mask);
+
+    std::shared_ptr<RuleMasks> rules_;
+    std::unordered_map<grammar::StackSet, TokenMask> known_;
+    uint64_t generation_ = 0;  ///< of the matcher that they were computed for
+};
+
+}  // namespace tessera::llm

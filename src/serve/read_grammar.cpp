@@ -1,0 +1,57 @@
+#include "serve/read_grammar.h"
+
+#include <string>
+
+#include <fmt/core.h>
+
+#include "grammar/schema_value.h"
+#include "serve/api_error.h"
+#include "serve/parse_fields.h"
+#include "support/error.h"
+
+namespace tessera::serve {
+namespace {
+
+template <typename Read>
+Grammar read_or_refuse(const JsonCursor& field, Read&& read) {
+    try {
+        return read();
+    } catch (const Error& error) {
+        throw ApiError{.message = error.what(), .param = field.place(), .code = "invalid_grammar"};
+    }
+}
+
+/// The schema in the order in which it was written.
+std::string schema_text(std::string_view body) {
+    const auto bounds =
+        JsonBounds{.bytes = body.size(), .values = body.size(), .depth = 64, .word = body.size()};
+    const grammar::SchemaValue document = grammar::parse_schema_value(body, "body", bounds);
+    return document.find("response_format")->find("json_schema")->find("schema")->json();
+}
+
+std::optional<Grammar> read_format(const JsonCursor& field, std::string_view body) {
+    const JsonCursor type = field.at("type");
+    const std::string name = type.string();
+    if (name == "text") return std::nullopt;
+    if (name == "json_object") return Grammar::json_object();
+    if (name != "json_schema") type.fail_expected("text, json_object or json_schema");
+    const JsonCursor format = field.at("json_schema");
+    for (const char* ignored : {"name", "description", "strict"}) (void)format.find(ignored);
+    const JsonCursor schema = format.at("schema");
+    if (!schema.is_object()) schema.fail_expected("an object");
+    return read_or_refuse(schema, [&] { return Grammar::json_schema(schema_text(body), schema.place()); });
+}
+
+}  // namespace
+
+std::optional<Grammar> read_grammar(const JsonCursor& root, std::string_view body) {
+    std::optional<Grammar> format;
+    if (const auto field = root.find("response_format")) format = read_format(*field, body);
+    const auto field = root.find("grammar");
+    if (!field) return format;
+    if (format) refuse_field(*field, "beside a response_format: send one of them");
+    const std::string text = field->string();
+    return read_or_refuse(*field, [&] { return Grammar::gbnf(text); });
+}
+
+}  // namespace tessera::serve

@@ -1,0 +1,257 @@
+#include "grammar/json_schema.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "grammar/accepts.h"
+#include "tessera/error.h"
+
+namespace tessera::grammar {
+namespace {
+
+std::shared_ptr<const Automaton> schema_automaton(const std::string& schema) {
+    return std::make_shared<const Automaton>(compile(parse_schema(schema, "s.json")));
+}
+
+void expect_texts(const std::string& schema, const std::vector<std::string>& valid,
+                  const std::vector<std::string>& others) {
+    const auto automaton = schema_automaton(schema);
+    for (const std::string& text : valid) EXPECT_TRUE(accepts(automaton, text)) << schema << " " << text;
+    for (const std::string& text : others) EXPECT_FALSE(accepts(automaton, text)) << schema << " " << text;
+}
+
+std::string schema_message(const std::string& schema) {
+    try {
+        compile(parse_schema(schema, "s.json"));
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "is fine";
+}
+
+TEST(JsonSchema, OfSimpleTypes) {
+    expect_texts(R"({"type": "null"})", {"null"}, {"true", "nul", "", " null"});
+    expect_texts(R"({"type": "boolean"})", {"true", "false"}, {"null", "True"});
+    expect_texts(R"({"type": "number"})", {"0", "-1.50", "12e+9", "1E-99", "1234567890123456.5"},
+                 {"01", "+1", ".5", "1.", "1e", "12345678901234567", "-"});
+    expect_texts(R"({"type": "integer"})", {"0", "-17", "9999999999999999"}, {"1.0", "1e2", "00", "x"});
+    expect_texts(R"({"type": ["string", "null"]})", {"null", R"("")"}, {"1"});
+    expect_texts(R"({})", {"1", R"({"a": [1, {"b": null}], "c": ""})", "[]", "[\n  1,\n  2\n]", "{ }"},
+                 {"[1,]", "{1: 2}", "[1 2]", R"({"a": })"});
+    expect_texts("true", {"[true, false]"}, {""});
+}
+
+TEST(JsonSchema, OfStrings) {
+    expect_texts(R"({"type": "string"})",
+                 {R"("a\n\u00e9é🦙\"")", R"("\ud83e\udd99")", R"("\uD7ff\uE000")", "\"\x7f\""},
+                 {R"("\ud83e")", R"("\udd99\ud83e")", R"("\x41")", "\"\n\"", "\"\xff\"", R"("a)", R"(""")"});
+    expect_texts(R"({"minLength": 2, "maxLength": 3})",
+                 {R"("ab")", R"("é🦙\n")", R"("\ud83e\udd99\u0041")"},
+                 {R"("a")", R"("abcd")", R"("🦙")"});
+    const std::string long_text(2000, 'x');
+    expect_texts(R"({"type": "string", "maxLength": 2000})", {'"' + long_text + '"', R"("\u0041")"},
+                 {'"' + long_text + "x\""});
+}
+
+TEST(JsonSchema, OfFixedValues) {
+    expect_texts(R"({"enum": ["a\"é", 1.5, null, [1, {"x": true}], {}]})",
+                 {R"("a\"é")", "1.5", "null", R"([1, {"x": true}])", R"([1,{"x":true}])", "{}"},
+                 {"1", "[]", "true"});
+    expect_texts(R"({"const": null})", {"null"}, {"0"});
+    expect_texts(R"({"type": "integer", "enum": [1, "1", 2.5]})", {"1"}, {R"("1")", "2.5"});
+    EXPECT_EQ(schema_message(R"({"type": "string", "enum": [1]})"),
+              "s.json: `enum`: has no value of the type that the schema names");
+    EXPECT_EQ(schema_message(R"({"enum": ["abc"], "minLength": 4})"),
+              "s.json: `minLength`: beside enum is not supported (write it inside of enum, or leave it out)");
+}
+
+TEST(JsonSchema, OfObjects) {
+    const std::string two =
+        R"({"type": "object", "properties": {"b": {"type": "integer"}, "a": {"type": "null"}}, )";
+    expect_texts(two + R"("required": ["b", "a"]})",
+                 {R"({"b": 1, "a": null})", R"({"b":1,"a":null})", "{\n  \"b\": 1,\n  \"a\": null\n}"},
+                 {R"({"a": null, "b": 1})", R"({"b": 1})", R"({"b": 1, "a": null,})",
+                  R"({"b": 1, "a": null, "c": 1})", "{}"});
+    expect_texts(two + R"("required": ["a"]})", {R"({"a": null})", R"({"b": 2, "a": null})"},
+                 {R"({"b": 2})", "{}", R"({,"a": null})"});
+    expect_texts(two.substr(0, two.size() - 2) + "}",
+                 {"{}", R"({"b": 2})", R"({"a": null})", R"({"b": 2, "a": null})"},
+                 {R"({"a": null, "b": 2})", R"({"b": 2,})"});
+    expect_texts(two + R"("additionalProperties": {"type": "boolean"}})",
+                 {"{}", R"({"b": 2, "c": true, "ab": false})", R"({"": true})", R"({"a": null, "\"": true})"},
+                 {R"({"a": true})", R"({"c": 1})", R"({"\u0061": true})", R"({"c": true, "a": null})"});
+    expect_texts(R"({"type": "object", "required": ["x", "y"]})", {R"({"x": 1, "y": [], "z": 2})"},
+                 {R"({"x": 1})"});
+    expect_texts(R"({"type": "object"})", {"{}", R"({"a": {}})"}, {"[]"});
+    expect_texts(R"({"properties": {}, "additionalProperties": false})", {"{}", "{ }"}, {R"({"a": 1})"});
+}
+
+TEST(JsonSchema, KeepsOtherNamesApart) {
+    expect_texts(
+        R"({"properties": {"a": {"type": "null"}, "abc": {"type": "null"}, "é\"\\": {"type": "null"}}, "additionalProperties": {"type": "integer"}})",
+        {R"({"ab": 1})", R"({"abcd": 1})", R"({"b": 1})", R"({"": 1})", R"({"è": 1})", R"({"é": 1})",
+         R"({"é\"": 1})", R"({"\\": 1})", R"({"é\"\\": null})"},
+        {R"({"a": 1})", R"({"abc": 1})", R"({"é\"\\": 1})", R"({"\u0061": 1})"});
+}
+
+TEST(JsonSchema, OfArrays) {
+    expect_texts(R"({"items": {"type": "integer"}})", {"[]", "[1]", "[1, 2, 3]", "[ ]"},
+                 {"[1,]", "[a]", "[,1]"});
+    expect_texts(R"({"items": {"type": "integer"}, "minItems": 2, "maxItems": 3})", {"[1, 2]", "[1,2,3]"},
+                 {"[1]", "[]", "[1,2,3,4]"});
+    expect_texts(R"({"type": "array", "maxItems": 0})", {"[]"}, {"[1]"});
+    expect_texts(R"({"prefixItems": [{"type": "null"}, {"type": "boolean"}]})", {"[null, true]"},
+                 {"[null]", "[null, true, 1]"});
+    expect_texts(
+        R"({"prefixItems": [{"type": "null"}], "items": {"const": 1}, "minItems": 2, "maxItems": 3})",
+        {"[null, 1]", "[null, 1, 1]"}, {"[null]", "[null, 1, 1, 1]"});
+    expect_texts(R"({"prefixItems": [{"type": "null"}, {"type": "null"}], "maxItems": 1})", {"[null]"},
+                 {"[null, null]", "[]"});
+    expect_texts(R"({"type": "array", "minItems": 1})", {"[[]]"}, {"[]"});
+}
+
+TEST(JsonSchema, OfIntegersInARange) {
+    for (const auto& [low, high] : std::vector<std::pair<int, int>>{{0, 0},
+                                                                    {1, 9},
+                                                                    {7, 123},
+                                                                    {138, 275},
+                                                                    {99, 100},
+                                                                    {-5, 5},
+                                                                    {-123, -7},
+                                                                    {-1000, 999},
+                                                                    {200, 299},
+                                                                    {0, 1000}}) {
+        const auto automaton =
+            schema_automaton("{\"type\": \"integer\", \"minimum\": " + std::to_string(low) +
+                             ", \"exclusiveMaximum\": " + std::to_string(high + 1) + "}");
+        for (int i = -1300; i <= 1300; ++i)
+            ASSERT_EQ(accepts(automaton, std::to_string(i)), low <= i && i <= high)
+                << low << " " << high << " " << i;
+        EXPECT_FALSE(accepts(automaton, "-0"));
+        EXPECT_FALSE(accepts(automaton, "007"));
+    }
+    expect_texts(R"({"type": "integer", "minimum": 3.5})", {"4", "9999999999999999"},
+                 {"3", "-4", "10000000000000000"});
+    expect_texts(R"({"type": "integer", "exclusiveMaximum": -1.0, "minimum": -1e300})",
+                 {"-2", "-9999999999999999"}, {"-1", "0"});
+    EXPECT_EQ(
+        schema_message(R"({"type": "number", "minimum": 0})"),
+        "s.json: `minimum`: is supported for integers alone (write \"type\": \"integer\", or leave it out)");
+    EXPECT_EQ(schema_message(R"({"type": "integer", "minimum": 2, "maximum": 1})"),
+              "s.json: allows no integer (of up to 16 digits, those from 2 to 1 are left)");
+}
+
+TEST(JsonSchema, FollowsReferences) {
+    expect_texts(R"({"$ref": "#/$defs/tree", "$defs": {"tree": {"type": "object", "properties":
+               {"v": {"type": "integer"}, "next": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}, "required": ["v"]}}})",
+                 {R"({"v": 1})", R"({"v": 1, "next": [{"v": 2, "next": []}, {"v": 3}]})"},
+                 {R"({"v": 1, "next": [{}]})"});
+    expect_texts(R"({"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#"}}]})",
+                 {"[[], null, [[]]]"}, {"[1]"});
+    expect_texts(R"({"allOf": [{"$ref": "#/definitions/a~1b~0"}], "definitions": {"a/b~": {"const": 1}}})",
+                 {"1"}, {"2"});
+    EXPECT_EQ(schema_message(R"({"$ref": "#/$defs/x"})"),
+              "s.json: `$ref`: refers to #/$defs/x, which is not there (write #/$defs/NAME, and the schema "
+              "under $defs)");
+    EXPECT_EQ(
+        schema_message(R"({"$ref": "http://x.org/y"})"),
+        "s.json: `$ref`: refers to http://x.org/y, outside of this schema (copy it into $defs, and refer to "
+        "#/$defs/NAME)");
+    EXPECT_EQ(schema_message(R"({"$ref": "#"})"),
+              "s.json: `root`: allows no text at all (give its recursion an end)");
+    EXPECT_NE(schema_message(R"({"anyOf": [{"$ref": "#"}, {"type": "null"}]})").find("calls itself"),
+              std::string::npos);
+}
+
+TEST(JsonSchema, ChoosesBranches) {
+    expect_texts(R"({"anyOf": [{"type": "integer"}, {"type": "string", "maxLength": 1}, false]})",
+                 {"12", R"("a")"}, {R"("ab")", "null"});
+    expect_texts(
+        R"({"oneOf": [{"type": "object", "properties": {"kind": {"const": "a"}, "x": {"type": "null"}}, "required": ["kind", "x"]},
+                         {"$ref": "#/$defs/b"}], "$defs": {"b": {"type": "object", "properties": {"kind": {"enum": ["b", "c"]}}, "required": ["kind"]}}})",
+        {R"({"kind": "a", "x": null})", R"({"kind": "c"})"}, {R"({"kind": "a"})"});
+    expect_texts(R"({"oneOf": [{"type": "string"}, {"type": "integer"}]})", {"1", R"("")"}, {"1.5"});
+    EXPECT_EQ(schema_message(R"({"oneOf": [{"type": "number"}, {"type": "integer"}]})"),
+              "s.json: `oneOf`: branches 0 and 1 might both hold, and only one may (write anyOf, or require "
+              "a property "
+              "with another `const` in each branch)");
+    EXPECT_EQ(schema_message(R"({"type": "object", "anyOf": [{}]})"),
+              "s.json: `type`: beside anyOf is not supported (write it inside of anyOf, or leave it out)");
+    EXPECT_EQ(schema_message(R"({"anyOf": [false]})"), "s.json: `anyOf`: allows nothing");
+}
+
+TEST(JsonSchema, RefusesWhatItWouldIgnore) {
+    const auto in_property = [](const std::string& schema) {
+        return schema_message(R"({"properties": {"a": )" + schema + "}}");
+    };
+    EXPECT_EQ(in_property(R"({"type": "string", "pattern": "^a$"})"),
+              "s.json: `properties.a.pattern`: patterns are not supported (leave it out, or write the whole "
+              "as a grammar "
+              "(--grammar))");
+    EXPECT_EQ(in_property(R"({"type": "string", "format": "date-time"})"),
+              "s.json: `properties.a.format`: the format \"date-time\" is not supported (leave it out, and "
+              "check the text "
+              "afterwards)");
+    EXPECT_EQ(in_property(R"({"multipleOf": 3})"),
+              "s.json: `properties.a.multipleOf`: is not supported, and would be ignored (leave it out, or "
+              "write the "
+              "whole as a grammar)");
+    EXPECT_EQ(in_property(R"({"type": "array", "uniqueItems": true})"),
+              "s.json: `properties.a.uniqueItems`: is not supported: a grammar does not compare items (leave "
+              "it out)");
+    EXPECT_EQ(in_property(R"({"type": "text"})"),
+              "s.json: `properties.a.type`: is \"text\", expected object, array, string, number, integer, "
+              "boolean or "
+              "null");
+    EXPECT_EQ(in_property(R"({"minLength": -1})"),
+              "s.json: `properties.a.minLength`: is -1, expected an integer from 0 to 10000");
+    EXPECT_EQ(in_property("3"), "s.json: `properties.a`: is 3, expected a schema");
+    EXPECT_EQ(in_property(R"({"title": "T", "description": "d", "default": 1, "type": "integer"})"),
+              "is fine");
+    EXPECT_EQ(schema_message(R"({"items": [{}]})"),
+              "s.json: `items`: is a list, expected a schema (write prefixItems)");
+    EXPECT_EQ(schema_message("{"), schema_message("{"));
+    EXPECT_NE(schema_message(R"({"a": 1, "a": 2})").find("twice"), std::string::npos);
+}
+
+/// What a request may ask for takes no stack and little time.
+TEST(JsonSchema, IsBoundedHoweverItIsWritten) {
+    std::string chain = R"({"$ref": "#/$defs/d0", "$defs": {)";
+    for (int i = 0; i < 8000; ++i)
+        chain += "\"d" + std::to_string(i) + R"(": {"$ref": "#/$defs/d)" + std::to_string(i + 1) + "\"}, ";
+    EXPECT_TRUE(accepts(schema_automaton(chain + R"("d8000": {"const": 1}}})"), "1"));
+
+    std::string wide = R"({"type": "object", "required": [)", properties;
+    for (int i = 0; i < 40; ++i) {
+        const std::string name = "\"p" + std::to_string(i) + "\"";
+        wide += (i > 0 ? ", " : "") + name;
+        properties += (i > 0 ? ", " : "") + name + R"(: {"$ref": "#/$defs/a"})";
+    }
+    wide += R"(], "properties": {)" + properties + "}}";
+    EXPECT_NE(schema_message(R"({"oneOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}], "$defs": {"a": )" +
+                             wide + R"(, "b": )" + wide + "}}")
+                  .find("might"),
+              std::string::npos);
+    std::string branches;
+    for (int i = 0; i < 3000; ++i)
+        branches += (i > 0 ? ", " : "") + std::string(R"({"const": )") + std::to_string(i) + "}";
+    EXPECT_EQ(schema_message(R"({"oneOf": [)" + branches + "]}"),
+              "s.json: `oneOf`: has too many branches to tell whether two might hold (write anyOf)");
+}
+
+/// Optional members one after the other must not double the rules.
+TEST(JsonSchema, StaysSmallWithManyMembers) {
+    std::string schema = R"({"type": "object", "properties": {)";
+    for (int i = 0; i < 300; ++i)
+        schema += (i > 0 ? ", " : "") + std::string("\"p") + std::to_string(i) + R"(": {"type": "string"})";
+    const auto automaton = schema_automaton(schema + "}}");
+    EXPECT_LT(automaton->states.size(), 20'000u);
+    EXPECT_TRUE(accepts(automaton, R"({"p7": "x", "p299": ""})"));
+    EXPECT_FALSE(accepts(automaton, R"({"p8": "x", "p7": ""})"));
+}
+
+}  // namespace
+}  // namespace tessera::grammar
