@@ -61,6 +61,12 @@ struct CompileSettings {
     int64_t search_effort = 1;
     /// Threads that compute a step together, 1 to 1024; default: the machine's cores. `plan` overrides it.
     std::optional<int64_t> workers;
+    /// Processes that share the model, 2 to 128, each with `workers` threads (docs/ranks.md);
+    /// default: one.
+    std::optional<int64_t> ranks;
+    std::filesystem::path
+        cluster;  ///< description of the ranks and what lies between them; empty: this machine
+    std::optional<int64_t> rank_memory;  ///< bytes of one rank, at most
     /// Tokens of one sequence, 1 to the model's positions; default: those, but at most 8192.
     std::optional<int64_t> context;
 

@@ -17,6 +17,9 @@
 /// Running an artefact.
 namespace tessera {
 
+namespace runtime {
+class Communicator;
+}
 struct BenchCase;
 struct BenchSettings;
 
@@ -33,12 +36,18 @@ public:
     /// Maps the file, and checks all of it but the weights. An artefact is as trusted as a program.
     /// @throws Error if the file is no artefact, is damaged, or holds no language model.
     explicit ModelFile(const std::filesystem::path& artefact);
+    /// The part of one rank of a file for several, which compute together (runtime/communicator.h).
+    ModelFile(const std::filesystem::path& artefact, std::shared_ptr<runtime::Communicator> ranks);
 
     const std::string& name() const;            ///< of the model, for people
     const std::filesystem::path& path() const;  ///< of the artefact
     int64_t vocabulary() const;                 ///< width of a row of logits
     int64_t context() const;                    ///< tokens of the longest sequence that the code allows
-    int64_t workers() const;          ///< threads that compute a step together: part of the compiled plan
+    int64_t workers() const;  ///< threads that compute a step together: part of the compiled plan
+    int64_t ranks() const;    ///< processes that compute a step together
+    int64_t rank() const;     ///< this one of them
+    /// The bytes of the first rank, on all; nothing changes where there is one.
+    void take_from_first_rank(std::span<std::byte> bytes) const;
     int64_t embedding_width() const;  ///< 0: compiled without CompileSettings::embeddings
     bool has_tokenizer() const;       ///< without one there are ids, and no text
     std::string describe() const;     ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"

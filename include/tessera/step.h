@@ -14,6 +14,10 @@ struct TesseraStep {
     int64_t worker;            ///< number of the calling worker, 0 to workers - 1; all call the same entry
     void (*meet)(void* team);  ///< returns when all workers have called it; not called if there is one worker
     void* team;                ///< its argument
+    /// Where ranks compute a step together: `parts` holds a part of `part_bytes` for each rank, the caller's
+    /// own at its place; returns with those of all. Called by worker 0 of every rank, in one order.
+    void (*gather)(void* ranks, unsigned char* parts, int64_t part_bytes);
+    void* ranks;  ///< its argument
 };
 
 /// One specialisation of the step. It accesses only memory to which `step` points, and keeps nothing between

@@ -39,6 +39,12 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
     };
     if (options.workers && (*options.workers < 1 || *options.workers > kMostWorkers))
         refuse("workers", fmt::to_string(*options.workers), fmt::format("1 to {}", kMostWorkers));
+    constexpr int64_t kMostRanks = 128;
+    if (settings.ranks && (*settings.ranks < 1 || *settings.ranks > kMostRanks))
+        refuse("ranks", fmt::to_string(*settings.ranks), fmt::format("1 to {}", kMostRanks));
+    if (settings.ranks.value_or(1) > 1) options.ranks = settings.ranks;
+    if (!settings.cluster.empty()) options.cluster = settings.cluster;
+    options.rank_memory = settings.rank_memory;
     const std::optional<import::Policy> policy = import::policy_of(settings.policy);
     if (!policy) refuse("policy", settings.policy, "default, exact or fast");
     options.policy = *policy;
@@ -80,7 +86,8 @@ CompileReport compile_program(const std::filesystem::path& program,
         {"cache_type", settings.cache_type != untouched.cache_type},
         {"quantize", settings.quantize != untouched.quantize},
         {"embeddings", settings.embeddings},
-        {"context", settings.context.has_value()}};
+        {"context", settings.context.has_value()},
+        {"ranks", settings.ranks.has_value()}};
     for (const auto& [setting, is_given] : of_models)
         if (is_given)
             throw Error(program.string(), setting, "is a setting for models, this is a program",

@@ -234,8 +234,12 @@ void Engine::Contents::serve() {
     }
 }
 
-Engine::Engine(ModelFile file, const EngineSettings& settings)
-    : contents_(std::make_unique<Contents>(std::move(file), settings)) {}
+Engine::Engine(ModelFile file, const EngineSettings& settings) {
+    if (file.ranks() > 1)
+        throw Error(file.name(), "", "is for several ranks, which do not serve requests yet",
+                    "compile the model without --ranks");
+    contents_ = std::make_unique<Contents>(std::move(file), settings);
+}
 Engine::~Engine() = default;
 
 const ModelFile& Engine::file() const {

@@ -13,14 +13,20 @@
 
 namespace tessera {
 
-ModelFile::Contents::Contents(std::filesystem::path path_)
-    : path(std::move(path_)),
-      artefact(std::make_shared<const runtime::Artefact>(runtime::Artefact::open(path))) {
+ModelFile::Contents::Contents(std::filesystem::path path_, runtime::Artefact opened)
+    : path(std::move(path_)), artefact(std::make_shared<const runtime::Artefact>(std::move(opened))) {
     const llm::StepInterface step(artefact->manifest());
     vocabulary = step.vocabulary;
     context = step.context;
     embedding_width = step.hidden;
 }
+
+ModelFile::Contents::Contents(const std::filesystem::path& path_)
+    : Contents(path_, runtime::Artefact::open(path_)) {}
+
+ModelFile::Contents::Contents(const std::filesystem::path& path_,
+                              std::shared_ptr<runtime::Communicator> ranks)
+    : Contents(path_, runtime::Artefact::open_rank(path_, std::move(ranks))) {}
 
 const llm::Tokenizer& ModelFile::Contents::tokenizer() {
     if (!loaded_tokenizer) loaded_tokenizer = llm::load_tokenizer(artefact->tokenizer(), artefact->where());
@@ -42,6 +48,9 @@ llm::SessionOptions session_options(const ModelSettings& settings) {
 
 ModelFile::ModelFile(const std::filesystem::path& artefact)
     : contents_(std::make_shared<Contents>(artefact)) {}
+
+ModelFile::ModelFile(const std::filesystem::path& artefact, std::shared_ptr<runtime::Communicator> ranks)
+    : contents_(std::make_shared<Contents>(artefact, std::move(ranks))) {}
 
 const std::string& ModelFile::name() const {
     return contents_->artefact->manifest().model;
@@ -65,6 +74,19 @@ int64_t ModelFile::workers() const {
 
 int64_t ModelFile::embedding_width() const {
     return contents_->embedding_width;
+}
+
+int64_t ModelFile::ranks() const {
+    return contents_->artefact->ranks_of_file();
+}
+
+int64_t ModelFile::rank() const {
+    const runtime::Communicator* ranks = contents_->artefact->ranks();
+    return ranks ? ranks->rank() : 0;
+}
+
+void ModelFile::take_from_first_rank(std::span<std::byte> bytes) const {
+    if (runtime::Communicator* ranks = contents_->artefact->ranks()) ranks->broadcast(bytes);
 }
 
 bool ModelFile::has_tokenizer() const {

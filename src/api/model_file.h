@@ -7,12 +7,15 @@
 #include "llm/session.h"
 #include "llm/tokenizer.h"
 #include "runtime/artefact.h"
+#include "runtime/communicator.h"
 #include "tessera/model.h"
 
 namespace tessera {
 
 struct ModelFile::Contents {
-    explicit Contents(std::filesystem::path path_);
+    explicit Contents(const std::filesystem::path& path_);
+    Contents(const std::filesystem::path& path_, std::shared_ptr<runtime::Communicator> ranks);
+    Contents(std::filesystem::path path_, runtime::Artefact opened);
 
     /// Read when it is first needed: logits are computed without. @throws Error if there is none.
     const llm::Tokenizer& tokenizer();

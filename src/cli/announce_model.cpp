@@ -9,8 +9,12 @@ void print_warnings(const std::string& model, const std::vector<std::string>& wa
 }
 
 void announce_model(const ModelFile& file, const ModelSettings& settings) {
-    print_warnings(file.name(), file.warnings());
-    note("memory: {}", file.describe_memory(settings));
+    if (file.rank() == 0) print_warnings(file.name(), file.warnings());
+    const std::string memory = file.describe_memory(settings);
+    if (file.ranks() == 1)
+        note("memory: {}", memory);
+    else
+        note("rank {} of {}: {}", file.rank(), file.ranks(), memory);
 }
 
 }  // namespace tessera::cli

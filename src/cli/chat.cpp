@@ -87,6 +87,9 @@ int run(const ChatArguments& options, const Environment& environment) {
         throw Error(path.string(), "", "has no chat template: it continues texts, and answers nobody",
                     "`tessera run` continues a text; --chat-template FILE gives it a template");
     const ModelFile file = open_model(path, options.limits.context, environment, options.limits.workers);
+    if (file.ranks() > 1)
+        throw Error(path.string(), "", "is for several ranks, which do not chat yet",
+                    "`tessera run` asks them one question");
     const ModelSettings settings{.context = options.limits.context};
     announce_model(file, settings);
     Model model(file, settings);

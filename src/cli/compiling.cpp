@@ -40,6 +40,9 @@ public:
                     .embeddings = flags.embeddings,
                     .search_effort = flags.search_effort} {
         if (flags.workers > 0) settings_.workers = flags.workers;
+        if (flags.ranks > 1) settings_.ranks = flags.ranks;
+        settings_.cluster = flags.cluster;
+        settings_.rank_memory = flags.rank_memory;
         if (flags.context > 0) settings_.context = flags.context;
         settings_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
             progress_.reset();
@@ -101,6 +104,20 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
 
 void add_compile_flags(CLI::App& app, CompileFlags& flags) {
     add_machine_flags(app, flags);
+    CLI::Option* ranks =
+        app.add_option("--ranks", flags.ranks,
+                       "processes that share the model, each with --workers threads (docs/ranks.md)")
+            ->type_name("N")
+            ->check(whole_number(1, 128));
+    app.add_option("--cluster", flags.cluster,
+                   "with --ranks: the devices and links of the ranks (TOML); default: this machine")
+        ->check(not_empty())
+        ->type_name("FILE")
+        ->needs(ranks);
+    app.add_option("--rank-memory", flags.rank_memory, "with --ranks: bytes of one rank, at most")
+        ->check(positive_count())
+        ->type_name("BYTES")
+        ->needs(ranks);
     app.add_option("--context", flags.context,
                    "longest sequence in tokens; default: the model's, at most 8192")
         ->type_name("N")

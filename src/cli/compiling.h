@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "cli/environment.h"
@@ -23,6 +24,9 @@ struct CompileFlags {
     std::string tuning;   ///< file of measured kernels
     std::string dump;     ///< folder; empty: no dump
     int64_t workers = 0;  ///< 0: the machine's cores
+    int64_t ranks = 1;
+    std::string cluster;  ///< file; empty: the host
+    std::optional<int64_t> rank_memory;
     int64_t context = 0;  ///< 0: the importer's choice
     int64_t search_effort = 1;
     std::string policy = "default";

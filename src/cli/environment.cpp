@@ -48,6 +48,7 @@ Environment read_environment() {
     return {.search_path = variable("PATH"),
             .cache = std::make_shared<CacheFolders>(find_cache_directory()),
             .include_directory = find_include_directory(),
+            .is_launched_by_mpi = !variable("OMPI_COMM_WORLD_SIZE").empty(),
             .terminal = isatty(STDERR_FILENO) != 0 ? stderr : nullptr};
 }
 

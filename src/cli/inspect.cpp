@@ -1,5 +1,6 @@
 #include "tessera/inspect.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -20,6 +21,8 @@
 #include "machine/host_memory.h"
 #include "programs/bind_symbols.h"
 #include "runtime/artefact.h"
+#include "runtime/ranks_file.h"
+#include "spmd/model_report.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/output_place.h"
@@ -37,6 +40,7 @@ struct InspectArguments {
     bool costs = false;
     bool json = false;
     bool plan = false, memory = false, operators = false, graph = false, manifest = false;
+    bool distribution = false;
 };
 
 constexpr double kMiB = 1024.0 * 1024.0;
@@ -171,7 +175,17 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
                  "operators with flops and bytes at the points of the graph");
     app.add_flag("--graph", options->graph, "the graph, as `tessera opt` takes it");
     app.add_flag("--manifest", options->manifest, "the manifest as JSON");
+    app.add_flag(
+        "--distribution", options->distribution,
+        "of an artefact for several ranks: how each tensor lies, every box, and the memory of a rank; "
+        "with --json as JSON");
     return [options, &environment] {
+        if (options->distribution) {
+            const std::string account = runtime::read_ranks_account(options->artefact);
+            const std::string text = options->json ? account : spmd::groups_text(account, options->artefact);
+            std::fwrite(text.data(), 1, text.size(), stdout);
+            return 0;
+        }
         if (options->costs && !options->plan && !options->json)
             throw Error("", "--costs", "needs --plan or --json", "", ErrorKind::kUsage);
         if (!options->egraph.empty()) check_output(options->egraph);
@@ -211,6 +225,7 @@ Verb inspect_verb() {
             .examples = {"tessera inspect tiny.tsr", "tessera inspect tiny.tsr --plan > plan.toml",
                          "tessera inspect tiny.tsr --plan --costs --machine host.toml",
                          "tessera inspect tiny.tsr --operators", "tessera inspect tiny.tsr --json --costs",
+                         "tessera inspect ranks.tsr --distribution",
                          "tessera inspect tiny.tsr --egraph layouts.html"},
             .declare = declare_inspect};
 }

@@ -29,6 +29,10 @@ int write_logits(const LogitsArguments& options, const Environment& environment)
     const ModelSettings settings{.context = count, .chunk = options.chunk};
     announce_model(artefact, settings);
     Model model(artefact, settings);
+    if (artefact.rank() > 0) {  // the first rank has the same
+        every_logit(model, ids, environment, [](std::span<const float>) {});
+        return 0;
+    }
     AtomicFile file(options.out);
     every_logit(model, ids, environment,
                 [&](std::span<const float> logits) { file.write(std::as_bytes(logits)); });

@@ -8,6 +8,9 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/number_checks.h"
+#include "machine/processors.h"
+#include "runtime/artefact.h"
+#include "runtime/ranks_file.h"
 #include "support/error.h"
 #include "support/note.h"
 #include "support/printable.h"
@@ -17,6 +20,41 @@
 namespace tessera::cli {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Looks at a changed number before sleeping, as workers do (runtime/workers.h): some 50 us.
+constexpr int64_t kRankSpins = 4000;
+
+/// The part of this process: one of those that mpirun has started, or that start here.
+ModelFile open_part(const fs::path& path, const Environment& environment) {
+    if (environment.is_launched_by_mpi) return {path, runtime::join_mpi()};
+    const runtime::Artefact first = runtime::Artefact::open(path);
+    const int64_t ranks = first.ranks_of_file();
+    const auto processors = static_cast<int64_t>(machine::worker_processors().size());
+    const bool has_all = ranks * first.manifest().workers <= processors;
+    if (!has_all)
+        note("{} ranks of {} on {} {}: they wait for each other asleep", ranks,
+             first.manifest().workers == 1 ? "one thread"
+                                           : fmt::format("{} threads", first.manifest().workers),
+             processors, processors == 1 ? "processor" : "processors");
+    return {path, runtime::start_local_ranks(ranks, has_all ? kRankSpins : 0)};
+}
+
+ModelFile open_ranks(const fs::path& path, std::optional<int64_t> workers, bool embeddings,
+                     const Environment& environment) {
+    if (embeddings) throw Error(path.string(), "", "is for several ranks, which give no embeddings");
+    ModelFile model = open_part(path, environment);
+    if (workers && *workers != model.workers())
+        throw Error(path.string(), "",
+                    fmt::format("is compiled for {} {}, and cannot run with {}", model.workers(),
+                                model.workers() == 1 ? "worker" : "workers", *workers),
+                    fmt::format("leave the number out, or compile the model with --workers {}", *workers),
+                    ErrorKind::kUsage);
+    return model;
+}
+
+}  // namespace
 
 CLI::Option* add_model_argument(CLI::App& app, fs::path& model) {
     return app
@@ -56,6 +94,12 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
 
 ModelFile open_model(const fs::path& path, int64_t context, const Environment& environment,
                      std::optional<int64_t> workers, bool embeddings) {
+    if (fs::is_regular_file(path) && runtime::is_artefact(path)) {
+        if (runtime::is_ranks_file(path)) return open_ranks(path, workers, embeddings, environment);
+        if (environment.is_launched_by_mpi)
+            throw Error(path.string(), "", "is for one process, and mpirun has started several",
+                        "compile the model with --ranks, or run it without mpirun");
+    }
     std::error_code error;
     std::unique_ptr<Progress> progress;
     return tessera::open_model(

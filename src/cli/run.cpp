@@ -122,14 +122,19 @@ int run(const RunArguments& options, const Environment& environment) {
         return run_program(program, options.program);
     }
     llm::check(options.sampling.options);
+    SamplingOptions sampling = options.sampling.options;
     const auto [file, prompt] = prepare(options, environment);
     const ModelSettings settings{.context =
                                      needed_context(file, static_cast<int64_t>(prompt.ids.size()), options)};
     announce_model(file, settings);
     Model model(file, settings);
 
-    if (prompt.is_chat) note("using the model's chat template (--raw continues the text as it is)");
-    if (options.sampling.is_seed_drawn) note("seed: {}", options.sampling.options.seed);
+    if (prompt.is_chat && file.rank() == 0)
+        note("using the model's chat template (--raw continues the text as it is)");
+    // Every rank has all logits and draws from them: the same tokens, from one seed.
+    file.take_from_first_rank(std::as_writable_bytes(std::span(&sampling.seed, 1)));
+    const bool tells = file.rank() == 0;
+    if (options.sampling.is_seed_drawn && tells) note("seed: {}", sampling.seed);
     const bool has_text = file.has_tokenizer();
     if (!has_text) {
         if (!options.limits.stop.empty())
@@ -147,7 +152,7 @@ int run(const RunArguments& options, const Environment& environment) {
         ends_line = text.ends_with('\n');
     };
     GenerateOptions how{.max_tokens = options.limits.tokens.value_or(kDefaultTokens),
-                        .sampling = options.sampling.options,
+                        .sampling = sampling,
                         .stop_ids = prompt.ends,
                         .grammar = grammar,
                         .stop_strings = options.limits.stop,
@@ -163,6 +168,7 @@ int run(const RunArguments& options, const Environment& environment) {
     const Generation result = model.generate(prompt.ids, how);
     view.finish();
     if (!ends_line) write("\n");
+    if (!tells) return 0;
     if (result.reason == StopReason::kContext)
         note("stopped: the context of {} tokens is full (see --context)", model.context());
     if (result.reason == StopReason::kInterrupted) note("stopped: interrupted");

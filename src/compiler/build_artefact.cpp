@@ -17,7 +17,11 @@ void check_outputs(const std::filesystem::path& out, const CompileOptions& optio
 
 void build_artefact(const ModelParts& parts, const std::filesystem::path& out, const CompileOptions& options,
                     CompileReport& report) {
-    const Compiled compiled = compile_graph(parts.graph, options, report);
+    write_model(parts, compile_graph(parts.graph, options, report), out, options, report);
+}
+
+void write_model(const ModelParts& parts, const Compiled& compiled, const std::filesystem::path& out,
+                 const CompileOptions& options, CompileReport& report) {
     const codegen::SharedObject code = timed("compile-cpp", options, report, [&] {
         return codegen::compile_shared_object(compiled.code, {.compiler = options.machine.compiler,
                                                               .isa = options.machine.isa,

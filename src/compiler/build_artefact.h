@@ -25,6 +25,10 @@ struct ModelParts {
 /// @throws Error where they cannot
 void check_outputs(const std::filesystem::path& out, const CompileOptions& options);
 
+/// The part of it behind the plan: code and packed weights.
+void write_model(const ModelParts& parts, const Compiled& compiled, const std::filesystem::path& out,
+                 const CompileOptions& options, CompileReport& report);
+
 /// All passes after the import: plan, code, packed weights. Adds to the report.
 void build_artefact(const ModelParts& parts, const std::filesystem::path& out, const CompileOptions& options,
                     CompileReport& report);

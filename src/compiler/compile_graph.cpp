@@ -110,6 +110,19 @@ plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const pla
 
 }  // namespace
 
+Graph rewrite_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
+    PassRunner pass(options, report);
+    Graph decomposed = pass.run(
+        "decompose", "ir",
+        [&] {
+            Graph made = ops::decompose(graph);
+            verify(made, graph.name);
+            return made;
+        },
+        [](const Graph& g) { return print(g); });
+    return options.search_effort > 0 ? rewritten(decomposed, options, options.workers, pass) : decomposed;
+}
+
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
     PassRunner pass(options, report);
     Compiled out;
@@ -129,7 +142,8 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             "read-plan", "toml", [&] { return read(*options.plan, plan::parse_plan); }, print_plan);
     // A plan is of the graph that was found for its workers.
     const auto workers = options.plan ? std::optional(out.plan.workers) : options.workers;
-    if (options.search_effort > 0) out.graph = rewritten(out.graph, options, workers, pass);
+    if (options.search_effort > 0 && !options.is_rewritten)
+        out.graph = rewritten(out.graph, options, workers, pass);
     const std::string where = options.plan ? options.plan->string() : "default plan";
     Graph graph_with_copies;
     if (options.plan) {
@@ -201,7 +215,10 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             return text;
         });
     out.code = pass.run(
-        "emit", "cpp", [&] { return codegen::cpp::emit(out.graph.name, out.programs); },
+        "emit", "cpp",
+        [&] {
+            return codegen::cpp::emit(out.graph.name, out.programs, codegen::cpp::exchanges_of(out.graph));
+        },
         [](const std::string& code) { return code; });
     report.code_bytes = static_cast<int64_t>(out.code.size());
     return out;

@@ -1,4 +1,5 @@
 #include "compiler/build_artefact.h"
+#include "compiler/build_ranks.h"
 #include "compiler/compiler.h"
 #include "compiler/manifest_of.h"
 #include "compiler/timed.h"
@@ -17,6 +18,7 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
         throw Error(out.string(), "", "is the model itself, which the artefact would replace",
                     "write the artefact to another file");
     CompileReport report;
+    const auto build = options.ranks ? build_ranks : build_artefact;
     import::ImportedModel model = timed("read-model", options, report, [&] {
         return import::import_model(model_path, {.context = options.context.value_or(0),
                                          .policy = options.policy,
@@ -29,13 +31,13 @@ llm::ModelTokenizer tokenizer = llm::inspect_tokenizer(model_path);
 std::vector<std::string> warnings = model.warnings;
 if (!tokenizer.problem.empty()) warnings.push_back(tokenizer.problem);
 if (!tokenizer.chat_problem.empty()) warnings.push_back(tokenizer.chat_problem);
-build_artefact({.graph = model.graph,
-                .weights = *model.weights,
-                .text = text_of(model.facts),
-                .tokenizer = std::move(tokenizer.files),
-                .where = model_path.string(),
-                .warnings = std::move(warnings)},
-               out, options, report);
+build({.graph = model.graph,
+       .weights = *model.weights,
+       .text = text_of(model.facts),
+       .tokenizer = std::move(tokenizer.files),
+       .where = model_path.string(),
+       .warnings = std::move(warnings)},
+      out, options, report);
 return report;
 }  // namespace tessera::compiler
 

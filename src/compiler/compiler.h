@@ -28,13 +28,19 @@ struct CompileOptions {
     std::optional<std::filesystem::path> tuning;   ///< measured kernels (planner/tuning_log.h)
     std::optional<std::filesystem::path> dump;  ///< write the printed form after every pass into this folder
     std::optional<int64_t> workers;             ///< threads of a step; default: the machine's cores
-    std::optional<int64_t> context;             ///< positions of one sequence; default: the importer's
+    std::optional<int64_t> ranks;               ///< processes that share the model; empty: one
+    std::optional<std::filesystem::path>
+        cluster;                         ///< of the ranks (machines/clusters); default: on this host
+    std::optional<int64_t> rank_memory;  ///< bytes of a rank, at most
+    std::optional<int64_t> context;      ///< positions of one sequence; default: the importer's
     import::Policy policy = import::Policy::kDefault;  ///< the permitted rounding of activations
     std::optional<ElementType> cache_type;             ///< of keys and values; default: the policy's
     std::optional<import::Mixture> quantisation;       ///< of a float checkpoint
     bool embeddings = false;                           ///< hidden states are an output of the step, too
     /// Work of the searches, a multiple of the default; 0: none for graphs and layouts, little for kernels.
     int64_t search_effort = 1;
+    /// The graph is the result of these passes already: it was distributed behind them.
+    bool is_rewritten = false;
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
     std::function<void()>
         while_waiting;  ///< called about ten times a second while the C++ compiler runs; may be empty
@@ -70,5 +76,7 @@ struct Compiled {
     std::string code;  ///< C++
 };
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report);
+/// The first of them: the graph decomposed, and the cheapest one that the algebra proves equal.
+Graph rewrite_graph(const Graph& graph, const CompileOptions& options, CompileReport& report);
 
 }  // namespace tessera::compiler

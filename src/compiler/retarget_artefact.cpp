@@ -15,6 +15,11 @@ CompileReport retarget_artefact(const std::filesystem::path& path, const std::fi
     CompileReport report;
     const auto artefact = std::make_shared<const runtime::Artefact>(
         timed("read-artefact", options, report, [&] { return runtime::Artefact::open(path); }));
+    if (artefact->ranks_of_file() > 1)
+        throw Error(
+            path.string(), "",
+            fmt::format("is for {} ranks, whose split belongs to a machine", artefact->ranks_of_file()),
+            "compile the model again with --ranks and --machine");
     const Graph graph = parse_graph(artefact->graph(), artefact->where());
     verify(graph, artefact->where());
     const PackedWeights weights(

@@ -24,41 +24,7 @@ std::optional<Collective> collective_of(const Sbp& from, const Sbp& to) {
     return std::nullopt;
 }
 
-// The alpha-beta model, of rings. `bytes`: of the source, if this level did not cut.
-double seconds_of(Collective collective, const Level& level, double bytes) {
-    const auto p = static_cast<double>(level.count);
-    const double piece = bytes / p;
-    switch (collective) {
-        case Collective::kSlice:
-            return 0;
-        case Collective::kAllGather:
-        case Collective::kReduceScatter:
-            return (p - 1) * (level.latency + level.seconds_per_byte * piece);
-        case Collective::kAllReduce:
-            return 2 * (p - 1) * (level.latency + level.seconds_per_byte * piece);
-        case Collective::kAllToAll:
-            return (p - 1) * (level.latency + level.seconds_per_byte * piece / p);
-    }
-    TESSERA_CHECK(false);
-}
-
 }  // namespace
-
-std::string_view name(Collective collective) {
-    switch (collective) {
-        case Collective::kSlice:
-            return "slice";
-        case Collective::kAllGather:
-            return "all-gather";
-        case Collective::kAllToAll:
-            return "all-to-all";
-        case Collective::kReduceScatter:
-            return "reduce-scatter";
-        case Collective::kAllReduce:
-            return "all-reduce";
-    }
-    TESSERA_CHECK(false);
-}
 
 std::optional<Box> box(const Problem& problem, const Value& value, const Form& from, int level,
                        const Sbp& entry) {
@@ -67,7 +33,8 @@ std::optional<Box> box(const Problem& problem, const Value& value, const Form& f
     if (!collective) return std::nullopt;
     Box made{from, from, level, *collective, 0};
     made.to[at] = entry;
-    if (!exists(made.to, value.shape, problem.placement)) return std::nullopt;
+    if (value.only_slices && *collective != Collective::kSlice) return std::nullopt;
+    if (!exists(made.to, value.shape, problem.placement, problem.cut)) return std::nullopt;
     for (size_t inner = at + 1; inner < from.size(); ++inner)
         if (from[inner].kind == Kind::kSplit && (from[inner] == from[at] || from[inner] == entry))
             return std::nullopt;
@@ -75,9 +42,18 @@ std::optional<Box> box(const Problem& problem, const Value& value, const Form& f
         const auto outermost = std::ranges::find(from, kWeights) - from.begin();
         if (outermost != level || entry.kind != Kind::kBroadcast) return std::nullopt;
     }
-    const double bytes =
-        static_cast<double>(value.bits()) / 8 / static_cast<double>(parts(from, problem.placement, level));
-    made.seconds = seconds_of(*collective, problem.placement.levels[at], bytes);
+    const auto sharers = static_cast<double>(parts(from, problem.placement, level));
+    double most = 0;
+    const auto add = [&](double times, int64_t bits) {
+        const CollectiveTime time =
+            collective_time(*collective, problem.placement.levels[at],
+                            static_cast<double>(bits) / 8 / sharers, problem.collectives);
+        made.seconds += times * time.seconds;
+        if (times * time.seconds > most) made.algorithm = time.algorithm;
+        most = std::max(most, times * time.seconds);
+    };
+    if (value.moves.empty()) add(1, value.bits());
+    for (const auto& [times, bits] : value.moves) add(times, bits);
     return made;
 }
 

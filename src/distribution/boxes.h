@@ -8,23 +8,13 @@
 /// Boxes: what makes one form of a value from another (paper 000, 3.1.3), and what they cost.
 namespace tessera::distribution {
 
-/// The collective that a box is.
-enum class Collective : uint8_t {
-    kSlice,          ///< B -> S(a): every device keeps its part, nothing is sent
-    kAllGather,      ///< S(a) -> B
-    kAllToAll,       ///< S(a) -> S(b)
-    kReduceScatter,  ///< P(m) -> S(a)
-    kAllReduce,      ///< P(m) -> B
-};
-/// "slice", "all-gather", ...
-std::string_view name(Collective collective);
-
 struct Box {
     Form from;
     Form to;
     int level = 0;  ///< the entry that changes
     Collective collective = Collective::kSlice;
     double seconds = 0;
+    std::string_view algorithm = {};  ///< of the move that takes most of the time; empty for slices
     bool operator==(const Box&) const = default;
 };
 

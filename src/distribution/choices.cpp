@@ -25,25 +25,35 @@ namespace {
 using facts::Share;
 using facts::Signature;
 
+/// Choices by what the levels do, in the order in which they are tried.
+using Choices = std::map<std::vector<std::pair<int, int>>, Choice>;
+
+constexpr size_t kMostPaths = 16 * kMostChoices;  ///< to choices, of which many have the same forms
+
+[[noreturn]] void refuse(const facts::BoundDefinition& bound) {
+    throw Error(bound.where, bound.definition.name,
+                fmt::format("can be distributed in more than {} ways", kMostChoices),
+                "take fewer levels of devices");
+}
+
 class ChoiceTree {
 public:
-    ChoiceTree(const Problem& problem, const Operator& op)
+    ChoiceTree(const Problem& problem, const Operator& op, const facts::BoundDefinition& bound)
         : problem_(problem),
-          bound_(op.bound),
-          splits_(op.bound),
-          linear_(facts::derive_linear(op.bound)),
-          touched_(facts::derive_touched(op.bound)) {
-        const facts::Work work = facts::derive_work(op.bound);
+          op_(op),
+          bound_(bound),
+          splits_(bound),
+          linear_(facts::derive_linear(bound)),
+          touched_(facts::derive_touched(bound)) {
+        const facts::Work work = facts::derive_work(bound);
         operations_ = static_cast<double>(work.flops) + static_cast<double>(work.special);
         forms_.resize(bound_.definition.tensors.size());
     }
 
-    std::vector<Choice> run() {
+    Choices run() {
         const Share whole = facts::whole_share(bound_);
         extend({&whole, 1});
-        std::vector<Choice> found;
-        for (auto& [forms, choice] : best_) found.push_back(std::move(choice));
-        return found;
+        return std::move(found_);
     }
 
 private:
@@ -61,13 +71,15 @@ private:
             if (linear_[t]) descend({LevelChoice::Kind::kLinear, static_cast<int>(t)}, *linear_[t], groups);
         const int64_t count = problem_.placement.levels[chosen_.size()].count;
         for (size_t i = 0; i < bound_.extents.iterators.size(); ++i) {
+            if (!op_.may_split.empty() && !op_.may_split[i]) continue;
             const int iterator = static_cast<int>(i);
-            if (groups[0].iterations[i].size() % count != 0) continue;
+            const int64_t extent = groups[0].iterations[i].size();
+            if (problem_.cut == facts::Cut::kEvenly ? extent % count != 0 : extent < count) continue;
             path_.emplace_back(iterator, count);
             const auto [at, is_new] = known_.try_emplace(path_);
             Level& level = at->second;
             if (is_new) {
-                level.signature = splits_.split(groups, iterator, count, facts::Cut::kEvenly);
+                level.signature = splits_.split(groups, iterator, count, problem_.cut);
                 if (level.signature)
                     level.parts = facts::Splits::parts(groups, *level.signature, iterator, count);
             }
@@ -96,29 +108,37 @@ private:
     }
 
     void finish() {
-        const double seconds = seconds_of();
-        const auto [at, is_new] = best_.try_emplace(forms_, Choice{chosen_, forms_, seconds});
-        if (!is_new && seconds < at->second.seconds) at->second = {chosen_, forms_, seconds};
-        if (best_.size() > kMostChoices)
-            throw Error(bound_.where, bound_.definition.name,
-                        fmt::format("can be distributed in more than {} ways", kMostChoices),
-                        "take fewer levels of devices");
+        if (op_.allows && !op_.allows(forms_)) return;
+        std::vector<std::pair<int, int>> key;
+        for (const LevelChoice& level : chosen_) {
+            const bool is_iterator = level.kind == LevelChoice::Kind::kIterator;
+            key.emplace_back(is_iterator ? 2 : level.kind == LevelChoice::Kind::kLinear ? 1 : 0, level.index);
+        }
+        found_.emplace(std::move(key), Choice{chosen_, forms_, seconds_of()});
+        if (found_.size() > kMostPaths) refuse(bound_);
     }
 
+    // Of the device with the largest part.
     double seconds_of() const {
         const std::vector<distribution::Level>& levels = problem_.placement.levels;
-        double sharers = 1;
-        for (size_t l = 0; l < levels.size(); ++l)
-            if (chosen_[l].kind == LevelChoice::Kind::kIterator)
-                sharers *= static_cast<double>(levels[l].count);
+        double share = 1;
+        std::vector<int64_t> left = bound_.extents.iterators;
+        for (size_t l = 0; l < levels.size(); ++l) {
+            if (chosen_[l].kind != LevelChoice::Kind::kIterator) continue;
+            int64_t& extent = left[static_cast<size_t>(chosen_[l].index)];
+            const int64_t most = (extent + levels[l].count - 1) / levels[l].count;
+            share *= static_cast<double>(most) / static_cast<double>(extent);
+            extent = most;
+        }
         double bytes = 0;
         for (size_t t = 0; t < forms_.size(); ++t)
             bytes += static_cast<double>(touched_[t].bytes) /
                      static_cast<double>(parts(forms_[t], problem_.placement));
-        return std::max(operations_ / sharers / problem_.flops_per_second, bytes / problem_.bytes_per_second);
+        return std::max(operations_ * share / problem_.flops_per_second, bytes / problem_.bytes_per_second);
     }
 
     const Problem& problem_;
+    const Operator& op_;
     const facts::BoundDefinition& bound_;
     facts::Splits splits_;
     std::vector<std::optional<Signature>> linear_;
@@ -129,8 +149,23 @@ private:
     std::vector<Form> forms_;          ///< of each tensor, an entry for each level so far
     Path path_;
     std::map<Path, Level> known_;
-    std::map<std::vector<Form>, Choice> best_;
+    Choices found_;
 };
+
+// Those that are true with the same forms at all sizes; their times add up.
+Choices choices_at_points(const Problem& problem, const Operator& op, Choices found) {
+    for (auto& [key, choice] : found) choice.seconds = 0;
+    for (const OperatorAt& point : op.points) {
+        const Choices here = ChoiceTree(problem, op, point.bound).run();
+        for (auto at = found.begin(); at != found.end();) {
+            const auto same = here.find(at->first);
+            const bool is_true = same != here.end() && same->second.forms == at->second.forms;
+            if (is_true) at->second.seconds += point.times * same->second.seconds;
+            at = is_true ? std::next(at) : found.erase(at);
+        }
+    }
+    return found;
+}
 
 }  // namespace
 
@@ -147,7 +182,17 @@ std::string text(const LevelChoice& choice, const Definition& definition) {
 }
 
 std::vector<Choice> derive_choices(const Problem& problem, const Operator& op) {
-    return ChoiceTree(problem, op).run();
+    Choices found = ChoiceTree(problem, op, op.bound).run();
+    if (!op.points.empty()) found = choices_at_points(problem, op, std::move(found));
+    std::map<std::vector<Form>, Choice> best;
+    for (auto& [key, choice] : found) {
+        const auto [at, is_new] = best.try_emplace(choice.forms, choice);
+        if (!is_new && choice.seconds < at->second.seconds) at->second = choice;
+        if (best.size() > kMostChoices) refuse(op.bound);
+    }
+    std::vector<Choice> choices;
+    for (auto& [forms, choice] : best) choices.push_back(std::move(choice));
+    return choices;
 }
 
 }  // namespace tessera::distribution

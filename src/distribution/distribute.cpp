@@ -43,9 +43,8 @@ struct Answer {
 
 class Search {
 public:
-    Search(const Problem& problem, const DistributeOptions& options)
-        : problem_(problem), options_(options), nodes_(options.nodes) {
-        for (const Operator& op : problem.operators) choices_.push_back(derive_choices(problem, op));
+    Search(const Problem& problem, const OperatorChoices& choices, const DistributeOptions& options)
+        : problem_(problem), options_(options), nodes_(options.nodes), choices_(choices) {
         graph_ = build_search_graph(problem, choices_);
         order_ = decision_order(graph_);
         sets_.resize(graph_.values.size());
@@ -117,13 +116,18 @@ private:
         return weighed;
     }
 
-    // The plan in which all devices do the same, which there always is.
+    // The plan in which all devices do the same, which there is unless the choices are restricted.
     void broadcast_all(Answer& answer, std::vector<BoxTrees>& trees) {
         const Form whole(problem_.placement.rank(), broadcast());
         for (const std::vector<Choice>& choices : choices_) {
             const auto at = std::ranges::find_if(choices, [&](const Choice& choice) {
                 return std::ranges::all_of(choice.forms, [&](const Form& form) { return form == whole; });
             });
+            if (at == choices.end())
+                throw Error("distribution", "",
+                            "found no plan in so many beginnings, and none where all devices "
+                            "do the same is allowed",
+                            "allow more --nodes");
             answer.choices.push_back(static_cast<int>(at - choices.begin()));
             answer.price.seconds += at->seconds;
         }
@@ -310,7 +314,7 @@ private:
     DistributeOptions options_;
     int64_t nodes_;
     int64_t start_ = nodes_;
-    std::vector<std::vector<Choice>> choices_;
+    const OperatorChoices& choices_;
     SearchGraph graph_;
     std::vector<int> order_;
     std::vector<FormSets> sets_;
@@ -319,7 +323,14 @@ private:
 }  // namespace
 
 Distribution distribute(const Problem& problem, const DistributeOptions& options) {
-    return Search(problem, options).run();
+    OperatorChoices choices;
+    for (const Operator& op : problem.operators) choices.push_back(derive_choices(problem, op));
+    return distribute_choices(problem, choices, options);
+}
+
+Distribution distribute_choices(const Problem& problem, const OperatorChoices& choices,
+                                const DistributeOptions& options) {
+    return Search(problem, choices, options).run();
 }
 
 double seconds_of(const DistributionPlan& plan) {

@@ -51,6 +51,13 @@ struct Distribution {
 /// (docs/distribution.md). @throws Error if an operator has too many choices
 Distribution distribute(const Problem& problem, const DistributeOptions& options = {});
 
+/// The choices of each operator, as derive_choices.
+using OperatorChoices = std::vector<std::vector<Choice>>;
+/// The same with these choices alone. @throws Error if no plan is found and some operator may not do the same
+/// on all devices
+Distribution distribute_choices(const Problem& problem, const OperatorChoices& choices,
+                                const DistributeOptions& options = {});
+
 /// What a plan takes and holds, added up anew.
 double seconds_of(const DistributionPlan& plan);
 int64_t units_of(const Problem& problem, const DistributionPlan& plan);

@@ -23,13 +23,15 @@ std::string text(const Form& form) {
     return fmt::format("[{}]", entries);
 }
 
-bool exists(const Form& form, std::span<const int64_t> shape, const Placement& placement) {
+bool exists(const Form& form, std::span<const int64_t> shape, const Placement& placement, facts::Cut cut) {
     std::vector<int64_t> left(shape.begin(), shape.end());
     for (size_t level = 0; level < form.size(); ++level) {
         if (form[level].kind != Sbp::Kind::kSplit) continue;
         const auto axis = static_cast<size_t>(form[level].axis);
-        if (axis >= left.size() || left[axis] % placement.levels[level].count != 0) return false;
-        left[axis] /= placement.levels[level].count;
+        const int64_t count = placement.levels[level].count;
+        if (axis >= left.size() || left[axis] < count) return false;
+        if (cut == facts::Cut::kEvenly && left[axis] % count != 0) return false;
+        left[axis] /= count;
     }
     return true;
 }

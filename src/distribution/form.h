@@ -25,8 +25,10 @@ Sbp partial(Monoid monoid);
 /// "[S(0), B]".
 std::string text(const Form& form);
 
-/// Whether each axis of the shape is divided without rest.
-bool exists(const Form& form, std::span<const int64_t> shape, const Placement& placement);
+/// Whether each axis of the shape is divided without rest; if parts may differ by one (`kRagged`), whether
+/// each device holds something.
+bool exists(const Form& form, std::span<const int64_t> shape, const Placement& placement,
+            facts::Cut cut = facts::Cut::kEvenly);
 
 /// The ranges of the axes that the device with these coordinates holds. @pre the form exists
 std::vector<facts::Range> shard(const Form& form, std::span<const int64_t> shape, const Placement& placement,

@@ -12,6 +12,9 @@ struct Level {
     int64_t count = 2;            ///< of coordinates, at least 2
     double latency = 0;           ///< alpha, seconds
     double seconds_per_byte = 0;  ///< beta
+    /// The devices of a group have one memory: B is one copy and S a view, and of a box only a barrier and
+    /// the reads remain. No level within such a one has memory of its own.
+    bool shares_memory = false;
     bool operator==(const Level&) const = default;
 };
 
@@ -23,6 +26,13 @@ struct Placement {
     int64_t devices() const {
         int64_t all = 1;
         for (const Level& level : levels) all *= level.count;
+        return all;
+    }
+    /// Memories that the devices have together.
+    int64_t domains() const {
+        int64_t all = 1;
+        for (const Level& level : levels)
+            if (!level.shares_memory) all *= level.count;
         return all;
     }
     bool operator==(const Placement&) const = default;

@@ -1,19 +1,33 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "distribution/collectives.h"
 #include "distribution/form.h"
 #include "facts/bound_definition.h"
 
 /// A graph of operators that is to be distributed, and the devices.
 namespace tessera::distribution {
 
+/// An operator at other sizes, at which it runs so many times.
+struct OperatorAt {
+    facts::BoundDefinition bound;
+    double times = 1;
+};
+
 struct Operator {
     facts::BoundDefinition bound;
     std::vector<int> values;  ///< for each tensor of the definition its value
+    /// What its time is counted at, and where each of its choices must be true as well; empty: at `bound`,
+    /// once.
+    std::vector<OperatorAt> points = {};
+    std::vector<bool> may_split = {};  ///< for each iterator; empty: all
+    /// Which forms each tensor may have in a choice; empty: any (of `Sbp` entries).
+    std::function<bool(const std::vector<Form>& forms)> allows = {};
 
     const std::string& name() const { return bound.definition.name; }
 };
@@ -28,6 +42,10 @@ struct Value {
     bool is_constant = false;    ///< its stored form is free
     std::optional<Form> given;   ///< of an input
     std::optional<Form> wanted;  ///< of a result
+    /// What a box moves each time: how often, and bits of the whole value. Empty: once, all of it.
+    std::vector<std::pair<double, int64_t>> moves = {};
+    std::optional<int64_t> held_bits = {};  ///< that count as memory; empty: all of it
+    bool only_slices = false;               ///< the only boxes are B to S(a)
 
     int64_t bits() const;  ///< of the whole value
 };
@@ -38,13 +56,14 @@ struct Problem {
     Placement placement;
     double flops_per_second = 1;    ///< of one device
     double bytes_per_second = 1;    ///< of one device
-    std::optional<int64_t> memory;  ///< of one device, in bytes; unlimited if empty
+    std::optional<int64_t> memory;  ///< of one device (of one memory that devices share), in bytes; unlimited
+                                    ///< if empty
+    facts::Cut cut = facts::Cut::kEvenly;  ///< kRagged: of one level only
+    CollectiveModel collectives = CollectiveModel::kRings;
 
     /// Memory is counted in parts of a bit, so that shards are whole numbers of units.
-    int64_t units_per_byte() const { return 8 * placement.devices(); }
-    int64_t units(const Value& value, const Form& form) const {
-        return value.bits() * (placement.devices() / parts(form, placement));
-    }
+    int64_t units_per_byte() const { return 8 * placement.domains(); }
+    int64_t units(const Value& value, const Form& form) const;
     double bytes(int64_t units) const {
         return static_cast<double>(units) / static_cast<double>(units_per_byte());
     }

@@ -23,7 +23,7 @@ void add_storable(Cluster& cluster, const Problem& problem, const Value& value) 
         }
         for (int axis = -1; axis < static_cast<int>(value.shape.size()); ++axis) {
             form.push_back(axis < 0 ? broadcast() : split(axis));
-            if (exists(form, value.shape, problem.placement)) extend();
+            if (exists(form, value.shape, problem.placement, problem.cut)) extend();
             form.pop_back();
         }
     };

@@ -38,6 +38,24 @@ double largest(double a, double b) {
     return std::isnan(a) || a > b ? a : std::isnan(b) || b > a ? b : a;
 }
 
+double fold(Monoid monoid, double a, double b) {
+    switch (monoid) {
+        case Monoid::kSum:
+            return a + b;
+        case Monoid::kProd:
+            return a * b;
+        case Monoid::kMax:
+            return largest(a, b);
+        case Monoid::kMin:
+            return smallest(a, b);
+        case Monoid::kNone:
+        case Monoid::kSoftmaxSum:
+            break;
+    }
+    TESSERA_CHECK(false, "{} does not fold two numbers", name(monoid));
+    return 0;
+}
+
 double floor_div(double a, double b) {
     return floor_divide(a, b).first;
 }

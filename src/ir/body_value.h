@@ -13,6 +13,8 @@ namespace tessera {
 /// Minimum and maximum that propagate NaN, as IEEE 754-2019 `minimum` and `maximum` do.
 double smallest(double a, double b);
 double largest(double a, double b);
+/// Two numbers folded. @pre the monoid folds numbers
+double fold(Monoid monoid, double a, double b);
 /// Floor division and remainder in float64; the remainder has the sign of the divisor and is exact.
 double floor_div(double a, double b);
 double floor_mod(double a, double b);

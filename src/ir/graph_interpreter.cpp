@@ -70,6 +70,7 @@ private:
 
     void run(const Node& node, int64_t repetition) {
         const Definition* definition = node.definition();
+        if (!definition && call_.composite) return run_composite(node, repetition);
         if (!definition)
             throw Error(graph_.name, node.name, "is a composite, which has no definition",
                         "decompose the graph first");
@@ -86,6 +87,16 @@ private:
         }
         std::vector<TensorData> results = interpret(*definition, extents, operands, where);
         for (size_t i = 0; i < results.size(); ++i) at(node.results[i]) = std::move(results[i]);
+    }
+
+    void run_composite(const Node& node, int64_t repetition) {
+        std::vector<TensorData> operands;
+        for (const ValueId id : node.operands) operands.push_back(operand(id, repetition));
+        std::vector<TensorData> results = call_.composite(node, operands);
+        for (size_t i = 0; i < results.size(); ++i) {
+            check_shape(graph_[node.results.at(i)], results[i]);
+            at(node.results[i]) = std::move(results[i]);
+        }
     }
 
     const TensorData& operand(ValueId id, int64_t repetition) {

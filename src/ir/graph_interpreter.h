@@ -21,6 +21,9 @@ struct GraphCall {
     /// Contents of a constant at a repetition of its block; asked for each (value, repetition) once.
     std::function<TensorData(const Value& constant, int64_t repetition)> constant;
     GraphStates states;  ///< before the step
+    /// Results of a composite; without it they are refused.
+    std::function<std::vector<TensorData>(const Node& node, const std::vector<TensorData>& operands)>
+        composite = {};
 };
 
 struct GraphResult {

@@ -17,24 +17,6 @@ size_t index(int64_t position) {
     return static_cast<size_t>(position);
 }
 
-double fold(Monoid monoid, double a, double b) {
-    switch (monoid) {
-        case Monoid::kSum:
-            return a + b;
-        case Monoid::kProd:
-            return a * b;
-        case Monoid::kMax:
-            return largest(a, b);
-        case Monoid::kMin:
-            return smallest(a, b);
-        case Monoid::kNone:
-        case Monoid::kSoftmaxSum:
-            break;
-    }
-    TESSERA_CHECK(false, "{} does not fold two numbers", name(monoid));
-    return 0;
-}
-
 class Interpreter {
 public:
     Interpreter(const Definition& definition, const BoundExtents& extents,

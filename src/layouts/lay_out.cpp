@@ -1,6 +1,7 @@
 #include "layouts/lay_out.h"
 
 #include "cost/weighted_sizes.h"
+#include "ops/exchange.h"
 #include "planner/stored_layout.h"
 #include "support/error.h"
 
@@ -45,6 +46,10 @@ SearchOptions compiling_options(const Graph& graph, const plan::Plan& initial,
     if (!options.costs->is_measured()) search.margin = kMarginOfRoofs;
     search.units = options.units;
     search.fused = planner::fused_operators(graph, initial, options);
+    // Ranks exchange whole parts, one behind the other.
+    for (const Block& block : graph.blocks)
+        for (const Node& node : block.nodes)
+            if (ops::is_exchange(*node.definition())) search.fused.insert(&node);
     search.more_forms = [&](const egraph::Operator& op) { return preferred_forms(op, graph, options); };
     for (const plan::SpecialisationPlan& specialisation : initial.specialisations) {
         search.costs.push_back(by_kernels(graph, initial, specialisation, options));

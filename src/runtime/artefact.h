@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/communicator.h"
 #include "runtime/manifest.h"
 #include "support/mapped_file.h"
 
@@ -66,7 +68,11 @@ class Artefact {
 public:
     /// Checks everything but the weights.
     /// @throws Error: not an artefact, another format version, truncated, damaged.
+    /// Of a file for several ranks the part of the first one, to be read: only open_rank can run it.
     static Artefact open(const std::filesystem::path& path);
+    /// That of one rank in a file for several (runtime/ranks_file.h), which compute together.
+    /// @throws Error as open, and if the file is for another number of ranks
+    static Artefact open_rank(const std::filesystem::path& path, std::shared_ptr<Communicator> ranks);
 
     /// Reads all weights. @throws Error if they are damaged.
     void verify_weights() const;
@@ -82,12 +88,18 @@ public:
     std::span<const std::byte> constants() const { return constants_; }
     const std::vector<NamedFile>& tokenizer() const { return tokenizer_; }
     const std::string& where() const { return where_; }
+    int64_t ranks_of_file() const { return ranks_of_file_; }  ///< 1: the artefact is all of the file
+    /// With whom its steps are computed together; null: with nobody.
+    Communicator* ranks() const { return ranks_.get(); }
 
 private:
     Artefact() = default;
+    static Artefact read(MappedFile mapped, uint64_t offset, uint64_t size, const std::string& where);
 
     MappedFile file_;
     std::string where_;
+    int64_t ranks_of_file_ = 1;
+    std::shared_ptr<Communicator> ranks_;
     Manifest manifest_;
     std::string_view code_, plan_, graph_;
     std::span<const std::byte> constants_;

@@ -7,6 +7,7 @@
 #include "machine/cpu_features.h"
 #include "runtime/artefact.h"
 #include "runtime/artefact_format.h"
+#include "runtime/ranks_file.h"
 #include "support/error.h"
 
 namespace tessera::runtime {
@@ -107,10 +108,40 @@ private:
 }  // namespace
 
 Artefact Artefact::open(const std::filesystem::path& path) {
+    MappedFile mapped = MappedFile::open(path);
+    RanksTable::Part part{0, mapped.size()};
+    int64_t ranks = 1;
+    if (is_ranks_text(mapped.text())) {
+        const RanksTable table = read_ranks_table(mapped.text(), path.string());
+        part = table.parts.front();
+        ranks = std::ssize(table.parts);
+    }
+    Artefact result = read(std::move(mapped), part.offset, part.size, path.string());
+    result.ranks_of_file_ = ranks;
+    return result;
+}
+
+Artefact Artefact::open_rank(const std::filesystem::path& path, std::shared_ptr<Communicator> ranks) {
+    MappedFile mapped = MappedFile::open(path);
+    const RanksTable table = read_ranks_table(mapped.text(), path.string());
+    if (std::ssize(table.parts) != ranks->ranks())
+        throw Error(path.string(), "",
+                    fmt::format("is for {} ranks, and there are {}", table.parts.size(), ranks->ranks()),
+                    fmt::format("start {}, or compile the model with --ranks {}", table.parts.size(),
+                                ranks->ranks()));
+    const RanksTable::Part& part = table.parts[static_cast<size_t>(ranks->rank())];
+    Artefact result = read(std::move(mapped), part.offset, part.size,
+                           fmt::format("{} (rank {})", path.string(), ranks->rank()));
+    result.ranks_of_file_ = ranks->ranks();
+    result.ranks_ = std::move(ranks);
+    return result;
+}
+
+Artefact Artefact::read(MappedFile mapped, uint64_t offset, uint64_t size, const std::string& where) {
     Artefact result;
-    result.file_ = MappedFile::open(path);
-    result.where_ = path.string();
-    const std::string_view file = result.file_.text();
+    result.file_ = std::move(mapped);
+    result.where_ = where;
+    const std::string_view file = result.file_.text().substr(offset, size);
     std::string_view manifest;
     std::array<int, 6> count{};
     for (const Section& section : TableReader(file, result.where_).read()) {
@@ -138,7 +169,7 @@ Artefact Artefact::open(const std::filesystem::path& path) {
                 result.tokenizer_.push_back({name, std::string(contents)});
                 break;
             case SectionKind::kConstants:
-                result.constants_ = result.file_.bytes().subspan(section.offset, section.size);
+                result.constants_ = result.file_.bytes().subspan(offset + section.offset, section.size);
                 result.constants_checksum_ = section.checksum;
                 break;
             default:
@@ -192,6 +223,7 @@ void Artefact::check_host(std::string_view architecture, const std::set<std::str
 
 bool is_artefact(const std::filesystem::path& path) {
     const MappedFile file = MappedFile::open(path);
+    if (is_ranks_text(file.text())) return true;
     return file.size() >= kMagic.size() && std::memcmp(file.text().data(), kMagic.data(), kMagic.size()) == 0;
 }
 

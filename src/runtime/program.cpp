@@ -23,6 +23,10 @@ LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
                              const std::map<std::string, int64_t>& state_symbols,
                              const ProgramOptions& options)
     : artefact_(std::move(artefact)), library_(artefact_->code(), artefact_->where()) {
+    if (artefact_->ranks_of_file() > 1 && !artefact_->ranks())
+        throw Error(artefact_->where(), "",
+                    fmt::format("is for {} ranks, each with a part of the model", artefact_->ranks_of_file()),
+                    "`tessera run`, `logits`, `verify`, `perplexity` and `bench` start them");
     resolve_entries();
     if (options.one_specialisation) first_specialisation_ = entries_.size() - 1;
     allocate_states(state_symbols);
@@ -34,7 +38,9 @@ LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
 }
 
 void LoadedProgram::start_workers(const ProgramOptions& options) {
-    WorkerOptions team = one_processor_each(workers());
+    const Communicator* ranks = artefact_->ranks();
+    const int64_t before = ranks ? ranks->rank() * workers() : 0;
+    WorkerOptions team = one_processor_each(workers(), before);
     lacks_processors_ = team.processors.empty();
     if (!options.pin) team.processors.clear();
     team_ = std::make_unique<WorkerTeam>(workers(), team);
@@ -124,15 +130,19 @@ void LoadedProgram::run_step(std::span<const int64_t> symbols,
     addresses(manifest().inputs, inputs, "inputs", input_addresses);
     addresses(manifest().outputs, outputs, "outputs", output_addresses);
     const size_t specialisation = specialisation_for(symbols);
-    const TesseraStep step{.symbols = symbols.data(),
-                           .inputs = input_addresses.data(),
-                           .outputs = output_addresses.data(),
-                           .constants = reinterpret_cast<const unsigned char*>(artefact_->constants().data()),
-                           .states = state_addresses_.data(),
-                           .arena = reinterpret_cast<unsigned char*>(arena_.bytes().data()),
-                           .worker = 0,
-                           .meet = [](void* team) { static_cast<WorkerTeam*>(team)->meet(); },
-                           .team = team_.get()};
+    const TesseraStep step{
+        .symbols = symbols.data(),
+        .inputs = input_addresses.data(),
+        .outputs = output_addresses.data(),
+        .constants = reinterpret_cast<const unsigned char*>(artefact_->constants().data()),
+        .states = state_addresses_.data(),
+        .arena = reinterpret_cast<unsigned char*>(arena_.bytes().data()),
+        .worker = 0,
+        .meet = [](void* team) { static_cast<WorkerTeam*>(team)->meet(); },
+        .team = team_.get(),
+        .gather = [](void* ranks, unsigned char* parts,
+                     int64_t part_bytes) { static_cast<Communicator*>(ranks)->gather(parts, part_bytes); },
+        .ranks = artefact_->ranks()};
     ++steps_;
     if (!team_) return entries_[specialisation](&step);
     struct Call {

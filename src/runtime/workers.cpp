@@ -40,9 +40,11 @@ private:
 
 }  // namespace
 
-WorkerOptions one_processor_each(int64_t workers) {
+WorkerOptions one_processor_each(int64_t workers, int64_t before) {
     WorkerOptions options{.processors = machine::worker_processors()};
-    if (static_cast<int64_t>(options.processors.size()) < workers) options = {.processors = {}, .spins = 0};
+    if (static_cast<int64_t>(options.processors.size()) < before + workers)
+        return {.processors = {}, .spins = 0};
+    options.processors.erase(options.processors.begin(), options.processors.begin() + before);
     return options;
 }
 

@@ -19,7 +19,8 @@ struct WorkerOptions {
 
 /// Each worker on a processor of its own (machine/processors.h). Where there are too few, anywhere, and none
 /// looks for long: `processors` is empty then.
-WorkerOptions one_processor_each(int64_t workers);
+/// @param before processors that other processes take, such as the ranks before this one
+WorkerOptions one_processor_each(int64_t workers, int64_t before = 0);
 
 /// Threads that are started once and then called again and again. The caller is worker 0, and on the first
 /// processor while it calls: the affinity mask of this process, which the next team reads, is not narrowed.

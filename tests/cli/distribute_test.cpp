@@ -119,5 +119,28 @@ TEST_F(Distribute, WrongUsageIsExitCodeTwo) {
     EXPECT_THAT(help.output, HasSubstr("tessera distribute layers.dist --json"));
 }
 
+TEST_F(Distribute, TakesModelsWithTheirDevices) {
+    const std::string root = TESSERA_SOURCE_DIR;
+    const auto model = [&](std::vector<std::string> more) {
+        std::vector<std::string> all = {"distribute", root + "/models/tessera-tiny"};
+        all.insert(all.end(), more.begin(), more.end());
+        return run_process({.program = TESSERA_PROGRAM, .arguments = std::move(all)});
+    };
+    const std::string nodes = root + "/machines/clusters/nodes.toml";
+    const ProcessResult found = model({"--machine", nodes, "--compare"});
+    EXPECT_EQ(found.exit_code, 0) << found.errors;
+    EXPECT_THAT(found.output, HasSubstr("devices         4 nodes x 8 GPUs: 4 node x 8 gpu\n"));
+    EXPECT_THAT(found.output, HasSubstr("by hand         "));
+    EXPECT_THAT(found.output, HasSubstr("optimal\n"));
+    const Json json = Json::parse(model({"--machine", nodes, "--json"}).output);
+    EXPECT_EQ(json.at("status"), "optimal");
+    EXPECT_EQ(json.at("levels").size(), 2U);
+    EXPECT_EQ(Json::parse(model({"--machine", nodes, "--memory", "1000", "--json"}).output).at("status"),
+              "infeasible");
+    EXPECT_EQ(model({}).exit_code, 2);
+    EXPECT_EQ(distribute(kGraph, {"--machine", nodes}).exit_code, 2);
+    EXPECT_EQ(distribute(kGraph, {"--memory", "1000"}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace tessera

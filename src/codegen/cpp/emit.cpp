@@ -147,7 +147,8 @@ std::string entry_name(const movement::Program& program) {
     return "tessera_step_" + program.specialisation;
 }
 
-std::string emit(const std::string& model, const std::vector<movement::Program>& programs) {
+std::string emit(const std::string& model, const std::vector<movement::Program>& programs,
+                 const Exchanges& exchanges) {
     FactorTypes factors;
     const FunctionNames names(programs);
     std::vector<EmittedKernel> kernels;
@@ -178,6 +179,7 @@ std::string emit(const std::string& model, const std::vector<movement::Program>&
                 out += fmt::format("{}{}{}(*step, {});\n", indent,
                                    kernel.alone && program.workers > 1 ? "if (step->worker == 0) " : "",
                                    names.of(kernel), repeats ? "repetition" : "0");
+                out += exchange_text(kernel, program.workers, exchanges, indent);
             }
             if (repeats) out += "    }\n";
         }

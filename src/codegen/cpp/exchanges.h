@@ -1,0 +1,21 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "ir/graph.h"
+#include "movement/program.h"
+
+/// Calls by which the ranks of a program meet (ops/exchange.h).
+namespace tessera::codegen::cpp {
+
+/// For each exchange of the graph, by its node's name, the bytes of one rank's part as C++ over `step`.
+using Exchanges = std::map<std::string, std::string>;
+Exchanges exchanges_of(const Graph& graph);
+
+/// The call behind a kernel that makes a rank's part; empty behind any other. With several workers they meet
+/// before and behind it, and worker 0 calls. @pre an exchange is a kernel of its own
+std::string exchange_text(const movement::Kernel& kernel, int64_t workers, const Exchanges& exchanges,
+                          const std::string& indent);
+
+}  // namespace tessera::codegen::cpp

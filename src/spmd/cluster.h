@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "distribution/placement.h"
+
+namespace tessera::spmd {
+
+/// Nested devices as data (docs/distribution.md, "Models"): what one does in a second, and what lies between
+/// them.
+struct Cluster {
+    std::string name;
+    std::vector<std::string> levels;  ///< names, the outermost first
+    distribution::Placement placement;
+    double flops_per_second = 1;    ///< of one device
+    double bytes_per_second = 1;    ///< of one device
+    std::optional<int64_t> memory;  ///< bytes of one memory: of a device, or of the devices that share one
+    bool operator==(const Cluster&) const = default;
+};
+
+/// Reads a description in TOML. @throws Error naming the line and the field.
+Cluster parse_cluster(std::string_view text, const std::string& where);
+
+/// "4 node x 8 gpu".
+std::string shape_text(const Cluster& cluster);
+
+}  // namespace tessera::spmd

@@ -1,0 +1,97 @@
+// A model in several processes, as a user compiles and runs it.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/toy_bench.h"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class Ranks : public ToyBench {
+protected:
+    void SetUp() override {
+        write("ids.json", "[3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4]");
+    }
+
+    ProcessResult compile(const std::string& out, std::vector<std::string> more) const {
+        std::vector<std::string> all = {"compile", model(),           "-o",    out,
+                                        "-q",      "--policy",        "exact", "--workers",
+                                        "1",       "--search-effort", "0"};
+        all.insert(all.end(), more.begin(), more.end());
+        return tessera(all);
+    }
+    static std::string model() { return (fs::path(TESSERA_SOURCE_DIR) / "models/tessera-tiny").string(); }
+};
+
+TEST_F(Ranks, GiveTheLogitsOfOneProcess) {
+    ASSERT_EQ(compile("one.tsr", {}).exit_code, 0);
+    const ProcessResult compiled = compile("two.tsr", {"--ranks", "2"});
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
+    EXPECT_FALSE(fs::exists(path("two.tsr.rank0")));
+    ASSERT_EQ(tessera({"logits", "one.tsr", "--ids", "ids.json", "--out", "one.bin"}).exit_code, 0);
+    const ProcessResult both = tessera({"logits", "two.tsr", "--ids", "ids.json", "--out", "two.bin"});
+    ASSERT_EQ(both.exit_code, 0) << both.errors;
+    EXPECT_THAT(both.errors, HasSubstr("rank 0 of 2: weights "));
+    EXPECT_THAT(both.errors, HasSubstr("rank 1 of 2: weights "));
+    const std::vector<float> one = read_floats("one.bin"), two = read_floats("two.bin");
+    ASSERT_EQ(one.size(), two.size());
+    const auto [low, high] = std::ranges::minmax(one);
+    for (size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(one[i], two[i], 3e-6 * (high - low)) << i;
+
+    ASSERT_EQ(tessera({"logits", "two.tsr", "--ids", "ids.json", "--out", "again.bin"}).exit_code, 0);
+    EXPECT_EQ(read_floats("again.bin"), two);
+    // Step by step, text, and what is told of the artefact.
+    EXPECT_EQ(tessera({"run", "two.tsr", "-p", "61 + 93 =", "-n", "4"}).output,
+              tessera({"run", "one.tsr", "-p", "61 + 93 =", "-n", "4"}).output);
+    const auto account =
+        nlohmann::json::parse(tessera({"inspect", "two.tsr", "--distribution", "--json"}).output);
+    EXPECT_EQ(account.at("levels")[0].at("count"), 2);
+    EXPECT_THAT(tessera({"inspect", "two.tsr", "--distribution"}).output, HasSubstr("memory of a device\n"));
+    EXPECT_THAT(tessera({"retarget", "two.tsr", "-o", "three.tsr"}).errors, HasSubstr("is for 2 ranks"));
+    EXPECT_EQ(tessera({"bench", "two.tsr", "--prefill", "16", "--decode", "4", "--repeat", "1"}).exit_code,
+              0);
+    EXPECT_THAT(tessera({"inspect", "one.tsr", "--distribution"}).errors, HasSubstr("for one process"));
+
+    const auto mpirun = find_program("mpirun", "/usr/local/bin:/usr/bin:/bin");
+    if (!mpirun) GTEST_SKIP() << "not checked: ranks over MPI; mpirun is missing";
+    const ProcessResult over_mpi = run_process(
+        {.program = *mpirun,
+         .arguments = {"--allow-run-as-root", "--oversubscribe", "-np", "2", TESSERA_PROGRAM, "logits",
+                       path("two.tsr"), "--ids", path("ids.json"), "--out", path("mpi.bin")}});
+    EXPECT_EQ(over_mpi.exit_code, 0) << over_mpi.errors;
+    EXPECT_EQ(read_floats("mpi.bin"), two);
+    const ProcessResult three = run_process(
+        {.program = *mpirun,
+         .arguments = {"--allow-run-as-root", "--oversubscribe", "-np", "3", TESSERA_PROGRAM, "logits",
+                       path("two.tsr"), "--ids", path("ids.json"), "--out", path("mpi.bin")}});
+    EXPECT_NE(three.exit_code, 0);
+    EXPECT_THAT(three.errors, HasSubstr("is for 2 ranks, and there are 3"));
+}
+
+TEST_F(Ranks, RefuseWhatTheyCannotDo) {
+    const ProcessResult small = compile("x.tsr", {"--ranks", "2", "--rank-memory", "1000000"});
+    EXPECT_EQ(small.exit_code, 1);
+    EXPECT_THAT(small.errors, HasSubstr("does not fit on 2 ranks\n"));
+    EXPECT_THAT(small.errors, HasSubstr("least memory"));
+    EXPECT_THAT(small.errors, HasSubstr("embedding_weight"));
+    EXPECT_FALSE(fs::exists(path("x.tsr")));
+    const fs::path nodes = fs::path(TESSERA_SOURCE_DIR) / "machines/clusters/nodes.toml";
+    EXPECT_THAT(compile("x.tsr", {"--ranks", "2", "--cluster", nodes.string()}).errors,
+                HasSubstr("are 4 node x 8 gpu, expected one level of 2 ranks"));
+    EXPECT_EQ(compile("x.tsr", {"--cluster", nodes.string()}).exit_code, 2);
+    EXPECT_EQ(compile("x.tsr", {"--ranks", "129"}).exit_code, 2);
+    write("p.ir", "graph \"p\"\n");
+    EXPECT_THAT(tessera({"compile", "p.ir", "-o", "p.tsr", "--ranks", "2"}).errors,
+                HasSubstr("is a setting for models"));
+}
+
+}  // namespace
+}  // namespace tessera
