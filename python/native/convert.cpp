@@ -128,6 +128,8 @@ const char* name_of(StopReason reason) {
             return "context";
         case StopReason::kInterrupted:
             return "interrupted";
+        case StopReason::kComplete:
+            return "complete";
     }
     return "";
 }
