@@ -37,7 +37,6 @@ TEST(SearchEffort, NoneIsTheDefaultPlannerAlone) {
     ASSERT_TRUE(has_pass(one, "rewrite"));
     // The shipped model has nothing to gain.
     EXPECT_EQ(print(with.graph), print(without.graph));
-    EXPECT_EQ(with.code, without.code);
     EXPECT_THAT(one.passes[2].note, HasSubstr("saturated, optimal, unchanged"));
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "passes" / "03-rewrite.txt"));
 }
