@@ -44,7 +44,7 @@ struct TuneArguments {
 
 /// An artefact stays where it is; everything else is compiled into the folder.
 fs::path artefact_of(const TuneArguments& options, const fs::path& folder, const Environment& environment) {
-    const fs::path model = options.model;
+    fs::path model = options.model;
     if (model.extension() == ".tsr") return model;
     fs::path out = folder / "model.tsr";
     if (model.extension() == ".ir")

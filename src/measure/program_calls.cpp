@@ -11,7 +11,7 @@ namespace tessera::measure {
 namespace {
 
 /// Constants of which a step reads a few rows begin so many bytes further on at each call.
-constexpr int64_t kLeastStride = 64 * 1024;
+constexpr int64_t kLeastStride = int64_t{64} << 10;
 
 std::vector<movement::Program> programs_of(const std::vector<LoweredForm>& forms) {
     std::vector<movement::Program> programs;
