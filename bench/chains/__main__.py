@@ -22,6 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import kernel_runs  # noqa: E402
 
 
+PAUSE = 0.3  # seconds in which the threads of the form before stop to look for work
+
+
 @dataclass
 class Chain:
     """E = (A B) D of `batch` matrices, or softmax(A B) D."""
@@ -167,6 +170,7 @@ def measure(chain: Chain, options, folder: Path, machine: Path) -> dict:
     rounds: dict[str, list[float]] = {name: [] for name in forms}
     for _ in range(options.rounds):
         for name, form in forms.items():
+            time.sleep(PAUSE)
             rounds[name].append(form(times))
     return {"name": chain.name, "compile_seconds": seconds_of_compiling, "operations": chain.operations, "seconds": rounds,
             "nests": [line.split("nest = '")[1].split("'")[0] for line in plan.splitlines() if "nest = '" in line]}  # fmt: skip
