@@ -42,6 +42,15 @@ const llm::ChatTemplate& ModelFile::Contents::chat_template() {
     return loaded_template.emplace(std::move(*source));
 }
 
+void expect_workers(const ModelFile& model, std::optional<int64_t> workers) {
+    if (workers && *workers != model.workers())
+        throw Error(model.path().string(), "",
+                    fmt::format("is compiled for {} {}, and cannot run with {}", model.workers(),
+                                model.workers() == 1 ? "worker" : "workers", *workers),
+                    fmt::format("leave the number out, or compile the model with --workers {}", *workers),
+                    ErrorKind::kUsage);
+}
+
 llm::SessionOptions session_options(const ModelSettings& settings) {
     return {.context = settings.context, .chunk = settings.chunk};
 }

@@ -32,6 +32,9 @@ struct ModelFile::Contents {
     std::optional<llm::ChatTemplate> loaded_template;
 };
 
+/// @throws Error of kind kUsage if the model is compiled for another number of workers than this one
+void expect_workers(const ModelFile& model, std::optional<int64_t> workers);
+
 llm::SessionOptions session_options(const ModelSettings& settings);
 
 }  // namespace tessera

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/model_file.h"
 #include "import/gguf/gguf_parts.h"
 #include "import/import_model.h"
 #include "machine/host_cache.h"
@@ -97,13 +98,7 @@ void remove_older(const fs::path& folder, const KeptName& kept) {
 
 ModelFile open_artefact(const fs::path& path, const OpenSettings& settings) {
     ModelFile model(path);
-    if (settings.workers && *settings.workers != model.workers())
-        throw Error(
-            path.string(), "",
-            fmt::format("is compiled for {} {}, and cannot run with {}", model.workers(),
-                        model.workers() == 1 ? "worker" : "workers", *settings.workers),
-            fmt::format("leave the number out, or compile the model with --workers {}", *settings.workers),
-            ErrorKind::kUsage);
+    expect_workers(model, settings.workers);
     if (settings.embeddings && model.embedding_width() == 0)
         throw Error(path.string(), "", "was compiled without embeddings",
                     "compile the model again with --embeddings", ErrorKind::kUsage);

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "api/model_file.h"
 #include "cli/number_checks.h"
 #include "machine/processors.h"
 #include "runtime/artefact.h"
@@ -45,12 +46,7 @@ ModelFile open_ranks(const fs::path& path, std::optional<int64_t> workers, bool 
                      const Environment& environment) {
     if (embeddings) throw Error(path.string(), "", "is for several ranks, which give no embeddings");
     ModelFile model = open_part(path, environment);
-    if (workers && *workers != model.workers())
-        throw Error(path.string(), "",
-                    fmt::format("is compiled for {} {}, and cannot run with {}", model.workers(),
-                                model.workers() == 1 ? "worker" : "workers", *workers),
-                    fmt::format("leave the number out, or compile the model with --workers {}", *workers),
-                    ErrorKind::kUsage);
+    expect_workers(model, workers);
     return model;
 }
 

@@ -186,16 +186,10 @@ private:
 
     double rate(size_t level) const { return evaluator_.model_.seconds_per_byte(level, evaluator_.workers_); }
 
-    /// Whether the loop changes the values of an iterator.
-    bool changes(const TiledOperator& tiled, int x, int loop) const {
-        int at = tiled.ranges[static_cast<size_t>(x)].loop;
-        while (at >= 0 && at != loop) at = kernel_.loops[static_cast<size_t>(at)].outer;
-        return at >= 0;
-    }
-
     bool runs_with(const TiledOperator& tiled, const Tensor& tensor, int loop) const {
         return std::ranges::any_of(tensor.accesses, [&](const std::vector<int>& access) {
-            return std::ranges::any_of(access, [&](int x) { return changes(tiled, x, loop); });
+            return std::ranges::any_of(access,
+                                       [&](int x) { return lowering::changes(kernel_, loop, tiled, x); });
         });
     }
 
@@ -203,7 +197,7 @@ private:
     bool folds(const TiledOperator& tiled, int loop) const {
         const lowering::BlockLinks::Operator& op = evaluator_.links_.operators[static_cast<size_t>(tiled.op)];
         for (int x = 0; x < static_cast<int>(tiled.ranges.size()); ++x)
-            if (op.is_reduction(x) && changes(tiled, x, loop)) return true;
+            if (op.is_reduction(x) && lowering::changes(kernel_, loop, tiled, x)) return true;
         return false;
     }
 

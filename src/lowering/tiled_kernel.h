@@ -65,6 +65,13 @@ NumberedNest without_lone_loops(const NumberedNest& nest, const std::vector<bool
 /// @param is_tile by operator: its results exist in tiles only
 TiledKernel tiled_kernel(const BlockLinks& links, const NumberedNest& nest, const std::vector<bool>& is_tile);
 
+/// Whether the trips of a loop have other values of an operator's iterator.
+inline bool changes(const TiledKernel& kernel, int loop, const TiledOperator& op, int iterator) {
+    int at = op.ranges[static_cast<size_t>(iterator)].loop;
+    while (at >= 0 && at != loop) at = kernel.loops[static_cast<size_t>(at)].outer;
+    return at >= 0;
+}
+
 /// Why the nest is illegal; empty if it is legal.
 inline std::string why_illegal(const BlockLinks& links, const NumberedNest& nest,
                                const std::vector<bool>& is_tile) {

@@ -16,6 +16,8 @@ namespace {
 std::vector<SolvedKernel> with_other_leaves(BlockContext& block, const SolvedKernel& kernel) {
     const std::vector<bool> is_tile = tiles_of(block, kernel.nest);
     const lowering::TiledKernel tiled = lowering::tiled_kernel(block.links, kernel.nest, is_tile);
+    // Both are estimated undivided, since a leaf changes little of how work is divided.
+    const double before = block.evaluator(tiled, kernel.leaves, is_tile).seconds;
     std::vector<SolvedKernel> others;
     for (size_t i = 0; i < kernel.leaves.size(); ++i) {
         const auto op = static_cast<size_t>(tiled.operators[i].op);
@@ -24,8 +26,6 @@ std::vector<SolvedKernel> with_other_leaves(BlockContext& block, const SolvedKer
             SolvedKernel other = kernel;
             other.leaves[i] = leaf;
             other.cost = block.evaluator(tiled, other.leaves, is_tile);
-            // Both are estimated undivided, since a leaf changes little of how work is divided.
-            const double before = block.evaluator(tiled, kernel.leaves, is_tile).seconds;
             other.seconds = kernel.seconds * other.cost.seconds / before;
             if (std::isfinite(other.seconds)) others.push_back(std::move(other));
         }

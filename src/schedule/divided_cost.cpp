@@ -56,16 +56,12 @@ private:
     /// Whether the outermost loop gives each worker elements of its own of all results that other kernels
     /// read.
     bool does_divide_stores(const TiledKernel& tiled) const {
-        const auto is_divided = [&](const TiledOperator& op, int x) {
-            int loop = op.ranges[static_cast<size_t>(x)].loop;
-            while (loop > 0) loop = tiled.loops[static_cast<size_t>(loop)].outer;
-            return loop == 0;
-        };
         return std::ranges::all_of(tiled.operators, [&](const TiledOperator& op) {
             const auto& results = block_.links.operators[static_cast<size_t>(op.op)].results;
             return is_tile_[static_cast<size_t>(op.op)] ||
                    std::ranges::all_of(results, [&](const lowering::BlockLinks::Result& result) {
-                       return std::ranges::any_of(result.used, [&](int x) { return is_divided(op, x); });
+                       return std::ranges::any_of(result.used,
+                                                  [&](int x) { return lowering::changes(tiled, 0, op, x); });
                    });
         });
     }
