@@ -37,7 +37,7 @@ namespace {
 struct TuneArguments {
     std::string model;
     std::string log = "tuning.json";
-    int64_t top = 8;
+    int64_t top = 8, samples = 0, seed = 1;
     std::vector<std::string> constants;
     CompileFlags flags;
 };
@@ -93,7 +93,9 @@ int run_tune(const TuneArguments& options, const Environment& environment) {
 
     const InterruptWatch watch;
     std::unique_ptr<Progress> progress;
-    tune::TuneOptions how{.top = static_cast<size_t>(options.top)};
+    tune::TuneOptions how{.top = static_cast<size_t>(options.top),
+                          .samples = static_cast<size_t>(options.samples),
+                          .seed = static_cast<uint64_t>(options.seed)};
     how.measuring = {.samples = 5,
                      .seconds = 0.005,
                      .include_directory = environment.include_directory,
@@ -154,6 +156,16 @@ Verb tune_verb() {
                     ->capture_default_str()
                     ->type_name("N")
                     ->check(whole_number(2, 64));
+                app.add_option("--samples", options->samples,
+                               "choices of a kernel that are drawn over the whole space and timed too: they "
+                               "show how good the search and its estimates are")
+                    ->capture_default_str()
+                    ->type_name("N")
+                    ->check(whole_number(0, 10'000));
+                app.add_option("--seed", options->seed, "of the samples")
+                    ->capture_default_str()
+                    ->type_name("N")
+                    ->check(whole_number(0, 1'000'000'000));
                 add_compile_flags(app, options->flags);
                 add_named_files(app, "--constant", options->constants,
                                 "of a program: a NumPy file for a tensor that it names as the source of a "

@@ -19,7 +19,7 @@ namespace {
 // by a core.
 constexpr double kLocalLatency = 1e-6;
 constexpr double kLocalBytesPerSecond = 5e9;
-// Of a core that nobody has measured, as operator_cost has them.
+// Of a core that nobody has measured.
 constexpr double kUnmeasuredBytesPerSecond = 16e9;
 constexpr double kUnmeasuredOperations = 64e9;
 constexpr int64_t kPageSlots = 16;

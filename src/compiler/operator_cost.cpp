@@ -8,75 +8,20 @@
 #include <vector>
 
 #include "compiler/planner_options.h"
-#include "facts/work.h"
 #include "ir/integer_value.h"
+#include "layouts/lone_operator.h"
 #include "lowering/views.h"
-#include "planner/leaf_choice.h"
+#include "planner/priced.h"
+#include "planner/timed_leaves.h"
 
 namespace tessera::compiler {
 namespace {
 
-constexpr double kNominalBytesPerSecond = 16e9;
-constexpr double kNominalOperationsPerSecond = 64e9;
-constexpr double kOperationsOfASpecialFunction = 16;
 constexpr double kSecondsOfAView = 1e-9;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-struct Sizes {
-    double weight = 1;
-    std::map<std::string, int64_t> symbols;
-};
-
-std::vector<Sizes> sizes_of(const Graph& graph) {
-    std::vector<Sizes> all;
-    for (const Point& point : graph.points) all.push_back({point.weight, point.values});
-    if (!all.empty()) return all;
-    Sizes largest;
-    for (const DimSymbol& symbol : graph.symbols) largest.symbols[symbol.name] = symbol.high;
-    return {largest};
-}
-
-/// Extents of the iterators, and amounts that follow from them.
-struct Amounts {
-    std::vector<int64_t> extents;
-    double bytes = 0;  ///< of operands and results: each element once that the iterations can reach
-    double operations = 0;
-};
-
-double product_of(const std::vector<int64_t>& extents, const std::vector<int>& iterators) {
-    double product = 1;
-    for (const int x : iterators) product *= static_cast<double>(extents[static_cast<size_t>(x)]);
-    return product;
-}
-
-double operations_of(const ExprPtr& expr) {
-    const facts::OperationCount count = facts::count_operations(expr);
-    return static_cast<double>(count.flops) +
-           kOperationsOfASpecialFunction * static_cast<double>(count.special);
-}
-
 BoundExtents extents_of(const Definition& d, const std::map<std::string, int64_t>& symbols) {
     return bound_extents(d, dims_of(d, symbols), d.name);
-}
-
-Amounts amounts_of(const Definition& d, const std::map<std::string, int64_t>& symbols) {
-    const BoundExtents bound = extents_of(d, symbols);
-    Amounts amounts{.extents = bound.iterators};
-    for (size_t t = 0; t < d.tensors.size(); ++t) {
-        double elements = 1, reached = 0;
-        for (const int64_t extent : bound.shapes[t]) elements *= static_cast<double>(extent);
-        for (const auto& access : accesses(d, static_cast<int>(t)))
-            reached += product_of(bound.iterators, iterators_in(access));
-        amounts.bytes += std::min(elements, reached) * bits(d.tensors[t].type) / 8;
-    }
-    double points = 1;
-    for (const int64_t extent : bound.iterators) points *= static_cast<double>(extent);
-    double each = d.monoid == Monoid::kNone ? 0 : 1;
-    for (const ExprPtr& part : d.body) each += operations_of(part);
-    amounts.operations = points * each;
-    const auto& written = d.tensors[static_cast<size_t>(d.results().front())].map;
-    amounts.operations += product_of(bound.iterators, iterators_in(written)) * operations_of(d.post);
-    return amounts;
 }
 
 /// Whether the second element along the last axis of a view is the one behind the first, or the same one.
@@ -101,44 +46,67 @@ bool keeps_neighbours(const Definition& view, const BoundExtents& bound) {
 class Pricing {
 public:
     Pricing(const Graph& graph, const machine::Machine& machine, std::optional<int64_t> workers)
-        : sizes_(sizes_of(graph)), options_(planner_options(machine, workers)) {}
+        : options_(planner_options(machine, workers)) {
+        for (const Point& point : graph.points) add(graph, point.name, &point);
+        if (points_.empty()) add(graph, "largest", nullptr);
+    }
 
-    double operator()(const egraph::Operator& op) const {
+    double operator()(const egraph::Operator& op, std::span<const TensorType> operands) const {
         const auto* definition = std::get_if<DefinitionPtr>(&op.what);
         if (!definition) return kInfinite;
         double seconds = 0;
-        for (const Sizes& sizes : sizes_) seconds += sizes.weight * seconds_at(*definition, sizes);
+        for (const AtPoint& at : points_) seconds += seconds_at(at, op, **definition, operands);
         return seconds;
     }
 
 private:
-    double seconds_at(const DefinitionPtr& definition, const Sizes& sizes) const {
-        if (lowering::is_view(*definition) &&
-            keeps_neighbours(*definition, extents_of(*definition, sizes.symbols)))
-            return kSecondsOfAView;
-        const Amounts amounts = amounts_of(*definition, sizes.symbols);
-        if (!options_.costs->is_measured())
-            return amounts.bytes / kNominalBytesPerSecond + amounts.operations / kNominalOperationsPerSecond;
-        return measured(definition, amounts, sizes);
-    }
+    /// A graph and a plan of that point alone, without operators.
+    struct AtPoint {
+        Graph graph;
+        plan::Plan plan;
+        cost::WeightedSizes sizes;
+    };
 
-    double measured(const DefinitionPtr& definition, const Amounts& amounts, const Sizes& sizes) const {
-        const cost::CostModel& model = *options_.costs;
-        plan::SpecialisationPlan point;
-        for (const auto& [symbol, value] : sizes.symbols) point.bounds[symbol] = {value, value};
-        const Node node{
-            .name = definition->name, .op = definition, .operands = {}, .results = {}, .previous = {}};
-        double least = kInfinite;
-        for (const plan::Leaf& leaf : planner::leaf_candidates(node, point, options_)) {
-            const cost::LeafCost cost = model.leaf(*definition, leaf, amounts.extents);
-            if (cost.why_infinite.empty()) least = std::min(least, cost.near_seconds);
+    void add(const Graph& graph, const std::string& name, const Point* point) {
+        AtPoint at;
+        at.graph.symbols = graph.symbols;
+        if (point) at.graph.points = {*point};
+        plan::SpecialisationPlan specialisation{.name = name};
+        for (const DimSymbol& symbol : graph.symbols) {
+            const int64_t size =
+                point && point->values.contains(symbol.name) ? point->values.at(symbol.name) : symbol.high;
+            specialisation.bounds[symbol.name] = {size, size};
         }
-        const double rate = model.seconds_per_byte(model.machine().memory.size() - 1, options_.workers);
-        return std::max(least, amounts.bytes * rate) / static_cast<double>(options_.workers);
+        at.plan.workers = options_.workers;
+        at.plan.specialisations = {specialisation};
+        at.sizes = cost::sizes_of(at.graph, at.plan, specialisation).front();
+        points_.push_back(std::move(at));
     }
 
-    std::vector<Sizes> sizes_;
+    double seconds_at(const AtPoint& at, const egraph::Operator& op, const Definition& definition,
+                      std::span<const TensorType> types) const {
+        if (lowering::is_view(definition) &&
+            keeps_neighbours(definition, extents_of(definition, at.sizes.symbols)))
+            return at.sizes.weight * kSecondsOfAView;
+        std::vector<layouts::Operand> operands;
+        for (const TensorType& type : types) {
+            const bool is_fixed = std::ranges::all_of(type.shape, &Dim::is_constant);
+            operands.push_back({type, is_fixed});
+        }
+        const layouts::LoneOperator alone(op, operands, at.graph, at.plan, at.plan.specialisations.front());
+        const plan::ConstantSection constants = plan::constant_section(alone.graph, alone.plan);
+        const lowering::LoweringInput input =
+            lowering::lowering_input(alone.graph, alone.plan, alone.specialisation(), constants);
+        cost::PricedBlock priced = planner::priced_block(input, alone.block(), options_);
+        double least = kInfinite;
+        for (const planner::TimedLeaf& timed :
+             planner::timed_leaves(priced, alone.node(), alone.specialisation(), options_))
+            if (timed.why_infinite.empty()) least = std::min(least, timed.seconds);
+        return least;
+    }
+
     planner::PlannerOptions options_;
+    std::vector<AtPoint> points_;
 };
 
 }  // namespace
@@ -146,7 +114,9 @@ private:
 rules::OperatorCost operator_cost(const Graph& graph, const machine::Machine& machine,
                                   std::optional<int64_t> workers) {
     const auto pricing = std::make_shared<const Pricing>(graph, machine, workers);
-    return [pricing](const egraph::Operator& op, std::span<const TensorType>) { return (*pricing)(op); };
+    return [pricing](const egraph::Operator& op, std::span<const TensorType> operands) {
+        return (*pricing)(op, operands);
+    };
 }
 
 }  // namespace tessera::compiler

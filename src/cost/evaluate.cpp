@@ -1,6 +1,7 @@
 #include "cost/evaluate.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "cost/stopped_loops.h"
@@ -19,6 +20,10 @@ namespace {
 /// Of a call of a product beyond what the table shows, since it lists long calls: addresses, the first loads
 /// and the last stores, some 30 cycles.
 constexpr double kCallSeconds = 10e-9;
+
+Evaluation impossible(const std::string& why) {
+    return {.seconds = std::numeric_limits<double>::infinity(), .why_infinite = why};
+}
 
 }  // namespace
 
@@ -134,6 +139,20 @@ public:
                 extents[x] = evaluator_.workers_;
     }
 
+    /// Bytes of each storage that it touches outside of its tiles.
+    std::map<int, double> touched(const std::vector<bool>& is_tile) const {
+        std::map<int, double> sizes;
+        for (const TiledOperator& tiled : kernel_.operators) {
+            for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+                const Tensor& tensor = facts(tiled).tensors[t];
+                if (is_in_tiles(tiled, tensor, is_tile)) continue;
+                double& size = sizes[tensor.storage];
+                size = std::max(size, bytes(tiled, t, extents(tiled, 0)));
+            }
+        }
+        return sizes;
+    }
+
     double buffer_bytes(const std::vector<bool>& is_tile) const {
         double sum = 0;
         for (const TiledOperator& tiled : kernel_.operators) {
@@ -146,7 +165,15 @@ public:
         return sum;
     }
 
+    /// The level in which a step finds a tensor; empty: as a kernel finds it that runs alone.
+    std::function<size_t(const Tensor&)> found_in;
+
 private:
+    static bool is_in_tiles(const TiledOperator& tiled, const Tensor& tensor,
+                            const std::vector<bool>& is_tile) {
+        return tensor.is_result ? is_tile[static_cast<size_t>(tiled.op)]
+                                : tensor.producer >= 0 && is_tile[static_cast<size_t>(tensor.producer)];
+    }
     const Operator& facts(const TiledOperator& tiled) const {
         return evaluator_.operators_[static_cast<size_t>(tiled.op)];
     }
@@ -156,8 +183,9 @@ private:
 
     /// Bytes of a tensor with these extents of the iterators.
     double bytes(const TiledOperator& tiled, size_t tensor, const std::vector<int64_t>& extents) const {
-        return std::min(facts(tiled).tensors[tensor].bytes(extents),
-                        facts(tiled).points[point_].whole[tensor]);
+        const AtPoint& here = facts(tiled).points[point_];
+        return std::min(facts(tiled).tensors[tensor].bytes(extents) * here.padding[tensor],
+                        here.whole[tensor]);
     }
 
     /// What one trip of each loop touches, each storage once; and the whole kernel.
@@ -227,11 +255,8 @@ private:
                     sum.stalls += bytes * evaluator_.model_.stall_per_byte(stall, level, evaluator_.workers_);
                 if (is_read_first) sum.stalls += 2 * bytes * rate(level);
             };
-            const bool in_tiles = tensor.is_result
-                                      ? is_tile[static_cast<size_t>(tiled.op)]
-                                      : tensor.producer >= 0 && is_tile[static_cast<size_t>(tensor.producer)];
             size_t first = 0;  // the outermost loop that the tile of a value is inside of
-            if (in_tiles) {
+            if (is_in_tiles(tiled, tensor, is_tile)) {
                 first = common_loops(tiled, tensor);
                 const double footprint = first == 0
                                              ? footprints_.back()
@@ -243,7 +268,9 @@ private:
                 double share = 1;
                 for (const int loop : tiled.loops)
                     if (runs_with(tiled, tensor, loop)) share *= shares_[static_cast<size_t>(loop)];
-                move(tensor.is_constant ? evaluator_.constants_ : evaluator_.level_of(whole),
+                move(found_in             ? found_in(tensor)
+                     : tensor.is_constant ? evaluator_.constants_
+                                          : evaluator_.level_of(whole),
                      share * tensor.lines_read(within.back()) * bytes(tiled, t, within[0]));
             }
             for (size_t j = first; j < tiled.loops.size(); ++j) {
@@ -338,32 +365,75 @@ double Evaluator::compute(const Part& part, int leaf) {
     return seconds;
 }
 
-Evaluation Evaluator::operator()(const plan::Nest& nest, const std::vector<bool>& is_tile) {
-    const TiledKernel kernel = lowering::tiled_kernel(links_, lowering::numbered(links_, nest), is_tile);
-    if (!kernel.problem.empty())
-        return {.seconds = std::numeric_limits<double>::infinity(), .why_infinite = kernel.problem};
-    std::vector<int> leaves;
+Evaluator::Numbered Evaluator::numbered(const plan::Nest& nest, const std::vector<bool>& is_tile) {
+    Numbered found{lowering::tiled_kernel(links_, lowering::numbered(links_, nest), is_tile), {}};
     for (const plan::Leaf* leaf : plan::leaves(nest))
-        leaves.push_back(number_of(links_.find(leaf->node), *leaf));
-    return (*this)(kernel, leaves, is_tile);
+        found.leaves.push_back(number_of(links_.find(leaf->node), *leaf));
+    return found;
+}
+
+std::vector<Evaluation> Evaluator::at_points(const TiledKernel& kernel, std::span<const int> leaves,
+                                             const std::vector<bool>& is_tile) {
+    std::vector<Evaluation> all;
+    for (size_t p = 0; p < points_.size(); ++p)
+        all.push_back(OfKernel(*this, kernel, p).evaluate(leaves, is_tile));
+    return all;
 }
 
 Evaluation Evaluator::operator()(const TiledKernel& kernel, std::span<const int> leaves,
                                  const std::vector<bool>& is_tile) {
+    Evaluation mean = mean_of(at_points(kernel, leaves, is_tile));
+    mean.buffer_bytes = OfKernel(*this, kernel, points_.size()).buffer_bytes(is_tile);
+    return mean;
+}
+
+Evaluation Evaluator::operator()(const plan::Nest& nest, const std::vector<bool>& is_tile) {
+    const Numbered found = numbered(nest, is_tile);
+    if (!found.kernel.problem.empty()) return impossible(found.kernel.problem);
+    return (*this)(found.kernel, found.leaves, is_tile);
+}
+
+std::vector<Evaluation> Evaluator::at_points(const plan::Nest& nest, const std::vector<bool>& is_tile) {
+    const Numbered found = numbered(nest, is_tile);
+    if (!found.kernel.problem.empty())
+        return std::vector<Evaluation>(points_.size(), impossible(found.kernel.problem));
+    return at_points(found.kernel, found.leaves, is_tile);
+}
+
+std::vector<Evaluator::Touched> Evaluator::touched(const TiledKernel& kernel,
+                                                   const std::vector<bool>& is_tile) {
+    std::map<ValueId, double> bytes;
+    for (const auto& [storage, size] : OfKernel(*this, kernel, 0).touched(is_tile))
+        bytes[storages_[static_cast<size_t>(storage)]] = size;
+    std::vector<Touched> found;
+    for (const auto& [storage, size] : bytes) found.push_back({storage, size});
+    return found;
+}
+
+Evaluation Evaluator::after_others(const Numbered& kernel, const std::vector<bool>& is_tile,
+                                   const std::map<ValueId, size_t>& levels) {
+    if (!kernel.kernel.problem.empty()) return impossible(kernel.kernel.problem);
+    OfKernel here(*this, kernel.kernel, 0);
+    here.found_in = [&](const Tensor& tensor) {
+        return levels.at(storages_[static_cast<size_t>(tensor.storage)]);
+    };
+    return here.evaluate(kernel.leaves, is_tile);
+}
+
+Evaluation Evaluator::mean_of(const std::vector<Evaluation>& at_points) const {
     Evaluation mean;
     mean.levels.resize(capacity_.size());
     for (size_t p = 0; p < points_.size(); ++p) {
         const double weight = points_[p].weight;
-        Evaluation here = OfKernel(*this, kernel, p).evaluate(leaves, is_tile);
+        const Evaluation& here = at_points[p];
         mean.compute += weight * here.compute;
         mean.calls += weight * here.calls;
         mean.stalls += weight * here.stalls;
         for (size_t level = 0; level < capacity_.size(); ++level)
             mean.levels[level] += weight * here.levels[level];
         mean.seconds += weight * here.seconds;
-        if (mean.why_infinite.empty()) mean.why_infinite = std::move(here.why_infinite);
+        if (mean.why_infinite.empty()) mean.why_infinite = here.why_infinite;
     }
-    mean.buffer_bytes = OfKernel(*this, kernel, points_.size()).buffer_bytes(is_tile);
     return mean;
 }
 

@@ -53,6 +53,25 @@ public:
 
     /// Of a kernel of a plan, perhaps divided between the workers.
     Evaluation operator()(const plan::Nest& nest, const std::vector<bool>& is_tile);
+    /// The same at each point.
+    std::vector<Evaluation> at_points(const plan::Nest& nest, const std::vector<bool>& is_tile);
+    const std::vector<WeightedSizes>& points() const { return points_; }
+
+    /// A kernel of a plan by numbers.
+    struct Numbered {
+        lowering::TiledKernel kernel;
+        std::vector<int> leaves;
+    };
+    Numbered numbered(const plan::Nest& nest, const std::vector<bool>& is_tile);
+    /// What a kernel touches of a storage outside of its tiles, at the first point: undivided.
+    struct Touched {
+        ValueId storage;
+        double bytes;
+    };
+    std::vector<Touched> touched(const lowering::TiledKernel& kernel, const std::vector<bool>& is_tile);
+    /// At the first point, where other kernels have left each storage in some level.
+    Evaluation after_others(const Numbered& kernel, const std::vector<bool>& is_tile,
+                            const std::map<ValueId, size_t>& levels);
 
     int64_t workers() const { return workers_; }
     double capacity(size_t level) const { return capacity_[level]; }  ///< in bytes, of one worker
@@ -68,6 +87,9 @@ public:
         std::vector<double> executions;
     };
     Part part(const lowering::TiledKernel& kernel, size_t at);
+    const std::vector<int64_t>& extents(int op, int number) const {
+        return operators_[static_cast<size_t>(op)].extents[static_cast<size_t>(number)];
+    }
     /// Seconds of computing a part by a leaf, without transfers; infinite if it cannot.
     double compute(const Part& part, int leaf);
 
@@ -90,7 +112,8 @@ private:
     };
     struct AtPoint {
         std::vector<int64_t> extents;
-        std::vector<double> whole;  ///< bytes of the tensors
+        std::vector<double> whole;    ///< bytes of the tensors, with what pads their lanes
+        std::vector<double> padding;  ///< how many bytes of the tensors are stored for one that is used
     };
     struct Operator {
         std::vector<Tensor> tensors;  ///< as Definition::tensors
@@ -108,6 +131,10 @@ private:
     };
     class OfKernel;
 
+    /// The mean of evaluations at the points.
+    Evaluation mean_of(const std::vector<Evaluation>& at_points) const;
+    std::vector<Evaluation> at_points(const lowering::TiledKernel& kernel, std::span<const int> leaves,
+                                      const std::vector<bool>& is_tile);
     int number_of_extents(int op, const std::vector<int64_t>& extents);
     const LeafCost& price(int leaf, int extents);
     size_t level_of(double bytes) const;
@@ -118,6 +145,7 @@ private:
     const CostModel& model_;
     const int64_t workers_;
     const size_t constants_;
+    std::vector<ValueId> storages_;  ///< by number
     std::vector<Operator> operators_;
     std::vector<double> capacity_;  ///< by level, of one worker
     std::vector<NumberedLeaf> leaves_;

@@ -27,7 +27,9 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
             const TensorDecl& decl = definition.tensors[static_cast<size_t>(t)];
             const ValueId base = storage.base(lowering::value_of(node, t));
             const ValueKind kind = input.graph[base].kind;
-            Tensor tensor{.storage = storages.emplace(base, static_cast<int>(storages.size())).first->second,
+            const auto [storage_at, is_new] = storages.emplace(base, static_cast<int>(storages.size()));
+            if (is_new) storages_.push_back(base);
+            Tensor tensor{.storage = storage_at->second,
                           .accesses = {},
                           .bytes_each = bits(decl.type) / 8.0,
                           .is_result = decl.role == Role::kOut || decl.role == Role::kUpdate,
@@ -46,17 +48,19 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
             op.tensors.push_back(std::move(tensor));
         }
         for (const WeightedSizes& point : points_) {
-            AtPoint at{extents_at(definition, point.symbols), {}};
-            for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
+            AtPoint at{extents_at(definition, point.symbols), {}, {}};
+            for (size_t t = 0; t < definition.tensors.size(); ++t) {
+                const std::vector<int64_t> shape = evaluate(
+                    input.graph[lowering::value_of(node, static_cast<int>(t))].type.shape, point.symbols);
                 double elements = 1;
-                for (const int64_t extent :
-                     evaluate(input.graph[lowering::value_of(node, t)].type.shape, point.symbols))
-                    elements *= static_cast<double>(extent);
-                at.whole.push_back(elements * op.tensors[static_cast<size_t>(t)].bytes_each);
+                for (const int64_t extent : shape) elements *= static_cast<double>(extent);
+                const auto stored = static_cast<double>(stored_elements(op.layouts[t], shape));
+                at.padding.push_back(elements > 0 ? stored / elements : 1);
+                at.whole.push_back(stored * op.tensors[t].bytes_each);
             }
             op.points.push_back(std::move(at));
         }
-        AtPoint bounds{links.operators[o].largest, {}};
+        AtPoint bounds{links.operators[o].largest, {}, std::vector<double>(op.tensors.size(), 1)};
         for (const Tensor& tensor : op.tensors) bounds.whole.push_back(tensor.bytes(bounds.extents));
         op.points.push_back(std::move(bounds));
         for (const ValueId result : node.results) producers[storage.base(result)] = static_cast<int>(o);

@@ -27,9 +27,10 @@ double Evaluator::least_seconds(int op, std::span<const int> leaves, const std::
                 if (definition.tensors[t].role == Role::kIndex ||
                     (maker >= 0 && is_free[static_cast<size_t>(maker)]))
                     continue;
+                const AtPoint& here = facts.points[p];
                 const double bytes =
-                    share * std::min(tensor.bytes(facts.points[p].extents), facts.points[p].whole[t]);
-                const size_t level = tensor.is_constant ? constants_ : level_of(facts.points[p].whole[t]);
+                    share * std::min(tensor.bytes(here.extents) * here.padding[t], here.whole[t]);
+                const size_t level = tensor.is_constant ? constants_ : level_of(here.whole[t]);
                 if (streamed.contains(static_cast<int>(t)))
                     near += bytes * model_.stall_per_byte(cost.stall_per_byte, level, workers_);
                 if (level > (streamed.empty() ? 0 : model_.near_level()))

@@ -8,10 +8,9 @@
 #include "cost/step_cost.h"
 
 #include <algorithm>
-#include <limits>
+#include <deque>
 
-#include "cost/kernel_traffic.h"
-#include "lowering/tensor_layouts.h"
+#include "cost/priced_block.h"
 #include "support/error.h"
 
 namespace tessera::cost {
@@ -27,11 +26,10 @@ public:
           input_(lowering::lowering_input(graph, plan, pinned, constants_)),
           model_(model) {
         for (const Block& block : graph.blocks) {
-            for (size_t k = 0; k < pinned.kernels.size(); ++k) {
-                if (pinned.kernels[k].block != block.name) continue;
-                add(block, pinned.kernels[k], point);
-                kernels_.back().cost.kernel = k;
-            }
+            PricedBlock& priced = blocks_.emplace_back(
+                input_, block, std::vector<WeightedSizes>{{1, point.symbols}}, model_, outermost());
+            for (size_t k = 0; k < pinned.kernels.size(); ++k)
+                if (pinned.kernels[k].block == block.name) add(block, priced, pinned.kernels[k], k);
         }
     }
 
@@ -46,47 +44,29 @@ public:
 private:
     struct Kernel {
         const Block* block;
-        KernelTraffic traffic;
-        double share;  ///< of the worker with most, of what is divided
-        std::map<ValueId, double> stall_per_byte;
+        PricedBlock* priced;
+        Evaluator::Numbered numbered;
+        std::vector<Evaluator::Touched> touched;
         KernelCost cost;
-        int64_t bytes = 0;  ///< that it touches
     };
 
     /// The last access to most of a storage; accesses to a small part are not remembered.
     struct Touch {
-        int64_t clock = 0;  ///< when that kernel began
-        int64_t bytes = 0;
+        double clock = 0;  ///< when that kernel began
+        double bytes = 0;
     };
 
-    void add(const Block& block, const plan::KernelPlan& plan, const SizePoint& point) {
-        const KernelTiles tiles = leaf_tiles(input_, block, plan);
-        Kernel kernel{&block, kernel_traffic(input_, block, tiles, point), tiles.share, {}, {}};
-        KernelCost& cost = kernel.cost;
-        cost.block = block.name;
-        cost.name = plan::root(plan.nest).node;
-        cost.repeat = block.repeat;
-        if (plan.barrier) cost.barrier_seconds = model_.barrier_seconds(plan_.workers);
-        const lowering::Storage storage(input_, block);
-        for (const LeafTile& tile : tiles.leaves) {
-            const LeafCost leaf =
-                model_.leaf(*tile.node->definition(), *tile.leaf, tile.extents,
-                            lowering::layouts_of(graph_, plan_, *tile.node, input_.specialisation));
-            if (!leaf.why_infinite.empty() && cost.why_infinite.empty())
-                cost.why_infinite = fmt::format("{}: {}", tile.node->name, leaf.why_infinite);
-            const BoundExtents whole = bound_extents(
-                *tile.node->definition(), dims_of(*tile.node->definition(), point.symbols), tile.node->name);
-            double calls = kernel.traffic.executed.at(tile.node) * (tile.divided.empty() ? 1 : tiles.share);
-            for (size_t x = 0; x < tile.extents.size(); ++x)
-                calls *= static_cast<double>(whole.iterators[x]) / static_cast<double>(tile.extents[x]);
-            cost.near_seconds += calls * leaf.near_seconds;
-            for (const ValueId operand : tile.node->operands) {
-                double& stall = kernel.stall_per_byte[storage.base(operand)];
-                stall = std::max(stall, leaf.stall_per_byte);
-            }
-        }
-        for (const auto& [value, traffic] : kernel.traffic.storages)
-            kernel.bytes += std::max(traffic.read_bytes, traffic.written_bytes);
+    size_t outermost() const { return model_.machine().memory.size() - 1; }
+
+    void add(const Block& block, PricedBlock& priced, const plan::KernelPlan& plan, size_t position) {
+        Kernel kernel{&block, &priced, priced.evaluator.numbered(plan.nest, priced.is_tile), {}, {}};
+        if (kernel.numbered.kernel.problem.empty())
+            kernel.touched = priced.evaluator.touched(kernel.numbered.kernel, priced.is_tile);
+        kernel.cost.block = block.name;
+        kernel.cost.name = plan::root(plan.nest).node;
+        kernel.cost.kernel = position;
+        kernel.cost.repeat = block.repeat;
+        if (plan.barrier) kernel.cost.barrier_seconds = model_.barrier_seconds(plan_.workers);
         kernels_.push_back(std::move(kernel));
     }
 
@@ -104,38 +84,31 @@ private:
 
     /// Charges a repetition, and remembers what it touches.
     void visit(Kernel& kernel, int64_t repetition) {
-        std::map<size_t, double> bytes;  // by level
-        double stall = 0;
-        for (const auto& [value, traffic] : kernel.traffic.storages) {
-            const double share = traffic.is_divided ? kernel.share : 1;
-            const int64_t touched = std::max(traffic.read_bytes, traffic.written_bytes);
-            Touch& last = touched_[key(value, repetition)];
+        std::map<ValueId, size_t> levels;
+        double bytes = 0;
+        for (const Evaluator::Touched& touched : kernel.touched) {
+            Touch& last = touched_[key(touched.storage, repetition)];
             // Storage that was never touched, or only in part, comes from the main memory.
-            const size_t outermost = model_.machine().memory.size() - 1;
-            const size_t level = 2 * last.bytes < touched ? outermost : level_of(clock_ - last.clock);
-            if (2 * touched >= last.bytes) last = {clock_, std::max(touched, last.bytes)};
-            const double read = share * static_cast<double>(traffic.read_bytes);
-            const double written = share * static_cast<double>(traffic.written_bytes);
-            // A line that is written to memory is read first.
-            bytes[level] += read + (level == outermost ? 2 : 1) * written;
-            if (traffic.is_streamed)
-                stall += read * model_.stall_per_byte(kernel.stall_per_byte.at(value), level, plan_.workers);
+            levels[touched.storage] =
+                2 * last.bytes < touched.bytes ? outermost() : level_of(clock_ - last.clock);
+            if (2 * touched.bytes >= last.bytes) last = {clock_, std::max(touched.bytes, last.bytes)};
+            bytes += touched.bytes;
         }
-        clock_ += kernel.bytes;
+        clock_ += bytes;
+        const Evaluation found =
+            kernel.priced->evaluator.after_others(kernel.numbered, kernel.priced->is_tile, levels);
         KernelCost& cost = kernel.cost;
-        cost.stall_seconds = stall;
+        cost.near_seconds = found.compute;
+        cost.stall_seconds = found.stalls;
+        cost.why_infinite = found.why_infinite;
+        cost.seconds = found.seconds + cost.barrier_seconds;
         cost.levels.clear();
-        double waiting = 0;
-        const size_t nearest = kernel.traffic.has_product ? model_.near_level() : 0;
-        for (const auto& [level, count] : bytes) {
-            if (level <= nearest || count == 0) continue;
-            const double seconds = count * model_.seconds_per_byte(level, plan_.workers);
-            waiting += seconds;
-            cost.levels.push_back({model_.machine().memory[level].name, count, seconds});
+        for (size_t level = 0; level < found.levels.size(); ++level) {
+            const double seconds = found.levels[level];
+            if (seconds == 0) continue;
+            cost.levels.push_back({model_.machine().memory[level].name,
+                                   seconds / model_.seconds_per_byte(level, plan_.workers), seconds});
         }
-        cost.seconds = cost.why_infinite.empty()
-                           ? std::max(cost.near_seconds + stall, waiting) + cost.barrier_seconds
-                           : std::numeric_limits<double>::infinity();
     }
 
     /// Each repetition of a block has its own constants and states.
@@ -146,9 +119,9 @@ private:
         return {value, is_own ? repetition : 0};
     }
 
-    size_t level_of(int64_t distance) const {
+    size_t level_of(double distance) const {
         size_t level = 0;
-        while (level + 1 < model_.machine().memory.size() && model_.capacity(level, plan_.workers) < distance)
+        while (level < outermost() && static_cast<double>(model_.capacity(level, plan_.workers)) < distance)
             ++level;
         return level;
     }
@@ -158,9 +131,10 @@ private:
     const plan::ConstantSection constants_;
     const lowering::LoweringInput input_;
     const CostModel& model_;
+    std::deque<PricedBlock> blocks_;
     std::vector<Kernel> kernels_;
     std::map<std::pair<ValueId, int64_t>, Touch> touched_;
-    int64_t clock_ = 0;
+    double clock_ = 0;
 };
 
 }  // namespace

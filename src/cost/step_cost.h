@@ -36,16 +36,14 @@ struct KernelCost {
     double stall_seconds = 0;          ///< additional time for reading B of products from its level
     std::vector<LevelTraffic> levels;  ///< further out than where the times of the table hold
     double barrier_seconds = 0;
-    double seconds = 0;        ///< max(near + stall, levels) + barrier; infinite for what cannot be computed
+    double seconds = 0;        ///< with the barrier; infinite for what cannot be computed
     std::string why_infinite;  ///< empty if it is not
     bool operator==(const KernelCost&) const = default;
 };
 
 /// Every kernel of a specialisation at these sizes, in the order of execution, in a step that follows others.
 ///
-/// Operations and bytes are those of the definitions (facts/work.h, facts/touched.h) with the bits of each
-/// type. Operators inside loops cost what the calls of their parts cost (paper 000, eq. 15), and bytes what
-/// their level takes; kernels wait for the longer of both (eq. 16). A tensor is read from the innermost level
+/// Kernels cost what the evaluator says (cost/evaluate.h), but that a tensor is found in the innermost level
 /// that holds all that was touched since the kernel that touched it last began: weights come from the main
 /// memory unless the whole step fits a cache, the results of the previous kernel come from a cache.
 /// @pre the plan is verified, `point` has every symbol within the specialisation's bounds

@@ -4,6 +4,7 @@
 
 #include "layouts/lone_operator.h"
 #include "lowering/lower.h"
+#include "planner/priced.h"
 #include "planner/timed_leaves.h"
 #include "support/error.h"
 
@@ -21,12 +22,13 @@ bool is_before(const planner::TimedLeaf& a, const planner::TimedLeaf& b) {
 
 /// The first micro-kernel with a time under which a kernel lowers.
 FormCost cheapest(const LoneOperator& alone, const planner::PlannerOptions& options) {
-    std::vector<planner::TimedLeaf> timed =
-        planner::timed_leaves(alone.graph, alone.plan, alone.node(), alone.specialisation(), options);
-    std::stable_sort(timed.begin(), timed.end(), is_before);
     const plan::ConstantSection constants = plan::constant_section(alone.graph, alone.plan);
     const lowering::LoweringInput input =
         lowering::lowering_input(alone.graph, alone.plan, alone.specialisation(), constants);
+    cost::PricedBlock priced = planner::priced_block(input, alone.block(), options);
+    std::vector<planner::TimedLeaf> timed =
+        planner::timed_leaves(priced, alone.node(), alone.specialisation(), options);
+    std::stable_sort(timed.begin(), timed.end(), is_before);
     std::string why = "no micro-kernel implements it";
     for (planner::TimedLeaf& candidate : timed) {
         if (!candidate.why_infinite.empty()) return {.why_infinite = candidate.why_infinite};

@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "cost/priced_block.h"
 #include "cost/typical_rates.h"
 #include "cost/weighted_sizes.h"
 #include "facts/work.h"
 #include "kernels/contraction.h"
+#include "kernels/micro_kernels.h"
 #include "layouts/lone_operator.h"
 #include "lowering/storage.h"
 #include "lowering/tensor_layouts.h"
-#include "planner/operator_traffic.h"
 #include "rules/vectorize/packing.h"
 
 namespace tessera::layouts {
@@ -17,36 +18,45 @@ namespace {
 class ByUnits {
 public:
     explicit ByUnits(const machine::Machine& machine)
-        : machine_(machine), vector_(machine::find_unit(machine_, machine::UnitKind::kVector, "f32")) {}
+        : machine_(machine),
+          model_(machine),
+          vector_(machine::find_unit(machine_, machine::UnitKind::kVector, "f32")) {}
 
     FormCost operator()(const LoneOperator& alone) const {
         const Definition& definition = *alone.node().definition();
         const std::vector<Layout> layouts =
             lowering::layouts_of(alone.graph, alone.plan, alone.node(), alone.specialisation());
         const machine::ComputeUnit* unit = unit_for(alone, layouts);
-        const planner::TrafficRates rates{
-            [this](size_t level) {
-                const machine::ReadBandwidth* rate = machine::find_bandwidth(machine_.memory[level], 1);
-                return rate ? 1 / rate->bytes_per_second : 0;
-            },
-            [this](size_t level) { return machine_.memory[level].capacity_bytes; },
-            machine_.memory.size() - 1, machine_.memory.size() - 1};
+        const std::vector<cost::Evaluation> transfers = transfers_of(alone);
         FormCost total{.seconds = 0, .by = unit ? unit->name : vector_->name, .why_infinite = {}};
-        for (const cost::WeightedSizes& point :
-             cost::sizes_of(alone.graph, alone.plan, alone.specialisation())) {
-            const std::vector<int64_t> extents = cost::extents_at(definition, point.symbols);
+        const std::vector<cost::WeightedSizes> points =
+            cost::sizes_of(alone.graph, alone.plan, alone.specialisation());
+        for (size_t p = 0; p < points.size(); ++p) {
+            const std::vector<int64_t> extents = cost::extents_at(definition, points[p].symbols);
             double box = 1;
             for (const int64_t extent : extents) box *= static_cast<double>(extent);
             const double near =
                 unit ? 2 * box / machine::peak(*unit) : by_lanes(definition, extents, layouts);
-            const planner::OperatorTraffic traffic =
-                planner::operator_traffic(alone.graph, alone.node(), layouts, extents, point.symbols, rates);
-            total.seconds += point.weight * std::max(near, traffic.seconds);
+            double waiting = 0;
+            for (const double seconds : transfers[p].levels) waiting += seconds;
+            total.seconds += points[p].weight * std::max(near, waiting);
         }
         return total;
     }
 
 private:
+    /// The transfers of the operator at each point, by one worker.
+    std::vector<cost::Evaluation> transfers_of(const LoneOperator& alone) const {
+        const plan::ConstantSection constants = plan::constant_section(alone.graph, alone.plan);
+        const lowering::LoweringInput input =
+            lowering::lowering_input(alone.graph, alone.plan, alone.specialisation(), constants);
+        cost::PricedBlock priced(input, alone.block(),
+                                 cost::sizes_of(alone.graph, alone.plan, alone.specialisation()), model_,
+                                 machine_.memory.size() - 1);
+        return priced.evaluator.at_points(
+            {{}, {plan::Leaf{alone.node().name, kernels::plain_micro_kernel()}}}, priced.is_tile);
+    }
+
     /// The fastest matrix unit that takes all of the product's tensors as they lie, or in strided rows.
     const machine::ComputeUnit* unit_for(const LoneOperator& alone,
                                          const std::vector<Layout>& layouts) const {
@@ -93,6 +103,7 @@ private:
     }
 
     const machine::Machine machine_;
+    const cost::CostModel model_;
     const machine::ComputeUnit* vector_;
 };
 
@@ -102,7 +113,9 @@ FormCosts by_units(const Graph& graph, const plan::Plan& initial,
                    const plan::SpecialisationPlan& specialisation, const machine::Machine& machine) {
     return [&graph, &initial, &specialisation, model = std::make_shared<const ByUnits>(machine)](
                const egraph::Operator& op, std::span<const Operand> operands) {
-        return (*model)(LoneOperator(op, operands, graph, initial, specialisation));
+        LoneOperator alone(op, operands, graph, initial, specialisation);
+        alone.plan.workers = 1;
+        return (*model)(alone);
     };
 }
 

@@ -12,12 +12,14 @@ LoneOperator::LoneOperator(const egraph::Operator& op, std::span<const Operand> 
     graph.symbols = whole.symbols;
     graph.points = cost::points_of(whole, initial, specialisation);
     plan.graph = graph.name;
+    plan.workers = initial.workers;
     plan.specialisations = {{.name = specialisation.name, .bounds = specialisation.bounds}};
     Node node{
         .name = "op", .op = std::get<DefinitionPtr>(op.what), .operands = {}, .results = {}, .previous = {}};
     for (size_t i = 0; i < operands.size(); ++i)
         node.operands.push_back(add(fmt::format("x{}", i), operands[i].type, operands[i].is_constant));
-    node.results.push_back(add("y", op.results.front(), false));
+    for (size_t i = 0; i < op.results.size(); ++i)
+        node.results.push_back(add(fmt::format("y{}", i), op.results[i], false));
     graph.blocks.push_back({.name = "form", .nodes = {std::move(node)}});
 }
 

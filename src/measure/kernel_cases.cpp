@@ -5,7 +5,7 @@
 #include <set>
 
 #include "compiler/planner_options.h"
-#include "cost/leaf_tiles.h"
+#include "cost/priced_block.h"
 #include "cost/vector_work.h"
 #include "cost/weighted_sizes.h"
 #include "kernels/parameters.h"
@@ -28,15 +28,22 @@ std::map<std::string, int64_t> work_of(const Graph& graph, const plan::Plan& pla
     const plan::SpecialisationPlan& specialisation = plan.specialisations.front();
     const plan::ConstantSection constants = plan::constant_section(graph, plan);
     const lowering::LoweringInput input = lowering::lowering_input(graph, plan, specialisation, constants);
+    const cost::CostModel model(machine);
+    cost::PricedBlock priced(input, graph.blocks.front(), cost::sizes_of(graph, plan, specialisation), model,
+                             machine.memory.size() - 1);
+    const cost::Evaluator::Numbered kernel =
+        priced.evaluator.numbered(specialisation.kernels.front().nest, priced.is_tile);
     cost::VectorWork sum;
-    for (const cost::LeafTile& tile :
-         cost::leaf_tiles(input, graph.blocks.front(), specialisation.kernels.front()).leaves) {
-        const Definition& definition = *tile.node->definition();
+    for (size_t at = 0; at < kernel.leaves.size(); ++at) {
+        const cost::Evaluator::Part part = priced.evaluator.part(kernel.kernel, at);
+        const int op = kernel.kernel.operators[at].op;
+        const Node& node = *priced.links.operators[static_cast<size_t>(op)].node;
         const cost::VectorWork each =
-            cost::vector_work(definition, tile.extents, *tile.leaf, machine::vector_lanes(machine),
-                              lowering::layouts_of(graph, plan, *tile.node, specialisation));
-        const double calls = cost::calls_of(tile, cost::extents_at(definition, {}));
-        for (const auto& [name, member] : cost::kVectorWorkCounts) sum.*member += calls * each.*member;
+            cost::vector_work(*node.definition(), priced.evaluator.extents(op, part.extents.front()),
+                              priced.evaluator.leaf(kernel.leaves[at]), machine::vector_lanes(machine),
+                              lowering::layouts_of(graph, plan, node, specialisation));
+        for (const auto& [name, member] : cost::kVectorWorkCounts)
+            sum.*member += part.executions.front() * each.*member;
     }
     return cost::named(sum);
 }

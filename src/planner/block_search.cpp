@@ -5,9 +5,10 @@
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
 #include "planner/leaf_choice.h"
+#include "planner/priced.h"
 #include "planner/stated.h"
-#include "planner/timed_leaves.h"
 #include "schedule/alternatives.h"
+#include "schedule/sample.h"
 #include "support/error.h"
 
 namespace tessera::planner {
@@ -93,13 +94,9 @@ public:
                 each.group.nodes.push_back(links_.operators[static_cast<size_t>(op)].node);
             found.kernels.push_back(std::move(each));
         }
-        for (const schedule::Alternative& each :
-             schedule::alternatives(context_, found.schedule, search, options_.alternatives)) {
-            Alternative& alternative = found.alternatives.emplace_back();
-            alternative.seconds = each.seconds;
-            for (const schedule::SolvedKernel& kernel : each.kernels)
-                alternative.kernels.push_back(nest_of(kernel));
-        }
+        found.alternatives.best =
+            nests_of(schedule::alternatives(context_, found.schedule, search, options_.alternatives));
+        found.alternatives.samples = nests_of(schedule::samples(context_, options_.samples, options_.seed));
         return found;
     }
 
@@ -122,6 +119,17 @@ private:
     plan::Nest nest_of(const schedule::SolvedKernel& kernel) const {
         size_t at = 0;
         return nest_of(kernel.nest, kernel.leaves, at);
+    }
+
+    std::vector<Alternative> nests_of(const std::vector<schedule::Alternative>& all) const {
+        std::vector<Alternative> nests;
+        for (const schedule::Alternative& each : all) {
+            Alternative& alternative = nests.emplace_back();
+            alternative.seconds = each.seconds;
+            for (const schedule::SolvedKernel& kernel : each.kernels)
+                alternative.kernels.push_back(nest_of(kernel));
+        }
+        return nests;
     }
 
     /// Whether all kernels lower; notes those that do not. The search does not ask for each.

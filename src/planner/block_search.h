@@ -18,8 +18,8 @@ struct FoundKernel {
 };
 
 struct BlockSchedule {
-    std::vector<FoundKernel> kernels;       ///< in the order of execution
-    std::vector<Alternative> alternatives;  ///< PlannerOptions::alternatives of them, if there are so many
+    std::vector<FoundKernel> kernels;  ///< in the order of execution
+    Alternatives alternatives;
     schedule::Schedule schedule;
 
     std::vector<Group> groups() const {

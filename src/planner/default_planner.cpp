@@ -11,7 +11,6 @@
 #include "planner/grouping.h"
 #include "planner/leaf_alternatives.h"
 #include "planner/leaf_choice.h"
-#include "planner/nest_cost.h"
 #include "planner/place_buffers.h"
 #include "planner/places.h"
 #include "planner/priced.h"
@@ -26,6 +25,12 @@ namespace {
 /// With another block of a product a nest that takes at least so much of the time takes as long: measured
 /// again it may take longer.
 constexpr double kAlike = 0.99;
+
+/// Where the memory decides, the kernel is taken that waits less for it: it gives more at other times.
+bool is_faster(const cost::Evaluation& a, const cost::Evaluation& b, double alike) {
+    return a.seconds < alike * b.seconds ||
+           (a.seconds <= b.seconds && a.compute + a.stalls < alike * (b.compute + b.stalls));
+}
 
 /// Where its matrix lies matters more than what the operator is fused with.
 bool multiplies_weights(const Graph& graph, const Node& node) {
@@ -53,8 +58,9 @@ public:
             const BlockView view = view_of(block);
             const BlockSchedule found = kernels_of(view);
             if (options_.on_schedule) options_.on_schedule(out_.name, block.name, found.schedule);
+            cost::PricedBlock priced = priced_block(input_, block, options_);
             for (const FoundKernel& kernel : found.kernels)
-                out_.kernels.push_back({block.name, choose_leaves(view, kernel)});
+                out_.kernels.push_back({block.name, choose_leaves(view, kernel, priced)});
         }
         divide_work(input_, out_, options_);
     }
@@ -67,7 +73,7 @@ public:
         return groups;
     }
 
-    std::vector<Alternative> alternatives(const std::string& name) {
+    Alternatives alternatives(const std::string& name) {
         const auto block = std::ranges::find(graph_.blocks, name, &Block::name);
         TESSERA_CHECK(block != graph_.blocks.end(), "{} is no block", name);
         return kernels_of(view_of(*block)).alternatives;
@@ -143,7 +149,7 @@ private:
     static plan::Leaf plain(const Node& node) { return {node.name, kernels::plain_micro_kernel()}; }
 
     /// An operator without loops takes the leaf that suits all points; in others the search has found leaves.
-    plan::Nest choose_leaves(const BlockView& view, const FoundKernel& kernel) {
+    plan::Nest choose_leaves(const BlockView& view, const FoundKernel& kernel, cost::PricedBlock& priced) {
         plan::Nest nest = kernel.nest;
         if (kernel.is_stated) return nest;
         const bool is_lone = kernel.group.nodes.size() == 1 && nest.loops.empty();
@@ -151,23 +157,24 @@ private:
             const Node& node = *kernel.group.nodes.front();
             nest = {{}, {plain(node)}};
             auto& leaf = std::get<plan::Leaf>(nest.children.front());
-            for (plan::Leaf& candidate : ranked_leaves(graph_, input_.plan, node, out_, options_)) {
+            for (plan::Leaf& candidate : ranked_leaves(priced, graph_, node, out_, options_)) {
                 leaf = std::move(candidate);
                 if (lowers(view.block(), nest)) break;
             }
             if (!leaf.kernel->is_plain) return nest;
         }
-        if (auto cost = nest_cost(input_, view.block(), nest, options_))
-            choose_registers(view.block(), nest, nest, *cost);
+        cost::Evaluation cost = priced.evaluator(nest, priced.is_tile);
+        if (cost.why_infinite.empty()) choose_registers(view.block(), priced, nest, nest, cost);
         (void)lowering::lower_kernel(input_, view.block(), {view.block().name, nest});  // says why not
         return nest;
     }
 
     /// Folds and products with the registers that take least time, one leaf after the other.
-    void choose_registers(const Block& block, plan::Nest& whole, plan::Nest& part, NestCost& cost) const {
+    void choose_registers(const Block& block, cost::PricedBlock& priced, plan::Nest& whole, plan::Nest& part,
+                          cost::Evaluation& cost) const {
         for (auto& child : part.children) {
             if (auto* inner = std::get_if<plan::Nest>(&child)) {
-                choose_registers(block, whole, *inner, cost);
+                choose_registers(block, priced, whole, *inner, cost);
                 continue;
             }
             plan::Leaf& leaf = std::get<plan::Leaf>(child);
@@ -177,9 +184,9 @@ private:
             for (plan::Leaf& other : leaf_alternatives(node, best, out_, options_)) {
                 leaf = std::move(other);
                 if (!lowers(block, whole)) continue;
-                const std::optional<NestCost> of_other = nest_cost(input_, block, whole, options_);
-                if (!of_other || of_other->seconds >= (is_product ? kAlike : 1) * cost.seconds) continue;
-                cost = *of_other;
+                cost::Evaluation of_other = priced.evaluator(whole, priced.is_tile);
+                if (!is_faster(of_other, cost, is_product ? kAlike : 1)) continue;
+                cost = std::move(of_other);
                 best = leaf;
             }
             leaf = std::move(best);
@@ -215,8 +222,8 @@ plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptio
     return place_buffers(graph, std::move(plan));
 }
 
-std::vector<Alternative> alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
-                                      const PlannerOptions& options) {
+Alternatives alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
+                          const PlannerOptions& options) {
     plan::Plan tried = plan;
     return SpecialisationPlanner(graph, tried, tried.specialisations.front(), priced(options))
         .alternatives(block);

@@ -24,6 +24,11 @@ struct Alternative {
     double seconds = 0;
 };
 
+struct Alternatives {
+    std::vector<Alternative> best;     ///< the fastest by estimate first
+    std::vector<Alternative> samples;  ///< drawn over the whole space
+};
+
 /// The properties of the machine that the default planner needs.
 struct PlannerOptions {
     std::string machine;  ///< its name, written into the plan
@@ -41,7 +46,9 @@ struct PlannerOptions {
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
     int64_t structures = 2000;  ///< of a block in one specialisation that the schedule search evaluates
-    size_t alternatives = 0;    ///< that `alternatives` gives
+    size_t alternatives = 0;    ///< the best ones that `alternatives` gives
+    size_t samples = 0;         ///< that it draws over the whole space
+    uint64_t seed = 1;          ///< of the samples
     std::vector<plan::StatedKernel> stated = {};  ///< kept as they are; the others are searched around them
     /// Told what the search of each block found, with its specialisation and name; may be empty.
     std::function<void(const std::string&, const std::string&, const schedule::Schedule&)> on_schedule = {};
@@ -63,10 +70,10 @@ plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options);
 /// intermediate values: these are kept, but for values that exist in tiles only.
 plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options);
 
-/// The best choices for the kernels of a block, the fastest by estimate first.
+/// Choices for the kernels of a block: `options.alternatives` and `options.samples`.
 /// @pre the plan has one specialisation
-std::vector<Alternative> alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
-                                      const PlannerOptions& options);
+Alternatives alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
+                          const PlannerOptions& options);
 
 /// The operators that share a kernel with others in some specialisation of the plan that `complete_plan`
 /// makes, found with less effort.

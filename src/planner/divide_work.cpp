@@ -27,7 +27,7 @@
 #include "plan/parts.h"
 #include "planner/division_options.h"
 #include "planner/pending_accesses.h"
-#include "planner/timed_leaves.h"
+#include "planner/priced.h"
 #include "support/error.h"
 
 namespace tessera::planner {
@@ -51,18 +51,15 @@ public:
                  const PlannerOptions& options)
         : input_(input), out_(out), options_(options), runs_most_(runs_most(input)) {
         for (size_t b = 0; b < input.graph.blocks.size(); ++b) {
-            const lowering::BlockLinks links = lowering::block_links(input, input.graph.blocks[b]);
-            cost::Evaluator evaluator(input, links, cost::sizes_of(input.graph, input.plan, out),
-                                      *options.costs, level_of_constants(options));
-            barrier_seconds_ = evaluator.barrier_seconds();
-            const std::vector<bool> is_in_tiles = lowering::tiles_of(links, input);
+            cost::PricedBlock priced = priced_block(input, input.graph.blocks[b], options);
+            barrier_seconds_ = priced.evaluator.barrier_seconds();
             for (size_t k = 0; k < out.kernels.size(); ++k) {
                 if (out.kernels[k].block != input.graph.blocks[b].name) continue;
-                steps_.push_back({b,
-                                  k,
-                                  division_options(input, input.graph.blocks[b], out.kernels[k], evaluator,
-                                                   is_in_tiles, options),
-                                  {}});
+                steps_.push_back(
+                    {b,
+                     k,
+                     division_options(input, input.graph.blocks[b], out.kernels[k], priced, options),
+                     {}});
                 for (DivisionOption& option : steps_.back().options)
                     for (DividedKernel& divided : option.kernels)
                         std::erase_if(divided.accesses, [&](const auto& a) { return is_tile(a.value); });

@@ -22,12 +22,11 @@ int64_t rounded_up(int64_t value, int64_t step) {
 class KernelOptions {
 public:
     KernelOptions(const lowering::LoweringInput& input, const Block& block, const plan::KernelPlan& kernel,
-                  cost::Evaluator& evaluator, const std::vector<bool>& is_tile, const PlannerOptions& options)
+                  cost::PricedBlock& priced, const PlannerOptions& options)
         : input_(input),
           block_(block),
           kernel_(kernel),
-          evaluator_(evaluator),
-          is_tile_(is_tile),
+          priced_(priced),
           options_(options),
           sizes_(cost::sizes_of(input.graph, input.plan, input.specialisation)) {}
 
@@ -41,8 +40,7 @@ public:
             if (found_.empty()) continue;
             const DivisionOption first = found_.front();
             for (DivisionOption& second :
-                 KernelOptions(input_, block_, divided.combine, evaluator_, is_tile_, options_)
-                     .ways_of_result()) {
+                 KernelOptions(input_, block_, divided.combine, priced_, options_).ways_of_result()) {
                 second.seconds += first.seconds;
                 second.kernels.insert(second.kernels.begin(), first.kernels.front());
                 found.push_back(std::move(second));
@@ -75,7 +73,7 @@ private:
         const double whole = found_.front().seconds, part = whole / static_cast<double>(input_.plan.workers);
         const double least =
             std::ranges::min_element(found_, {}, [](const auto& each) { return each.seconds; })->seconds;
-        return least - part > std::max(evaluator_.barrier_seconds(), part * kUnequal);
+        return least - part > std::max(priced_.evaluator.barrier_seconds(), part * kUnequal);
     }
 
     /// The largest extent at the sizes for which work is priced.
@@ -100,7 +98,7 @@ private:
         } catch (const Error&) {
             return;
         }
-        double seconds = evaluator_(kernel.nest, is_tile_).seconds;
+        double seconds = priced_.evaluator(kernel.nest, priced_.is_tile).seconds;
         // What cannot be priced is computed undivided.
         if (found_.empty() && !std::isfinite(seconds)) seconds = 0;
         if (std::isfinite(seconds)) found_.push_back({{std::move(divided)}, seconds});
@@ -151,8 +149,7 @@ private:
     const lowering::LoweringInput& input_;
     const Block& block_;
     const plan::KernelPlan& kernel_;
-    cost::Evaluator& evaluator_;
-    const std::vector<bool>& is_tile_;
+    cost::PricedBlock& priced_;
     const PlannerOptions& options_;
     std::vector<cost::WeightedSizes> sizes_;
     std::vector<DivisionOption> found_;
@@ -161,10 +158,9 @@ private:
 }  // namespace
 
 std::vector<DivisionOption> division_options(const lowering::LoweringInput& input, const Block& block,
-                                             const plan::KernelPlan& kernel, cost::Evaluator& evaluator,
-                                             const std::vector<bool>& is_tile,
+                                             const plan::KernelPlan& kernel, cost::PricedBlock& priced,
                                              const PlannerOptions& options) {
-    return KernelOptions(input, block, kernel, evaluator, is_tile, options).all();
+    return KernelOptions(input, block, kernel, priced, options).all();
 }
 
 }  // namespace tessera::planner

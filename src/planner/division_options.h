@@ -3,9 +3,8 @@
 #include <set>
 #include <vector>
 
-#include "cost/evaluate.h"
 #include "lowering/storage.h"
-#include "planner/default_planner.h"
+#include "planner/priced.h"
 
 namespace tessera::planner {
 
@@ -24,9 +23,8 @@ struct DivisionOption {
 /// sizes: equal parts of whole registers, and the parts that whole heads of other tensors in the block make.
 /// Where none of these gives every worker its part, and the work is worth a barrier, also divided along a
 /// reduction, and combined in each of those ways. Ways that do not lower are left out. @pre the kernel lowers
-/// @param evaluator of the block @param is_tile by operator of the block: its results exist in tiles only
 std::vector<DivisionOption> division_options(const lowering::LoweringInput& input, const Block& block,
-                                             const plan::KernelPlan& kernel, cost::Evaluator& evaluator,
-                                             const std::vector<bool>& is_tile, const PlannerOptions& options);
+                                             const plan::KernelPlan& kernel, cost::PricedBlock& priced,
+                                             const PlannerOptions& options);
 
 }  // namespace tessera::planner

@@ -63,13 +63,13 @@ void append_by_preference(std::vector<TimedLeaf> alike, std::vector<plan::Leaf>&
 
 }  // namespace
 
-std::vector<plan::Leaf> ranked_leaves(const Graph& graph, const plan::Plan& plan, const Node& node,
+std::vector<plan::Leaf> ranked_leaves(cost::PricedBlock& block, const Graph& graph, const Node& node,
                                       const plan::SpecialisationPlan& specialisation,
                                       const PlannerOptions& options) {
     const bool is_packed = has_packed_values(graph, node, specialisation);
     if (!options.costs || (!options.costs->is_measured() && !is_packed))
         return leaf_candidates(node, specialisation, options);
-    std::vector<TimedLeaf> candidates = timed_leaves(graph, plan, node, specialisation, options);
+    std::vector<TimedLeaf> candidates = timed_leaves(block, node, specialisation, options);
     const auto unranked =
         std::stable_partition(candidates.begin(), candidates.end(),
                               [](const TimedLeaf& timed) { return !timed.leaf.kernel->is_plain; });

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "planner/leaf_choice.h"
+#include "planner/priced.h"
 
 namespace tessera::planner {
 
@@ -11,7 +12,7 @@ namespace tessera::planner {
 /// comes first if it is faster at some point and slower at none, or would be if the memory did not limit
 /// both, since it waits less. The order stays altogether where the machine was not measured, and for `loops`
 /// unless a tensor has lanes that preference knows nothing of.
-std::vector<plan::Leaf> ranked_leaves(const Graph& graph, const plan::Plan& plan, const Node& node,
+std::vector<plan::Leaf> ranked_leaves(cost::PricedBlock& block, const Graph& graph, const Node& node,
                                       const plan::SpecialisationPlan& specialisation,
                                       const PlannerOptions& options);
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "planner/leaf_choice.h"
+#include "planner/priced.h"
 
 namespace tessera::planner {
 
@@ -17,17 +18,9 @@ struct TimedLeaf {
     std::string why_infinite;       ///< empty where there is a time
 };
 
-/// The innermost level that holds all constants, in which constants and states are found.
-/// @pre options.costs
-size_t level_of_constants(const PlannerOptions& options);
-
-/// The candidates of an operator that is a kernel of its own, in the order of preference, with their time by
-/// the machine's measurements (cost/cost_model.h): the sum over the points within the specialisation's
-/// bounds, by their weights, or at the largest sizes where there is none. Constants and states come from the
-/// innermost level that holds all constants, everything else from the innermost that holds it. Tensors lie as
-/// the plan says.
-/// @pre options.costs
-std::vector<TimedLeaf> timed_leaves(const Graph& graph, const plan::Plan& plan, const Node& node,
+/// The candidates of an operator that is a kernel of its own, in the order of preference, with their time,
+/// each worker doing an equal part.
+std::vector<TimedLeaf> timed_leaves(cost::PricedBlock& block, const Node& node,
                                     const plan::SpecialisationPlan& specialisation,
                                     const PlannerOptions& options);
 

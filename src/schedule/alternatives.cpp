@@ -37,12 +37,6 @@ std::string key_of(const BlockContext& block, const SolvedKernel& kernel) {
     return fmt::format("{} {}\n", text(block, kernel.nest), fmt::join(kernel.leaves, ","));
 }
 
-std::string key_of(const BlockContext& block, const Alternative& alternative) {
-    std::string key;
-    for (const SolvedKernel& kernel : alternative.kernels) key += key_of(block, kernel);
-    return key;
-}
-
 /// Kernels that were lowered, each once: the memo of leaves may be too hasty, or know nothing of these.
 class Lowered {
 public:
@@ -62,6 +56,12 @@ private:
 };
 
 }  // namespace
+
+std::string key_of(const BlockContext& block, const Alternative& alternative) {
+    std::string key;
+    for (const SolvedKernel& kernel : alternative.kernels) key += key_of(block, kernel);
+    return key;
+}
 
 std::vector<Alternative> alternatives(BlockContext& block, const Schedule& schedule,
                                       const SearchOptions& options, size_t most) {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "schedule/divided_cost.h"
+#include "schedule/tile_sizes.h"
 
 namespace tessera::schedule {
 namespace {
@@ -22,21 +23,6 @@ constexpr double kAlike = 1.02;
 constexpr double kMistrust = 0.02;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-/// The sizes that a tile of an iterator may have, ascending; the last one is the extent.
-std::vector<int64_t> sizes_of(int64_t extent, bool is_constant) {
-    std::vector<int64_t> sizes;
-    int64_t next = 1;
-    for (int64_t size = 1; size < extent; ++size) {
-        if (size < next) size = next;
-        if (size >= extent) break;
-        if (is_constant && extent % size != 0) continue;
-        sizes.push_back(size);
-        next = 2 * size;
-    }
-    sizes.push_back(extent);
-    return sizes;
-}
 
 class TileSolver {
 public:
@@ -119,7 +105,7 @@ private:
             if (loop.tile != plan::kOpenTile) continue;
             const auto x = static_cast<size_t>(loop.iterator);
             const int64_t extent = block_.links.operators[root].largest[x];
-            variables_.push_back({&loop, sizes_of(extent, block_.is_constant[root][x])});
+            variables_.push_back({&loop, tile_sizes(extent, block_.is_constant[root][x])});
         }
         for (auto& item : nest.items)
             if (auto* inner = std::get_if<NumberedNest>(&item)) collect(*inner);

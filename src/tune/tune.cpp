@@ -88,19 +88,26 @@ public:
           planning_(compiler::planner_options(subject.machine, subject.plan.workers)) {
         planning_.constant_bytes = plan::constant_section(subject.graph, subject.plan).bytes;
         planning_.alternatives = options.top * static_cast<size_t>(options.rounds);
+        planning_.samples = options.samples;
+        planning_.seed = options.seed;
     }
 
     /// The fastest comes first; of those that are about as fast the one that the search prefers. Empty if no
     /// choice can be compiled alone.
     std::vector<planner::MeasuredChoice> run(measure::PinnedThreads& threads) {
-        const std::vector<planner::Alternative> all =
+        const planner::Alternatives all =
             planner::alternatives(lone_.graph, lone_.plan, kLoneBlock, planning_);
         std::vector<planner::MeasuredChoice> measured;
-        double best = 0;
-        for (size_t begin = 0; begin < all.size(); begin += options_.top) {
-            const auto count = std::min(options_.top, all.size() - begin);
-            for (planner::MeasuredChoice& choice : round({&all[begin], count}, threads))
+        const auto measure = [&](std::span<const planner::Alternative> some) {
+            for (planner::MeasuredChoice& choice : round(some, threads))
                 measured.push_back(std::move(choice));
+        };
+        for (size_t begin = 0; begin < all.samples.size(); begin += options_.top)
+            measure(
+                std::span(all.samples).subspan(begin, std::min(options_.top, all.samples.size() - begin)));
+        double best = 0;
+        for (size_t begin = 0; begin < all.best.size(); begin += options_.top) {
+            measure(std::span(all.best).subspan(begin, std::min(options_.top, all.best.size() - begin)));
             if (measured.empty()) continue;
             const double least =
                 std::ranges::min_element(measured, {}, &planner::MeasuredChoice::seconds)->seconds;

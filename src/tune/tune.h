@@ -25,6 +25,8 @@ struct Subject {
 struct TuneOptions {
     size_t top = 8;             ///< choices that are measured in one round
     int64_t rounds = 4;         ///< of one kernel, at most
+    size_t samples = 0;         ///< drawn over the whole space and measured too
+    uint64_t seed = 1;          ///< of the samples
     double least_share = 0.01;  ///< kernels that take less of their step are left as they are
     measure::MeasureOptions measuring;
     /// Told of each kernel before it is measured: its position, how many there are, and its operators.

@@ -47,41 +47,45 @@ output split, e, product, turned
 double cost_of(const Graph& graph, size_t node, const machine::Machine& machine,
                std::optional<int64_t> workers) {
     const Node& of = graph.blocks[0].nodes[node];
+    std::vector<TensorType> operands;
+    for (const ValueId operand : of.operands) operands.push_back(graph[operand].type);
     return operator_cost(graph, machine, workers)(
-        {.what = std::get<DefinitionPtr>(of.op), .results = {graph[of.results[0]].type}}, {});
+        {.what = std::get<DefinitionPtr>(of.op), .results = {graph[of.results[0]].type}}, operands);
 }
 
-TEST(OperatorCost, OfANominalMachineFollowsFromBytesAndOperations) {
+constexpr double kViews = (3 + 2) * 1e-9;  // by the weights of the points
+
+TEST(OperatorCost, OfAViewIsAlmostNothing) {
     const Graph graph = parse_graph(kGraph, "costs");
-    machine::Machine machine = testing::measured_machine();
-    machine.micro_kernels.clear();
-    constexpr double kTokens = 3 * 1 + 2 * 8;
-    EXPECT_DOUBLE_EQ(cost_of(graph, 0, machine, 1), 5e-9);
-    EXPECT_DOUBLE_EQ(cost_of(graph, 1, machine, 1), kTokens * (160 * 8 / 16e9 + 160 * (16 + 1) / 64e9));
-    EXPECT_DOUBLE_EQ(
-        cost_of(graph, 2, machine, 1),
-        kTokens * (160 + 32) * 4 / 16e9 + 5 * 32 * 160 * 2 / 16e9 + kTokens * 32 * 160 * 2 / 64e9);
+    EXPECT_DOUBLE_EQ(cost_of(graph, 0, testing::measured_machine(), 1), kViews);
 }
 
 TEST(OperatorCost, OfATransposeThatItsReaderGathersIsThatOfACopy) {
     const Graph graph = parse_graph(kGraph, "costs");
-    machine::Machine machine = testing::measured_machine();
-    const double rows_copied = 2 * 8 * 160 * 8;  // of one row nothing is torn apart
-    EXPECT_GT(cost_of(graph, 3, machine, 1), rows_copied / 10e9);
-    machine.micro_kernels.clear();
-    EXPECT_DOUBLE_EQ(cost_of(graph, 3, machine, 1), 3 * 1e-9 + rows_copied / 16e9);
+    // Of one row nothing is torn apart. Each of eight rows loads and stores 160 numbers, 16 in 1 ns.
+    EXPECT_GE(cost_of(graph, 3, testing::measured_machine(), 1), 3 * 1e-9 + 2 * 8 * (2 * 10 * 1e-9));
 }
 
-TEST(OperatorCost, OfAMeasuredMachineIsItsFastestKernelOrItsMemory) {
+TEST(OperatorCost, IsThatOfTheFastestMicroKernel) {
     const Graph graph = parse_graph(kGraph, "costs");
     const machine::Machine machine = testing::measured_machine();
-    EXPECT_DOUBLE_EQ(cost_of(graph, 0, machine, 1), 5e-9);
-    // 10 GB/s of the memory are slower than two loads or stores of 1 ns for 16 elements and the arithmetic.
-    const double bytes = (3 + 2 * 8) * 160 * 8;
-    EXPECT_GE(cost_of(graph, 1, machine, 1), bytes / 10e9);
     const double one = cost_of(graph, 2, machine, 1), two = cost_of(graph, 2, machine, 2);
     EXPECT_GT(one, 0);
     EXPECT_LE(two, one);
+    // Weights come from the memory: 32 x 160 numbers of two bytes at 10 GB/s, at each point.
+    EXPECT_GE(one, (3 + 2) * 32 * 160 * 2 / 10e9);
+}
+
+TEST(OperatorCost, OfAMachineThatWasNotMeasuredFollowsFromItsRoofs) {
+    const Graph graph = parse_graph(kGraph, "costs");
+    machine::Machine machine = testing::measured_machine();
+    machine.micro_kernels.clear();
+    EXPECT_DOUBLE_EQ(cost_of(graph, 0, machine, 1), kViews);
+    const double product = cost_of(graph, 2, machine, 1);
+    EXPECT_GE(product, (3 + 2) * 32 * 160 * 2 / 10e9);
+    EXPECT_TRUE(std::isfinite(product));
+    EXPECT_GT(cost_of(graph, 1, machine, 1), 0);
+    EXPECT_TRUE(std::isfinite(cost_of(graph, 1, machine, 1)));
 }
 
 TEST(OperatorCost, OfACompositeIsInfinite) {

@@ -58,6 +58,8 @@ plan::Plan plan_of(const Graph& graph, int64_t workers = 1, const char* loop = "
 }
 
 const CostModel kCosts(testing::measured_machine());
+/// Of the only call of the product, beyond what the table lists.
+constexpr double kCall = 10e-9;
 
 std::vector<KernelCost> costs(int64_t n, int64_t repeat, int64_t workers = 1, const char* loop = "") {
     const Graph graph = product_and_sum(n, repeat);
@@ -70,16 +72,16 @@ TEST(StepCosts, WeightsThatACacheHoldsComeFromThere) {
     // 64,000 bytes fit L2, in which the table's near times hold.
     const KernelCost product = costs(16, 1)[0];
     EXPECT_EQ(product.name, "y");
-    EXPECT_NEAR(product.near_seconds, 1e-6, 1e-12);
+    EXPECT_NEAR(product.near_seconds, 1e-6 + kCall, 1e-12);
     EXPECT_EQ(product.stall_seconds, 0);
-    EXPECT_NEAR(product.seconds, 1e-6, 1e-12);
+    EXPECT_NEAR(product.seconds, 1e-6 + kCall, 1e-12);
 }
 
 TEST(StepCosts, WeightsOfManyRepetitionsComeFromMemory) {
     const KernelCost product = costs(16, 1000)[0];
     EXPECT_EQ(product.repeat, 1000);
     EXPECT_NEAR(product.stall_seconds, 10e-6, 1e-11);
-    EXPECT_NEAR(product.seconds, 11e-6, 1e-11);  // as listed
+    EXPECT_NEAR(product.seconds, 11e-6 + kCall, 1e-11);  // as listed
     ASSERT_FALSE(product.levels.empty());
     EXPECT_EQ(product.levels.back().level, "memory");
     EXPECT_EQ(product.levels.back().bytes, 64000);
@@ -97,11 +99,11 @@ TEST(StepCosts, WhatTheKernelBeforeWroteIsInItsCache) {
 
 TEST(StepCosts, WorkersShareTheWorkAndMeet) {
     const KernelCost product = costs(320, 1000, 2, "n:160@worker ")[0];
-    EXPECT_NEAR(product.near_seconds, 10e-6, 1e-10);
+    EXPECT_NEAR(product.near_seconds, 10e-6 + kCall, 1e-10);
     EXPECT_EQ(product.levels.back().bytes, 160 * 4000);
     EXPECT_EQ(costs(320, 1000, 2, "n:160@worker ")[1].barrier_seconds, 1e-6);
     // Parts that are not equal: the worker with most counts.
-    EXPECT_NEAR(costs(320, 1000, 2, "n:256@worker ")[0].near_seconds, 16e-6, 1e-10);
+    EXPECT_NEAR(costs(320, 1000, 2, "n:256@worker ")[0].near_seconds, 16e-6 + kCall, 1e-10);
 }
 
 TEST(StepCosts, MoreBytesAreNeverCheaper) {

@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
         // The unit saves less than packing X and unpacking Y take.
         Case{"SlowCaches",
              "f32",
-             16,
+             128,
              {.vector_peak = 1e12, .tile_peak = 1.05e12, .near_rate = 1e10},
              "lanes <0:16>",
              0},
