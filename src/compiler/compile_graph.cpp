@@ -14,6 +14,7 @@
 #include "plan/constants.h"
 #include "plan/copies.h"
 #include "planner/default_planner.h"
+#include "planner/loads.h"
 #include "planner/place_buffers.h"
 #include "planner/stated.h"
 #include "planner/tuning_log.h"
@@ -157,12 +158,16 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         PlanningStart start = planning_start(out.graph, options.machine, workers, options.search_effort);
         planner::PlannerOptions& planner = start.options;
         out.plan = std::move(start.initial);
+        std::vector<plan::StatedKernel> stated;
         if (options.kernels) {
-            planner.stated = read(*options.kernels, plan::parse_stated_kernels);
+            stated = read(*options.kernels, plan::parse_stated_kernels);
+            planner.stated = planner::without_loads(stated);
             planner::check_stated(out.graph, out.plan, planner.stated);
         }
         if (options.search_effort > 0 && planner.costs->knows_loops())
             out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
+        out.plan = planner::with_loads(out.graph, std::move(out.plan), stated);
+        planner.stated = std::move(stated);
         graph_with_copies = plan::with_copies(out.graph, out.plan, where);
         if (options.tuning) planner.stated = tuned_kernels(graph_with_copies, out.plan, options, pass);
         std::string account;

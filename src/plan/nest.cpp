@@ -5,6 +5,7 @@
 #include <charconv>
 #include <set>
 
+#include "plan/layout_text.h"
 #include "support/error.h"
 
 namespace tessera::plan {
@@ -14,8 +15,10 @@ constexpr int kDeepest = 32;  // nests in nests; a real one has at most a loop f
 
 class NestParser {
 public:
-    NestParser(std::string_view text, const std::string& where, MicroKernels kernels, bool may_be_open)
-        : text_(text), where_(where), kernels_(kernels), may_be_open_(may_be_open) {}
+    /// @param loads null: there may be none
+    NestParser(std::string_view text, const std::string& where, MicroKernels kernels, bool may_be_open,
+               std::vector<Load>* loads)
+        : text_(text), where_(where), kernels_(kernels), may_be_open_(may_be_open), loads_(loads) {}
 
     Nest whole() {
         Nest nest = items(0);
@@ -75,6 +78,8 @@ private:
                 nest.children.push_back(std::move(child));
             }
         } while (take(';'));
+        if (const auto* last = std::get_if<Leaf>(&nest.children.back()); last && is_load(*last))
+            fail("expected an operator behind the load");
         if (nest.children.size() == 1) {
             if (auto* only = std::get_if<Nest>(&nest.children.front())) return Nest(std::move(*only));
         }
@@ -103,8 +108,35 @@ private:
                 continue;
             }
             if (!loops.empty()) fail("expected { after the loops");
+            if (name == "load" && loads_ && is_name_next()) return load();
             return leaf(std::move(name));
         }
+    }
+
+    bool is_load(const Leaf& leaf) const {
+        return loads_ &&
+               std::ranges::any_of(*loads_, [&](const Load& load) { return load.node() == leaf.node; });
+    }
+
+    bool is_name_next() {
+        skip_space();
+        return at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0);
+    }
+
+    /// load X [as LAYOUT]
+    Leaf load() {
+        Load load{.of = word(), .copy = {}};
+        load.copy = fmt::format("{}_load{}", load.of, loads_->size() + 1);
+        if (is_name_next()) {
+            if (word() != "as") fail("expected `as LAYOUT`, ; or } behind the loaded value");
+            skip_space();
+            const std::string_view layout =
+                text_.substr(at_, std::min(text_.find_first_of(";}", at_), text_.size()) - at_);
+            at_ += layout.size();
+            load.layout = parse_layout(layout.substr(0, layout.find_last_not_of(" \t\n") + 1), where_);
+        }
+        loads_->push_back(load);
+        return {load.node(), open_micro_kernel()};
     }
 
     Leaf leaf(std::string node) {
@@ -151,6 +183,7 @@ private:
     const std::string& where_;
     MicroKernels kernels_;
     const bool may_be_open_;
+    std::vector<Load>* loads_;
     size_t at_ = 0;
 };
 
@@ -208,11 +241,12 @@ std::string print(const Nest& nest) {
 }
 
 Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels) {
-    return NestParser(text, where, kernels, false).whole();
+    return NestParser(text, where, kernels, false, nullptr).whole();
 }
 
-Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels) {
-    return NestParser(text, where, kernels, true).whole();
+Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels,
+                     std::vector<Load>* loads) {
+    return NestParser(text, where, kernels, true, loads).whole();
 }
 
 const MicroKernel& open_micro_kernel() {

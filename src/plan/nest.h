@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/tensor_type.h"
 #include "plan/leaf.h"
 
 /// The loop structure of one kernel as a document: a tile tree (paper 000, 3.2), printed as a tiling
@@ -59,9 +60,21 @@ std::string print(const Nest& nest);
 /// these, an unknown parameter, or a number out of range.
 Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels);
 
+/// `load X as lanes <0:16>` in a nest: a copy of what the operators behind it in its braces read of X in one
+/// trip. It is an operator of the nest, and X in another layout a value of the plan (CopyPlan).
+struct Load {
+    std::string of;      ///< the value X
+    std::string copy;    ///< the name of the copy
+    Layout layout = {};  ///< row-major without `as`
+    std::string node() const { return "copy_" + copy; }
+    bool operator==(const Load&) const = default;
+};
+
 /// The same for a nest that leaves some choices open: the size in `x:?`, and the micro-kernel of an operator
-/// without brackets, which is `open_micro_kernel`.
-Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels);
+/// without brackets, which is `open_micro_kernel`. Loads are appended to `loads`, whose number tells their
+/// copies apart; there are none without it.
+Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels,
+                     std::vector<Load>* loads = nullptr);
 const MicroKernel& open_micro_kernel();
 
 }  // namespace tessera::plan

@@ -15,10 +15,13 @@ std::vector<StatedKernel> parse_stated_kernels(std::string_view text, const std:
     const machine::TomlDocument document(text, where);
     machine::TomlFields file = document.fields();
     std::vector<StatedKernel> stated;
+    std::vector<Load> loads;
     for (machine::TomlFields& fields : file.tables("kernel")) {
         StatedKernel kernel{.where = fields.line()};
         if (fields.has("specialisation")) kernel.specialisation = fields.text("specialisation");
-        kernel.nest = parse_open_nest(fields.text("nest", kLongestNest), kernel.where, kernels);
+        const auto before = static_cast<ptrdiff_t>(loads.size());
+        kernel.nest = parse_open_nest(fields.text("nest", kLongestNest), kernel.where, kernels, &loads);
+        kernel.loads.assign(loads.begin() + before, loads.end());
         fields.finish();
         if (divided_loop(kernel.nest))
             throw Error(kernel.where, "nest", "divides work by @worker, which is found behind the search",

@@ -10,9 +10,10 @@ namespace tessera::plan {
 
 /// A kernel that a person states; the search keeps it and finds the others around it.
 struct StatedKernel {
-    std::string where;           ///< "FILE:LINE", for refusals
-    std::string specialisation;  ///< empty: all
-    Nest nest;                   ///< perhaps with open tiles and micro-kernels, never with `@worker`
+    std::string where;             ///< "FILE:LINE", for refusals
+    std::string specialisation;    ///< empty: all
+    Nest nest;                     ///< perhaps with open tiles and micro-kernels, never with `@worker`
+    std::vector<Load> loads = {};  ///< of the nest, which no graph has yet (planner/loads.h)
 };
 
 /// A TOML file of `[[kernel]]` with `nest = "t:? { norm; product }"` and perhaps `specialisation =

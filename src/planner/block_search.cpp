@@ -59,7 +59,7 @@ public:
             context_.is_alone.push_back(alone.contains(&node));
             bool is_whole = node.previous.has_value();
             for (const ValueId result : node.results) {
-                is_whole = is_whole || view.escapes(result) || view.is_whole(result);
+                is_whole = is_whole || view.escapes(result);
                 for (const Node* reader : view.readers(result)) {
                     const int number = reader ? links_.find(reader->name) : -1;
                     if (number >= 0) readers.push_back(number);
@@ -163,7 +163,7 @@ private:
                 for (const ValueId result : search.links_.operators[op].node->results) {
                     plan::TensorPlan& tensor = tensors_.at(search.input_.graph[result].name);
                     before_.emplace_back(&tensor, tensor);
-                    tensor = {plan::Place::kTile, {}, {}, 0, {}};
+                    tensor = {plan::Place::kTile, {}, {}, 0, tensor.layout};
                 }
             }
         }

@@ -83,7 +83,7 @@ private:
     BlockView view_of(const Block& block) {
         const std::set<const Node*> copies = places_.copies(block);
         for (const Node* copy : copies) places_.copy(*copy);
-        return {graph_, block, copies, places_.packed_values()};
+        return {graph_, block, copies};
     }
 
     /// Chooses places. The operators of a kernel that keeps the carried value from staying in its place stay

@@ -13,9 +13,8 @@ bool contains(const std::vector<const Node*>& nodes, const Node* node) {
 
 }  // namespace
 
-BlockView::BlockView(const Graph& graph, const Block& block, std::set<const Node*> copies,
-                     std::set<ValueId> whole)
-    : graph_(graph), block_(block), copies_(std::move(copies)), whole_(std::move(whole)) {
+BlockView::BlockView(const Graph& graph, const Block& block, std::set<const Node*> copies)
+    : graph_(graph), block_(block), copies_(std::move(copies)) {
     std::map<ValueId, ValueId> view_of;
     const auto followed = [&](ValueId value) {
         for (auto at = view_of.find(value); at != view_of.end(); at = view_of.find(value)) value = at->second;
@@ -77,7 +76,7 @@ bool BlockView::is_seen_behind(ValueId value) const {
 
 bool BlockView::is_private(const Node& node, const std::vector<const Node*>& nodes) const {
     return std::all_of(node.results.begin(), node.results.end(), [&](ValueId result) {
-        if (escapes(result) || is_whole(result)) return false;
+        if (escapes(result)) return false;
         const auto all = readers(result);
         return std::all_of(all.begin(), all.end(), [&](const Node* r) { return r && contains(nodes, r); });
     });

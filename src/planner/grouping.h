@@ -17,13 +17,10 @@ struct Group {
 
 class BlockView {
 public:
-    /// `copies`: nodes that could be views and are computed all the same. `whole`: values that no kernel has
-    /// as tiles only.
-    BlockView(const Graph& graph, const Block& block, std::set<const Node*> copies = {},
-              std::set<ValueId> whole = {});
+    /// `copies`: nodes that could be views and are computed all the same.
+    BlockView(const Graph& graph, const Block& block, std::set<const Node*> copies = {});
 
     bool is_view(const Node& node) const;
-    bool is_whole(ValueId value) const { return whole_.contains(value); }
 
     const Node* producer(ValueId value) const;
     /// Nodes of the block that read the value, views followed.
@@ -41,7 +38,6 @@ private:
     const Graph& graph_;
     const Block& block_;
     std::set<const Node*> copies_;
-    std::set<ValueId> whole_;
     std::map<ValueId, const Node*> producers_;
     std::map<ValueId, std::vector<const Node*>> readers_;
 };

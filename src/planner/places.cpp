@@ -27,7 +27,7 @@ void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
                 tensor = {plan::Place::kView, graph_[node.operands.front()].name, {}, 0, {}};
             } else if (const Group& group = groups[kernel_of.at(&node)];
                        &node != group.nodes.back() && view.is_private(node, group.nodes)) {
-                tensor = {plan::Place::kTile, {}, {}, 0, {}};
+                tensor = {plan::Place::kTile, {}, {}, 0, layout_of(result)};
             } else {
                 tensor.layout = layout_of(result);
             }
@@ -83,13 +83,6 @@ std::set<const Node*> Places::copies(const Block& block) const {
             copies.insert(&node);
     }
     return copies;
-}
-
-std::set<ValueId> Places::packed_values() const {
-    std::set<ValueId> packed;
-    for (const auto& [name, tensor] : decided_)
-        if (!tensor.layout.is_row_major()) packed.insert(*graph_.find(name));
-    return packed;
 }
 
 const Layout& Places::layout_of(ValueId value) const {

@@ -30,8 +30,6 @@ public:
     void copy(const Node& view) { copied_views_.insert(&view); }
     /// Views of the block that are computed: their layout was decided, or they are outputs.
     std::set<const Node*> copies(const Block& block) const;
-    /// Values whose decided layout is not row-major.
-    std::set<ValueId> packed_values() const;
 
 private:
     std::optional<ptrdiff_t> group_in_the_way(const BlockView& view, const std::vector<Group>& groups,

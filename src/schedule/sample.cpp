@@ -102,8 +102,9 @@ private:
 }  // namespace
 
 std::vector<Alternative> samples(BlockContext& block, size_t count, uint64_t seed) {
-    Sampler draw(block, seed);
     std::vector<Alternative> drawn;
+    if (block.links.operators.empty()) return drawn;
+    Sampler draw(block, seed);
     std::set<std::string> known;
     for (size_t draws = 0; drawn.size() < count && draws < kDraws * count; ++draws) {
         std::optional<Alternative> one = draw();
