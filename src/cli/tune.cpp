@@ -64,13 +64,11 @@ machine::Machine measured_host(const Environment& environment) {
 
 void print_kernel(const planner::TunedKernel& kernel) {
     const planner::MeasuredChoice& used = kernel.choices.front();
-    // The search prefers the one of least estimated time.
-    const auto preferred =
-        std::ranges::min_element(kernel.choices, {}, &planner::MeasuredChoice::estimated_seconds);
+    const auto planned = std::ranges::find_if(kernel.choices, &planner::MeasuredChoice::is_planned);
     fmt::print("{}, {:.4g} us (estimated {:.4g}), {} measured", kernel.specialisation, used.seconds * 1e6,
                used.estimated_seconds * 1e6, kernel.choices.size());
-    if (&*preferred != &used)
-        fmt::print(", {:.3f} of the search's choice", used.seconds / preferred->seconds);
+    if (planned != kernel.choices.end() && &*planned != &used)
+        fmt::print(", {:.3f} of the search's choice", used.seconds / planned->seconds);
     fmt::print("\n    {}\n", fmt::join(used.nests, "\n    "));
     std::fflush(stdout);
 }

@@ -76,7 +76,16 @@ public:
     Alternatives alternatives(const std::string& name) {
         const auto block = std::ranges::find(graph_.blocks, name, &Block::name);
         TESSERA_CHECK(block != graph_.blocks.end(), "{} is no block", name);
-        return kernels_of(view_of(*block)).alternatives;
+        const BlockView view = view_of(*block);
+        BlockSchedule found = kernels_of(view);
+        cost::PricedBlock priced = priced_block(input_, *block, options_);
+        Alternative planned{.kernels = {}, .seconds = found.schedule.seconds};
+        for (const FoundKernel& kernel : found.kernels)
+            planned.kernels.push_back(choose_leaves(view, kernel, priced));
+        std::vector<Alternative>& best = found.alternatives.best;
+        std::erase_if(best, [&](const Alternative& other) { return other.kernels == planned.kernels; });
+        best.insert(best.begin(), std::move(planned));
+        return std::move(found.alternatives);
     }
 
 private:

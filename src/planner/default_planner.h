@@ -25,7 +25,7 @@ struct Alternative {
 };
 
 struct Alternatives {
-    std::vector<Alternative> best;     ///< the fastest by estimate first
+    std::vector<Alternative> best;     ///< what `default_plan` takes, then the fastest by estimate
     std::vector<Alternative> samples;  ///< drawn over the whole space
 };
 

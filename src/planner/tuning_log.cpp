@@ -24,6 +24,7 @@ MeasuredChoice choice_of(const JsonCursor& json) {
     if (choice.nests.empty()) json.at("nests").fail("is empty", "a choice has a nest for each kernel");
     choice.estimated_seconds = json.at("estimated_us").real(0, 1e6 * kMostSeconds) / 1e6;
     choice.seconds = json.at("measured_us").real(0, 1e6 * kMostSeconds) / 1e6;
+    choice.is_planned = json.boolean_or("planned", false);
     return choice;
 }
 
@@ -59,10 +60,12 @@ std::string print(const TuningLog& log) {
     nlohmann::ordered_json json = {{"format", kFormat}, {"kernels", nlohmann::ordered_json::array()}};
     for (const TunedKernel& kernel : log) {
         nlohmann::ordered_json choices = nlohmann::ordered_json::array();
-        for (const MeasuredChoice& choice : kernel.choices)
+        for (const MeasuredChoice& choice : kernel.choices) {
             choices.push_back({{"measured_us", choice.seconds * 1e6},
                                {"estimated_us", choice.estimated_seconds * 1e6},
                                {"nests", choice.nests}});
+            if (choice.is_planned) choices.back()["planned"] = true;
+        }
         json["kernels"].push_back({{"machine", kernel.machine},
                                    {"kernel", kernel.kernel},
                                    {"specialisation", kernel.specialisation},

@@ -16,7 +16,8 @@ namespace tessera::planner {
 struct MeasuredChoice {
     std::vector<std::string> nests;  ///< in the order of execution, undivided
     double estimated_seconds = 0;
-    double seconds = 0;  ///< of a call, by the weights of the specialisation's points
+    double seconds = 0;       ///< of a call, by the weights of the specialisation's points
+    bool is_planned = false;  ///< what the search takes without measurements
 };
 
 /// The operators of one kernel of a plan, and the choices for them that were measured.

@@ -91,7 +91,7 @@ private:
         int64_t work = 0;
         if (block_.evaluator.workers() > 1)
             solved.cost = divided_cost(block_, solved.nest, solved.leaves, is_tile, solved.cost, work);
-        solved.seconds = solved.cost.seconds;
+        solved.seconds = with_mistrust(block_, tiled, solved.leaves, solved.cost);
         return solved;
     }
 

@@ -18,8 +18,7 @@ using lowering::TiledOperator;
 /// Larger buffers must save more than estimates are wrong by.
 constexpr double kAlike = 1.02;
 
-/// Loops around a product must save more than this share of its time: estimates of short calls are less
-/// certain.
+/// The share of its time that loops around a product must save.
 constexpr double kMistrust = 0.02;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -218,20 +217,17 @@ private:
         found.leaves.clear();
         found.seconds = kInfinite;
         const double most = kAlike * least_ * static_cast<double>(block_.evaluator.workers());
-        double compute = 0, in_loops = 0;
+        double compute = 0;
         for (size_t i = 0; i < tiled.operators.size(); ++i) {
             const auto [leaf, seconds] = cheapest_leaf(block_, tiled, i, is_tile_);
             found.leaves.push_back(leaf);
             compute += seconds;
             if (!(compute < most)) return;
-            if (block_.evaluator.leaf(leaf).kernel->product.n && !tiled.operators[i].loops.empty())
-                in_loops += seconds;
         }
         found.cost = block_.evaluator(tiled, found.leaves, is_tile_);
         if (block_.evaluator.workers() > 1 && found.cost.seconds < most)
             found.cost = divided_cost(block_, found.nest, found.leaves, is_tile_, found.cost, work_);
-        found.seconds =
-            found.cost.seconds + kMistrust * in_loops / static_cast<double>(block_.evaluator.workers());
+        found.seconds = with_mistrust(block_, tiled, found.leaves, found.cost);
         found.loops = tiled.loops.size();
     }
 
@@ -320,6 +316,15 @@ std::vector<NumberedNest> other_orders(const BlockContext& block, const Numbered
 }
 
 }  // namespace
+
+double with_mistrust(BlockContext& block, const TiledKernel& kernel, const std::vector<int>& leaves,
+                     const cost::Evaluation& cost) {
+    double in_loops = 0;
+    for (size_t i = 0; i < leaves.size(); ++i)
+        if (block.evaluator.leaf(leaves[i]).kernel->product.n && !kernel.operators[i].loops.empty())
+            in_loops += block.evaluator.compute(block.evaluator.part(kernel, i), leaves[i]);
+    return cost.seconds + kMistrust * in_loops / static_cast<double>(block.evaluator.workers());
+}
 
 std::optional<SolvedKernel> solve_tiles(BlockContext& block, const NumberedNest& kernel,
                                         const TileOptions& options, int64_t& work) {

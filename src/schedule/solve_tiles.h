@@ -13,7 +13,7 @@ struct SolvedKernel {
     lowering::NumberedNest nest;  ///< without loops of one trip
     std::vector<int> leaves;      ///< numbers of those of its operators, in the order of execution
     cost::Evaluation cost;        ///< of the worker with most work, in the division that leaves it least
-    double seconds = 0;           ///< by which it is compared with others: loops around products count more
+    double seconds = 0;           ///< by which it is compared with others: with_mistrust
     bool is_proved = false;       ///< every choice of sizes was tried
 };
 
@@ -21,6 +21,11 @@ struct TileOptions {
     int64_t evaluations = 200;  ///< of choices of one kernel
     int64_t refusals = 24;      ///< of choices that do not lower, after which the kernel counts as illegal
 };
+
+/// The seconds by which a kernel is compared with others: loops around products count more than they cost,
+/// since estimates of short calls are less certain.
+double with_mistrust(BlockContext& block, const lowering::TiledKernel& kernel, const std::vector<int>& leaves,
+                     const cost::Evaluation& cost);
 
 /// The sizes of the open tiles of the least cost. Sizes are powers of two, divisors where the extent is
 /// constant, and the extent. Of nests that take about the same time the one with the smallest buffers is

@@ -115,6 +115,8 @@ public:
             best = least;
         }
         if (measured.empty()) return measured;
+        const std::vector<std::string> planned = texts(all.best.front());
+        for (planner::MeasuredChoice& choice : measured) choice.is_planned = choice.nests == planned;
         const double least =
             std::ranges::min_element(measured, {}, &planner::MeasuredChoice::seconds)->seconds;
         const auto used = std::ranges::find_if(
@@ -128,14 +130,20 @@ public:
     const std::string& why_refused() const { return why_refused_; }
 
 private:
+    static std::vector<std::string> texts(const planner::Alternative& alternative) {
+        std::vector<std::string> nests;
+        for (const plan::Nest& nest : alternative.kernels) nests.push_back(plan::print(nest));
+        return nests;
+    }
+
     /// Compiles the choices together, and times them in turns.
     std::vector<planner::MeasuredChoice> round(std::span<const planner::Alternative> alternatives,
                                                measure::PinnedThreads& threads) {
         std::vector<planner::MeasuredChoice> choices;
         std::vector<measure::LoweredForm> forms;
         for (const planner::Alternative& alternative : alternatives) {
-            planner::MeasuredChoice choice{.nests = {}, .estimated_seconds = alternative.seconds};
-            for (const plan::Nest& nest : alternative.kernels) choice.nests.push_back(plan::print(nest));
+            planner::MeasuredChoice choice{.nests = texts(alternative),
+                                           .estimated_seconds = alternative.seconds};
             try {
                 forms.push_back(lowered(alternative, forms.size()));
             } catch (const Error& error) {
