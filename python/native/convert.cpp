@@ -18,6 +18,22 @@ std::function<void(const std::string&)> told(std::optional<py::function> functio
     };
 }
 
+/// What compiling and opening, which perhaps compiles, have in common.
+template <typename Settings>
+void read_common(Named& named, Settings& result) {
+    named.read("include_directory", result.include_directory);
+    named.read("cache_directory", result.cache_directory);
+    named.read("search_path", result.search_path);
+    named.read("measured_machines", result.measured_machines);
+    named.read("embeddings", result.embeddings);
+    named.read("workers", result.workers);
+    named.read("context", result.context);
+    std::optional<py::function> on_pass;
+    named.read("on_pass", on_pass);
+    result.on_pass = told(std::move(on_pass));
+    result.while_waiting = throw_if_interrupted;
+}
+
 }  // namespace
 
 bool is_interrupted() {
@@ -59,25 +75,19 @@ GenerateOptions generate_options(py::dict options) {
 CompileSettings compile_settings(py::dict settings) {
     Named named(std::move(settings));
     CompileSettings result;
-    named.read("include_directory", result.include_directory);
-    named.read("cache_directory", result.cache_directory);
-    named.read("search_path", result.search_path);
-    named.read("measured_machines", result.measured_machines);
+    read_common(named, result);
     named.read("machine", result.machine);
     named.read("plan", result.plan);
     named.read("kernels", result.kernels);
+    named.read("tuning", result.tuning);
+    named.read("ranks", result.ranks);
+    named.read("cluster", result.cluster);
+    named.read("rank_memory", result.rank_memory);
     named.read("dump", result.dump);
     named.read("policy", result.policy);
     named.read("cache_type", result.cache_type);
     named.read("quantize", result.quantize);
-    named.read("embeddings", result.embeddings);
     named.read("search_effort", result.search_effort);
-    named.read("workers", result.workers);
-    named.read("context", result.context);
-    std::optional<py::function> on_pass;
-    named.read("on_pass", on_pass);
-    result.on_pass = told(std::move(on_pass));
-    result.while_waiting = throw_if_interrupted;
     named.finish();
     return result;
 }
@@ -85,19 +95,9 @@ CompileSettings compile_settings(py::dict settings) {
 OpenSettings open_settings(py::dict settings) {
     Named named(std::move(settings));
     OpenSettings result;
-    named.read("include_directory", result.include_directory);
-    named.read("cache_directory", result.cache_directory);
+    read_common(named, result);
     named.read("models_directory", result.models_directory);
-    named.read("search_path", result.search_path);
-    named.read("measured_machines", result.measured_machines);
     named.read("program", result.program);
-    named.read("embeddings", result.embeddings);
-    named.read("workers", result.workers);
-    named.read("context", result.context);
-    std::optional<py::function> on_pass;
-    named.read("on_pass", on_pass);
-    result.on_pass = told(std::move(on_pass));
-    result.while_waiting = throw_if_interrupted;
     named.finish();
     return result;
 }

@@ -68,6 +68,11 @@ class CompileOptions(TypedDict, total=False):
     search_effort  work of the searches, a multiple of the default; 0: none for graphs and layouts
     plan           file of a plan to compile in place of the planner's
     kernels        file of kernels to keep, around which the others are searched
+    tuning         file of `tessera tune`: kernels that were measured on this machine
+    ranks          processes that share the model, each with `workers` threads, 2 to 128; default: one. `out` then has
+                   the parts of all, which `tessera run` starts (docs/ranks.md)
+    cluster        description of the ranks and what lies between them (TOML); default: ranks on this machine
+    rank_memory    bytes of one rank, at most
     dump           folder for the printed form after every pass
     on_pass        told the name of each pass as it starts; an exception that it raises ends the compilation
     """
@@ -82,5 +87,9 @@ class CompileOptions(TypedDict, total=False):
     search_effort: int
     plan: Path
     kernels: Path
+    tuning: Path
+    ranks: int
+    cluster: Path
+    rank_memory: int
     dump: Path
     on_pass: Callable[[str], None]
