@@ -6,8 +6,10 @@
 #include "cost/measured_machine.h"
 #include "kernels/candidates.h"
 #include "kernels/micro_kernels.h"
+#include "lowering/lower.h"
 #include "plan/constants.h"
 #include "schedule/block_context.h"
+#include "support/error.h"
 
 namespace tessera::schedule::testing {
 
@@ -91,7 +93,37 @@ public:
 
     BlockContext& context() { return *context_; }
 
+    /// Why a kernel of this nest does not lower with `loops` for every operator; empty if it does.
+    std::string refusal(const lowering::NumberedNest& nest, const std::vector<bool>& is_tile) {
+        plan::SpecialisationPlan placed = specialisation_;
+        for (size_t op = 0; op < is_tile.size(); ++op)
+            for (const ValueId result : links_.operators[op].node->results)
+                if (is_tile[op]) placed.tensors.at(graph_[result].name).place = plan::Place::kTile;
+        const lowering::LoweringInput input = lowering::lowering_input(graph_, plan_, placed, *constants_);
+        try {
+            (void)lowering::lower_kernel(input, block(), {block().name, nest_of(nest)});
+            return {};
+        } catch (const Error& error) {
+            return error.what();
+        }
+    }
+
 private:
+    plan::Nest nest_of(const lowering::NumberedNest& nest) const {
+        plan::Nest out;
+        const Definition& root = *links_.operators[static_cast<size_t>(nest.root())].node->definition();
+        for (const lowering::NumberedNest::Loop& loop : nest.loops)
+            out.loops.push_back({root.iterators[static_cast<size_t>(loop.iterator)].name, loop.tile});
+        for (const auto& item : nest.items) {
+            if (const auto* inner = std::get_if<lowering::NumberedNest>(&item))
+                out.children.emplace_back(nest_of(*inner));
+            else
+                out.children.emplace_back(
+                    plan::Leaf{links_.operators[static_cast<size_t>(std::get<int>(item))].node->name,
+                               kernels::plain_micro_kernel()});
+        }
+        return out;
+    }
     const Block& block() const { return graph_.blocks.front(); }
 
     Graph graph_;
