@@ -4,10 +4,11 @@
     python3 bench/chains --only N=4096 --threads 2 --type bf16
 
 Every chain is a program (docs/programs.md), compiled once as the search has it and once with a kernel for each operator (`--kernels`).
-Both are called in alternation with onnxruntime, where Python has it (`pip install onnxruntime onnx numpy`), on the same arrays. A time
-is the median of the rounds' medians. The table goes to stdout, table and times to build/bench/, which git ignores. Needs NumPy.
+Both are called in alternation with onnxruntime and the primitives of oneDNN, where Python has them (`pip install onnxruntime onnx
+onednn-cpu-gomp numpy`), on the same arrays. A time is the median of the rounds' medians. The table goes to stdout, table and times to build/bench/, which git ignores. Needs NumPy.
 """
 
+import importlib.util
 import statistics
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import numpy
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import kernel_runs  # noqa: E402
+import onednn  # noqa: E402
 
 
 PAUSE = 0.3  # seconds in which the threads of the form before stop to look for work
@@ -164,8 +166,10 @@ def measure(chain: Chain, options, folder: Path, machine: Path) -> dict:
     subprocess.run([*compile, "-o", folder / "apart.tsr", "--kernels", folder / "apart.toml"], check=True)
     plan = subprocess.run([tessera, "inspect", folder / "searched.tsr", "--plan"], check=True, capture_output=True, text=True).stdout
     forms = {"searched": Own(tessera, folder / "searched.tsr", files), "apart": Own(tessera, folder / "apart.tsr", files)}
-    if options.peer:
+    if "onnxruntime" in options.peers:
         forms["onnxruntime"] = Peer(chain, arrays, options.threads)
+    if "oneDNN" in options.peers:
+        forms["oneDNN"] = onednn.OneDnn(arrays["A"], arrays["B"], arrays["D"], chain.is_attention, options.threads)
     times = max(5, min(200, int(options.seconds / (chain.operations / 50e9))))
     rounds: dict[str, list[float]] = {name: [] for name in forms}
     for _ in range(options.rounds):
@@ -176,30 +180,29 @@ def measure(chain: Chain, options, folder: Path, machine: Path) -> dict:
             "nests": [line.split("nest = '")[1].split("'")[0] for line in plan.splitlines() if "nest = '" in line]}  # fmt: skip
 
 
-def table(results: list[dict], peer: bool) -> str:
-    text = "| chain | us | Gflop/s | apart / searched |" + (" onnxruntime / searched |" if peer else "") + " kernels |\n"
-    text += "|-|-|-|-|" + ("-|" if peer else "") + "-|\n"
+def table(results: list[dict], peers: list[str]) -> str:
+    others = ["apart", *peers]
+    text = "| chain | us | Gflop/s |" + "".join(f" {other} / searched |" for other in others) + " kernels |\n"
+    text += "|-|-|-|" + "-|" * len(others) + "-|\n"
     for each in results:
         median = {name: statistics.median(seconds) for name, seconds in each["seconds"].items()}
         own = median["searched"]
-        text += f"| {each['name']} | {own * 1e6:.1f} | {each['operations'] / own / 1e9:.0f} | {median['apart'] / own:.2f} |"
-        text += (f" {median['onnxruntime'] / own:.2f} |" if peer else "") + f" {len(each['nests'])} |\n"
+        text += f"| {each['name']} | {own * 1e6:.1f} | {each['operations'] / own / 1e9:.0f} |"
+        text += "".join(f" {median[other] / own:.2f} |" for other in others) + f" {len(each['nests'])} |\n"
     return text
 
 
 def main() -> None:
     parser = kernel_runs.parser("chains", __doc__)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--type", choices=["f32", "bf16"], default="f32", help="of the operands; bf16 has no peer here")
+    parser.add_argument("--type", choices=["f32", "bf16"], default="f32", help="of the operands; bf16 has no peers here")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.1, help="of the calls of one form in one round, about")
     options = parser.parse_args()
-    try:
-        import onnxruntime  # noqa: F401
-
-        options.peer = options.type == "f32"
-    except ImportError:
-        options.peer = False
+    options.peers = []
+    if options.type == "f32":
+        options.peers += ["onnxruntime"] if importlib.util.find_spec("onnxruntime") else []
+        options.peers += ["oneDNN"] if onednn.find_library() else []
     kernel_runs.take_priority()
     folder = options.build / "chains"
     folder.mkdir(parents=True, exist_ok=True)
@@ -212,7 +215,7 @@ def main() -> None:
     print(file=sys.stderr)
     ratios = [statistics.median(each["seconds"]["apart"]) / statistics.median(each["seconds"]["searched"]) for each in results]
     head = f"{options.type}, {options.threads} threads: apart / searched {statistics.geometric_mean(ratios):.3f}"
-    kernel_runs.keep("chains", options, head, table(results, options.peer), {"results": results})
+    kernel_runs.keep("chains", options, head, table(results, options.peers), {"results": results})
 
 
 if __name__ == "__main__":
