@@ -1,0 +1,263 @@
+#include "cost/evaluated_kernel.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "cost/stopped_loops.h"
+#include "ir/iterator_use.h"
+#include "kernels/parameters.h"
+#include "support/error.h"
+
+namespace tessera::cost {
+
+using lowering::TiledKernel;
+using lowering::TiledOperator;
+
+double Evaluator::OfKernel::executed_share(int at) const {
+    const lowering::TiledLoop& loop = kernel_.loops[static_cast<size_t>(at)];
+    const int64_t x = std::max<int64_t>(1, extent_of(loop.op, loop.iterator)), workers = evaluator_.workers_;
+    const int64_t tile = sizes_.back(), trips = (x + tile - 1) / tile;
+    const double part = loop.is_divided
+                            ? static_cast<double>(std::min(x, (trips + workers - 1) / workers * tile)) /
+                                  static_cast<double>(x)
+                            : 1;
+    if (!loop.is_stopped) return part;
+    for (int outer = loop.outer; outer >= 0; outer = kernel_.loops[static_cast<size_t>(outer)].outer)
+        if (kernel_.loops[static_cast<size_t>(outer)].is_stopped) return part;
+    const int y = evaluator_.links_.operators[static_cast<size_t>(loop.op)]
+                      .ends[static_cast<size_t>(loop.iterator)]
+                      ->grows_with;
+    const auto root = std::ranges::find(kernel_.operators, loop.op, &TiledOperator::op);
+    if (y < 0 || root == kernel_.operators.end()) return part;
+    const auto depth = static_cast<size_t>(std::ranges::find(root->loops, at) - root->loops.begin());
+    const StoppedLoop stopped{x, extent_of(loop.op, y), extents(*root, depth)[static_cast<size_t>(y)]};
+    return loop.is_divided ? executed_share_of_first(stopped, tile, workers) : cost::executed_share(stopped);
+}
+
+std::vector<int64_t> Evaluator::OfKernel::extents(const TiledOperator& tiled, size_t depth) const {
+    std::vector<int64_t> found;
+    for (size_t x = 0; x < tiled.ranges.size(); ++x) {
+        int loop = tiled.ranges[x].loop;
+        while (loop >= 0 && depth < tiled.loops.size() && loop >= tiled.loops[depth])
+            loop = kernel_.loops[static_cast<size_t>(loop)].outer;
+        found.push_back(loop >= 0 ? sizes_[static_cast<size_t>(loop)]
+                                  : std::max<int64_t>(1, extent_of(tiled.op, static_cast<int>(x))));
+    }
+    return found;
+}
+
+double Evaluator::OfKernel::executions(const TiledOperator& tiled, size_t depth) const {
+    double count = 1;
+    for (size_t j = 0; j < depth; ++j) count *= trips_[static_cast<size_t>(tiled.loops[j])];
+    return count;
+}
+
+Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std::vector<bool>& is_tile) {
+    measure_footprints();
+    Evaluation sum;
+    sum.levels.resize(evaluator_.capacity_.size());
+    for (size_t i = 0; i < kernel_.operators.size(); ++i) {
+        const TiledOperator& tiled = kernel_.operators[i];
+        const plan::Leaf& leaf = evaluator_.leaf(leaves[i]);
+        std::vector<int64_t> of_call = extents(tiled, tiled.loops.size());
+        if (leaf.kernel->combines_parts) only_parts(tiled.op, of_call);
+        const LeafCost& price = evaluator_.price(leaves[i], evaluator_.number_of_extents(tiled.op, of_call));
+        if (!price.why_infinite.empty() && sum.why_infinite.empty())
+            sum.why_infinite =
+                fmt::format("{}: {}", evaluator_.links_.operators[static_cast<size_t>(tiled.op)].node->name,
+                            price.why_infinite);
+        const Definition& definition =
+            *evaluator_.links_.operators[static_cast<size_t>(tiled.op)].node->definition();
+        const std::set<int> streamed =
+            leaf.kernel->streamed ? leaf.kernel->streamed(definition, leaf) : std::set<int>{};
+        Evaluation here;
+        here.levels.resize(sum.levels.size());
+        transfer(tiled, leaf, definition, streamed, price.stall_per_byte, is_tile, here);
+        // A product's time holds with its data in the near level, that of other operators with it in L1.
+        double waiting = 0;
+        for (size_t level = 0; level < sum.levels.size(); ++level) {
+            if (level <= (streamed.empty() ? 0 : evaluator_.model_.near_level())) continue;
+            const double seconds = here.levels[level] * rate(level);
+            sum.levels[level] += seconds;
+            waiting += seconds;
+        }
+        const double calls = executions(tiled, tiled.loops.size());
+        const double near = seconds_of(price) * calls;
+        sum.compute += near;
+        sum.calls += calls;
+        sum.stalls += here.stalls;
+        sum.seconds += std::max(near + here.stalls, waiting);
+    }
+    if (!sum.why_infinite.empty()) sum.seconds = std::numeric_limits<double>::infinity();
+    return sum;
+}
+
+void Evaluator::OfKernel::only_parts(int op, std::vector<int64_t>& extents) const {
+    for (size_t x = 0; x < extents.size(); ++x)
+        if (evaluator_.links_.operators[static_cast<size_t>(op)].is_reduction(static_cast<int>(x)))
+            extents[x] = evaluator_.workers_;
+}
+
+std::map<int, double> Evaluator::OfKernel::touched(const std::vector<bool>& is_tile) const {
+    std::map<int, double> sizes;
+    for (const TiledOperator& tiled : kernel_.operators) {
+        for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+            const Tensor& tensor = facts(tiled).tensors[t];
+            if (is_in_tiles(tiled, tensor, is_tile)) continue;
+            double& size = sizes[tensor.storage];
+            size = std::max(size, bytes(tiled, t, extents(tiled, 0)));
+        }
+    }
+    return sizes;
+}
+
+double Evaluator::OfKernel::buffer_bytes(const std::vector<bool>& is_tile) const {
+    double sum = 0;
+    for (const TiledOperator& tiled : kernel_.operators) {
+        if (!is_tile[static_cast<size_t>(tiled.op)]) continue;
+        for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+            const Tensor& tensor = facts(tiled).tensors[t];
+            if (tensor.is_result) sum += bytes(tiled, t, extents(tiled, common_loops(tiled, tensor)));
+        }
+    }
+    return sum;
+}
+
+double Evaluator::OfKernel::bytes(const TiledOperator& tiled, size_t tensor,
+                                  const std::vector<int64_t>& extents) const {
+    const AtPoint& here = facts(tiled).points[point_];
+    return std::min(facts(tiled).tensors[tensor].bytes(extents) * here.padding[tensor], here.whole[tensor]);
+}
+
+void Evaluator::OfKernel::measure_footprints() {
+    footprints_.assign(kernel_.loops.size() + 1, 0);
+    std::vector<std::pair<int, double>> touched;  // by storage
+    for (size_t loop = 0; loop <= kernel_.loops.size(); ++loop) {
+        touched.clear();
+        const bool is_whole = loop == kernel_.loops.size();
+        for (const TiledOperator& tiled : kernel_.operators) {
+            const auto at = std::ranges::find(tiled.loops, static_cast<int>(loop));
+            if (!is_whole && at == tiled.loops.end()) continue;
+            const auto within =
+                extents(tiled, is_whole ? 0 : static_cast<size_t>(at - tiled.loops.begin()) + 1);
+            for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+                const int storage = facts(tiled).tensors[t].storage;
+                const double size = bytes(tiled, t, within);
+                auto known = std::ranges::find(touched, storage, &std::pair<int, double>::first);
+                if (known == touched.end()) known = touched.insert(touched.end(), {storage, 0});
+                known->second = std::max(known->second, size);
+            }
+        }
+        for (const auto& [storage, size] : touched) footprints_[loop] += size;
+    }
+}
+
+bool Evaluator::OfKernel::runs_with(const TiledOperator& tiled, const Tensor& tensor, int loop) const {
+    return std::ranges::any_of(tensor.accesses, [&](const std::vector<int>& access) {
+        return std::ranges::any_of(access, [&](int x) { return lowering::changes(kernel_, loop, tiled, x); });
+    });
+}
+
+bool Evaluator::OfKernel::folds(const TiledOperator& tiled, int loop) const {
+    const lowering::BlockLinks::Operator& op = evaluator_.links_.operators[static_cast<size_t>(tiled.op)];
+    for (int x = 0; x < static_cast<int>(tiled.ranges.size()); ++x)
+        if (op.is_reduction(x) && lowering::changes(kernel_, loop, tiled, x)) return true;
+    return false;
+}
+
+template <typename Move>
+void Evaluator::OfKernel::transfer_inside(const TiledOperator& tiled, const plan::Leaf& leaf,
+                                          const Definition& definition, size_t t,
+                                          const std::vector<int64_t>& extents, const Move& move) const {
+    if (!leaf.kernel->product.n || !leaf.is_given(*leaf.kernel->product.n)) return;
+    const int n = plan::iterator_of(definition, leaf, *leaf.kernel->product.n);
+    const Tensor& tensor = facts(tiled).tensors[t];
+    for (const std::vector<int>& access : tensor.accesses)
+        if (contains(access, n)) return;
+    const auto columns = std::max<int64_t>(
+        1, leaf.number(kernels::parameter::kLanes) * leaf.number(kernels::parameter::kGroups));
+    const int64_t all = extents[static_cast<size_t>(n)];
+    if (all <= columns) return;
+    std::vector<int64_t> group = extents;
+    group[static_cast<size_t>(n)] = columns;
+    double footprint = 0;
+    for (size_t other = 0; other < facts(tiled).tensors.size(); ++other)
+        footprint += bytes(tiled, other, group);
+    const double again =
+        (static_cast<double>(all) / static_cast<double>(columns) - 1) * executions(tiled, tiled.loops.size());
+    move(evaluator_.level_of(footprint), again * bytes(tiled, t, extents));
+}
+
+void Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Leaf& leaf,
+                                   const Definition& definition, const std::set<int>& streamed, double stall,
+                                   const std::vector<bool>& is_tile, Evaluation& sum) const {
+    std::vector<std::vector<int64_t>> within;  // by depth
+    for (size_t depth = 0; depth <= tiled.loops.size(); ++depth) within.push_back(extents(tiled, depth));
+    for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+        const Tensor& tensor = facts(tiled).tensors[t];
+        if (definition.tensors[t].role == Role::kIndex) continue;
+        if (leaf.kernel->combines_parts) {
+            const double parts =
+                static_cast<double>(evaluator_.workers_) * facts(tiled).points[point_].whole[t];
+            if (tensor.is_result)
+                sum.levels[evaluator_.level_of(parts)] += executions(tiled, tiled.loops.size()) *
+                                                          static_cast<double>(evaluator_.workers_) *
+                                                          bytes(tiled, t, within.back());
+            continue;
+        }
+        const bool is_streamed = streamed.contains(static_cast<int>(t));
+        const auto move = [&](size_t level, double bytes) {
+            // A line that is written to memory is read first, and the store waits for it.
+            const bool is_read_first = tensor.is_result && level + 1 == sum.levels.size();
+            sum.levels[level] += (is_read_first ? 2 : 1) * bytes;
+            if (is_streamed)
+                sum.stalls += bytes * evaluator_.model_.stall_per_byte(stall, level, evaluator_.workers_);
+            if (is_read_first) sum.stalls += 2 * bytes * rate(level);
+        };
+        size_t first = 0;  // the outermost loop that the tile of a value is inside of
+        if (is_in_tiles(tiled, tensor, is_tile)) {
+            first = common_loops(tiled, tensor);
+            const double footprint =
+                first == 0 ? footprints_.back() : footprints_[static_cast<size_t>(tiled.loops[first - 1])];
+            move(evaluator_.level_of(footprint), executions(tiled, first) * bytes(tiled, t, within[first]));
+        } else {
+            const double whole = facts(tiled).points[point_].whole[t];
+            double share = 1;
+            for (const int loop : tiled.loops)
+                if (runs_with(tiled, tensor, loop)) share *= shares_[static_cast<size_t>(loop)];
+            move(found_in             ? found_in(tensor)
+                 : tensor.is_constant ? evaluator_.constants_
+                                      : evaluator_.level_of(whole),
+                 share * tensor.lines_read(within.back()) * bytes(tiled, t, within[0]));
+        }
+        for (size_t j = first; j < tiled.loops.size(); ++j) {
+            const int loop = tiled.loops[j];
+            if (runs_with(tiled, tensor, loop)) continue;
+            const double again = (trips_[static_cast<size_t>(loop)] - 1) * executions(tiled, j) *
+                                 bytes(tiled, t, within[j + 1]);
+            const size_t level = evaluator_.level_of(footprints_[static_cast<size_t>(loop)]);
+            move(level, again);
+            // A product that is folded in parts is loaded before each and stored behind it. The table has
+            // times of long reductions; those of a streaming softmax are of short ones.
+            if (tensor.is_result && leaf.kernel->product.n && folds(tiled, loop))
+                sum.stalls += 2 * again * rate(level);
+        }
+        transfer_inside(tiled, leaf, definition, t, within.back(), move);
+    }
+}
+
+size_t Evaluator::OfKernel::common_loops(const TiledOperator& tiled, const Tensor& tensor) const {
+    size_t common = tiled.loops.size();
+    for (const TiledOperator& other : kernel_.operators) {
+        const bool touches = std::ranges::any_of(
+            facts(other).tensors, [&](const Tensor& t) { return t.storage == tensor.storage; });
+        if (!touches) continue;
+        size_t shared = 0;
+        while (shared < common && shared < other.loops.size() && other.loops[shared] == tiled.loops[shared])
+            ++shared;
+        common = shared;
+    }
+    return common;
+}
+
+}  // namespace tessera::cost

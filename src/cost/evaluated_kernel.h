@@ -1,0 +1,100 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "cost/evaluate.h"
+
+namespace tessera::cost {
+
+/// A kernel at one point.
+class Evaluator::OfKernel {
+public:
+    OfKernel(Evaluator& evaluator, const lowering::TiledKernel& kernel, size_t point)
+        : evaluator_(evaluator), kernel_(kernel), point_(point) {
+        for (size_t l = 0; l < kernel.loops.size(); ++l) {
+            const lowering::TiledLoop& loop = kernel.loops[l];
+            const int64_t around =
+                loop.outer >= 0 ? sizes_[static_cast<size_t>(loop.outer)] : extent_of(loop.op, loop.iterator);
+            sizes_.push_back(std::max<int64_t>(1, std::min(loop.tile, around)));
+            const double all = static_cast<double>(around) / static_cast<double>(sizes_.back());
+            trips_.push_back(all * executed_share(static_cast<int>(l)));
+            shares_.push_back(trips_.back() / all);
+        }
+    }
+
+    /// Of the trips of all workers, those of the one with most. @pre the sizes of this loop and those around
+    /// it are known
+    double executed_share(int at) const;
+
+    /// Extents of an operator's iterators within one trip of its first `depth` loops.
+    std::vector<int64_t> extents(const lowering::TiledOperator& tiled, size_t depth) const;
+
+    double executions(const lowering::TiledOperator& tiled, size_t depth) const;
+
+    Evaluation evaluate(std::span<const int> leaves, const std::vector<bool>& is_tile);
+
+    /// The parts of the workers are in place of what was folded.
+    void only_parts(int op, std::vector<int64_t>& extents) const;
+
+    /// Bytes of each storage that it touches outside of its tiles.
+    std::map<int, double> touched(const std::vector<bool>& is_tile) const;
+
+    double buffer_bytes(const std::vector<bool>& is_tile) const;
+
+    /// The level in which a step finds a tensor; empty: as a kernel finds it that runs alone.
+    std::function<size_t(const Tensor&)> found_in;
+
+private:
+    static bool is_in_tiles(const lowering::TiledOperator& tiled, const Tensor& tensor,
+                            const std::vector<bool>& is_tile) {
+        return tensor.is_result ? is_tile[static_cast<size_t>(tiled.op)]
+                                : tensor.producer >= 0 && is_tile[static_cast<size_t>(tensor.producer)];
+    }
+    const Operator& facts(const lowering::TiledOperator& tiled) const {
+        return evaluator_.operators_[static_cast<size_t>(tiled.op)];
+    }
+    int64_t extent_of(int op, int x) const {
+        return evaluator_.operators_[static_cast<size_t>(op)].points[point_].extents[static_cast<size_t>(x)];
+    }
+
+    /// Bytes of a tensor with these extents of the iterators.
+    double bytes(const lowering::TiledOperator& tiled, size_t tensor,
+                 const std::vector<int64_t>& extents) const;
+
+    /// What one trip of each loop touches, each storage once; and the whole kernel.
+    void measure_footprints();
+
+    double rate(size_t level) const { return evaluator_.model_.seconds_per_byte(level, evaluator_.workers_); }
+
+    bool runs_with(const lowering::TiledOperator& tiled, const Tensor& tensor, int loop) const;
+
+    /// Whether each trip of the loop folds a part of the operator's reduction.
+    bool folds(const lowering::TiledOperator& tiled, int loop) const;
+
+    void transfer(const lowering::TiledOperator& tiled, const plan::Leaf& leaf, const Definition& definition,
+                  const std::set<int>& streamed, double stall, const std::vector<bool>& is_tile,
+                  Evaluation& sum) const;
+
+    /// A product goes over groups of columns outside and over blocks of rows inside: what no column indexes
+    /// is read again for every group of them, behind all rows and a panel of the others.
+    template <typename Move>
+    void transfer_inside(const lowering::TiledOperator& tiled, const plan::Leaf& leaf,
+                         const Definition& definition, size_t t, const std::vector<int64_t>& extents,
+                         const Move& move) const;
+
+    /// Number of loops around both the operator and the others that make or read the tensor.
+    size_t common_loops(const lowering::TiledOperator& tiled, const Tensor& tensor) const;
+
+    Evaluator& evaluator_;
+    const lowering::TiledKernel& kernel_;
+    const size_t point_;
+    std::vector<int64_t> sizes_;      ///< by loop: values of one trip
+    std::vector<double> trips_;       ///< by loop: of the worker with most
+    std::vector<double> shares_;      ///< by loop: those of all trips
+    std::vector<double> footprints_;  ///< by loop: bytes of one trip; last: of the kernel
+};
+
+}  // namespace tessera::cost
