@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -127,6 +128,7 @@ private:
         int op, family;
         plan::Leaf leaf;
         CostModel::PricedLeaf priced;
+        std::set<int> streamed;                       ///< tensors that a product waits for
         std::vector<std::optional<LeafCost>> prices;  ///< by number of extents
     };
     class OfKernel;

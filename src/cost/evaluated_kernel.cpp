@@ -68,8 +68,7 @@ Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std:
                             price.why_infinite);
         const Definition& definition =
             *evaluator_.links_.operators[static_cast<size_t>(tiled.op)].node->definition();
-        const std::set<int> streamed =
-            leaf.kernel->streamed ? leaf.kernel->streamed(definition, leaf) : std::set<int>{};
+        const std::set<int>& streamed = evaluator_.leaves_[static_cast<size_t>(leaves[i])].streamed;
         Evaluation here;
         here.levels.resize(sum.levels.size());
         transfer(tiled, leaf, definition, streamed, price.stall_per_byte, is_tile, here);

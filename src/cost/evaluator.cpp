@@ -94,12 +94,13 @@ int Evaluator::number_of(int op, const plan::Leaf& leaf) {
     plan::Leaf like = leaf;
     for (const plan::Parameter& parameter : leaf.kernel->parameters)
         if (parameter.is_of_block) like.reset(parameter);
-    leaves_.push_back(
-        {op,
-         families_.emplace(plan::print(like), static_cast<int>(families_.size())).first->second,
-         leaf,
-         model_.priced(*links_.operators[static_cast<size_t>(op)].node->definition(), leaf, facts.layouts),
-         {}});
+    const Definition& definition = *links_.operators[static_cast<size_t>(op)].node->definition();
+    leaves_.push_back({op,
+                       families_.emplace(plan::print(like), static_cast<int>(families_.size())).first->second,
+                       leaf,
+                       model_.priced(definition, leaf, facts.layouts),
+                       leaf.kernel->streamed ? leaf.kernel->streamed(definition, leaf) : std::set<int>{},
+                       {}});
     return static_cast<int>(leaves_.size()) - 1;
 }
 

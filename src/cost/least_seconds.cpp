@@ -14,9 +14,7 @@ double Evaluator::least_seconds(int op, std::span<const int> leaves, const std::
     const double share = (is_stopped ? 0.5 : 1) / static_cast<double>(workers_);
     double least = std::numeric_limits<double>::infinity();
     for (const int leaf : leaves) {
-        const plan::Leaf& each = leaves_[static_cast<size_t>(leaf)].leaf;
-        const std::set<int> streamed =
-            each.kernel->streamed ? each.kernel->streamed(definition, each) : std::set<int>{};
+        const std::set<int>& streamed = leaves_[static_cast<size_t>(leaf)].streamed;
         double mean = 0;
         for (size_t p = 0; p < points_.size(); ++p) {
             const LeafCost& cost = price(leaf, number_of_extents(op, facts.points[p].extents));

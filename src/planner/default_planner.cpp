@@ -157,30 +157,39 @@ private:
 
     static plan::Leaf plain(const Node& node) { return {node.name, kernels::plain_micro_kernel()}; }
 
-    /// An operator without loops takes the leaf that suits all points; in others the search has found leaves.
+    /// An operator that is a kernel of its own also has the leaf that suits all points, without loops: the
+    /// search looks at leaves that compute fastest, whatever they wait for.
     plan::Nest choose_leaves(const BlockView& view, const FoundKernel& kernel, cost::PricedBlock& priced) {
         plan::Nest nest = kernel.nest;
         if (kernel.is_stated) return nest;
-        const bool is_lone = kernel.group.nodes.size() == 1 && nest.loops.empty();
-        if (is_lone) {
-            const Node& node = *kernel.group.nodes.front();
-            nest = {{}, {plain(node)}};
-            auto& leaf = std::get<plan::Leaf>(nest.children.front());
-            for (plan::Leaf& candidate : ranked_leaves(priced, graph_, node, out_, options_)) {
-                leaf = std::move(candidate);
-                if (lowers(view.block(), nest)) break;
-            }
-            if (!leaf.kernel->is_plain) return nest;
-        }
+        const Block& block = view.block();
+        const bool is_lone = kernel.group.nodes.size() == 1;
         cost::Evaluation cost = priced.evaluator(nest, priced.is_tile);
-        if (cost.why_infinite.empty()) choose_registers(view.block(), priced, nest, nest, cost);
-        (void)lowering::lower_kernel(input_, view.block(), {view.block().name, nest});  // says why not
+        if (!is_lone || !nest.loops.empty()) choose_registers(block, priced, nest, nest, cost);
+        if (is_lone) {
+            plan::Nest lone = without_loops(block, *kernel.group.nodes.front(), priced);
+            cost::Evaluation of_lone = priced.evaluator(lone, priced.is_tile);
+            if (std::get<plan::Leaf>(lone.children.front()).kernel->is_plain)
+                choose_registers(block, priced, lone, lone, of_lone);
+            if (nest.loops.empty() || of_lone.seconds <= cost.seconds) nest = std::move(lone);
+        }
+        (void)lowering::lower_kernel(input_, block, {block.name, nest});  // says why not
+        return nest;
+    }
+
+    plan::Nest without_loops(const Block& block, const Node& node, cost::PricedBlock& priced) const {
+        plan::Nest nest{{}, {plain(node)}};
+        for (plan::Leaf& candidate : ranked_leaves(priced, graph_, node, out_, options_)) {
+            nest.children.front() = std::move(candidate);
+            if (lowers(block, nest)) break;
+        }
         return nest;
     }
 
     /// Folds and products with the registers that take least time, one leaf after the other.
     void choose_registers(const Block& block, cost::PricedBlock& priced, plan::Nest& whole, plan::Nest& part,
                           cost::Evaluation& cost) const {
+        if (!cost.why_infinite.empty()) return;
         for (auto& child : part.children) {
             if (auto* inner = std::get_if<plan::Nest>(&child)) {
                 choose_registers(block, priced, whole, *inner, cost);
