@@ -133,7 +133,8 @@ private:
             const std::string_view layout =
                 text_.substr(at_, std::min(text_.find_first_of(";}", at_), text_.size()) - at_);
             at_ += layout.size();
-            load.layout = parse_layout(layout.substr(0, layout.find_last_not_of(" \t\n") + 1), where_);
+            load.layout = parse_layout(layout.substr(0, layout.find_last_not_of(" \t\n") + 1),
+                                       fmt::format("{}: load {}", where_, load.of));
         }
         loads_->push_back(load);
         return {load.node(), open_micro_kernel()};

@@ -95,7 +95,7 @@ TEST(Loads, ThatNothingReadsAreRefused) {
     EXPECT_THAT(why_refused("n:32 { C; load B; D }"),
                 HasSubstr("is loaded, but nothing behind it in its braces reads it"));
     EXPECT_THAT(why_refused("n:32 { C; D; load B }"), HasSubstr("expected an operator behind the load"));
-    EXPECT_THAT(why_refused("n:32 { load B as lanes; C; D }"), HasSubstr("lanes"));
+    EXPECT_THAT(why_refused("n:32 { load B as lanes; C; D }"), HasSubstr("load B: ends, expected `<`"));
     EXPECT_EQ(why_refused("n:32 { load B; C; D }"), "accepted");
 }
 
