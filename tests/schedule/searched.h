@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -82,7 +83,9 @@ public:
                         readers.push_back(static_cast<int>(reader));
             context_->leaves.push_back(std::move(leaves));
             context_->readers.push_back(std::move(readers));
-            context_->is_whole.push_back(op + 1 == links_.operators.size());
+            context_->is_whole.push_back(std::ranges::any_of(node.results, [&](ValueId result) {
+                return std::ranges::find(graph_.outputs, result) != graph_.outputs.end();
+            }));
             context_->is_alone.push_back(false);
             std::vector<bool> is_constant;
             for (const Iterator& iterator : node.definition()->iterators)
