@@ -16,10 +16,8 @@
 #include "cli/number_checks.h"
 #include "cli/verb.h"
 #include "compiler/predicted_steps.h"
+#include "compiler/verified_plan.h"
 #include "cost/cost_model.h"
-#include "kernels/micro_kernels.h"
-#include "plan/copies.h"
-#include "planner/verify_plan.h"
 #include "runtime/artefact.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
@@ -83,11 +81,7 @@ int run_tune(const TuneArguments& options, const Environment& environment) {
     const ScratchFolder folder(fs::temp_directory_path(), "tessera-tune");
     const runtime::Artefact artefact =
         runtime::Artefact::open(artefact_of(options, folder.path(), environment));
-    const Graph graph = parse_graph(artefact.graph(), artefact.where());
-    verify(graph, artefact.where());
-    const plan::Plan plan = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels());
-    const Graph whole = plan::with_copies(graph, plan, artefact.where());
-    planner::verify_plan(whole, plan, artefact.where());
+    const auto [graph, plan] = compiler::verified_plan(artefact);
 
     const InterruptWatch watch;
     std::unique_ptr<Progress> progress;
@@ -122,7 +116,7 @@ int run_tune(const TuneArguments& options, const Environment& environment) {
     };
     const auto sizes = [&](const Point& point) { return compiler::size_point(artefact.manifest(), point); };
     const planner::TuningLog all =
-        tune::tune({.graph = whole, .plan = plan, .machine = machine, .sizes = sizes}, std::move(log), how);
+        tune::tune({.graph = graph, .plan = plan, .machine = machine, .sizes = sizes}, std::move(log), how);
     if (watch.interrupted()) {
         note("interrupted; {} keeps what was measured, and the same command goes on", options.log);
         return kInterruptedExitCode;

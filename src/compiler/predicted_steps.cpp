@@ -4,11 +4,9 @@
 #include <numeric>
 #include <optional>
 
+#include "compiler/verified_plan.h"
 #include "cost/weighted_sizes.h"
-#include "kernels/micro_kernels.h"
 #include "llm/step_interface.h"
-#include "plan/copies.h"
-#include "planner/verify_plan.h"
 
 namespace tessera::compiler {
 namespace {
@@ -84,30 +82,19 @@ cost::SizePoint size_point(const runtime::Manifest& manifest, const Point& point
     return sizes;
 }
 
-std::vector<PredictedStep> predicted_steps(const runtime::Manifest& manifest, const Graph& graph,
-                                           const plan::Plan& plan, const machine::Machine& machine) {
-    const cost::CostModel model(machine);
-    const Graph whole = plan::with_copies(graph, plan, plan.graph);
-    std::vector<PredictedStep> steps;
-    for (const Point& point : graph.points) {
-        const auto runs = cost::specialisation_at(plan, point);
-        if (!runs) continue;
-        steps.push_back({.point = point.name,
-                         .specialisation = *runs,
-                         .kernels = cost::step_costs(whole, plan, plan.specialisations[*runs],
-                                                     size_point(manifest, point), model)});
-    }
-    return steps;
-}
-
 ArtefactCosts artefact_costs(const runtime::Artefact& artefact, const machine::Machine& machine) {
-    const Graph graph = parse_graph(artefact.graph(), artefact.where());
-    verify(graph, artefact.where());
-    ArtefactCosts costs{.plan = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels()),
-                        .steps = {}};
-    planner::verify_plan(plan::with_copies(graph, costs.plan, artefact.where()), costs.plan,
-                         artefact.where());
-    costs.steps = predicted_steps(artefact.manifest(), graph, costs.plan, machine);
+    const cost::CostModel model(machine);
+    auto [graph, plan] = verified_plan(artefact);
+    ArtefactCosts costs{.plan = std::move(plan), .steps = {}};
+    for (const Point& point : graph.points) {
+        const auto runs = cost::specialisation_at(costs.plan, point);
+        if (!runs) continue;
+        costs.steps.push_back(
+            {.point = point.name,
+             .specialisation = *runs,
+             .kernels = cost::step_costs(graph, costs.plan, costs.plan.specialisations[*runs],
+                                         size_point(artefact.manifest(), point), model)});
+    }
     return costs;
 }
 

@@ -25,13 +25,8 @@ struct PredictedStep {
 /// open.
 cost::SizePoint size_point(const runtime::Manifest& manifest, const Point& point);
 
-/// Predictions for every point within the bounds of a specialisation, in the graph's order
-/// (cost/step_cost.h).
-/// @pre graph and plan are verified
-std::vector<PredictedStep> predicted_steps(const runtime::Manifest& manifest, const Graph& graph,
-                                           const plan::Plan& plan, const machine::Machine& machine);
-
-/// The predictions for an artefact, with its plan. @throws Error if its graph or plan is none.
+/// The plan of an artefact, and predictions (cost/step_cost.h) for every point of its graph at which a
+/// specialisation runs, in the graph's order. @throws Error as verified_plan does
 struct ArtefactCosts {
     plan::Plan plan;
     std::vector<PredictedStep> steps;

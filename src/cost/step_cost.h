@@ -14,8 +14,7 @@ namespace tessera::cost {
 /// The sizes at which the cost of a step is computed.
 struct SizePoint {
     std::map<std::string, int64_t> symbols;
-    /// Contents of index inputs that decide which iterations are executed, row-major. Without them everything
-    /// counts as executed.
+    /// Contents of index inputs, row-major, for calls that are measured: costs do not depend on them.
     std::map<std::string, std::vector<double>> contents;
 };
 
