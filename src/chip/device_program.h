@@ -42,7 +42,7 @@ struct ProgramOperator {
 
 struct ProgramEntry {
     bool is_execute = false;
-    size_t op = 0;
+    size_t op = 0;  ///< its position
     friend bool operator==(const ProgramEntry&, const ProgramEntry&) = default;
 };
 
@@ -50,7 +50,14 @@ struct ProgramEntry {
 struct DeviceProgram {
     std::string name;
     std::vector<ProgramOperator> operators;
-    std::vector<ProgramEntry> entries;  ///< one preload of each operator, and one execute of each in order
+    std::vector<ProgramEntry> entries;  ///< one preload of each position, and one execute of each in order
+    /// The operator at each position; empty: the i-th at position i.
+    std::vector<size_t> sequence = {};
+
+    size_t size() const { return sequence.empty() ? operators.size() : sequence.size(); }  ///< positions
+    const ProgramOperator& at(size_t position) const {
+        return operators[sequence.empty() ? position : sequence[position]];
+    }
 };
 
 }  // namespace tessera::chip

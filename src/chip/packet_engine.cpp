@@ -16,11 +16,12 @@ constexpr int64_t kLeastPartBytes = 256;
 }  // namespace
 
 PacketEngine::PacketEngine(const Chip& chip, const Network& network, EventQueue& queue,
-                           std::vector<PacketRecord>& packets)
+                           std::vector<PacketRecord>& packets, bool keeps_packets)
     : chip_(chip),
       network_(network),
       queue_(queue),
       packets_(packets),
+      keeps_packets_(keeps_packets),
       link_free_(network.links().size(), 0) {
     controllers_.resize(chip.hbm.size());
     for (size_t h = 0; h < chip.hbm.size(); ++h)
@@ -62,8 +63,32 @@ PacketEngine::Port PacketEngine::choose_port(const PacketRecord& packet) const {
     return best;
 }
 
-void PacketEngine::send(PacketRecord packet, double now, std::optional<Port> wanted) {
-    Flight flight;
+int32_t PacketEngine::place_of_next() {
+    if (free_.empty()) {
+        packets_.emplace_back();
+        flights_.emplace_back();
+        return static_cast<int32_t>(packets_.size()) - 1;
+    }
+    const int32_t place = free_.back();
+    free_.pop_back();
+    return place;
+}
+
+void PacketEngine::join_hops(Flight& flight) {
+    flight.first_after.assign(flight.route.size(), -1);
+    flight.next_beside.assign(flight.route.size(), -1);
+    for (size_t hop = flight.route.size(); hop-- > 0;)
+        if (const int32_t parent = flight.route[hop].parent; parent >= 0)
+            flight.next_beside[hop] =
+                std::exchange(flight.first_after[static_cast<size_t>(parent)], static_cast<int32_t>(hop));
+}
+
+int32_t PacketEngine::send(PacketRecord packet, double now, std::optional<Port> wanted) {
+    const int32_t index = place_of_next();
+    Flight& flight = flights_[static_cast<size_t>(index)];
+    flight.asked = 0;
+    flight.arrival = 0;
+    flight.controller = -1;
     double first = now;
     if (packet.kind == TransferKind::kPreload || packet.kind == TransferKind::kStore) {
         const Port port = wanted ? *wanted : choose_port(packet);
@@ -84,19 +109,17 @@ void PacketEngine::send(PacketRecord packet, double now, std::optional<Port> wan
         flight.route = network_.between(packet.from, packet.to);
     }
     packet.start = now;
-    packet.links.resize(flight.route.size());
-    const auto index = static_cast<int32_t>(packets_.size());
-    flight.first_after.assign(flight.route.size(), -1);
-    flight.next_beside.assign(flight.route.size(), -1);
-    for (size_t hop = flight.route.size(); hop-- > 0;)
-        if (const int32_t parent = flight.route[hop].parent; parent >= 0)
-            flight.next_beside[hop] =
-                std::exchange(flight.first_after[static_cast<size_t>(parent)], static_cast<int32_t>(hop));
+    if (keeps_packets_) packet.links.resize(flight.route.size());
+    flight.is_chain = true;
+    for (size_t hop = 0; hop < flight.route.size(); ++hop)
+        flight.is_chain = flight.is_chain && flight.route[hop].parent == static_cast<int32_t>(hop) - 1;
+    if (!flight.is_chain) join_hops(flight);
+    if (!keeps_packets_) packet.to = {};
     for (size_t hop = 0; hop < flight.route.size(); ++hop)
         if (flight.route[hop].parent < 0)
             queue_.push(first, EventKind::kHop, index, static_cast<int32_t>(hop));
-    packets_.push_back(std::move(packet));
-    flights_.push_back(std::move(flight));
+    packets_[static_cast<size_t>(index)] = std::move(packet);
+    return index;
 }
 
 void PacketEngine::ask(int32_t packet, int32_t hop, double now) {
@@ -147,10 +170,9 @@ void PacketEngine::hold(int32_t packet, int32_t hop, double begin, double cycles
     const int32_t index = flight.route[static_cast<size_t>(hop)].link;
     const double until = begin + cycles;
     link_free_[static_cast<size_t>(index)] = until;
-    record.links[static_cast<size_t>(hop)] = {index, begin, until};
+    if (keeps_packets_) record.links[static_cast<size_t>(hop)] = {index, begin, until};
     flight.arrival = std::max(flight.arrival, until + chip_.latency);
-    for (int32_t next = flight.first_after[static_cast<size_t>(hop)]; next >= 0;
-         next = flight.next_beside[static_cast<size_t>(next)]) {
+    for (int32_t next = flight.first_next(hop); next >= 0; next = flight.next_of_parent(next)) {
         const Link& link =
             network_.links()[static_cast<size_t>(flight.route[static_cast<size_t>(next)].link)];
         const double through = static_cast<double>(record.bytes) / link.bytes_per_cycle;
@@ -165,11 +187,19 @@ void PacketEngine::hold(int32_t packet, int32_t hop, double begin, double cycles
 }
 
 void PacketEngine::arrive(int32_t packet) {
-    const Flight flight = std::exchange(flights_[static_cast<size_t>(packet)], {});
+    Flight& flight = flights_[static_cast<size_t>(packet)];
+    // The way of a packet takes more memory than its record.
+    flight.route = {};
+    flight.first_after = {};
+    flight.next_beside = {};
     if (flight.controller < 0) return;
     Controller& controller = controllers_[static_cast<size_t>(flight.controller)];
     controller.bytes -= static_cast<double>(packets_[static_cast<size_t>(packet)].bytes);
     controller.port_bytes[flight.door] -= static_cast<double>(packets_[static_cast<size_t>(packet)].bytes);
+}
+
+void PacketEngine::forget(int32_t packet) {
+    if (!keeps_packets_) free_.push_back(packet);
 }
 
 }  // namespace tessera::chip

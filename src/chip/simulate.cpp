@@ -26,18 +26,19 @@ constexpr double kOneMoment = 1e-12;
 class Simulator {
 public:
     Simulator(const Chip& chip, const Network& network, const DeviceProgram& program,
-              const std::string& where)
+              const std::string& where, Recording recording)
         : chip_(chip),
           program_(program),
           where_(where),
-          engine_(chip, network, queue_, result_.packets),
-          is_preloaded_(program.operators.size(), false),
+          records_(recording == Recording::kEverything),
+          engine_(chip, network, queue_, result_.packets, records_),
+          is_preloaded_(program.size(), false),
           held_(static_cast<size_t>(chip.cores), 0),
           core_free_(static_cast<size_t>(chip.cores), 0) {
-        result_.preloads.resize(program.operators.size());
-        result_.executes.resize(program.operators.size());
-        first_preload_space_.resize(program.operators.size());
-        first_execute_space_.resize(program.operators.size());
+        result_.preloads.resize(program.size());
+        result_.executes.resize(program.size());
+        first_preload_space_.resize(program.size());
+        first_execute_space_.resize(program.size());
         size_t executes = 0;
         for (size_t e = 0; e < program.entries.size(); ++e) {
             if (!program.entries[e].is_execute) preloads_.push_back({program.entries[e].op, executes});
@@ -50,7 +51,7 @@ public:
     Simulation run() {
         check_work();
         control();
-        while (executed_ < program_.operators.size()) {
+        while (executed_ < program_.size()) {
             if (queue_.is_empty()) fail_deadlock();
             now_ = queue_.next_time();
             const double until = now_ * (1 + kOneMoment);
@@ -61,6 +62,7 @@ public:
             }
             control();
         }
+        if (!records_) result_.packets.clear();
         return std::move(result_);
     }
 
@@ -70,7 +72,7 @@ private:
         size_t executes;  ///< that come before it in the program
     };
 
-    const ProgramOperator& op(size_t index) const { return program_.operators[index]; }
+    const ProgramOperator& op(size_t index) const { return program_.at(index); }
 
     void check_work() const {
         for (const ProgramOperator& each : program_.operators) {
@@ -96,7 +98,7 @@ private:
     void control() {
         while (true) {
             if (execution_ && execution_->is_done()) end_execute();
-            if (!execution_ && executed_ < program_.operators.size() && is_preloaded_[executed_]) {
+            if (!execution_ && executed_ < program_.size() && is_preloaded_[executed_]) {
                 begin_execute();
                 continue;
             }
@@ -121,9 +123,8 @@ private:
                 const int64_t bytes = transfer.bytes * (part + 1) / parts - transfer.bytes * part / parts;
                 if (part >= parts || bytes == 0) continue;
                 ++preload_left_;
-                item_of_packet_.push_back(0);
-                engine_.send({.op = index, .kind = TransferKind::kPreload, .to = transfer.to, .bytes = bytes},
-                             now_);
+                (void)engine_.send(
+                    {.op = index, .kind = TransferKind::kPreload, .to = transfer.to, .bytes = bytes}, now_);
             }
         if (preload_left_ == 0) end_preload();
     }
@@ -156,14 +157,16 @@ private:
                 continue;
             }
             const Transfer& transfer = op(executed_).of(item.kind)[item.index];
-            item_of_packet_.push_back(item.index);
-            engine_.send({.op = executed_,
-                          .kind = item.kind,
-                          .from = transfer.from,
-                          .to = transfer.to,
-                          .bytes = transfer.bytes,
-                          .step = transfer.step},
-                         now_);
+            const int32_t packet = engine_.send({.op = executed_,
+                                                 .kind = item.kind,
+                                                 .from = transfer.from,
+                                                 .to = transfer.to,
+                                                 .bytes = transfer.bytes,
+                                                 .step = transfer.step},
+                                                now_);
+            if (item_of_packet_.size() <= static_cast<size_t>(packet))
+                item_of_packet_.resize(static_cast<size_t>(packet) + 1);
+            item_of_packet_[static_cast<size_t>(packet)] = item.index;
         }
     }
 
@@ -172,9 +175,8 @@ private:
         double& free = core_free_[static_cast<size_t>(tile.core)];
         const double start = std::max(now_, free);
         free = start + static_cast<double>(tile.flops) / chip_.units[tile.unit].flops_per_cycle;
-        queue_.push(free, EventKind::kTileEnd, static_cast<int32_t>(result_.tiles.size()),
-                    static_cast<int32_t>(index));
-        result_.tiles.push_back({executed_, tile, start, free});
+        queue_.push(free, EventKind::kTileEnd, 0, static_cast<int32_t>(index));
+        if (records_) result_.tiles.push_back({executed_, tile, start, free});
     }
 
     void handle(const Event& event) {
@@ -192,11 +194,13 @@ private:
             case EventKind::kPacketEnd: {
                 engine_.arrive(event.a);
                 const PacketRecord& packet = result_.packets[static_cast<size_t>(event.a)];
-                if (packet.kind == TransferKind::kPreload) {
+                const TransferKind kind = packet.kind;
+                engine_.forget(event.a);
+                if (kind == TransferKind::kPreload) {
                     if (--preload_left_ == 0) end_preload();
                     break;
                 }
-                execution_->arrived(packet.kind, item_of_packet_[static_cast<size_t>(event.a)]);
+                execution_->arrived(kind, item_of_packet_[static_cast<size_t>(event.a)]);
                 begin_ready();
                 break;
             }
@@ -218,24 +222,26 @@ private:
                         is_execute ? "execute" : "preload", index, shown(op(index).name), c, now_, bytes[at],
                         held_[at], chip_.sram_bytes));
             held_[at] += bytes[at];
-            result_.spaces.push_back({index, c, is_execute, bytes[at], now_, now_});
+            if (records_) result_.spaces.push_back({index, c, is_execute, bytes[at], now_, now_});
         }
     }
 
     void give_back(size_t index, bool is_execute) {
+        const auto& bytes = is_execute ? op(index).execute_bytes : op(index).preload_bytes;
+        for (size_t c = 0; c < held_.size(); ++c) held_[c] -= bytes[c];
         // The spaces of a state of an operator lie together.
         const auto& first = is_execute ? first_execute_space_ : first_preload_space_;
         for (size_t s = first[index]; s < result_.spaces.size(); ++s) {
             SpaceRecord& space = result_.spaces[s];
             if (space.op != index || space.is_execute != is_execute) break;
             space.free = now_;
-            held_[static_cast<size_t>(space.core)] -= space.bytes;
         }
     }
 
     const Chip& chip_;
     const DeviceProgram& program_;
     const std::string& where_;
+    const bool records_;
     Simulation result_;
     EventQueue queue_;
     PacketEngine engine_;
@@ -248,7 +254,7 @@ private:
     std::vector<bool> is_preloaded_;
     size_t executed_ = 0;  ///< the running execute, or the next
     std::optional<StepOrder> execution_;
-    std::vector<size_t> item_of_packet_;  ///< its place in the operator's list
+    std::vector<size_t> item_of_packet_;  ///< of an execute: its place in the operator's list
     std::vector<int64_t> held_;           ///< bytes of each core
     std::vector<double> core_free_;
     std::vector<size_t> first_preload_space_, first_execute_space_;  ///< of each operator
@@ -257,8 +263,8 @@ private:
 }  // namespace
 
 Simulation simulate(const Chip& chip, const Network& network, const DeviceProgram& program,
-                    const std::string& where) {
-    return Simulator(chip, network, program, where).run();
+                    const std::string& where, Recording recording) {
+    return Simulator(chip, network, program, where, recording).run();
 }
 
 }  // namespace tessera::chip

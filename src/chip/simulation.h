@@ -48,12 +48,18 @@ struct SpaceRecord {
     double free = 0;
 };
 
+/// What a simulation keeps besides the spans of preloads and executes.
+enum class Recording : uint8_t {
+    kEverything,  ///< packets, tiles and spaces
+    kSpans,       ///< nothing: memory does not grow with the length of the run
+};
+
 /// The run of a program. Times are cycles from 0.
 struct Simulation {
     std::vector<PacketRecord> packets;
     std::vector<TileRecord> tiles;
     std::vector<SpaceRecord> spaces;
-    std::vector<Span> preloads;  ///< of each operator, from request to arrival
+    std::vector<Span> preloads;  ///< of each position, from request to arrival
     std::vector<Span> executes;
 };
 
@@ -62,6 +68,6 @@ struct Simulation {
 /// @throws Error naming `where`, the operator and the cycle for a program that deadlocks or whose spaces do
 /// not fit, and for one without work
 Simulation simulate(const Chip& chip, const Network& network, const DeviceProgram& program,
-                    const std::string& where);
+                    const std::string& where, Recording recording = Recording::kEverything);
 
 }  // namespace tessera::chip

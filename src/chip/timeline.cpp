@@ -84,6 +84,7 @@ private:
             speed = speeds(problem_.share, executing->execute_share(), preloading->preload_share());
             step = std::min(time_at(*execute_left_, speed.execute), time_at(*preload_left_, speed.preload));
             timeline_.overlapped += step;
+            timeline_.stalled += step * (1 - std::min(speed.execute, speed.preload));
         } else {
             step = executing != nullptr ? *execute_left_ : *preload_left_;
             (executing != nullptr ? timeline_.execute_only : timeline_.preload_only) += step;

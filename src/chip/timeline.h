@@ -52,6 +52,7 @@ struct Timeline {
     double hbm_busy = 0;
     double link_busy = 0;
     double overlapped = 0;  ///< a preload and an execute run
+    double stalled = 0;     ///< of it: what a full link takes from the one that it slows down more
     double execute_only = 0;
     double preload_only = 0;
     int64_t sram_peak = 0;

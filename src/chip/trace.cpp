@@ -190,8 +190,8 @@ std::string chrome_trace_text(const Network& network, const DeviceProgram& progr
     label(kPrograms, "preloads and executes");
     label(kCores, "cores");
     label(kLinks, "links");
-    for (size_t i = 0; i < program.operators.size(); ++i) {
-        const std::string& name = program.operators[i].name;
+    for (size_t i = 0; i < program.size(); ++i) {
+        const std::string& name = program.at(i).name;
         add(kPrograms, 0, fmt::format("preload {} {}", i, valid_utf8(name)), simulation.preloads[i].begin,
             simulation.preloads[i].end);
         add(kPrograms, 1, fmt::format("execute {} {}", i, valid_utf8(name)), simulation.executes[i].begin,

@@ -28,6 +28,7 @@ constexpr int64_t kMostPointWorkers = 1024;
 struct ChipExploreArguments {
     std::string space;
     std::string out;
+    std::string plots;
     int64_t workers = 1;
 };
 
@@ -85,9 +86,26 @@ private:
     size_t known_ = 0;
 };
 
+/// Every plot of the space, by what has been planned so far.
+void write_plots(const partition::ExploreSpace& space, const std::string& table,
+                 const std::filesystem::path& folder) {
+    for (const partition::PlotSpec& plot : space.plots)
+        write_file((folder / (plot.name + ".svg")).string(),
+                   plot::draw(partition::charts_of(plot, table, space.folder.string()), plot.title));
+}
+
 int run_chip_explore(const ChipExploreArguments& arguments) {
     if (!arguments.out.empty()) check_output(arguments.out);
     const partition::ExploreSpace space = partition::read_explore_space(arguments.space);
+    if (!arguments.plots.empty()) {
+        if (space.plots.empty())
+            throw Error(arguments.space, "plots", "is missing, so there is nothing to draw",
+                        "add a table [[plots]], or leave out --plots", ErrorKind::kUsage);
+        std::filesystem::create_directories(arguments.plots);
+        // Columns that do not exist show before the hours of planning.
+        for (const partition::PlotSpec& plot : space.plots)
+            (void)partition::charts_of(plot, space.header(), arguments.space);
+    }
     ExploreTable table(space, arguments.out);
     if (table.known() > 0)
         fmt::print(stderr, "{} of {} points are there already\n", table.known(), space.points());
@@ -121,6 +139,7 @@ int run_chip_explore(const ChipExploreArguments& arguments) {
     for (std::thread& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);
     if (arguments.out.empty()) fmt::print("{}", table.text());
+    if (!arguments.plots.empty()) write_plots(space, table.text(), arguments.plots);
     return interrupt.interrupted() ? kInterruptedExitCode : 0;
 }
 
@@ -133,6 +152,9 @@ Job declare_chip_explore(CLI::App& app, const Environment&) {
                    "writes the table there, point by point; a run goes on where an earlier one was stopped")
         ->check(not_empty())
         ->type_name("FILE");
+    app.add_option("--plots", arguments->plots, "draws the plots of the space there, as SVG files")
+        ->check(not_empty())
+        ->type_name("FOLDER");
     app.add_option("--workers", arguments->workers, "points that are planned at a time")
         ->check(whole_number(1, kMostPointWorkers))
         ->type_name("N");
@@ -143,9 +165,9 @@ Job declare_chip_explore(CLI::App& app, const Environment&) {
 
 Verb chip_explore_part() {
     return {.name = "explore",
-            .help = "plan models on many variations of a chip, as a table (CSV)",
+            .help = "plan models on many variations of a chip, as a table (CSV) and plots (SVG)",
             .examples = {"tessera chip explore docs/chip_space.toml",
-                         "tessera chip explore space.toml --out table.csv --workers 2"},
+                         "tessera chip explore space.toml --out table.csv --plots pictures --workers 2"},
             .declare = declare_chip_explore};
 }
 

@@ -3,12 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "chip/simulation.h"
 #include "chip/timeline.h"
 #include "cli/chip.h"
 #include "cli/chip_plan_report.h"
 #include "cli/chip_workload.h"
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
+#include "partition/cost_accuracy.h"
 #include "partition/device_plan.h"
 #include "partition/tables_json.h"
 #include "support/atomic_file.h"
@@ -24,7 +26,9 @@ struct ChipPlanArguments {
     std::string design = "search";
     std::string tables;
     std::string program;
+    std::string accuracy;
     bool compares = false;
+    bool simulates = false;
     bool as_json = false;
 };
 
@@ -41,9 +45,21 @@ PlannedDesign planned(const chip::ScheduleProblem& problem, chip::Design design,
     return result;
 }
 
+/// The step packet by packet.
+double simulated_total(const ChipWorkload& workload, const chip::Schedule& schedule) {
+    const chip::DeviceProgram program =
+        partition::device_program(workload.tables, schedule, workload.chip, workload.workload.name, SIZE_MAX);
+    const chip::Network network(workload.chip.chip);
+    return chip::simulate(workload.chip.chip, network, program, workload.workload.name,
+                          chip::Recording::kSpans)
+        .executes.back()
+        .end;
+}
+
 int run_chip_plan(const ChipPlanArguments& arguments) {
     if (!arguments.tables.empty()) check_output(arguments.tables);
     if (!arguments.program.empty()) check_output(arguments.program);
+    if (!arguments.accuracy.empty()) check_output(arguments.accuracy);
     const auto design = chip::design_of(arguments.design);
     if (!design || *design == chip::Design::kIdeal)
         throw Error("", "--design",
@@ -66,7 +82,9 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
                   .chosen = planned(problem, *design, searched, must_stop),
                   .bound = searched.bound,
                   .ideal = chip::ideal_total(problem),
-                  .compared = {}};
+                  .compared = {},
+                  .simulated = std::nullopt,
+                  .measured = {}};
     if (!plan.chosen.schedule)
         throw Error(arguments.workload.model, arguments.design, "finds no valid schedule on this chip",
                     "take another design: `search` always finds one");
@@ -80,6 +98,14 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
                                           partition::device_program(workload.tables, *plan.chosen.schedule,
                                                                     workload.chip, workload.workload.name),
                                           workload.chip.chip));
+    if (arguments.simulates) plan.simulated = simulated_total(workload, *plan.chosen.schedule);
+    if (!arguments.accuracy.empty()) {
+        plan.measured = partition::measure_rows(workload.tables, *plan.chosen.schedule, workload.chip);
+        write_file(arguments.accuracy,
+                   plot::draw(partition::accuracy_charts(plan.measured),
+                              fmt::format("Costs of {} on {}, each operator alone", workload.workload.name,
+                                          workload.chip.chip.name)));
+    }
     if (arguments.as_json)
         fmt::print("{}\n", chip_plan_json(plan).dump());
     else
@@ -103,6 +129,11 @@ Job declare_chip_plan(CLI::App& app, const Environment&) {
                    "writes the plan as a device program for `tessera chip simulate` (small chips)")
         ->check(not_empty())
         ->type_name("FILE");
+    app.add_flag("--simulate", arguments->simulates, "runs the plan in the simulator, packet by packet");
+    app.add_option("--accuracy", arguments->accuracy,
+                   "runs every operator alone in the simulator, and draws its costs against that (SVG)")
+        ->check(not_empty())
+        ->type_name("FILE");
     app.add_flag("--json", arguments->as_json, "the plan as JSON: operators, their rows, order and slots");
     return [arguments] { return run_chip_plan(*arguments); };
 }
@@ -112,9 +143,10 @@ Job declare_chip_plan(CLI::App& app, const Environment&) {
 Verb chip_plan_part() {
     return {
         .name = "plan",
-        .help = "plan a decode step, or a graph, on a described chip: tiles, preloads, schedule, bound",
+        .help = "plan a step of a model, or a graph, on a described chip: tiles, preloads, schedule, bound",
         .examples = {"tessera chip plan config.json --chip machines/chips/ipu-pod4-hbm.toml",
                      "tessera chip plan config.json --chip mine.toml --batch 16 --sequence 4096 --compare",
+                     "tessera chip plan config.json --chip mine.toml --phase prefill --batch 1 --simulate",
                      "tessera chip plan block.ir --chip mine.toml --set T=32 --json",
                      "tessera chip plan models/tessera-tiny --chip machines/chips/small-16.toml --batch 4 "
                      "--sequence 64 --program p.json"},

@@ -172,6 +172,36 @@ void print_designs(const ChipPlan& plan) {
     }
 }
 
+nlohmann::ordered_json accuracy_json(const std::vector<partition::MeasuredRow>& rows) {
+    nlohmann::ordered_json operators = nlohmann::ordered_json::array();
+    for (const partition::MeasuredRow& row : rows)
+        operators.push_back({{"name", valid_utf8(row.name)},
+                             {"execute", row.execute},
+                             {"simulated_execute", row.simulated_execute},
+                             {"preload", row.preload},
+                             {"simulated_preload", row.simulated_preload}});
+    const auto numbers = [](const partition::Agreement& agreement) -> nlohmann::ordered_json {
+        return {{"median_error", agreement.median_error}, {"correlation", agreement.correlation}};
+    };
+    return {{"executes", numbers(partition::execute_agreement(rows))},
+            {"preloads", numbers(partition::preload_agreement(rows))},
+            {"operators", std::move(operators)}};
+}
+
+void print_simulated(const ChipPlan& plan) {
+    if (plan.simulated)
+        fmt::print("simulated   {:.0f} cycles, {:+.1f} %\n", *plan.simulated,
+                   100 * (*plan.simulated - plan.chosen.total) / plan.chosen.total);
+    if (plan.measured.empty()) return;
+    const auto text = [](const partition::Agreement& agreement) {
+        return fmt::format("off by {:.1f} % in the median, correlation {:.3f}", 100 * agreement.median_error,
+                           agreement.correlation);
+    };
+    fmt::print("accuracy    {} operators alone: executes {}; preloads {}\n", plan.measured.size(),
+               text(partition::execute_agreement(plan.measured)),
+               text(partition::preload_agreement(plan.measured)));
+}
+
 }  // namespace
 
 nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
@@ -199,6 +229,8 @@ nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
                                    {"sram_peak", timeline.sram_peak},
                                    {"sram_bytes", problem.sram_bytes}};
     if (const auto joules = energy_of_step(plan)) json["joules"] = *joules;
+    if (plan.simulated) json["simulated"] = *plan.simulated;
+    if (!plan.measured.empty()) json["accuracy"] = accuracy_json(plan.measured);
     for (const PlannedDesign& each : plan.compared)
         json["designs"][std::string(name(each.design))] =
             each.total > 0 ? nlohmann::ordered_json(each.total) : nlohmann::ordered_json();
@@ -236,6 +268,7 @@ void print_chip_plan(const ChipPlan& plan) {
                static_cast<double>(plan.tables.hbm_bytes) / 1e6,
                static_cast<double>(plan.tables.stored_bytes) / 1e6);
     if (const auto joules = energy_of_step(plan)) fmt::print("energy      {:.4g} J\n", *joules);
+    print_simulated(plan);
     print_designs(plan);
     print_operators(plan, timeline);
 }

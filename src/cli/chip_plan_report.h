@@ -8,6 +8,7 @@
 #include "chip/designs.h"
 #include "chip/plan_schedule.h"
 #include "partition/chip_tables.h"
+#include "partition/cost_accuracy.h"
 
 namespace tessera::cli {
 
@@ -27,6 +28,8 @@ struct ChipPlan {
     double bound = 0;
     double ideal = 0;
     std::vector<PlannedDesign> compared;
+    std::optional<double> simulated;               ///< cycles of the plan, packet by packet
+    std::vector<partition::MeasuredRow> measured;  ///< operators alone, if that was asked for
 };
 
 nlohmann::ordered_json chip_plan_json(const ChipPlan& plan);

@@ -61,12 +61,12 @@ nlohmann::ordered_json simulation_json(const chip::Chip& chip, const chip::Devic
                                        const chip::Simulation& simulation,
                                        const chip::SimulationTotals& totals) {
     nlohmann::ordered_json operators = nlohmann::ordered_json::array();
-    for (size_t i = 0; i < program.operators.size(); ++i)
-        operators.push_back({{"name", valid_utf8(program.operators[i].name)},
+    for (size_t i = 0; i < program.size(); ++i)
+        operators.push_back({{"name", valid_utf8(program.at(i).name)},
                              {"preload", {simulation.preloads[i].begin, simulation.preloads[i].end}},
                              {"execute", {simulation.executes[i].begin, simulation.executes[i].end}},
-                             {"hbm_bound", hbm_bound(chip, program.operators[i])},
-                             {"compute_bound", compute_bound(chip, program.operators[i])}});
+                             {"hbm_bound", hbm_bound(chip, program.at(i))},
+                             {"compute_bound", compute_bound(chip, program.at(i))}});
     return {{"total", totals.total},
             {"seconds", totals.total / chip.clock_hz},
             {"overlapped", totals.overlapped},
@@ -98,15 +98,15 @@ void print_simulation(const chip::Chip& chip, const chip::DeviceProgram& program
                *std::max_element(totals.sram_peak.begin(), totals.sram_peak.end()), chip.sram_bytes);
     fmt::print("\n{:>12}  {:>21}  {:>12}  {:>21}  operator\n", "HBM bound", "preload", "tile bound",
                "execute");
-    for (size_t i = 0; i < std::min(program.operators.size(), kShownOperators); ++i) {
+    for (size_t i = 0; i < std::min(program.size(), kShownOperators); ++i) {
         const chip::Span &preload = simulation.preloads[i], &execute = simulation.executes[i];
         fmt::print("{:>12.1f}  {:>10.1f} {:>10.1f}  {:>12.1f}  {:>10.1f} {:>10.1f}  {} {}\n",
-                   hbm_bound(chip, program.operators[i]), preload.begin, preload.end,
-                   compute_bound(chip, program.operators[i]), execute.begin, execute.end, i,
-                   printable(program.operators[i].name));
+                   hbm_bound(chip, program.at(i)), preload.begin, preload.end,
+                   compute_bound(chip, program.at(i)), execute.begin, execute.end, i,
+                   printable(program.at(i).name));
     }
-    if (program.operators.size() > kShownOperators)
-        fmt::print("... {} more; --json lists all\n", program.operators.size() - kShownOperators);
+    if (program.size() > kShownOperators)
+        fmt::print("... {} more; --json lists all\n", program.size() - kShownOperators);
 }
 
 /// The chip as JSON; a description in TOML says the same and more.

@@ -8,8 +8,10 @@
 #include "cli/named_values.h"
 #include "cli/number_checks.h"
 #include "ir/graph.h"
+#include "partition/model_workload.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
+#include "support/printable.h"
 
 namespace tessera::cli {
 namespace {
@@ -19,18 +21,27 @@ constexpr double kSmallGap = 1e-3;
 /// A few seconds for a model of 80 layers.
 constexpr size_t kBoundWork = 1'000'000;
 
+partition::Phase stated_phase(const std::string& text) {
+    if (const auto phase = partition::phase_of(text)) return *phase;
+    throw Error("", "--phase", fmt::format("is {}, expected decode, prefill or training", printable(text)),
+                {}, ErrorKind::kUsage);
+}
+
 partition::Workload workload_of(const ChipWorkloadArguments& arguments) {
     if (!arguments.model.ends_with(".ir")) {
         if (!arguments.symbols.empty())
             throw Error("", "--set", "is for graphs (.ir): a model has --batch and --sequence", {},
                         ErrorKind::kUsage);
-        partition::DecodeShape shape;
+        partition::StepShape shape{.sequence = arguments.sequence};
         shape.batch = arguments.batch.value_or(shape.batch);
-        shape.sequence = arguments.sequence.value_or(shape.sequence);
-        return partition::decode_workload(arguments.model, shape);
+        if (arguments.phase) shape.phase = stated_phase(*arguments.phase);
+        return partition::model_workload(arguments.model, shape);
     }
-    if (arguments.batch || arguments.sequence)
-        throw Error("", arguments.batch ? "--batch" : "--sequence",
+    if (arguments.batch || arguments.sequence || arguments.phase)
+        throw Error("",
+                    arguments.batch      ? "--batch"
+                    : arguments.sequence ? "--sequence"
+                                         : "--phase",
                     "is for models: a graph (.ir) has symbols, and --set gives them values", {},
                     ErrorKind::kUsage);
     const Graph graph = parse_graph(MappedFile::open(arguments.model).text(), arguments.model);
@@ -49,7 +60,11 @@ void add_chip_workload(CLI::App& app, ChipWorkloadArguments& arguments) {
         ->required()
         ->check(not_empty())
         ->type_name("FILE");
-    app.add_option("--batch", arguments.batch, "sequences that decode a token each; 32")
+    app.add_option("--phase", arguments.phase,
+                   "of a decoder: decode, prefill, or training, the forward pass of it; decode")
+        ->check(not_empty())
+        ->type_name("NAME");
+    app.add_option("--batch", arguments.batch, "sequences, or images; 32")
         ->check(positive_count())
         ->type_name("N");
     app.add_option("--sequence", arguments.sequence, "positions of each sequence, a multiple of 16; 2048")

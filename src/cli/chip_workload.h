@@ -21,6 +21,7 @@ struct ChipWorkloadArguments {
     std::string model;
     std::string chip;
     std::optional<int64_t> batch, sequence;
+    std::optional<std::string> phase;
     std::vector<std::string> symbols;
     int64_t work = 80'000'000;  ///< some five seconds on a core of 2020
     uint64_t seed = 0;

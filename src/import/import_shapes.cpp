@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "import/decoder.h"
+#include "import/diffusion_transformer.h"
 #include "import/hf/config.h"
 #include "import/policy.h"
 #include "support/error.h"
@@ -23,12 +24,46 @@ ops::WeightFormat stated_format(const std::string& type, Findings& findings) {
     return ops::WeightFormat::kBF16;
 }
 
-}  // namespace
-
-ImportedShapes import_shapes(const fs::path& path, const StepLimits& limits) {
-    const fs::path file = fs::is_directory(path) ? path / "config.json" : path;
+fs::path config_at(const fs::path& path) {
+    fs::path file = fs::is_directory(path) ? path / "config.json" : path;
     if (!fs::exists(file))
         throw Error(file.string(), "", "does not exist", "expected a HuggingFace config.json");
+    return file;
+}
+
+/// That of the file, or of the folder of a config.json.
+std::string planned_name(const fs::path& file) {
+    return file.stem() == "config" ? fs::absolute(file).parent_path().filename().string()
+                                   : file.stem().string();
+}
+
+void refuse_findings(const fs::path& file, const Findings& findings) {
+    if (findings.unsupported.empty()) return;
+    throw Error(file.string(), "",
+                fmt::format("cannot be planned:\n  - {}", fmt::join(findings.unsupported, "\n  - ")));
+}
+
+}  // namespace
+
+bool is_diffusion_model(const fs::path& path) {
+    return is_diffusion_config(config_at(path));
+}
+
+ImportedShapes import_diffusion_shapes(const fs::path& path, int64_t images) {
+    const fs::path file = config_at(path);
+    Findings findings;
+    const DiffusionConfig config = read_diffusion_config(file, findings);
+    const ElementType type = *ops::element_of(stated_format(config.stated_type, findings));
+    refuse_findings(file, findings);
+    return {.graph = build_diffusion_transformer(planned_name(file),
+                                                 {.config = config, .images = images, .weight = type}),
+            .type = std::string(tessera::name(type)),
+            .max_positions = config.patches(),
+            .warnings = findings.warnings};
+}
+
+ImportedShapes import_shapes(const fs::path& path, const StepLimits& limits) {
+    const fs::path file = config_at(path);
     Findings findings;
     const std::optional<DecoderConfig> config = read_hf_config(file.string(), findings);
     const ops::WeightFormat format = stated_format(config ? config->stated_type : "", findings);
@@ -37,23 +72,22 @@ ImportedShapes import_shapes(const fs::path& path, const StepLimits& limits) {
     if (config && config->size.experts > 0)
         findings.unsupported.push_back(
             "a mixture of experts: which of them a token needs is not known before");
-    if (!findings.unsupported.empty())
-        throw Error(file.string(), "",
-                    fmt::format("cannot be planned:\n  - {}", fmt::join(findings.unsupported, "\n  - ")));
+    refuse_findings(file, findings);
 
-    DecoderSpec spec{.name = file.stem() == "config" ? fs::absolute(file).parent_path().filename().string()
-                                                     : file.stem().string(),
+    DecoderSpec spec{.name = planned_name(file),
                      .size = config->size,
                      .epsilon = config->epsilon,
                      .rope_form = config->rope_form,
                      .is_tied = config->is_tied.value_or(false),
                      .names = config->names,
                      .embedding = format,
+                     .positions = format,
                      .final_norm = format,
                      .head = format,
                      .form = config->form,
                      .policy = Policy::kDefault,
                      .cache = cache_type(Policy::kDefault, std::span(&format, 1))};
+    if (config->form.norm == NormForm::kLayer) spec.final_norm_bias = format;
     LayerFormats layer{};
     for (size_t i = 0; i < kLayerTensors; ++i)
         if (config->tensors[i] == Presence::kAlways) layer[i] = format;

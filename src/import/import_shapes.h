@@ -22,4 +22,11 @@ struct ImportedShapes {
 /// folder with one. @throws Error naming everything that is not supported, at once.
 ImportedShapes import_shapes(const std::filesystem::path& path, const StepLimits& limits);
 
+/// Whether the config.json at `path`, as above, is of a diffusion transformer.
+bool is_diffusion_model(const std::filesystem::path& path);
+
+/// The graph of one denoising step of a diffusion transformer (import/diffusion_transformer.h) for so many
+/// images, whose rows are `max_positions` patches of each. @throws Error as above
+ImportedShapes import_diffusion_shapes(const std::filesystem::path& path, int64_t images);
+
 }  // namespace tessera::import

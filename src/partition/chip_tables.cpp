@@ -142,9 +142,12 @@ ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& ch
         tables.problem.operators.push_back(std::move(table.rows));
         tables.operators.push_back(std::move(table.planned));
     }
+    std::vector<double> flops;
+    for (const WorkOperator& op : workload.operators) flops.push_back(product_flops(op.bound));
     for (const size_t o : workload.sequence) {
         tables.hbm_bytes += tables.operators[o].hbm_bytes;
         tables.stored_bytes += tables.operators[o].stored_bytes;
+        tables.product_flops += flops[o];
     }
     return tables;
 }

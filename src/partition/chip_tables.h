@@ -43,6 +43,7 @@ struct ChipTables {
     int64_t carried_bytes = 0;  ///< of each core's SRAM, for values that wait; not in problem.sram_bytes
     int64_t hbm_bytes = 0;      ///< that a chip reads in a step
     int64_t stored_bytes = 0;
+    double product_flops = 0;  ///< of the step, on all chips together
 };
 
 /// The problem of scheduling a workload on a chip: for every operator its partition plans, as a front of time

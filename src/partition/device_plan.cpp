@@ -154,10 +154,14 @@ private:
                 add(TransferKind::kDistribute, tiles_[(k + 1) % tiles_.size()].core, {tiles_[k].core}, bytes);
             return;
         }
-        const int64_t own = tile_count(bytes, static_cast<int64_t>(group.size()));
+        // Each of the first ones has an even part of whole elements.
+        const int64_t holders =
+            std::min(static_cast<int64_t>(group.size()), footprints_.elements(tensor, plan_.sizes));
         std::vector<int32_t> all;
         for (size_t j = 0; j < group.size(); ++j) all.push_back(core(group, j));
-        for (size_t j = 0; j < group.size(); ++j) add(TransferKind::kDistribute, core(group, j), all, own);
+        for (int64_t j = 0; j < holders; ++j)
+            add(TransferKind::kDistribute, core(group, static_cast<size_t>(j)), all,
+                tile_count(bytes, holders));
     }
 
     void rotate(size_t tensor, const std::vector<size_t>& group) {
@@ -207,12 +211,14 @@ private:
         for (const auto& [key, group] : sums) {
             const auto adders = static_cast<int64_t>(group.size());
             if (adders == 1) continue;
-            for (size_t a = 0; a < group.size(); ++a) {
+            // Each element is added on one core, so there are no more of these than elements.
+            const int64_t shares = std::min(adders, elements), added = tile_count(elements, shares);
+            for (size_t a = 0; a < static_cast<size_t>(shares); ++a) {
                 for (size_t b = 1; b < group.size(); ++b)
-                    add(TransferKind::kReduce, core(group, a), {core(group, (a + b) % group.size())},
-                        tile_count(bytes, adders), plan_.steps - 1);
-                made_.tiles.push_back({plan_.steps, core(group, a), vector,
-                                       std::max<int64_t>(1, elements * (adders - 1) / adders)});
+                    add(TransferKind::kReduce, core(group, (a + b) % group.size()), {core(group, a)},
+                        tile_count(bytes, shares), plan_.steps - 1);
+                made_.tiles.push_back(
+                    {plan_.steps, core(group, a), vector, std::max<int64_t>(1, added * (adders - 1))});
             }
         }
     }
@@ -247,24 +253,26 @@ chip::DeviceProgram device_program(const ChipTables& tables, const chip::Schedul
                                    const chip::ChipDescription& chip, const std::string& name,
                                    size_t most_parts) {
     const chip::ScheduleProblem& problem = tables.problem;
-    chip::DeviceProgram program{.name = name, .operators = {}, .entries = {}};
-    std::map<std::pair<size_t, size_t>, chip::ProgramOperator> known;
+    chip::DeviceProgram program{.name = name, .operators = {}, .entries = {}, .sequence = {}};
+    std::map<std::pair<size_t, size_t>, size_t> known;  // operator and row, and its place in the program
+    std::vector<size_t> parts_of_operator;
     size_t parts = 0;
     for (size_t i = 0; i < problem.size(); ++i) {
         const size_t o = problem.sequence[i], row = schedule.rows[i];
-        auto found = known.find({o, row});
-        if (found == known.end()) {
+        const auto [found, is_new] = known.emplace(std::pair(o, row), program.operators.size());
+        if (is_new) {
             OperatorProgram made(tables.operators[o], problem.operators[o].rows[row],
                                  tables.operators[o].rows[row], chip);
-            found = known.emplace(std::pair(o, row), made.make()).first;
-            found->second.name = problem.operators[o].name;
+            program.operators.push_back(made.make());
+            program.operators.back().name = problem.operators[o].name;
+            parts_of_operator.push_back(parts_in(program.operators.back()));
         }
-        parts += parts_in(found->second);
+        program.sequence.push_back(found->second);
+        parts += parts_of_operator[found->second];
         if (parts > most_parts)
             throw Error("", problem.at(i).name,
                         fmt::format("makes more than {} transfers and tiles of the program", most_parts),
                         "take a smaller chip, or a graph of a few operators");
-        program.operators.push_back(found->second);
     }
     size_t next = 0;
     for (size_t i = 0; i < problem.size(); ++i) {

@@ -23,7 +23,8 @@ nlohmann::ordered_json transfer_json(const chip::Transfer& transfer, chip::Trans
 
 std::string device_program_json(const chip::DeviceProgram& program, const chip::Chip& chip) {
     nlohmann::ordered_json operators = nlohmann::ordered_json::array(), entries = operators;
-    for (const chip::ProgramOperator& op : program.operators) {
+    for (size_t i = 0; i < program.size(); ++i) {
+        const chip::ProgramOperator& op = program.at(i);
         nlohmann::ordered_json json = {{"name", op.name}};
         for (const chip::TransferKind kind : chip::kTransferKinds)
             for (const chip::Transfer& transfer : op.of(kind))

@@ -15,13 +15,12 @@
 namespace tessera::partition {
 namespace {
 
-using machine::TomlFields;
-
-constexpr size_t kMostPoints = 100'000;
-constexpr int64_t kMostWork = int64_t{1} << 40;
 /// Below it the search takes longer than a bound that is better is worth.
 constexpr double kSmallGapOfPoint = 1e-3;
 constexpr size_t kBoundWorkOfPoint = 1'000'000;
+constexpr const char* kFound =
+    "design,cycles,ms,bound,ideal,preload_ms,execute_ms,overlapped_ms,stalled_ms,hbm_busy,link_busy,tflops,"
+    "problem\n";
 
 std::string joined_path(const std::vector<std::string>& path) {
     return fmt::format("{}", fmt::join(path, "."));
@@ -50,49 +49,10 @@ std::string text_of(const toml::node& node) {
     return text.str();
 }
 
-[[noreturn]] void refuse_sweep(uint32_t line, const std::string& where, const std::vector<std::string>& path,
-                               const std::string& problem, const std::string& advice = {}) {
-    throw Error(fmt::format("{}:{}", where, line), "sweep." + joined_path(path), problem, advice);
-}
-
-/// Adds the fields below a table of `sweep`.
-void add_swept(const toml::table& table, const std::vector<std::string>& path, const std::string& where,
-               std::vector<SweptField>& swept) {
-    for (const auto& [key, node] : table) {
-        std::vector<std::string> own = path;
-        own.emplace_back(key.str());
-        if (const toml::table* inner = node.as_table()) {
-            add_swept(*inner, own, where, swept);
-        } else if (const toml::array* values = node.as_array(); values != nullptr && !values->empty()) {
-            swept.push_back({std::move(own), *values, node.source().begin.line});
-        } else {
-            refuse_sweep(node.source().begin.line, where, own, "must be a list of values that is not empty");
-        }
-    }
-}
-
-/// Sets a field, in an array of tables in each of them. @return whether there is such a field
-bool set_field(toml::node& node, const std::vector<std::string>& path, size_t depth,
-               const toml::node& value) {
-    if (toml::array* array = node.as_array()) {
-        bool is_set = !array->empty();
-        for (toml::node& each : *array) is_set = set_field(each, path, depth, value) && is_set;
-        return is_set;
-    }
-    toml::table* table = node.as_table();
-    if (table == nullptr) return false;
-    toml::node* next = table->get(path[depth]);
-    if (next == nullptr) return false;
-    if (depth + 1 < path.size()) return set_field(*next, path, depth + 1, value);
-    if (next->is_table() || next->is_array_of_tables()) return false;
-    value.visit([&](const auto& concrete) { table->insert_or_assign(path[depth], concrete); });
-    return true;
-}
-
-/// The place of a point along each dimension: model, batch, sequence, swept fields.
+/// The place of a point along each dimension.
 struct PointPlace {
-    size_t model, batch, sequence;
-    std::vector<size_t> values;
+    size_t chip, model, phase, batch, sequence, variant;
+    std::vector<size_t> values;  ///< of swept fields
 };
 
 PointPlace place_of(const ExploreSpace& space, size_t point) {
@@ -101,102 +61,85 @@ PointPlace place_of(const ExploreSpace& space, size_t point) {
         point /= count;
         return own;
     };
-    PointPlace place;
+    PointPlace place{};
     place.values.resize(space.swept.size());
     for (size_t k = space.swept.size(); k-- > 0;) place.values[k] = take(space.swept[k].values.size());
+    place.variant = take(std::max<size_t>(1, space.variants.size()));
     place.sequence = take(space.sequences.size());
     place.batch = take(space.batches.size());
+    place.phase = take(space.phases.size());
     place.model = take(space.models.size());
+    place.chip = take(space.chips.size());
     return place;
 }
 
+chip::ChipDescription chip_of(const ExploreSpace& space, const PointPlace& place) {
+    const ExploredChip& explored = space.chips[place.chip];
+    toml::table changed = explored.description;
+    if (!space.variants.empty())
+        for (const SweptField& field : space.variants[place.variant].fields)
+            set_chip_field(changed, field, 0);
+    for (size_t k = 0; k < space.swept.size(); ++k) set_chip_field(changed, space.swept[k], place.values[k]);
+    return chip::read_chip_table(changed, explored.file);
+}
+
+/// What was found at a point, for any design.
+struct PointFound {
+    const ChipTables& tables;
+    const chip::PlanResult& searched;
+    double ideal;
+
+    double seconds(double cycles) const { return cycles / tables.problem.clock_hz; }
+    double tflops(double total) const { return tables.product_flops / seconds(total) / 1e12; }
+};
+
+std::string ideal_cells(const PointFound& found) {
+    double hbm = 0;
+    for (size_t i = 0; i < found.tables.problem.size(); ++i)
+        hbm += found.tables.problem.at(i).rows.front().hbm;
+    return fmt::format("{0},{1:.1f},{2:.6g},{3:.1f},{1:.1f},,,,,{4:.4f},,{5:.4g},\n",
+                       name(chip::Design::kIdeal), found.ideal, 1e3 * found.seconds(found.ideal),
+                       found.searched.bound, hbm / found.ideal, found.tflops(found.ideal));
+}
+
 /// The time of one design at a point.
-std::string found_cells(const ChipTables& tables, const chip::PlanResult& searched, chip::Design design,
+std::string found_cells(const PointFound& found, chip::Design design,
                         const std::function<bool()>& must_stop) {
-    const chip::ScheduleProblem& problem = tables.problem;
-    const double ideal = chip::ideal_total(problem);
-    if (design == chip::Design::kIdeal)
-        return fmt::format("{},{:.1f},{:.6g},{:.1f},{:.1f},,,,\n", name(design), ideal,
-                           1e3 * ideal / problem.clock_hz, searched.bound, ideal);
+    if (design == chip::Design::kIdeal) return ideal_cells(found);
+    const chip::ScheduleProblem& problem = found.tables.problem;
     const auto schedule = design == chip::Design::kSearch
-                              ? std::optional(searched.schedule)
+                              ? std::optional(found.searched.schedule)
                               : chip::schedule_by_design(problem, design, must_stop);
     if (!schedule)
-        return fmt::format("{},,,{:.1f},{:.1f},,,,finds no schedule\n", name(design), searched.bound, ideal);
+        return fmt::format("{},,,{:.1f},{:.1f},,,,,,,,finds no schedule\n", name(design),
+                           found.searched.bound, found.ideal);
     const chip::Timeline timeline = chip::run_schedule(problem, *schedule);
-    return fmt::format("{},{:.1f},{:.6g},{:.1f},{:.1f},{:.4f},{:.4f},{:.4f},\n", name(design), timeline.total,
-                       1e3 * timeline.total / problem.clock_hz, searched.bound, ideal,
-                       timeline.overlapped / timeline.total, timeline.hbm_busy / timeline.total,
-                       timeline.link_busy / timeline.total);
+    const auto ms = [&](double cycles) { return fmt::format("{:.6g}", 1e3 * found.seconds(cycles)); };
+    return fmt::format("{},{:.1f},{},{:.1f},{:.1f},{},{},{},{},{:.4f},{:.4f},{:.4g},\n", name(design),
+                       timeline.total, ms(timeline.total), found.searched.bound, found.ideal,
+                       ms(timeline.preload_only), ms(timeline.execute_only),
+                       ms(timeline.overlapped - timeline.stalled), ms(timeline.stalled),
+                       timeline.hbm_busy / timeline.total, timeline.link_busy / timeline.total,
+                       found.tflops(timeline.total));
 }
 
 }  // namespace
 
-size_t ExploreSpace::points() const {
-    size_t count = models.size() * batches.size() * sequences.size();
-    for (const SweptField& field : swept) count = std::min(count * field.values.size(), kMostPoints + 1);
-    return count;
-}
-
 std::string ExploreSpace::header() const {
-    std::string text = "model,batch,sequence,";
+    std::string text = "chip,model,phase,batch,sequence,";
+    if (!variants.empty()) text += "variant,";
     for (const SweptField& field : swept) text += cell(joined_path(field.path)) + ",";
-    return text + "design,cycles,ms,bound,ideal,overlapped,hbm_busy,link_busy,problem\n";
-}
-
-ExploreSpace parse_explore_space(std::string_view toml, const std::string& where) {
-    const machine::TomlDocument document(toml, where);
-    TomlFields file = document.fields();
-    ExploreSpace space;
-    space.folder = std::filesystem::path(where).parent_path();
-    const std::filesystem::path chip = space.folder / file.text("chip");
-    space.chip_file = chip.string();
-    space.models = file.texts("models");
-    if (space.models.empty()) file.refuse("models", "is empty, expected config.json files");
-    space.batches = file.has("batch") ? file.integers("batch", 1, 65'536) : std::vector<int64_t>{32};
-    space.sequences =
-        file.has("sequence") ? file.integers("sequence", 16, 1 << 20) : std::vector<int64_t>{2048};
-    if (space.batches.empty()) file.refuse("batch", "is empty, expected numbers");
-    if (space.sequences.empty()) file.refuse("sequence", "is empty, expected numbers");
-    space.work = file.has("work") ? file.integer("work", 0, kMostWork) : 10'000'000;
-    for (const std::string& text :
-         file.has("designs") ? file.texts("designs") : std::vector<std::string>{"search"}) {
-        const auto design = chip::design_of(text);
-        if (!design)
-            file.refuse(
-                "designs",
-                fmt::format("holds {}, expected basic, static, elk-dyn, elk-full, search or ideal", text));
-        space.designs.push_back(*design);
-    }
-    if (space.designs.empty()) file.refuse("designs", "is empty, expected names");
-    if (file.has("sweep")) {
-        (void)file.table("sweep");
-        add_swept(*document.table().get_as<toml::table>("sweep"), {}, where, space.swept);
-    }
-    file.finish();
-    if (space.points() > kMostPoints)
-        file.refuse("models", fmt::format("and the lists make more than {} points", kMostPoints));
-
-    const machine::TomlDocument description(machine::read_toml_text(chip, "chip"), space.chip_file);
-    space.chip = description.table();
-    (void)chip::read_chip_table(space.chip, space.chip_file);
-    for (const SweptField& field : space.swept) {
-        toml::table changed = space.chip;
-        if (!set_field(changed, field.path, 0, field.values[0]))
-            refuse_sweep(field.line, where, field.path, fmt::format("is no field of {}", space.chip_file),
-                         "a field that is left out there has to be added first");
-    }
-    return space;
-}
-
-ExploreSpace read_explore_space(const std::filesystem::path& path) {
-    return parse_explore_space(machine::read_toml_text(path, "space"), path.string());
+    return text + kFound;
 }
 
 std::string point_key(const ExploreSpace& space, size_t point) {
     const PointPlace place = place_of(space, point);
-    std::string key = fmt::format("{},{},{},", cell(space.models[place.model]), space.batches[place.batch],
-                                  space.sequences[place.sequence]);
+    const auto& phase = space.phases[place.phase];
+    const auto& sequence = space.sequences[place.sequence];
+    std::string key = fmt::format("{},{},{},{},{},", cell(space.chips[place.chip].name),
+                                  cell(space.models[place.model]), phase ? name(*phase) : "",
+                                  space.batches[place.batch], sequence ? std::to_string(*sequence) : "");
+    if (!space.variants.empty()) key += cell(space.variants[place.variant].name) + ",";
     for (size_t k = 0; k < space.swept.size(); ++k)
         key += cell(text_of(space.swept[k].values[place.values[k]])) + ",";
     return key;
@@ -207,14 +150,11 @@ std::string point_lines(const ExploreSpace& space, size_t point, const std::func
     const std::string key = point_key(space, point);
     std::string lines;
     try {
-        toml::table changed = space.chip;
-        for (size_t k = 0; k < space.swept.size(); ++k)
-            set_field(changed, space.swept[k].path, 0, space.swept[k].values[place.values[k]]);
-        const chip::ChipDescription description = chip::read_chip_table(changed, space.chip_file);
-        const Workload workload =
-            decode_workload(space.folder / space.models[place.model],
-                            {space.batches[place.batch], space.sequences[place.sequence]});
-        const ChipTables tables = chip_tables(workload, description, space.chip_file);
+        const Workload workload = model_workload(space.folder / space.models[place.model],
+                                                 {.batch = space.batches[place.batch],
+                                                  .sequence = space.sequences[place.sequence],
+                                                  .phase = space.phases[place.phase]});
+        const ChipTables tables = chip_tables(workload, chip_of(space, place), space.chips[place.chip].file);
         const bool searches = std::find(space.designs.begin(), space.designs.end(), chip::Design::kSearch) !=
                               space.designs.end();
         const chip::PlanResult searched =
@@ -222,12 +162,12 @@ std::string point_lines(const ExploreSpace& space, size_t point, const std::func
                                                  .small_gap = kSmallGapOfPoint,
                                                  .bound_work = kBoundWorkOfPoint,
                                                  .must_stop = must_stop});
-        for (const chip::Design design : space.designs)
-            lines += key + found_cells(tables, searched, design, must_stop);
+        const PointFound found{tables, searched, chip::ideal_total(tables.problem)};
+        for (const chip::Design design : space.designs) lines += key + found_cells(found, design, must_stop);
     } catch (const Error& error) {
         lines.clear();
         for (const chip::Design design : space.designs)
-            lines += fmt::format("{}{},,,,,,,,{}\n", key, name(design), cell(error.what()));
+            lines += fmt::format("{}{},,,,,,,,,,,,{}\n", key, name(design), cell(error.what()));
     }
     return lines;
 }

@@ -3,11 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "chip/designs.h"
 #include "machine/toml_document.h"
+#include "partition/explore_plots.h"
+#include "partition/model_workload.h"
 
 namespace tessera::partition {
 
@@ -18,26 +21,45 @@ struct SweptField {
     uint32_t line = 0;  ///< of the file
 };
 
+/// Values of several fields that go together, as one choice among others.
+struct ChipVariant {
+    std::string name;
+    std::vector<SweptField> fields;  ///< with one value each
+};
+
+struct ExploredChip {
+    std::string name;  ///< of the file, without folder and ending
+    std::string file;
+    toml::table description;
+};
+
 /// Chips, models and shapes to be planned: every combination (docs/chip-plan.md has the file).
 struct ExploreSpace {
-    std::string chip_file;
-    toml::table chip;
-    std::vector<std::string> models;  ///< as in the file; relative to its folder
     std::filesystem::path folder;
-    std::vector<int64_t> batches, sequences;
+    std::vector<ExploredChip> chips;
+    std::vector<std::string> models;  ///< as in the file; relative to its folder
+    /// Empty: what a model has without it.
+    std::vector<std::optional<Phase>> phases;
+    std::vector<int64_t> batches;
+    std::vector<std::optional<int64_t>> sequences;
     std::vector<chip::Design> designs;
-    int64_t work = 0;  ///< of the search, for each point
+    int64_t work = 0;                   ///< of the search, for each point
+    std::vector<ChipVariant> variants;  ///< none: the chips as they are
     std::vector<SweptField> swept;
+    std::vector<PlotSpec> plots;
 
     size_t points() const;
     /// The head of the table, with a name for each column.
     std::string header() const;
 };
 
-/// @throws Error naming a field that is missing, unknown or out of its range, or one of `sweep` that the chip
+/// @throws Error naming a field that is missing, unknown or out of its range, or one of `sweep` that a chip
 /// does not have.
 ExploreSpace parse_explore_space(std::string_view toml, const std::string& where);
 ExploreSpace read_explore_space(const std::filesystem::path& path);
+
+/// Sets a field of a chip, in an array of tables in each of them. @return whether there is such a field
+bool set_chip_field(toml::node& chip, const SweptField& field, size_t value);
 
 /// The columns of a point that tell it from others, with a comma behind each.
 std::string point_key(const ExploreSpace& space, size_t point);

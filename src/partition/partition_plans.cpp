@@ -99,7 +99,8 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
     }
     TileSizes step = sizes;
     if (steps > 1) step[along] = tile_count(sizes[along], steps);
-    int64_t rounds = 0, result_bytes = 0, result_elements = 0;
+    // Operands come in at the same time, and so do results go out: each waits for one latency.
+    int64_t rounds = 0, fetches = 0, stores = 0, result_bytes = 0, result_elements = 0;
     for (size_t t = 0; t < op_.places.size(); ++t) {
         const int64_t whole = footprints_.bytes(t, sizes);
         const bool is_hbm = op_.places[t] == Place::kHbm;
@@ -109,7 +110,7 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
             result_elements += footprints_.elements(t, sizes);
             if (is_hbm) {
                 plan.shift_bytes += whole;
-                rounds += rounds_across();
+                stores = rounds_across();
             }
             continue;
         }
@@ -124,18 +125,20 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
         }
         if (!is_hbm && held > 0) {
             plan.shift_bytes += held;
-            rounds += rounds_across();
+            fetches = rounds_across();
         }
     }
     plan.compute = cost_.cycles(step) * static_cast<double>(steps) + exchange_;
+    if (stores > 0) plan.compute += chip_.hbm_latency();
     if (adders > 1) {
-        // Each core gets the others' parts of its share of the sums, and adds them.
-        plan.shift_bytes += tile_count(result_bytes * (adders - 1), adders);
+        // Each element is added on one core, which gets the others' parts of it.
+        const int64_t shares = std::min(adders, result_elements);
+        plan.shift_bytes += (adders - 1) * tile_count(result_bytes, shares);
         rounds += chip_.chip.is_grid() ? adders - 1 : 1;
-        plan.compute += static_cast<double>(result_elements) * static_cast<double>(adders - 1) /
-                        static_cast<double>(adders) / chip_.vector.flops_per_cycle;
+        plan.compute += static_cast<double>(tile_count(result_elements, shares) * (adders - 1)) /
+                        chip_.vector.flops_per_cycle;
     }
-    plan.shift = link_cycles(plan.shift_bytes, rounds);
+    plan.shift = link_cycles(plan.shift_bytes, rounds + fetches + stores);
     return plan;
 }
 

@@ -1,6 +1,12 @@
 #include "partition/specialise.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
+
+#include "facts/share.h"
+#include "ir/integer_value.h"
 
 namespace tessera::partition {
 namespace {
@@ -52,7 +58,59 @@ private:
     std::vector<int> position_;  ///< of each tensor among those that stay
 };
 
+/// The parts of a conjunction.
+void add_conditions(const ExprPtr& predicate, std::vector<ExprPtr>& conditions) {
+    if (!predicate) return;
+    const auto* both = std::get_if<Apply>(&predicate->node);
+    if (both == nullptr || both->function != Function::kAnd) {
+        conditions.push_back(predicate);
+        return;
+    }
+    for (const ExprPtr& part : both->arguments) add_conditions(part, conditions);
+}
+
+bool reads_anything(const ExprPtr& expr) {
+    if (std::holds_alternative<Read>(expr->node)) return true;
+    bool reads = false;
+    (void)with_changed_children(expr, [&](const ExprPtr& child) {
+        reads = reads || reads_anything(child);
+        return child;
+    });
+    return reads;
+}
+
+/// The only iterator of more than one iteration that a condition depends on.
+std::optional<size_t> only_iterator(const facts::BoundDefinition& bound, const ExprPtr& condition) {
+    std::optional<size_t> only;
+    for (const int i : iterators_in(condition)) {
+        const auto index = static_cast<size_t>(i);
+        if (bound.extents.iterators[index] == 1) continue;
+        if (only && *only != index) return std::nullopt;
+        only = index;
+    }
+    return only;
+}
+
 }  // namespace
+
+facts::BoundDefinition without_idle_ends(const facts::BoundDefinition& bound) {
+    std::vector<ExprPtr> conditions;
+    add_conditions(bound.definition.where, conditions);
+    facts::IterationBox box = facts::whole_box(bound);
+    for (const ExprPtr& condition : conditions) {
+        const auto only = reads_anything(condition) ? std::nullopt : only_iterator(bound, condition);
+        if (!only) continue;
+        std::vector<int64_t> at(box.size(), 0);
+        const auto holds = [&](int64_t value) {
+            at[*only] = value;
+            return integer_value(*condition, {.dims = bound.extents.dims, .iterators = at}, bound.where) != 0;
+        };
+        facts::Range& range = box[*only];
+        while (range.size() > 1 && !holds(range.first)) ++range.first;
+        while (range.size() > 1 && !holds(range.last - 1)) --range.last;
+    }
+    return facts::restricted_to(bound, box);
+}
 
 Definition specialised(const Definition& definition, const std::map<int, IndexContents>& contents) {
     const Specialiser specialise(definition, contents);

@@ -68,6 +68,13 @@ std::optional<ProductRoles> product_roles(const Definition& definition) {
     return roles;
 }
 
+double product_flops(const facts::BoundDefinition& bound) {
+    if (!product_roles(bound.definition)) return 0;
+    double flops = 2;
+    for (const int64_t extent : bound.extents.iterators) flops *= static_cast<double>(extent);
+    return flops;
+}
+
 TileCost::TileCost(const facts::BoundDefinition& bound, const Footprints& footprints,
                    const chip::ChipDescription& chip)
     : bound_(bound), footprints_(footprints), chip_(chip), roles_(product_roles(bound.definition)) {

@@ -21,6 +21,9 @@ struct ProductRoles {
 /// A definition that sums products of two operands, or the weighted values of a softmax; empty otherwise.
 std::optional<ProductRoles> product_roles(const Definition& definition);
 
+/// Two for each iteration of such a definition, those that a predicate leaves out too; 0 for others.
+double product_flops(const facts::BoundDefinition& bound);
+
 /// Cycles in which a core executes one tile, whatever links and other cores do: those of its units or of the
 /// SRAM port, whichever is longer, and the overhead of a tile.
 ///

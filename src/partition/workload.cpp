@@ -5,8 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "import/import_shapes.h"
-#include "ops/cache_update.h"
 #include "ops/decompose.h"
 #include "support/error.h"
 
@@ -14,8 +12,6 @@ namespace tessera::partition {
 namespace {
 
 constexpr size_t kMostPositions = 100'000;  // what `tessera chip schedule` reads
-constexpr int64_t kMostBatch = 65'536;
-constexpr int64_t kMostSequence = 1 << 20;
 
 /// Values of all symbols, each within its bounds.
 void complete_symbols(const Graph& graph, std::map<std::string, int64_t>& symbols, const std::string& where) {
@@ -49,8 +45,8 @@ int64_t bytes_of(const TensorType& type, const std::map<std::string, int64_t>& s
 class WorkloadMaker {
 public:
     WorkloadMaker(const Graph& graph, const std::map<std::string, int64_t>& symbols, const std::string& where,
-                  const std::map<std::string, IndexContents>& contents)
-        : graph_(graph), symbols_(symbols), where_(where), contents_(contents) {}
+                  const StepFacts& facts)
+        : graph_(graph), symbols_(symbols), where_(where), facts_(facts) {}
 
     Workload make() {
         workload_.name = graph_.name;
@@ -62,9 +58,14 @@ public:
     }
 
 private:
+    /// Where an operator reads it from.
     bool is_hbm(ValueId value) const {
         const ValueKind kind = graph_[state_of(graph_, value)].kind;
-        return kind == ValueKind::kConstant || kind == ValueKind::kState;
+        return kind == ValueKind::kConstant || (kind == ValueKind::kState && !facts_.makes_states);
+    }
+    /// Where an operator puts it.
+    bool is_stored(ValueId value) const {
+        return facts_.stores_states && graph_[state_of(graph_, value)].kind == ValueKind::kState;
     }
 
     WorkOperator operator_of(const Node& node) const {
@@ -77,20 +78,21 @@ private:
             const Role role = definition.tensors[t].role;
             const bool is_result = role == Role::kOut || role == Role::kUpdate;
             const ValueId value = is_result ? node.results[result++] : node.operands[operand++];
-            const auto contents = contents_.find(graph_[value].name);
-            if (role == Role::kIndex && contents != contents_.end()) {
+            const auto contents = facts_.contents.find(graph_[value].name);
+            if (role == Role::kIndex && contents != facts_.contents.end()) {
                 known.emplace(static_cast<int>(t), contents->second);
                 continue;
             }
-            places.push_back(is_hbm(value) ? Place::kHbm : Place::kOnChip);
+            const bool is_far = is_result ? is_stored(value) : is_hbm(value);
+            places.push_back(is_far ? Place::kHbm : Place::kOnChip);
             values.push_back(value.index);
         }
         const std::string where = fmt::format("{}, node {}", where_, node.name);
         const Definition specialised_definition = specialised(definition, known);
-        return {
-            node.name,
-            facts::bind_unfilled(specialised_definition, dims_of(specialised_definition, symbols_), where),
-            std::move(places), std::move(values)};
+        return {node.name,
+                without_idle_ends(facts::bind_unfilled(specialised_definition,
+                                                       dims_of(specialised_definition, symbols_), where)),
+                std::move(places), std::move(values)};
     }
 
     void add(const Block& block) {
@@ -146,65 +148,17 @@ private:
     const Graph& graph_;
     const std::map<std::string, int64_t>& symbols_;
     const std::string& where_;
-    const std::map<std::string, IndexContents>& contents_;
+    const StepFacts& facts_;
     Workload workload_;
 };
-
-/// What the index inputs of a decode step hold. Tokens differ, so that each reads a row of its own.
-std::map<std::string, IndexContents> decode_contents(const DecodeShape& shape) {
-    const auto sum = [](ExprPtr a, ExprPtr b) { return apply(Function::kAdd, {std::move(a), std::move(b)}); };
-    const auto times = [](ExprPtr a, int64_t b) { return apply(Function::kMul, {std::move(a), number(b)}); };
-    const ExprPtr row = iterator_ref(0), last = number(shape.sequence - 1);
-    return {{"tokens", row},
-            {"position", last},
-            {"slot", sum(times(row, shape.sequence), last)},
-            {"rows", row},
-            {"first", row},
-            {"length", number(1)},
-            {"start", last},
-            {"page", sum(times(row, shape.sequence / ops::kPageSlots), iterator_ref(1))}};
-}
-
-void check_shape(const DecodeShape& shape) {
-    const auto refuse = [](const char* option, int64_t value, const std::string& expected) {
-        throw Error("", option, fmt::format("is {}, expected {}", value, expected), {}, ErrorKind::kUsage);
-    };
-    if (shape.batch < 1 || shape.batch > kMostBatch)
-        refuse("--batch", shape.batch, fmt::format("1 to {}", kMostBatch));
-    if (shape.sequence < ops::kPageSlots || shape.sequence > kMostSequence ||
-        shape.sequence % ops::kPageSlots != 0)
-        refuse(
-            "--sequence", shape.sequence,
-            fmt::format("a multiple of {} from {} to {}", ops::kPageSlots, ops::kPageSlots, kMostSequence));
-}
 
 }  // namespace
 
 Workload graph_workload(const Graph& graph, std::map<std::string, int64_t> symbols, const std::string& where,
-                        const std::map<std::string, IndexContents>& contents) {
+                        const StepFacts& facts) {
     const Graph structured = ops::decompose(graph);
     complete_symbols(structured, symbols, where);
-    return WorkloadMaker(structured, symbols, where, contents).make();
-}
-
-Workload decode_workload(const std::filesystem::path& config, const DecodeShape& shape) {
-    check_shape(shape);
-    const import::ImportedShapes shapes = import::import_shapes(
-        config, {.context = shape.sequence, .max_tokens = shape.batch, .max_sequences = shape.batch});
-    Workload workload = graph_workload(shapes.graph,
-                                       {{"T", shape.batch},
-                                        {"R", shape.batch},
-                                        {"B", shape.batch},
-                                        {"I", 1},
-                                        {"S", shape.sequence},
-                                        {"P", shape.batch * (shape.sequence / ops::kPageSlots)}},
-                                       config.string(), decode_contents(shape));
-    workload.remarks = shapes.warnings;
-    if (shape.sequence > shapes.max_positions)
-        workload.remarks.push_back(
-            fmt::format("{} positions are more than the {} that the model was made for", shape.sequence,
-                        shapes.max_positions));
-    return workload;
+    return WorkloadMaker(structured, symbols, where, facts).make();
 }
 
 }  // namespace tessera::partition

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,21 +38,20 @@ struct Workload {
     std::vector<std::string> remarks;
 };
 
-struct DecodeShape {
-    int64_t batch = 32;       ///< sequences that get one more token each
-    int64_t sequence = 2048;  ///< positions of each, the new one included; a multiple of 16
+/// What is known of a step besides its graph.
+struct StepFacts {
+    /// Contents of its index inputs. Others may hold anything: an operator that reads through one may touch
+    /// all of what it reads.
+    std::map<std::string, IndexContents> contents;
+    /// All of a state that the step reads it has made itself before: it reads it on the chip.
+    bool makes_states = false;
+    /// New contents of states go to the HBM.
+    bool stores_states = true;
 };
 
-/// One decode step of a model that a HuggingFace config.json describes. No weights are needed. The contents
-/// of the step's index inputs are known: every sequence has its own pages, one behind the other, and all its
-/// positions count.
-/// @throws Error naming what the importer does not support, or a shape that the model does not have.
-Workload decode_workload(const std::filesystem::path& config, const DecodeShape& shape);
-
-/// The step of a graph at these values of its symbols (those of one value may be left out). Index operands
-/// may be any: an operator that reads through one may touch all of what it reads.
+/// The step of a graph at these values of its symbols (those of one value may be left out).
 /// @throws Error naming a symbol without a value, or with one outside its bounds.
 Workload graph_workload(const Graph& graph, std::map<std::string, int64_t> symbols, const std::string& where,
-                        const std::map<std::string, IndexContents>& contents = {});
+                        const StepFacts& facts = {});
 
 }  // namespace tessera::partition

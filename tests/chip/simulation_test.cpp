@@ -175,5 +175,54 @@ TEST(TraceChecker, FindsWhatIsBroken) {
     }
 }
 
+TEST(Simulate, TakesAsLongWithoutRecords) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        const RandomProgram random(seed);
+        const Chip chip = read_chip(random.chip().dump(), "chip.json");
+        const DeviceProgram program = read_device_program(random.program().dump(), "program.json", chip);
+        const Network network(chip);
+        const auto ends = [&](Recording recording) {
+            std::vector<double> times;
+            try {
+                const Simulation run = simulate(chip, network, program, "program.json", recording);
+                for (const auto* spans : {&run.preloads, &run.executes})
+                    for (const Span& span : *spans) {
+                        times.push_back(span.begin);
+                        times.push_back(span.end);
+                    }
+                if (recording == Recording::kSpans) {
+                    EXPECT_TRUE(run.packets.empty() && run.tiles.empty() && run.spaces.empty());
+                }
+            } catch (const Error&) {
+                times.push_back(-1);
+            }
+            return times;
+        };
+        EXPECT_EQ(ends(Recording::kEverything), ends(Recording::kSpans)) << "seed " << seed;
+    }
+}
+
+TEST(Simulate, PositionsMayShareAnOperator) {
+    const RandomProgram random(7);
+    const Chip chip = read_chip(random.chip().dump(), "chip.json");
+    const DeviceProgram whole = read_device_program(random.program().dump(), "program.json", chip);
+    const Network network(chip);
+    DeviceProgram shared{
+        .name = "shared", .operators = {whole.operators[0]}, .entries = {}, .sequence = {0, 0, 0}};
+    DeviceProgram repeated{.name = "repeated", .operators = {}, .entries = {}};
+    for (size_t i = 0; i < 3; ++i) {
+        repeated.operators.push_back(whole.operators[0]);
+        for (const bool is_execute : {false, true}) {
+            shared.entries.push_back({is_execute, i});
+            repeated.entries.push_back({is_execute, i});
+        }
+    }
+    const Simulation a = simulate(chip, network, shared, "shared"),
+                     b = simulate(chip, network, repeated, "repeated");
+    ASSERT_EQ(a.executes.size(), 3u);
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(a.executes[i].end, b.executes[i].end);
+    EXPECT_GT(a.executes[2].end, a.executes[0].end);
+}
+
 }  // namespace
 }  // namespace tessera::chip

@@ -41,6 +41,16 @@ TEST(RunSchedule, OverlapsWithoutContention) {
     EXPECT_EQ(timeline.sram_peak, 40 - 10);
 }
 
+TEST(RunSchedule, CountsWhatAFullLinkTakes) {
+    EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kFair, 0.5, 0.5), kOverlapped).stalled, 0);
+    // The preload is slowed down to a third for 100 cycles, then the execute to half for 100.
+    EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kExecute, 0.8, 0.6), kOverlapped).stalled,
+                     100 * (1 - 0.2 / 0.6));
+    EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kPreload, 0.8, 0.6), kOverlapped).stalled, 50);
+    // Speeds 0.625 and 0.8333 for 120 cycles: the slower one counts.
+    EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kFair, 0.8, 0.6), kOverlapped).stalled, 120 * 0.375);
+}
+
 // Execute 0 (share 0.8) and preload 1 (share 0.6) want 1.4 of the link.
 TEST(RunSchedule, SharesAFullLink) {
     // Execute at full speed; the preload gets 0.2 of 0.6 for 100 cycles, and 66.7 remain.

@@ -164,6 +164,8 @@ TEST_F(ChipPlanVerb, WritesADeviceProgramThatTheSimulatorRuns) {
     ASSERT_EQ(simulated.exit_code, 0) << simulated.errors;
     const Json json = Json::parse(simulated.output);
     const double total = Json::parse(planned.output)["total"], measured = json["total"];
+    EXPECT_NEAR(Json::parse(plan({"--simulate", "--json"}).output)["simulated"].get<double>(), measured,
+                1e-6 * measured);
     EXPECT_NEAR(total, measured, 0.1 * measured);
     // Parts are rounded up to whole bytes.
     EXPECT_NEAR(json["hbm_read_bytes"].get<double>(), Json::parse(planned.output)["hbm_bytes"].get<double>(),
@@ -223,7 +225,7 @@ TEST_F(ChipPlanVerb, ExploresAndGoesOn) {
     ASSERT_EQ(all.exit_code, 0) << all.errors;
     EXPECT_EQ(std::count(all.output.begin(), all.output.end(), '\n'), 1 + 2 * 2 * 2 * 2);
     EXPECT_THAT(all.output,
-                StartsWith("model,batch,sequence,hbm.bytes_per_second,sram.bytes,design,cycles,"));
+                StartsWith("chip,model,phase,batch,sequence,hbm.bytes_per_second,sram.bytes,design,cycles,"));
     EXPECT_THAT(all.output, HasSubstr("has no plan that fits"));
     // The table of a run that was stopped: three points, and a line of the fourth.
     size_t at = 0;
@@ -239,6 +241,53 @@ TEST_F(ChipPlanVerb, ExploresAndGoesOn) {
                 HasSubstr("holds something else behind 3 points of this space"));
     write("v.csv", "a,b\n");
     EXPECT_THAT(chip({"explore", file, "--out", path("v.csv")}).errors, HasSubstr("holds another table"));
+}
+
+TEST_F(ChipPlanVerb, DrawsThePlotsOfASpace) {
+    const std::string plots =
+        "designs = [\"basic\", \"search\"]\n[[plots]]\nname = \"times\"\ntitle = \"Times\"\nkind = \"bars\"\n"
+        "x = [\"batch\"]\ny = [\"ms\"]\nseries = [\"design\"]\n";
+    const std::string file = write("s.toml", space(plots));
+    const ProcessResult result = chip({"explore", file, "--out", path("t.csv"), "--plots", path("pictures")});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_THAT(read("pictures/times.svg"),
+                AllOf(StartsWith("<svg "), HasSubstr(">basic</text>"), HasSubstr(">Times</text>")));
+    const ProcessResult none = chip({"explore", write("n.toml", space("")), "--plots", path("pictures")});
+    EXPECT_EQ(none.exit_code, 2);
+    EXPECT_THAT(none.errors, HasSubstr("`plots`: is missing, so there is nothing to draw"));
+    const ProcessResult unknown = chip(
+        {"explore", write("u.toml", space(plots + "panels = [\"colour\"]\n")), "--plots", path("pictures")});
+    EXPECT_EQ(unknown.exit_code, 1);
+    EXPECT_THAT(unknown.errors, HasSubstr("`plots.times`: names colour, which is no column of the table"));
+}
+
+TEST_F(ChipPlanVerb, PlansPhasesOfADecoder) {
+    const auto step = [&](const std::string& phase) {
+        return chip({"plan", kTiny, "--chip", kSmall, "--batch", "1", "--sequence", "32", "--work", "10000",
+                     "--phase", phase, "--json"});
+    };
+    const Json decode = Json::parse(step("decode").output);
+    for (const char* phase : {"prefill", "training"}) {
+        const ProcessResult result = step(phase);
+        ASSERT_EQ(result.exit_code, 0) << result.errors;
+        EXPECT_GT(Json::parse(result.output)["total"], decode["total"]) << phase;
+    }
+    EXPECT_EQ(plan({"--phase", "decode", "--json"}).output, plan({"--json"}).output);
+    const ProcessResult unknown = plan({"--phase", "backward"});
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_THAT(unknown.errors, HasSubstr("`--phase`: is backward, expected decode, prefill or training"));
+}
+
+TEST_F(ChipPlanVerb, SimulatesWhatItPlans) {
+    const ProcessResult result = plan({"--simulate", "--accuracy", path("a.svg"), "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    const Json json = Json::parse(result.output);
+    EXPECT_NEAR(json["simulated"].get<double>(), json["total"].get<double>(),
+                0.1 * json["total"].get<double>());
+    EXPECT_LE(json["accuracy"]["executes"]["median_error"], 0.10);
+    EXPECT_GE(json["accuracy"]["executes"]["correlation"], 0.95);
+    EXPECT_THAT(read("a.svg"), HasSubstr("simulated cycles"));
+    EXPECT_THAT(plan({"--simulate"}).output, HasSubstr("\nsimulated   "));
 }
 
 TEST_F(ChipPlanVerb, RefusesSpacesByName) {

@@ -13,6 +13,8 @@
 #include "chip/simulation.h"
 #include "chip/trace.h"
 #include "chip/trace_checker.h"
+#include "partition/cost_accuracy.h"
+#include "partition/model_workload.h"
 #include "partition/small_chips.h"
 #include "support/error.h"
 
@@ -26,7 +28,7 @@ using ::testing::IsEmpty;
 const std::string kSource = TESSERA_SOURCE_DIR;
 
 Workload tiny_model(int64_t batch, int64_t sequence) {
-    return decode_workload(kSource + "/models/tessera-tiny", {.batch = batch, .sequence = sequence});
+    return model_workload(kSource + "/models/tessera-tiny", {.batch = batch, .sequence = sequence});
 }
 
 chip::ChipDescription small_16() {
@@ -94,30 +96,6 @@ TEST(DevicePlan, OfRandomRowsHoldsEveryRuleOfATrace) {
                 ADD_FAILURE() << fault.rule << ": " << fault.reason;
         }
     }
-}
-
-/// How well the tables predict what the simulator measures.
-struct Agreement {
-    double median_error = 0, correlation = 0;
-};
-
-Agreement agreement(const std::vector<double>& predicted, const std::vector<double>& measured) {
-    const auto mean = [](const std::vector<double>& values) {
-        double sum = 0;
-        for (const double value : values) sum += value;
-        return sum / static_cast<double>(values.size());
-    };
-    const double x = mean(predicted), y = mean(measured);
-    double xy = 0, xx = 0, yy = 0;
-    std::vector<double> errors;
-    for (size_t i = 0; i < predicted.size(); ++i) {
-        xy += (predicted[i] - x) * (measured[i] - y);
-        xx += (predicted[i] - x) * (predicted[i] - x);
-        yy += (measured[i] - y) * (measured[i] - y);
-        errors.push_back(std::abs(predicted[i] - measured[i]) / measured[i]);
-    }
-    std::sort(errors.begin(), errors.end());
-    return {errors[errors.size() / 2], xy / std::sqrt(xx * yy)};
 }
 
 TEST(DevicePlan, CostsOfOperatorsAreThoseOfTheSimulator) {

@@ -127,6 +127,36 @@ TEST(PartitionPlans, NewContentsOfAStateGoToTheHbm) {
     EXPECT_THAT(plans.preloads(find_plan(plans, {2, 8})), ElementsAre(PreloadPlan{}));
 }
 
+TEST(PartitionPlans, WaitOnceForWhatComesTogether) {
+    const WorkOperator op =
+        operator_of("op add(t: 4, d: 8)\nin A f32[t, d]\nin B f32[t, d]\nout C f32[t, d] = A + B\n",
+                    {Place::kOnChip, Place::kOnChip, Place::kOnChip});
+    const chip::ChipDescription chip = small_chip();
+    const ExecutePlan plan = find_plan(PartitionPlans(op, chip), {2, 8});
+    EXPECT_EQ(plan.shift_bytes, 64 + 64);
+    EXPECT_EQ(plan.shift, 128 / 4.0 + 2 * 5);
+}
+
+TEST(PartitionPlans, WaitForTheHbmToTakeNewContents) {
+    const WorkOperator op =
+        operator_of("op store(t: 4, d: 8)\nin X f32[t, d]\nupdate C f16[t + 2, d] of [10, 8] = X\n",
+                    {Place::kOnChip, Place::kHbm});
+    const chip::ChipDescription chip = small_chip();
+    const ExecutePlan plan = find_plan(PartitionPlans(op, chip), {2, 8});
+    EXPECT_EQ(plan.compute, 16 / 2.0 + 3 + 50);
+    EXPECT_EQ(plan.shift, (64 + 32) / 4.0 + 2 * 2 * 5);
+}
+
+TEST(PartitionPlans, AddOnNoMoreCoresThanThereAreSums) {
+    const WorkOperator op = operator_of("op total(t: 1, k*: 6)\nin X f32[t, k]\nout Y f32[t] = sum(X)\n",
+                                        {Place::kOnChip, Place::kOnChip});
+    const chip::ChipDescription chip = small_chip();
+    const ExecutePlan plan = find_plan(PartitionPlans(op, chip), {1, 1});
+    // One core gets the parts of the five others, and adds them.
+    EXPECT_EQ(plan.shift_bytes, 4 + 5 * 4);
+    EXPECT_EQ(plan.compute, 0.5 + 3 + 5 / 2.0);
+}
+
 TEST(PartitionPlans, OnAGridEveryCutIteratorHasAxesOfItsOwn) {
     const WorkOperator op = product();
     const chip::ChipDescription chip = small_chip({.topology = "mesh", .shape = "[2, 6]", .cores = 12});

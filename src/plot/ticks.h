@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tessera::plot {
+
+/// The numbers at an axis: multiples of 1, 2 or 5 times a power of ten, of which the first is at most `low`
+/// and the last at least `high`, about `wanted` of them and at least two. What is not finite, or upside
+/// down, is an axis from 0 to 1.
+std::vector<double> ticks(double low, double high, int wanted = 5);
+
+/// A number as one writes it at an axis: "0.25", "1500", "2e+07".
+std::string tick_text(double number);
+
+}  // namespace tessera::plot
