@@ -31,12 +31,16 @@ struct OpenSettings {
     std::function<void(const std::filesystem::path& artefact)> on_compile = {};  ///< next; may be empty
     /// Told why an artefact that was kept is compiled again; may be empty.
     std::function<void(const Error& damage)> on_damage = {};
+    /// Told of artefacts that were removed because all together were larger than `tessera cache limit`
+    /// allows; may be empty.
+    std::function<void(const std::filesystem::path& artefact)> on_evict = {};
     std::function<void(const std::string& pass)> on_pass = {};  ///< CompileSettings::on_pass
     std::function<void()> while_waiting = {};                   ///< CompileSettings::while_waiting
 };
 
 /// The artefact at `model`. A HuggingFace folder or GGUF file is compiled into `models_directory`, and found
-/// there again until its files, the library, the machine or the settings have changed.
+/// there again until its files, the library, the machine or the settings have changed, or others needed the
+/// space that `tessera cache limit` leaves.
 /// @throws Error as ModelFile and compile do, and if an artefact has other workers than the settings ask for,
 /// or lacks the embeddings.
 ModelFile open_model(const std::filesystem::path& model, const OpenSettings& settings);

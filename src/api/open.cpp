@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/model_cache.h"
 #include "api/model_file.h"
 #include "import/gguf/gguf_parts.h"
 #include "import/import_model.h"
@@ -115,7 +116,9 @@ ModelFile open_model(const fs::path& model, const OpenSettings& given) {
     const KeptName kept = kept_name(model, given);
     if (const fs::path artefact = given.models_directory / kept.whole; fs::exists(artefact)) {
         try {
-            return ModelFile(artefact);
+            ModelFile opened(artefact);
+            mark_used(artefact);
+            return opened;
         } catch (const Error& damage) {
             if (given.on_damage) given.on_damage(damage);
         }
@@ -136,7 +139,11 @@ ModelFile open_model(const fs::path& model, const OpenSettings& given) {
                    .on_pass = settings.on_pass,
                    .while_waiting = settings.while_waiting});
     remove_older(settings.models_directory, kept);
-    return ModelFile(artefact);
+    ModelFile opened(artefact);
+    if (const auto limit = model_limit(settings.models_directory))
+        for (const KeptModel& evicted : evict_models(settings.models_directory, *limit, artefact))
+            if (settings.on_evict) settings.on_evict(evicted.file);
+    return opened;
 }
 
 }  // namespace tessera

@@ -119,6 +119,10 @@ ModelFile open_model(const fs::path& path, int64_t context, const Environment& e
                            std::make_unique<Progress>(environment.terminal, "compiling " + path.string());
                    },
                .on_damage = [](const Error& damage) { note("{}", damage.what()); },
+               .on_evict =
+                   [](const fs::path& artefact) {
+                       note("removed {}, for the limit of the cache", printable(artefact.string()));
+                   },
                .on_pass = [&](const std::string&) { progress->update(); }});
 }
 

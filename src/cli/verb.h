@@ -30,6 +30,7 @@ struct Verb {
 };
 
 Verb bench_verb();
+Verb cache_verb();
 Verb chat_verb();
 Verb check_verb();
 Verb chip_verb();

@@ -166,11 +166,13 @@ std::vector<TextSection> AddedTokenSplitter::split(std::string_view text,
     divide(text, find(text, raw_patterns_, raw_tokens_, parse_special, foreign),
            [&](TextRange part, bool first) {
                const std::string_view raw = text.substr(part.begin, part.size());
-               const std::string normalized = normalize(normalizer, raw);
+               const NormalizedText begun =
+                   first ? normalize_from_start(normalizer, raw) : NormalizedText{normalize(normalizer, raw)};
+               const std::string& normalized = begun.text;
                divide(normalized, find_normalized(raw, normalized, parse_special, within(foreign, part)),
                       [&](TextRange rest, bool also_first) {
                           sections.push_back({std::nullopt, normalized.substr(rest.begin, rest.size()),
-                                              first && also_first});
+                                              first && also_first && begun.begins});
                       });
            });
     return sections;

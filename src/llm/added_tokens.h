@@ -17,7 +17,7 @@ namespace tessera::llm {
 struct TextSection {
     std::optional<TokenId> token;
     std::string text;       ///< normalised; of a token as it was found
-    bool at_start = false;  ///< the whole text begins here
+    bool at_start = false;  ///< the whole text begins here, with a character that no normaliser removed
 };
 
 /// Cuts added tokens out of a text: first those that are looked for in the raw text, then, in the normalised

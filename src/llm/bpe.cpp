@@ -124,10 +124,12 @@ public:
         for (uint32_t at = 0; at < piece.size();) {
             if (const auto fixed = options.fixed.longest_prefix(piece.substr(at))) {
                 const auto size = static_cast<uint32_t>(fixed->size);
-                push(at, size, *vocabulary.find(piece.substr(at, size)), true);
-                follows_unknown_ = false;
-                at += size;
-                continue;
+                if (const auto token = vocabulary.find(piece.substr(at, size))) {
+                    push(at, size, *token, true);
+                    follows_unknown_ = false;
+                    at += size;
+                    continue;
+                }
             }
             const uint32_t length = first_character(piece.substr(at)).length;
             add(at, piece.substr(at, length), at == 0, at + length == piece.size());
@@ -228,7 +230,7 @@ void Bpe::encode(const Vocabulary& vocabulary, std::string_view piece, std::vect
         const MergeTable& table = std::get<MergeTable>(merges_);
         Merging(symbols, [&](const Symbol& left, const Symbol& right) -> std::optional<Merge> {
             const Merge* merge = table.find(left.token, right.token);
-            if (merge == nullptr) return std::nullopt;
+            if (merge == nullptr || vocabulary.is_hidden(merge->result)) return std::nullopt;
             return *merge;
         }).run();
     }

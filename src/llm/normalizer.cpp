@@ -7,6 +7,8 @@
 
 #include <utf8proc.h>
 
+#include "llm/byte_alphabet.h"
+#include "llm/map_characters.h"
 #include "llm/utf8.h"
 #include "support/error.h"
 
@@ -81,6 +83,69 @@ std::string apply(const ReplacePattern& replace, std::string_view text) {
     return out;
 }
 
+std::string apply(const MapCharacters& map, std::string_view text) {
+    return map.function(text);
+}
+
+std::string apply(const RemoveMarks& remove, std::string_view text) {
+    return remove_marks(text, remove.only_nonspacing);
+}
+
+/// Where the first grapheme cluster ends: Unicode Standard Annex 29.
+size_t first_cluster(std::string_view text) {
+    utf8proc_int32_t state = 0;
+    Utf8Step step = first_character(text);
+    size_t end = step.length;
+    while (end < text.size()) {
+        const Utf8Step next = first_character(text.substr(end));
+        if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(step.code_point),
+                                             static_cast<utf8proc_int32_t>(next.code_point), &state))
+            break;
+        end += next.length;
+        step = next;
+    }
+    return end;
+}
+
+std::string apply(const ReplaceClusters& replace, std::string_view text) {
+    constexpr size_t kLongestReplaced = 5;
+    std::string out;
+    while (!text.empty()) {
+        std::string_view cluster = text.substr(0, first_cluster(text));
+        text.remove_prefix(cluster.size());
+        if (cluster.size() <= kLongestReplaced)
+            if (const auto match = replace.map.shortest(cluster)) {
+                out += match->replacement;
+                continue;
+            }
+        while (!cluster.empty()) {
+            const std::string_view character = cluster.substr(0, first_character(cluster).length);
+            cluster.remove_prefix(character.size());
+            const auto match = replace.map.shortest(character);
+            out += match ? match->replacement : character;
+        }
+    }
+    return out;
+}
+
+std::string apply(const ReplaceLongest& replace, std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        size_t size = first_character(text).length;
+        std::string_view replacement = text.substr(0, size);
+        if (const auto kept = replace.kept.longest_prefix(text)) {
+            size = kept->size;
+            replacement = text.substr(0, size);
+        } else if (const auto match = replace.map.longest(text)) {
+            size = match->size;
+            replacement = match->replacement;
+        }
+        out += replacement;
+        text.remove_prefix(size);
+    }
+    return out;
+}
+
 template <typename Step>
 std::string apply_to_valid_runs(const Step& step, std::string_view text) {
     std::string out;
@@ -93,7 +158,7 @@ std::string apply_to_valid_runs(const Step& step, std::string_view text) {
 }
 
 std::string apply(const Prepend& prepend, std::string_view text) {
-    return text.empty() ? std::string() : prepend.text + std::string(text);
+    return text.empty() && !prepend.to_empty ? std::string() : prepend.text + std::string(text);
 }
 
 std::string apply(const StripSpace& strip, std::string_view text) {
@@ -112,27 +177,77 @@ std::string apply(const StripSpace& strip, std::string_view text) {
     return std::string(text.substr(std::min(begin, end), end - std::min(begin, end)));
 }
 
+std::string apply(const WriteByteAlphabet&, std::string_view text) {
+    std::string out;
+    append_alphabet(out, text);
+    return out;
+}
+
 struct ApplyNormalizer {
     std::string_view text;
 
+    std::string operator()(const WriteByteAlphabet& step) const { return apply(step, text); }
     std::string operator()(const Prepend& step) const { return apply(step, text); }
     std::string operator()(const StripSpace& step) const { return apply(step, text); }
     std::string operator()(const auto& step) const { return apply_to_valid_runs(step, text); }
 };
 
-}  // namespace
+/// What a step makes of the first character of a text, or of what earlier steps have made of it. The
+/// replacement of several characters stands for the last of them, as in the `tokenizers` library.
+struct FollowStart {
+    std::string_view text;
+    std::string_view start;  ///< begins the text, and is not empty
 
-std::string normalize(std::span<const NormalizerStep> steps, std::string_view text) {
+    std::string operator()(const ReplaceText& step) const {
+        if (text.starts_with(step.from) && step.from.size() > start.size()) return {};
+        return apply(step, start);
+    }
+    std::string operator()(const ReplacePattern& step) const {
+        const Utf8Run run = first_run(text);
+        if (!run.valid) return std::string(start);
+        for (const TextRange& match : step.from.find_all(run.text))
+            if (match.begin == 0 && match.end > start.size()) return {};
+        return apply_to_valid_runs(step, start);
+    }
+    /// What is removed at the end says nothing about the beginning.
+    std::string operator()(const StripSpace& step) const {
+        const StripSpace left{.left = step.left, .right = false};
+        return apply(left, start);
+    }
+    /// A cluster that is mapped to nothing leaves its place to the next one.
+    std::string operator()(const ReplaceClusters&) const { return std::string(start); }
+    std::string operator()(const auto& step) const { return ApplyNormalizer{start}(step); }
+};
+
+std::string_view first_letter(std::string_view text) {
+    return text.empty() ? text : text.substr(0, first_character(text).length);
+}
+
+NormalizedText normalize(std::span<const NormalizerStep> steps, std::string_view text, bool watches_start) {
     const size_t longest = kMostGrowth * text.size() + kSlackBytes;
-    std::string result(text);
+    NormalizedText result{std::string(text)};
+    std::string start(watches_start ? first_letter(text) : "");
     for (const NormalizerStep& step : steps) {
-        result = std::visit(ApplyNormalizer{result}, step);
-        if (result.size() > longest)
+        if (result.text.empty()) start.clear();
+        if (!start.empty()) start = std::visit(FollowStart{result.text, start}, step);
+        result.text = std::visit(ApplyNormalizer{result.text}, step);
+        if (result.text.size() > longest)
             throw Error("tokenizer", "normalizer",
                         fmt::format("makes a text of {} bytes longer than {}", text.size(), longest),
                         "its replacements grow without end: the tokenizer is damaged");
     }
+    result.begins = !start.empty();
     return result;
+}
+
+}  // namespace
+
+std::string normalize(std::span<const NormalizerStep> steps, std::string_view text) {
+    return normalize(steps, text, false).text;
+}
+
+NormalizedText normalize_from_start(std::span<const NormalizerStep> steps, std::string_view text) {
+    return normalize(steps, text, true);
 }
 
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {

@@ -23,11 +23,27 @@ std::vector<TextRange> find_text(std::string_view text, std::string_view pattern
     return found;
 }
 
+std::vector<TextRange> find_characters(std::string_view text, CharacterTest test) {
+    std::vector<TextRange> found;
+    for (size_t at = 0; at < text.size();) {
+        const Utf8Step step = first_character(text.substr(at));
+        if (test(step.code_point)) found.push_back({at, at + step.length});
+        at += step.length;
+    }
+    return found;
+}
+
+struct FindMatches {
+    std::string_view text;
+
+    std::vector<TextRange> operator()(const std::string& pattern) const { return find_text(text, pattern); }
+    std::vector<TextRange> operator()(const Regex& pattern) const { return pattern.find_all(text); }
+    std::vector<TextRange> operator()(CharacterTest test) const { return find_characters(text, test); }
+};
+
 /// Matches and the texts between them, without gaps; empty ones are left out.
 std::vector<Section> sections(const Split& split, std::string_view text) {
-    const std::vector<TextRange> matches = std::holds_alternative<Regex>(split.pattern)
-                                               ? std::get<Regex>(split.pattern).find_all(text)
-                                               : find_text(text, std::get<std::string>(split.pattern));
+    const std::vector<TextRange> matches = std::visit(FindMatches{text}, split.pattern);
     std::vector<Section> result;
     result.reserve(2 * matches.size() + 1);
     const auto add = [&](size_t begin, size_t end, bool matched) {
@@ -97,6 +113,9 @@ struct Step {
                 at += run.text.size();
             }
         }
+        const bool begins =
+            !ranges.empty() && !pieces.ranges.empty() && ranges.front().begin == pieces.ranges.front().begin;
+        pieces.dropped_front = pieces.dropped_front || !begins;
         pieces.ranges = std::move(ranges);
     }
 
@@ -116,7 +135,8 @@ struct Step {
         rewrite(pieces, [&](std::string& out, std::string_view piece, size_t index) {
             const std::string replaced = replace_all(piece, " ", metaspace.replacement);
             const bool wanted = metaspace.front == Metaspace::Front::kAlways ||
-                                (metaspace.front == Metaspace::Front::kFirst && at_start && index == 0);
+                                (metaspace.front == Metaspace::Front::kFirst && at_start && index == 0 &&
+                                 !pieces.dropped_front);
             if (wanted && !replaced.starts_with(metaspace.replacement)) out += metaspace.replacement;
             out += replaced;
         });
@@ -126,6 +146,7 @@ struct Step {
     template <typename Write>
     static void rewrite(Pieces& pieces, Write write) {
         Pieces result;
+        result.dropped_front = pieces.dropped_front;
         result.text.reserve(pieces.text.size() + pieces.text.size() / 4);
         result.ranges.reserve(pieces.ranges.size());
         for (size_t i = 0; i < pieces.ranges.size(); ++i) {

@@ -14,6 +14,7 @@ namespace tessera::llm {
 struct Pieces {
     std::string text;
     std::vector<TextRange> ranges;  ///< none is empty
+    bool dropped_front = false;     ///< bytes in front of the first piece
 
     std::string_view piece(size_t i) const {
         return std::string_view(text).substr(ranges[i].begin, ranges[i].size());
@@ -26,8 +27,11 @@ struct Pieces {
 ///                           merged with next a|-|-b   contiguous a|--|b
 enum class SplitBehaviour { kIsolated, kRemoved, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
+/// Characters that are matches, each by itself.
+using CharacterTest = bool (*)(char32_t character);
+
 struct Split {
-    std::variant<std::string, Regex> pattern;  ///< a text, not empty, or an expression
+    std::variant<std::string, Regex, CharacterTest> pattern;  ///< a text, not empty, an expression, or a test
     SplitBehaviour behaviour = SplitBehaviour::kIsolated;
     bool invert = false;  ///< the texts between matches are treated as the matches
 };
@@ -39,7 +43,7 @@ struct MapBytes {};
 struct Metaspace {
     enum class Front { kNever, kFirst, kAlways };
     std::string replacement = "\u2581";
-    Front front = Front::kAlways;  ///< first: only where the text itself begins
+    Front front = Front::kAlways;  ///< first: only of the piece that begins the text
 };
 
 /// One step of the division of a text, as `pre_tokenizer` in `tokenizer.json` lists them.

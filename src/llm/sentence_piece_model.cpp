@@ -66,11 +66,8 @@ void read_trainer(ProtobufReader trainer, SentencePieceModel& model) {
 void read_normalizer(ProtobufReader normalizer, SentencePieceModel& model) {
     while (normalizer.next()) {
         switch (normalizer.field()) {
-            case 1:
-                model.normalizer = normalizer.bytes("normalizer_spec.name");
-                break;
             case 2:
-                model.has_character_map = !normalizer.bytes("normalizer_spec.precompiled_charsmap").empty();
+                model.character_map = normalizer.bytes("normalizer_spec.precompiled_charsmap");
                 break;
             case 3:
                 model.add_dummy_prefix = normalizer.boolean("normalizer_spec.add_dummy_prefix");
@@ -101,7 +98,6 @@ bool has_character_map(ProtobufReader denormalizer) {
 
 SentencePieceModel read_sentence_piece_model(std::string_view bytes, const std::string& where) {
     SentencePieceModel model;
-    bool denormalizes = false;
     for (ProtobufReader file(bytes, where); file.next();) {
         switch (file.field()) {
             case 1:
@@ -114,13 +110,12 @@ SentencePieceModel read_sentence_piece_model(std::string_view bytes, const std::
                 read_normalizer(file.message("normalizer_spec"), model);
                 break;
             case 5:
-                denormalizes = has_character_map(file.message("denormalizer_spec"));
+                model.denormalizes = has_character_map(file.message("denormalizer_spec"));
                 break;
             default:
                 break;
         }
     }
-    model.has_character_map = model.has_character_map || denormalizes;
     if (model.vocabulary.size() == 0)
         throw Error(where, "pieces", "are missing: this is no SentencePiece model");
     return model;

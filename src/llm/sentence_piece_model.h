@@ -32,8 +32,8 @@ struct SentencePieceModel {
     std::string bos_piece = "<s>";
     std::string eos_piece = "</s>";
 
-    std::string normalizer = {};     ///< its name: "identity", "nmt_nfkc"
-    bool has_character_map = false;  ///< of the normalizer, or of the denormalizer
+    std::string character_map = {};  ///< of the normalizer, compiled (character_map.h); empty: none
+    bool denormalizes = false;       ///< a map of characters is for the way back from tokens
     bool add_dummy_prefix = true;    ///< a space in front of a text
     bool remove_extra_whitespaces = true;
     bool escape_whitespaces = true;  ///< spaces become U+2581

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,13 @@ public:
     bool found_stop() const { return stop_.found(); }
 
 private:
+    std::string decode(TokenId id, bool last);
+    std::string push_bytes(std::string bytes);
+
     Tokenizer tokenizer_;
+    bool holds_last_;              // the text of the last token is known when the next one comes
+    std::optional<TokenId> last_;  // held
+    bool at_start_;                // no token has been decoded
     std::vector<FrontStripper> front_;
     StopStrings stop_;
     Utf8Stream characters_;

@@ -1,5 +1,7 @@
 #include "llm/token_decoder.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "llm/byte_alphabet.h"
@@ -7,9 +9,22 @@
 namespace tessera::llm {
 namespace {
 
+/// What the `tokenizers` library calls cleanup: in this order, each on the whole token.
+std::string clean_up(std::string text) {
+    using namespace std::string_view_literals;
+    constexpr std::array kReplacements = {
+        std::pair{" ."sv, "."sv},     std::pair{" ?"sv, "?"sv},           std::pair{" !"sv, "!"sv},
+        std::pair{" ,"sv, ","sv},     std::pair{" ' "sv, "'"sv},          std::pair{" n't"sv, "n't"sv},
+        std::pair{" 'm"sv, "'m"sv},   std::pair{" do not"sv, " don't"sv}, std::pair{" 's"sv, "'s"sv},
+        std::pair{" 've"sv, "'ve"sv}, std::pair{" 're"sv, "'re"sv}};
+    for (const auto& [from, to] : kReplacements) text = replace_all(text, from, to);
+    return text;
+}
+
 struct ApplyDecoder {
     std::string_view text;
     bool added;
+    TokenPlace place;
 
     std::string operator()(const DecodeByteToken&) const {
         const int byte = byte_of_token(text);
@@ -26,6 +41,33 @@ struct ApplyDecoder {
         return replace_all(text, replace.from, replace.to);
     }
 
+    std::string operator()(const ReplacePattern& replace) const {
+        return normalize(std::array<NormalizerStep, 1>{replace}, text);
+    }
+
+    std::string operator()(const DecodeMetaspace& decode) const {
+        return replace_all(text, decode.replacement, place.first && decode.drops_front ? "" : " ");
+    }
+
+    std::string operator()(const DecodeWordPiece& decode) const {
+        std::string result(text);
+        if (!place.first) {
+            if (text.starts_with(decode.prefix))
+                result.erase(0, decode.prefix.size());
+            else
+                result.insert(0, " ");
+        }
+        return decode.cleanup ? clean_up(std::move(result)) : result;
+    }
+
+    std::string operator()(const DecodeEndOfWord& decode) const {
+        return replace_all(text, decode.suffix, place.last ? "" : " ");
+    }
+
+    std::string operator()(const SeparateTokens&) const {
+        return place.first ? std::string(text) : " " + std::string(text);
+    }
+
     std::string operator()(const StripContent& strip) const {
         std::string_view rest = text;
         for (size_t i = 0; i < strip.start && rest.starts_with(strip.content); ++i)
@@ -38,15 +80,27 @@ struct ApplyDecoder {
 
 }  // namespace
 
-std::string apply(const std::vector<TokenDecoderStep>& steps, std::string_view text, bool added) {
+bool TokenDecoder::depends_on_last() const {
+    return std::any_of(token_steps.begin(), token_steps.end(), [](const TokenDecoderStep& step) {
+        return std::holds_alternative<DecodeEndOfWord>(step);
+    });
+}
+
+std::string apply(const std::vector<TokenDecoderStep>& steps, std::string_view text, bool added,
+                  TokenPlace place) {
     std::string result(text);
-    for (const TokenDecoderStep& step : steps) result = std::visit(ApplyDecoder{result, added}, step);
+    for (const TokenDecoderStep& step : steps) result = std::visit(ApplyDecoder{result, added, place}, step);
     return result;
 }
 
-std::string FrontStripper::push(std::string_view piece) {
+std::string FrontStripper::push(std::string_view token) {
+    if (strip_.each_token) {
+        if (!has_begun_ && token.starts_with(strip_.content)) token.remove_prefix(strip_.content.size());
+        has_begun_ = has_begun_ || !token.empty();
+        return std::string(token);
+    }
     std::string text = std::exchange(held_, {});
-    text += piece;
+    text += token;
     while (strip_.count > 0 && text.starts_with(strip_.content)) {
         text.erase(0, strip_.content.size());
         --strip_.count;

@@ -21,34 +21,66 @@ struct StripContent {
     size_t stop = 0;
 };
 
-using TokenDecoderStep = std::variant<DecodeByteToken, DecodeByteAlphabet, ReplaceText, StripContent>;
+/// Spaces of Metaspace become spaces; those of the first token vanish if the text got one in front.
+struct DecodeMetaspace {
+    std::string replacement;
+    bool drops_front = true;
+};
+/// A token that does not continue a word gets a space in front, the first one excepted.
+struct DecodeWordPiece {
+    std::string prefix;    ///< of tokens that continue a word; removed
+    bool cleanup = false;  ///< removes spaces before punctuation, as English has it
+};
+/// The mark of the end of a word becomes a space, in the last token nothing.
+struct DecodeEndOfWord {
+    std::string suffix;  ///< not empty
+};
+/// A space in front of every token but the first.
+struct SeparateTokens {};
 
-/// Removes up to so many `content` where a whole text begins.
+using TokenDecoderStep =
+    std::variant<DecodeByteToken, DecodeByteAlphabet, ReplaceText, ReplacePattern, StripContent,
+                 DecodeMetaspace, DecodeWordPiece, DecodeEndOfWord, SeparateTokens>;
+
+/// Where a token is among those that are decoded together.
+struct TokenPlace {
+    bool first = false;
+    bool last = false;
+};
+
+/// Removes up to so many `content` where a whole text begins; or one at the front of each token, up to the
+/// first token of which something is left.
 struct StripFront {
     std::string content;  ///< not empty
     size_t count = 0;
+    bool each_token = false;
 };
 
 /// From the text of tokens to text, as `decoder` in `tokenizer.json` says. All of it can be done while the
-/// tokens come in.
+/// tokens come in, one behind if the last token is special.
 struct TokenDecoder {
     std::vector<TokenDecoderStep> token_steps;  ///< on every token
     std::vector<StripFront> front;              ///< one after the other, on all tokens together
+
+    /// Whether the text of a token depends on whether another one follows.
+    bool depends_on_last() const;
 };
 
 /// `added`: the token is one of the added ones, whose text is not in the byte alphabet.
-std::string apply(const std::vector<TokenDecoderStep>& steps, std::string_view text, bool added);
+std::string apply(const std::vector<TokenDecoderStep>& steps, std::string_view text, bool added,
+                  TokenPlace place);
 
-/// StripFront on a text that arrives in pieces: text that may yet be removed is held back.
+/// StripFront on a text that arrives token by token: text that may yet be removed is held back.
 class FrontStripper {
 public:
     explicit FrontStripper(StripFront strip) : strip_(std::move(strip)) {}
 
-    std::string push(std::string_view piece);
+    std::string push(std::string_view token);
     std::string finish();
 
 private:
     StripFront strip_;
+    bool has_begun_ = false;
     std::string held_;  // a proper prefix of the content
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "llm/tokenizer_parts.h"
 #include "support/error.h"
 
@@ -27,6 +29,8 @@ Tokenizer::Tokenizer(TokenizerParts parts) {
         parts.added_texts.push_back(added.normalized ? normalize(parts.normalizer, added.content)
                                                      : added.content);
         parts.vocabulary_size = std::max<size_t>(parts.vocabulary_size, added.id + size_t{1});
+        // Only the splitter finds special tokens: text that it leaves is a user's, however it is spelled.
+        if (added.special && parts.vocabulary.contains(added.id)) parts.vocabulary.hide(added.id);
     }
     parts.splitter = AddedTokenSplitter(parts.added, parts.normalizer);
     parts_ = std::make_shared<const TokenizerParts>(std::move(parts));
@@ -46,7 +50,8 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text, const EncodeOption
         }
         const Pieces pieces = pre_tokenize(parts_->pre_tokenizer, std::move(section.text), section.at_start);
         for (size_t i = 0; i < pieces.ranges.size(); ++i)
-            parts_->bpe.encode(parts_->vocabulary, pieces.piece(i), ids);
+            std::visit([&](const auto& model) { model.encode(parts_->vocabulary, pieces.piece(i), ids); },
+                       parts_->model);
     }
     if (options.add_special) ids.insert(ids.end(), parts_->suffix.begin(), parts_->suffix.end());
     return ids;
@@ -60,27 +65,37 @@ std::vector<TokenId> Tokenizer::encode_prompt(std::string_view text, bool parse_
 }
 
 std::string Tokenizer::decode(std::span<const TokenId> ids, const DecodeOptions& options) const {
-    std::string text;
+    std::vector<TokenId> shown;
     for (const TokenId id : ids) {
         check_id(id);
-        if (!options.skip_special || !is_special(id)) text += token_bytes(id);
+        if (has_text(id) && !(options.skip_special && is_special(id))) shown.push_back(id);
     }
+    std::vector<std::string> tokens;
+    for (size_t i = 0; i < shown.size(); ++i)
+        tokens.push_back(token_bytes(shown[i], {.first = i == 0, .last = i + 1 == shown.size()}));
     for (const StripFront& strip : parts_->decoder.front) {
         FrontStripper stripper(strip);
-        text = stripper.push(text);
-        text += stripper.finish();
+        for (std::string& token : tokens) token = stripper.push(token);
+        tokens.push_back(stripper.finish());
     }
-    return text;
+    return fmt::format("{}", fmt::join(tokens, ""));
 }
 
 std::string Tokenizer::token_bytes(TokenId id) const {
+    return token_bytes(id, TokenPlace{});
+}
+
+std::string Tokenizer::token_bytes(TokenId id, TokenPlace place) const {
     check_id(id);
+    if (!has_text(id)) return {};
     const auto added = parts_->added_by_id.find(id);
     if (added != parts_->added_by_id.end())
-        return apply(parts_->decoder.token_steps, parts_->added_texts[added->second], true);
-    // Ids in gaps of the vocabulary have no text.
-    if (!parts_->vocabulary.contains(id)) return {};
-    return apply(parts_->decoder.token_steps, parts_->vocabulary.text(id), false);
+        return apply(parts_->decoder.token_steps, parts_->added_texts[added->second], true, place);
+    return apply(parts_->decoder.token_steps, parts_->vocabulary.text(id), false, place);
+}
+
+bool Tokenizer::has_text(TokenId id) const {
+    return parts_->added_by_id.contains(id) || parts_->vocabulary.contains(id);
 }
 
 void Tokenizer::check_id(TokenId id) const {

@@ -41,6 +41,7 @@ struct DecodeOptions {
 };
 
 struct TokenDecoder;
+struct TokenPlace;
 struct TokenizerParts;
 
 /// Text to token ids and back, exactly as the tokenizer that the model was trained with. An immutable value:
@@ -51,7 +52,7 @@ public:
 
     /// Any bytes are accepted. Those that are not UTF-8 survive the way through ids where the vocabulary has
     /// a token for every byte. @throws Error when a pattern of the vocabulary exceeds its matching budget on
-    /// this text.
+    /// this text, or has a character for which the vocabulary has no token, nor one for unknown characters.
     std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options = {}) const;
 
     /// The ids of a text that is to be continued: with the tokens in front that the model expects (BOS), and
@@ -61,11 +62,15 @@ public:
     /// @throws Error on an id that the vocabulary does not have.
     std::string decode(std::span<const TokenId> ids, const DecodeOptions& options = {}) const;
 
-    /// The bytes that a token adds to a text that has already begun; may be part of a character (see
-    /// TextStream).
+    /// The bytes that a token adds to a text that has already begun and goes on; may be part of a character
+    /// (see TextStream).
     /// @throws Error on an id that the vocabulary does not have.
     std::string token_bytes(TokenId id) const;
+    /// The same where the token is the first one, or the last.
+    std::string token_bytes(TokenId id, TokenPlace place) const;
 
+    /// False for ids beyond the vocabulary, and for those in gaps of it.
+    bool has_text(TokenId id) const;
     /// One more than the largest id.
     size_t vocabulary_size() const;
     std::optional<TokenId> find(std::string_view token) const;  ///< by its spelling in the vocabulary

@@ -25,7 +25,10 @@ public:
 
     Vocabulary take_vocabulary() { return std::move(vocabulary_); }
     TokenizerDocument take() {
-        return {.vocabulary = std::move(vocabulary_), .merges = std::move(merges_), .rest = rest_.take()};
+        return {.vocabulary = std::move(vocabulary_),
+                .scores = std::move(scores_),
+                .merges = std::move(merges_),
+                .rest = rest_.take()};
     }
     bool found_object() const { return found_object_; }
 
@@ -38,15 +41,18 @@ public:
         rest_.boolean(value);
     }
     void real(double value) override {
+        if (mode_ == Mode::kPieces) return piece_score(value);
         if (mode_ != Mode::kRest) fail("is a fraction, expected an integer");
         rest_.real(value);
     }
     void negative(int64_t value) override {
+        if (mode_ == Mode::kPieces) return piece_score(static_cast<double>(value));
         if (mode_ == Mode::kVocabulary) fail(fmt::format("has the id {}, expected 0 or more", value));
         expect_rest("number");
         rest_.negative(value);
     }
     void natural(uint64_t value) override {
+        if (mode_ == Mode::kPieces) return piece_score(static_cast<double>(value));
         if (mode_ != Mode::kVocabulary) {
             expect_rest("number");
             return rest_.natural(value);
@@ -58,6 +64,7 @@ public:
     }
     void text(std::string& value) override {
         if (mode_ == Mode::kMerges) return merge_text(value);
+        if (mode_ == Mode::kPieces) return piece_text(value);
         expect_rest("string");
         rest_.text(value);
     }
@@ -81,18 +88,20 @@ public:
         rest_.end_object();
     }
     void begin_array() override {
-        if (mode_ == Mode::kMerges && !in_pair_) {
+        if ((mode_ == Mode::kMerges || mode_ == Mode::kPieces) && !in_pair_) {
             in_pair_ = true;
             pair_.clear();
+            score_.reset();
             return;
         }
         if (mode_ != Mode::kRest) fail("is an array, which is not expected here");
         ++depth_;
         rest_.begin_array();
         if (is_model_member("merges", depth_ - 1)) mode_ = Mode::kMerges;
+        if (is_model_member("vocab", depth_ - 1)) mode_ = Mode::kPieces;
     }
     void end_array() override {
-        if (in_pair_) return end_pair();
+        if (in_pair_) return mode_ == Mode::kMerges ? end_merge() : end_piece();
         mode_ = Mode::kRest;
         --depth_;
         rest_.end_array();
@@ -105,7 +114,7 @@ public:
     }
 
 private:
-    enum class Mode { kRest, kVocabulary, kMerges };
+    enum class Mode { kRest, kVocabulary, kPieces, kMerges };
 
     /// Whether the value that begins now, so deep inside, is `model.NAME`.
     bool is_model_member(std::string_view name, size_t depth) const {
@@ -127,7 +136,7 @@ private:
                              text));
         merges_.push_back(std::move(*merge));
     }
-    void end_pair() {
+    void end_merge() {
         if (pair_.size() != 2 || pair_[0].empty() || pair_[1].empty())
             fail(fmt::format("merge {} has {} texts, expected two that are not empty", merges_.size(),
                              pair_.size()));
@@ -135,10 +144,29 @@ private:
         in_pair_ = false;
     }
 
+    void piece_text(std::string& text) {
+        if (!in_pair_ || !pair_.empty()) fail_piece();
+        pair_.push_back(std::move(text));
+    }
+    void piece_score(double score) {
+        if (!in_pair_ || pair_.empty() || score_) fail_piece();
+        score_ = score;
+    }
+    void end_piece() {
+        if (!score_) fail_piece();
+        if (scores_.size() > static_cast<size_t>(Vocabulary::kLargestId))
+            fail(fmt::format("has more than {} tokens", Vocabulary::kLargestId));
+        vocabulary_.add(static_cast<TokenId>(scores_.size()), pair_.front());
+        scores_.push_back(*score_);
+        in_pair_ = false;
+    }
+    [[noreturn]] void fail_piece() const {
+        fail(fmt::format("token {} is no list of a text and a score", scores_.size()));
+    }
+
     [[noreturn]] void fail(std::string problem) const {
-        const std::string_view section = mode_ == Mode::kVocabulary ? "vocab"
-                                         : mode_ == Mode::kMerges   ? "merges"
-                                                                    : "";
+        const bool in_vocabulary = mode_ == Mode::kVocabulary || mode_ == Mode::kPieces;
+        const std::string_view section = in_vocabulary ? "vocab" : mode_ == Mode::kMerges ? "merges" : "";
         throw Error(
             file_, std::string(section),
             mode_ == Mode::kVocabulary ? fmt::format("token \"{}\" {}", key_, problem) : std::move(problem));
@@ -147,6 +175,7 @@ private:
     std::string file_;
     bool root_is_vocabulary_;
     Vocabulary vocabulary_;
+    std::vector<double> scores_;
     std::vector<MergeText> merges_;
     JsonBuilder rest_;  // has the vocabulary and the merges empty
     size_t depth_ = 0;  // of objects and arrays that the builder has open
@@ -154,7 +183,8 @@ private:
     std::string root_key_;
     Mode mode_ = Mode::kRest;
     bool in_pair_ = false;
-    std::vector<std::string> pair_;
+    std::vector<std::string> pair_;  // the texts of a merge, or that of a token
+    std::optional<double> score_;
     bool found_object_ = false;
 };
 

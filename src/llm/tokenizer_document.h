@@ -20,7 +20,8 @@ struct MergeText {
 /// A `tokenizer.json`. The vocabulary and the merges, which are nearly all of it, are read as they pass by;
 /// the rest is an ordinary JSON value without them.
 struct TokenizerDocument {
-    Vocabulary vocabulary;          ///< `model.vocab`, where it is an object
+    Vocabulary vocabulary;       ///< `model.vocab`: an object of texts and ids, or a list of ["text", score]
+    std::vector<double> scores;  ///< by id, where it is a list
     std::vector<MergeText> merges;  ///< `model.merges`: "a b" or ["a", "b"]
     JsonCursor rest;
 };

@@ -140,7 +140,7 @@ TokenizerParts read_byte_level(const Source& source) {
     parts.pre_tokenizer = byte_level_steps(style->patterns, space);
     BpeOptions options;
     options.ignore_merges = style->ignores_merges;
-    parts.bpe = Bpe(read_merges(source), std::move(options));
+    parts.model = Bpe(read_merges(source), std::move(options));
     parts.decoder.token_steps.emplace_back(DecodeByteAlphabet{});
     return parts;
 }
@@ -171,7 +171,7 @@ TokenizerParts read_scored(const Source& source) {
     BpeOptions options;
     options.unknown = source.id("tokenizer.ggml.unknown_token_id");
     options.byte_tokens = find_byte_tokens(source.vocabulary());
-    parts.bpe = Bpe(read_scores(source), std::move(options));
+    parts.model = Bpe(read_scores(source), std::move(options));
     parts.decoder.token_steps = {ReplaceText{std::string(kSpaceMark), " "}, DecodeByteToken{}};
     if (space) parts.decoder.front = {StripFront{" ", 1}};
     return parts;

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "llm/added_tokens.h"
-#include "llm/bpe.h"
 #include "llm/normalizer.h"
 #include "llm/pre_tokenizer.h"
 #include "llm/token_decoder.h"
+#include "llm/token_model.h"
 #include "llm/tokenizer.h"
 #include "llm/vocabulary.h"
 
@@ -17,14 +17,14 @@ namespace tessera::llm {
 
 /// The common form of every source of a tokenizer (tokenizer.json, vocab.json and merges.txt, GGUF).
 ///
-///     text --added tokens--> sections --normalizer--> --pre-tokenizer--> pieces --bpe--> ids --prefix,
+///     text --added tokens--> sections --normalizer--> --pre-tokenizer--> pieces --model--> ids --prefix,
 ///     suffix-->
 struct TokenizerParts {
     Vocabulary vocabulary;  ///< of the model; added tokens need not be in it
     std::vector<AddedToken> added;
     std::vector<NormalizerStep> normalizer;
     std::vector<PreTokenizerStep> pre_tokenizer;
-    Bpe bpe{MergeTable(0), {}};
+    TokenModel model = Bpe(MergeTable(0), {});
     TokenDecoder decoder;
     std::vector<TokenId> prefix;  ///< of a whole text, where special tokens are asked for
     std::vector<TokenId> suffix;  ///< likewise

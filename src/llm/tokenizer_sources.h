@@ -23,8 +23,8 @@ TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name);
 /// `config.json`.
 TokenizerParts read_vocabulary_and_merges(FileSource& files);
 
-/// A `tokenizer.model` of the SentencePiece library, with the BPE algorithm and without a map of characters;
-/// tokens that were added, BOS and EOS from the files beside it.
+/// A `tokenizer.model` of the SentencePiece library, with the BPE or the Unigram algorithm; tokens that were
+/// added, BOS and EOS from the files beside it.
 TokenizerParts read_sentence_piece(FileSource& files, const std::string& name);
 
 /// The metadata of a GGUF file: `tokenizer.ggml.model` "gpt2" (byte-level BPE) or "llama" (SentencePiece

@@ -63,9 +63,9 @@ TokenizerParts read_vocabulary_and_merges(FileSource& files) {
     TokenizerParts parts;
     parts.vocabulary = read_vocabulary_json(files.read("vocab.json"), files.where("vocab.json"));
     const std::string merges = files.where("merges.txt");
-    parts.bpe = Bpe(make_merges(read_merges_text(files.read("merges.txt"), merges), parts.vocabulary, "",
-                                UnknownMerge::kRefuse, merges),
-                    {});
+    parts.model = Bpe(make_merges(read_merges_text(files.read("merges.txt"), merges), parts.vocabulary, "",
+                                  UnknownMerge::kRefuse, merges),
+                      {});
     parts.added = config.added_tokens;
     add_named_tokens(config, parts);
     if (style.composes) parts.normalizer.emplace_back(UnicodeForm::kNfc);

@@ -39,7 +39,7 @@ bool Vocabulary::add(TokenId id, std::string_view text) {
     grow();
     const size_t slot = slot_of(text);
     if (static_cast<size_t>(id) >= tokens_.size()) tokens_.resize(id + 1);
-    tokens_[id] = {static_cast<uint32_t>(arena_.size()), static_cast<uint32_t>(text.size()), true};
+    tokens_[id] = {static_cast<uint32_t>(arena_.size()), static_cast<uint32_t>(text.size()), true, false};
     arena_ += text;
     if (slots_[slot] == kFree) {
         slots_[slot] = id;
@@ -51,7 +51,7 @@ bool Vocabulary::add(TokenId id, std::string_view text) {
 std::optional<TokenId> Vocabulary::find(std::string_view text) const {
     if (slots_.empty()) return std::nullopt;
     const TokenId id = slots_[slot_of(text)];
-    if (id == kFree) return std::nullopt;
+    if (id == kFree || is_hidden(id)) return std::nullopt;
     return id;
 }
 

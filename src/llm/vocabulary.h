@@ -34,11 +34,17 @@ public:
     }
     std::optional<TokenId> find(std::string_view text) const;
 
+    /// From now on `find` does not find the token, and no model makes it of a text. Its id and text stay.
+    /// @pre contains(id)
+    void hide(TokenId id) { tokens_[id].hidden = true; }
+    bool is_hidden(TokenId id) const { return tokens_[id].hidden; }
+
 private:
     struct Token {
         uint32_t begin = 0;
         uint32_t size = 0;
         bool known = false;
+        bool hidden = false;
     };
     /// The place of `text` in the table of slots, or where it belongs.
     size_t slot_of(std::string_view text) const;

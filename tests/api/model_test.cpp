@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kLetters =
     R"({"version": "1.0", "added_tokens": [], "normalizer": null, "pre_tokenizer": null, "post_processor": null,
- "decoder": null, "model": {"type": "BPE", "merges": [], "vocab": {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5,
+ "decoder": {"type": "Fuse"}, "model": {"type": "BPE", "merges": [], "vocab": {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5,
  "g": 6, "h": 7, "i": 8, "j": 9, "k": 10, "l": 11, "m": 12, "n": 13, "o": 14, "p": 15, "q": 16, "r": 17, "s": 18,
  "t": 19, "u": 20, "v": 21, "w": 22}}})";
 

@@ -24,7 +24,7 @@ protected:
             vocabulary += fmt::format("{}\"{}\": {}", id == 0 ? "" : ", ", static_cast<char>('a' + id), id);
         return fmt::format(
             R"({{"version": "1.0", "added_tokens": [], "normalizer": null, "pre_tokenizer": null,
- "post_processor": null, "decoder": null,
+ "post_processor": null, "decoder": {{"type": "Fuse"}},
  "model": {{"type": "BPE", "vocab": {{{}}}, "merges": []}}}})",
             vocabulary);
     }

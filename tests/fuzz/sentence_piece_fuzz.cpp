@@ -15,5 +15,6 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
 std::vector<std::string> tessera::fuzz::seeds() {
     return {repository_file("tests/llm/data/spm_bytes/tokenizer.model"),
-            repository_file("tests/llm/data/spm_unknown/tokenizer.model")};
+            repository_file("tests/llm/data/spm_unknown/tokenizer.model"),
+            repository_file("tests/llm/data/spm_unigram/tokenizer.model")};
 }

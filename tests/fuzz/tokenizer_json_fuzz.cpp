@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
 std::vector<std::string> tessera::fuzz::seeds() {
     std::vector<std::string> all;
-    for (const char* name : {"gpt2", "llama2", "llama3", "metaspace", "smollm"})
+    for (const char* name : {"gpt2", "llama2", "llama3", "metaspace", "smollm", "unigram", "unigram_bytes",
+                             "word_piece", "bpe_words"})
         all.push_back(repository_file(fmt::format("tests/llm/data/{}/tokenizer.json", name)));
     return all;
 }

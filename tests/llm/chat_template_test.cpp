@@ -32,7 +32,7 @@ std::string brackets_tokenizer() {
         {"normalizer", nullptr},
         {"pre_tokenizer", nullptr},
         {"post_processor", nullptr},
-        {"decoder", nullptr},
+        {"decoder", {{"type", "Fuse"}}},
         {"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", nlohmann::ordered_json::array()}}}};
     return all.dump();
 }

@@ -71,19 +71,18 @@ TEST(TokenizerErrors, MissingFilesAreNamed) {
 
 TEST(TokenizerErrors, UnsupportedComponentsAreNamedTogether) {
     nlohmann::json document = with("/normalizer", R"({"type": "Sequence", "normalizers": [{"type": "NFC"},
-                                                     {"type": "Precompiled"}]})");
-    document["decoder"] = {{"type", "WordPiece"}};
-    document["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
-    document["post_processor"] = {{"type", "RobertaProcessing"}};
+                                                     {"type": "Transliterate"}]})");
+    document["decoder"] = {{"type", "CTC"}};
+    document["pre_tokenizer"] = {{"type", "UnicodeScripts"}};
+    document["post_processor"] = {{"type", "PairProcessing"}};
     EXPECT_THAT(
         error_of(document),
-        HasSubstr(
-            "uses what is not supported: normalizer Precompiled, pre-tokenizer BertPreTokenizer, decoder "
-            "WordPiece, post-processor RobertaProcessing"));
-    EXPECT_THAT(error_of(with("/model", R"({"type": "WordPiece", "vocab": {"a": 0}})")),
-                HasSubstr("`model`: is WordPiece, which is not supported"));
-    EXPECT_THAT(error_of(with("/model", R"({"type": "Unigram", "vocab": [["a", 0.5]]})")),
-                HasSubstr("is Unigram"));
+        HasSubstr("uses what is not supported: normalizer Transliterate, pre-tokenizer UnicodeScripts, "
+                  "decoder CTC, post-processor PairProcessing"));
+    EXPECT_THAT(error_of(with("/model", R"({"type": "WordLevel", "vocab": {"a": 0}})")),
+                HasSubstr("`model`: is WordLevel, which is not supported"));
+    EXPECT_THAT(error_of(with("/model", R"({"type": "Unigram", "vocab": [["a", 0.5]], "alpha": 0.1})")),
+                HasSubstr("model option alpha"));
 }
 
 struct Wrong {
@@ -113,6 +112,26 @@ TEST(TokenizerErrors, WrongSectionsAreNamed) {
              Wrong{"/model/merges", "[1]", "`merges`: is number, which is not expected here"},
              Wrong{"/model/unk_token", "\"zz\"",
                    "`model.unk_token`: is \"zz\", which the vocabulary does not have"},
+             Wrong{"/model/vocab", R"([["a", 0.5]])", "`model.vocab`: is a list of a BPE model"},
+             Wrong{"/model", R"({"type": "Unigram", "vocab": {"a": 0}})", "is an object of a Unigram model"},
+             Wrong{"/model", R"({"type": "Unigram", "vocab": [["a", 0], ["b"]]})",
+                   "`vocab`: token 1 is no list of a text and a score"},
+             Wrong{"/model", R"({"type": "Unigram", "vocab": [[0, "a"]]})", "token 0 is no list of a text"},
+             Wrong{"/model", R"({"type": "Unigram", "vocab": [["a", 0, 1]]})",
+                   "token 0 is no list of a text"},
+             Wrong{"/model", R"({"type": "Unigram", "vocab": ["a", 0]})", "token 0 is no list of a text"},
+             Wrong{"/model", R"({"type": "Unigram", "vocab": []})", "`model`: has no vocabulary"},
+             Wrong{"/model", R"({"type": "Unigram", "vocab": [["a", 0]], "unk_id": 1})",
+                   "`model.unk_id`: is 1, expected an integer from 0 to 0"},
+             Wrong{"/model", R"({"type": "WordPiece", "vocab": {"a": 0}})",
+                   "`model.unk_token`: is \"[UNK]\", which the vocabulary does not have"},
+             Wrong{"/normalizer", R"({"type": "Precompiled", "precompiled_charsmap": "AAA"})",
+                   "`normalizer.precompiled_charsmap`: is not in base 64"},
+             Wrong{"/normalizer", R"({"type": "Precompiled", "precompiled_charsmap": "AAAA"})",
+                   "`normalizer.precompiled_charsmap`: has 3 bytes"},
+             Wrong{"/post_processor", R"({"type": "BertProcessing", "sep": ["a", 0], "cls": [0]})",
+                   "`post_processor.cls`: is [0], expected a text and an id"},
+             Wrong{"/decoder", R"({"type": "BPEDecoder", "suffix": ""})", "`decoder`: has an empty suffix"},
              Wrong{"/model/dropout", "0.1", "not supported: model option dropout"},
              Wrong{"/model/byte_fallback", "1", "`model.byte_fallback`: is 1, expected true or false"},
              Wrong{"/added_tokens", "{}", "`added_tokens`: is {}, expected a list"},

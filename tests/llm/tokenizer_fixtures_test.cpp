@@ -1,9 +1,13 @@
+#include <optional>
+#include <random>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "llm/fixtures.h"
 #include "llm/load_tokenizer.h"
+#include "llm/text_stream.h"
+#include "llm/utf8_stream.h"
 
 // Small tokenizers of every supported kind, shipped with the tests; their ids come from the `tokenizers`
 // library (tests/llm/data/make_tokenizers.py).
@@ -32,7 +36,8 @@ TEST_P(TokenizerFixture, GivesTheExpectedIdsAndTexts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, TokenizerFixture,
-                         ::testing::Values("gpt2", "llama3", "smollm", "qwen2", "llama2", "metaspace"),
+                         ::testing::Values("gpt2", "llama3", "smollm", "qwen2", "llama2", "metaspace",
+                                           "unigram", "unigram_bytes", "word_piece", "bpe_words"),
                          [](const auto& test_info) { return std::string(test_info.param); });
 
 TEST(TokenizerFixtures, SpecialTokensAreKnown) {
@@ -59,6 +64,44 @@ TEST(TokenizerFixtures, SpecialTokensInATextAreTextWhenAskedFor) {
     EXPECT_EQ(tokenizer.decode(spelled), "<|begin|>a");
     EXPECT_EQ(tokenizer.decode(parsed), "<|begin|>a");
     EXPECT_EQ(tokenizer.decode(parsed, {.skip_special = true}), "a");
+}
+
+TEST(TokenizerFixtures, NoModelMakesASpecialTokenOfText) {
+    // WordPiece and Unigram look for whole tokens, and normalisers may spell one only now.
+    for (const char* name : {"unigram", "unigram_bytes", "word_piece", "bpe_words", "llama2", "metaspace"}) {
+        const Tokenizer tokenizer = load_tokenizer(test::fixtures() / name);
+        std::string spelled;
+        for (const AddedToken& token : tokenizer.added_tokens())
+            if (token.special) spelled += token.content + " " + token.content + "\uff1cs\uff1e";
+        const std::optional<TokenId> unknown =
+            tokenizer.find(tokenizer.find("[UNK]") ? "[UNK]" : "<unk>");  // stands for what has no token
+        for (const bool parse_special : {false, true}) {
+            size_t special = 0;
+            for (const TokenId id : tokenizer.encode(spelled, {.parse_special = parse_special}))
+                special += tokenizer.is_special(id) && id != unknown ? 1 : 0;
+            EXPECT_EQ(special > 0, parse_special) << name;
+        }
+    }
+}
+
+TEST(TokenizerFixtures, AStreamOfTokensIsTheDecodedText) {
+    for (const char* name : {"unigram", "unigram_bytes", "word_piece", "bpe_words", "spm_unigram",
+                             "spm_bytes", "metaspace", "llama2"}) {
+        const Tokenizer tokenizer = load_tokenizer(test::fixtures() / name);
+        std::mt19937 random(3);
+        for (int round = 0; round < 500; ++round) {
+            std::vector<TokenId> ids(random() % 6);
+            for (TokenId& id : ids) id = static_cast<TokenId>(random() % tokenizer.vocabulary_size());
+            TextStream stream(tokenizer, {}, true);
+            std::string text;
+            for (const TokenId id : ids) text += stream.push(id);
+            text += stream.finish();
+            Utf8Stream whole;  // bytes that are no text become U+FFFD in both
+            std::string expected = whole.push(tokenizer.decode(ids));
+            expected += whole.finish();
+            EXPECT_EQ(text, expected) << name;
+        }
+    }
 }
 
 TEST(TokenizerFixtures, ConfigurationBesideTheTokenizerNamesBosAndEos) {

@@ -28,7 +28,7 @@ protected:
         toy_.tokenizer = {
             {"tokenizer.json",
              fmt::format(R"({{"version": "1.0", "added_tokens": [], "normalizer": null, "pre_tokenizer": null,
- "post_processor": null, "decoder": null, "model": {{"type": "BPE", "vocab": {{{}}}, "merges": []}}}})",
+ "post_processor": null, "decoder": {{"type": "Fuse"}}, "model": {{"type": "BPE", "vocab": {{{}}}, "merges": []}}}})",
                          vocabulary)},
             {"chat_template.jinja",
              "{% for m in messages %}{{ {'user': 'u', 'assistant': 'a', 'system': 's'}[m.role] }}"

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Makes the small tokenizers in this folder and the ids that are expected of them.
 
-    pip install tokenizers==0.23.3 sentencepiece==0.2.3
-    ./make_tokenizers.py
+    pip install tokenizers==0.23.3 sentencepiece==0.2.3 protobuf
+    ./make_tokenizers.py [NAME..]
 
 Every folder has a tokenizer in HuggingFace form and a `cases.json`: texts, their ids, the ids with the special tokens
 that the model expects around a text, and the decoded text. The ids come from the `tokenizers` and `sentencepiece`
 libraries, not from Tessera. The corpus below is all that the vocabularies are trained on.
 """
 
+import io
 import json
 import pathlib
 import random
+import sys
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -51,6 +53,9 @@ CASES = [
     "<s>The</s> king",
     "x" * 50,
 ]
+# For the kinds that came later; the others would get other random texts.
+MORE_CASES = ["<unk> [UNK] [CLS] <0x41> ## ##s </w> <pad>", "＜t＞ ＡＢＣ ｱ ㍿ ½\r\n", "\u0301The  king\u200b\u00ad", "x" * 101,
+              "我想在 apple 工作", "Do not ride! They do n't . 's"]
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|"
@@ -96,7 +101,8 @@ def write(name, tokenizer, add_special):
 
 def write_cases(folder, tokenizer, add_special):
     cases = []
-    for text in CASES + random_texts(40, folder.name):
+    more = MORE_CASES if folder.name in ("unigram", "unigram_bytes", "word_piece", "bpe_words") else []
+    for text in CASES + more + random_texts(40, folder.name):
         ids = tokenizer.encode(text, add_special_tokens=False).ids
         case = {"text": text, "ids": ids, "decoded": tokenizer.decode(ids, skip_special_tokens=False)}
         if add_special:
@@ -206,7 +212,7 @@ def tokenizer_model(name, **options):
     folder.mkdir(exist_ok=True)
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(CORPUS.splitlines()), model_writer=open(folder / "tokenizer.model", "wb"), num_threads=1,
-        normalization_rule_name="identity", hard_vocab_limit=False, minloglevel=2, **options)
+        hard_vocab_limit=False, minloglevel=2, **({"normalization_rule_name": "identity"} | options))
     processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
     cases = []
     for text in CASES + ["the <mask> king<mask><mask>s ride", "ride to the king", " <mask>"] + random_texts(60, name):
@@ -216,17 +222,113 @@ def tokenizer_model(name, **options):
     (folder / "cases.json").write_text(f"[\n{lines}\n]\n")
 
 
+def character_rules():
+    """A small map of characters in compiled form; those that SentencePiece ships have hundreds of kilobytes."""
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2 as proto
+
+    rules = {"\t": " ", "\n": " ", "\r": " ", "\u00a0": " ", "\u3000": " ", "\u200b": "", "ﬁ": "fi", "½": "1\u20442", "\u212b": "\u00c5",
+             "A\u030a": "\u00c5", "e\u0301": "\u00e9", "Ｔ": "T", "＜": "<", "＞": ">", "ｓ": "s", "㍿": "株式会社", "Ⅷ": "VIII", "\u00a8": " \u0308"}
+    table = HERE / "rules.tsv"
+    table.write_text("".join(" ".join(f"{ord(c):X}" for c in a) + "\t" + " ".join(f"{ord(c):X}" for c in b) + "\n"
+                             for a, b in rules.items()))
+    writer = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(CORPUS.splitlines()), model_writer=writer, vocab_size=200,
+                                             normalization_rule_tsv=str(table), hard_vocab_limit=False, minloglevel=2,
+                                             num_threads=1)
+    table.unlink()
+    model = proto.ModelProto()
+    model.ParseFromString(writer.getvalue())
+    return model.normalizer_spec.precompiled_charsmap
+
+
+def train_unigram(tokenizer, special, size):
+    trainer = trainers.UnigramTrainer(vocab_size=size, special_tokens=special, unk_token="<unk>", show_progress=False)
+    tokenizer.train_from_iterator(CORPUS.splitlines(), trainer)
+    return tokenizer
+
+
+def unigram():
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Precompiled(character_rules()), normalizers.Strip(left=False),
+                                                 normalizers.Replace(Regex(" {2,}"), "▁")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(),
+                                                       pre_tokenizers.Metaspace(prepend_scheme="first")])
+    tokenizer.decoder = decoders.Metaspace(prepend_scheme="first")
+    train_unigram(tokenizer, ["<pad>", "</s>", "<unk>"], 360)
+    tokenizer.add_tokens([AddedToken("<mask>", lstrip=True)])
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)])
+    write("unigram", tokenizer, True)
+
+
+def unigram_bytes():
+    bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC()])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(),
+                                           decoders.Strip(" ", 1, 0)])
+    train_unigram(tokenizer, ["<unk>", "<s>"] + bytes_, 560)
+    document = json.loads(tokenizer.to_str())
+    document["model"]["byte_fallback"] = True
+    for piece in document["model"]["vocab"]:
+        if piece[0].startswith("<0x"):
+            piece[1] = -10000.0  # bytes are not to be found in a text
+    write("unigram_bytes", Tokenizer.from_str(json.dumps(document)), False)
+
+
+def word_piece():
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    trainer = trainers.WordPieceTrainer(vocab_size=300, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]"], show_progress=False)
+    tokenizer.train_from_iterator(CORPUS.splitlines(), trainer)
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    write("word_piece", tokenizer, True)
+
+
+def bpe_words():
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.CharDelimiterSplit(" "), pre_tokenizers.Punctuation()])
+    tokenizer.decoder = decoders.BPEDecoder()
+    trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=["<s>", "</s>", "<unk>"], end_of_word_suffix="</w>",
+                                  show_progress=False)
+    tokenizer.train_from_iterator(CORPUS.splitlines(), trainer)
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 1), ("<s>", 0))
+    write("bpe_words", tokenizer, True)
+
+
+def spm_unigram():
+    rules = HERE / "rules.tsv"
+    rules.write_text("41\t61\nA\t20\n9\t20\nFB01\t66 69\n300 301\t\n3000\t20\nA8\t20 308\n2167\t56 49 49 49\n")
+    tokenizer_model("spm_unigram", model_type="unigram", vocab_size=340, user_defined_symbols=["<mask>", "ﬁ"],
+                    normalization_rule_tsv=str(rules))
+    rules.unlink()
+
+
 def main():
-    tokenizer_model("spm_bytes", model_type="bpe", vocab_size=620, byte_fallback=True, remove_extra_whitespaces=False,
-                    user_defined_symbols=["<mask>", "the", "king"], split_digits=True,
-                    allow_whitespace_only_pieces=True)
-    tokenizer_model("spm_unknown", model_type="bpe", vocab_size=300, character_coverage=0.98)
-    gpt2()
-    llama3()
-    smollm()
-    qwen2()
-    sentence_piece("llama2", normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]), None)
-    sentence_piece("metaspace", None, pre_tokenizers.Metaspace(prepend_scheme="first", split=False))
+    makers = {
+        "spm_bytes": lambda: tokenizer_model(
+            "spm_bytes", model_type="bpe", vocab_size=620, byte_fallback=True, remove_extra_whitespaces=False,
+            user_defined_symbols=["<mask>", "the", "king"], split_digits=True, allow_whitespace_only_pieces=True),
+        "spm_unknown": lambda: tokenizer_model("spm_unknown", model_type="bpe", vocab_size=300, character_coverage=0.98),
+        "spm_unigram": spm_unigram,
+        "gpt2": gpt2,
+        "llama3": llama3,
+        "smollm": smollm,
+        "qwen2": qwen2,
+        "llama2": lambda: sentence_piece(
+            "llama2", normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]), None),
+        "metaspace": lambda: sentence_piece("metaspace", None, pre_tokenizers.Metaspace(prepend_scheme="first", split=False)),
+        "unigram": unigram,
+        "unigram_bytes": unigram_bytes,
+        "word_piece": word_piece,
+        "bpe_words": bpe_words,
+    }
+    for name in sys.argv[1:] or makers:
+        makers[name]()
 
 
 if __name__ == "__main__":
