@@ -18,6 +18,11 @@ struct TesseraStep {
     /// own at its place; returns with those of all. Called by worker 0 of every rank, in one order.
     void (*gather)(void* ranks, unsigned char* parts, int64_t part_bytes);
     void* ranks;  ///< its argument
+    /// Likewise: a part for each rank; returns with what each of them has for the caller.
+    void (*transpose)(void* ranks, unsigned char* parts, int64_t part_bytes);
+    /// Likewise: `rows` rows, in which the part of rank r lies from byte starts[r] to starts[r + 1], the
+    /// caller's own is there; returns with the parts of all.
+    void (*place)(void* ranks, unsigned char* whole, int64_t rows, const int64_t* starts);
 };
 
 /// One specialisation of the step. It accesses only memory to which `step` points, and keeps nothing between

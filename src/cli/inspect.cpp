@@ -12,6 +12,7 @@
 #include "api/artefact_machine.h"
 #include "cli/number_checks.h"
 #include "cli/plan_costs.h"
+#include "cli/rank_measurements.h"
 #include "cli/search_again.h"
 #include "cli/verb.h"
 #include "compiler/operator_work.h"
@@ -22,6 +23,7 @@
 #include "programs/bind_symbols.h"
 #include "runtime/artefact.h"
 #include "runtime/ranks_file.h"
+#include "spmd/model_picture.h"
 #include "spmd/model_report.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
@@ -41,9 +43,22 @@ struct InspectArguments {
     bool json = false;
     bool plan = false, memory = false, operators = false, graph = false, manifest = false;
     bool distribution = false;
+    bool measure = false;
+    std::string svg;
 };
 
 constexpr double kMiB = 1024.0 * 1024.0;
+
+int print_distribution(const InspectArguments& options, const Environment& environment) {
+    if (!options.svg.empty()) check_output(options.svg);
+    std::string account = runtime::read_ranks_account(options.artefact);
+    if (options.measure) account = with_measured_boxes(account, options.artefact, environment);
+    if (account.empty()) return 0;  // the first rank tells
+    if (!options.svg.empty()) write_file(options.svg, spmd::groups_svg(account, options.artefact));
+    const std::string text = options.json ? account : spmd::groups_text(account, options.artefact);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+}
 
 /// "f16": one for all states, as far as `tessera compile` makes them.
 std::string cache_types(const runtime::Manifest& m) {
@@ -179,12 +194,17 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
         "--distribution", options->distribution,
         "of an artefact for several ranks: how each tensor lies, every box, and the memory of a rank; "
         "with --json as JSON");
+    app.add_flag("--measure", options->measure,
+                 "with --distribution: also time the exchange of every box between as many ranks, which this "
+                 "starts, or mpirun")
+        ->needs("--distribution");
+    app.add_option("--svg", options->svg, "with --distribution: draw the groups into this file")
+        ->needs("--distribution")
+        ->check(not_empty())
+        ->type_name("FILE");
     return [options, &environment] {
         if (options->distribution) {
-            const std::string account = runtime::read_ranks_account(options->artefact);
-            const std::string text = options->json ? account : spmd::groups_text(account, options->artefact);
-            std::fwrite(text.data(), 1, text.size(), stdout);
-            return 0;
+            return print_distribution(*options, environment);
         }
         if (options->costs && !options->plan && !options->json)
             throw Error("", "--costs", "needs --plan or --json", "", ErrorKind::kUsage);

@@ -5,6 +5,7 @@
 
 #include "cli/host_machine.h"
 #include "cli/number_checks.h"
+#include "cli/rank_measurements.h"
 #include "cli/verb.h"
 #include "machine/doubtful_levels.h"
 #include "machine/host_cache.h"
@@ -27,6 +28,7 @@ struct MachineArguments {
     bool quick = false;
     bool json = false;
     int64_t threads = 0;
+    int64_t ranks = 0;
 };
 
 machine::Machine measure(const machine::Machine& probed, const MachineArguments& options,
@@ -64,6 +66,8 @@ machine::Machine describe(const MachineArguments& options, const Environment& en
             kept && is_up_to_date(*kept, environment))
             return *kept;
     machine::Machine measured = measure(probed, options, environment);
+    if (const auto kept = machine::cached_host(environment.cache->root(), probed))
+        measured.rank_links = kept->rank_links;
     // Measurements made in a hurry or in part must not stand in for the whole.
     if (is_partial) return measured;
     if (environment.cache->is_writable("machines"))
@@ -73,6 +77,16 @@ machine::Machine describe(const MachineArguments& options, const Environment& en
             "what was measured is not kept: the cache cannot be written (set XDG_CACHE_HOME to a folder that "
             "you may write, or keep it with --out and use it with --machine)");
     return measured;
+}
+
+/// Adds the link to the description, and to the one that is kept. @return whether this is the first rank
+bool measure_ranks(machine::Machine& machine, const MachineArguments& options,
+                   const Environment& environment) {
+    const machine::Machine probed = machine::probe_host();
+    if (!measure_link(machine, options.ranks, environment)) return false;
+    if (!options.quick && options.threads == 0 && environment.cache->is_writable("machines"))
+        machine::keep_host(environment.cache->root(), probed, machine);
+    return true;
 }
 
 int print(const machine::Machine& machine, const std::string& out, bool json) {
@@ -99,6 +113,7 @@ Verb machine_verb() {
         .help = "describe this machine: cores, memory, compute units, compiler flags; measure its rates",
         .examples = {"tessera machine", "tessera machine --measure --out host.toml",
                      "tessera machine --refresh", "tessera machine --refresh --quick --threads 1",
+                     "tessera machine --measure --ranks 2", "mpirun -np 2 tessera machine --ranks 2",
                      "tessera machine --json"},
         .declare = [](CLI::App& app, const Environment& environment) -> Job {
             const auto options = std::make_shared<MachineArguments>();
@@ -117,9 +132,17 @@ Verb machine_verb() {
                 ->type_name("N")
                 ->check(whole_number(1, int64_t{1} << 20));
             app.add_flag("--json", options->json, "print JSON, with the same fields, instead of TOML");
+            app.add_option(
+                   "--ranks", options->ranks,
+                   "also measure the link between so many processes, which this starts, or mpirun; what "
+                   "is compiled for as many ranks then uses it")
+                ->type_name("N")
+                ->check(whole_number(2, 128));
             return [options, &environment] {
                 if (!options->out.empty()) check_output(options->out);
-                return print(describe(*options, environment), options->out, options->json);
+                machine::Machine machine = describe(*options, environment);
+                if (options->ranks > 0 && !measure_ranks(machine, *options, environment)) return 0;
+                return print(machine, options->out, options->json);
             };
         }};
 }

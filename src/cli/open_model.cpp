@@ -24,9 +24,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Looks at a changed number before sleeping, as workers do (runtime/workers.h): some 50 us.
-constexpr int64_t kRankSpins = 4000;
-
 /// The part of this process: one of those that mpirun has started, or that start here.
 ModelFile open_part(const fs::path& path, const Environment& environment) {
     if (environment.is_launched_by_mpi) return {path, runtime::join_mpi()};
@@ -39,7 +36,7 @@ ModelFile open_part(const fs::path& path, const Environment& environment) {
              first.manifest().workers == 1 ? "one thread"
                                            : fmt::format("{} threads", first.manifest().workers),
              processors, processors == 1 ? "processor" : "processors");
-    return {path, runtime::start_local_ranks(ranks, has_all ? kRankSpins : 0)};
+    return {path, runtime::start_local_ranks(ranks, has_all ? runtime::kRankSpins : 0)};
 }
 
 ModelFile open_ranks(const fs::path& path, std::optional<int64_t> workers, bool embeddings,

@@ -15,8 +15,8 @@
 namespace tessera::compiler {
 namespace {
 
-// Of ranks on one host whose links nobody has measured: two processes that meet in shared memory, and copies
-// by a core.
+// Of ranks on one host whose links nobody has measured (`tessera machine --ranks`): two processes that meet
+// in shared memory, and copies by a core.
 constexpr double kLocalLatency = 1e-6;
 constexpr double kLocalBytesPerSecond = 5e9;
 // Of a core that nobody has measured.
@@ -40,11 +40,13 @@ spmd::Cluster cluster_of(const CompileOptions& options) {
         const machine::ReadBandwidth* bandwidth = machine::find_bandwidth(memory, ranks * workers);
         const machine::ComputeUnit* unit =
             machine::find_unit(options.machine, machine::UnitKind::kVector, "f32");
+        const machine::RankLink* link = machine::find_rank_link(options.machine, ranks);
         const double peak = unit ? machine::peak(*unit) : 0;
         cluster = {
             .name = options.machine.name,
             .levels = {"rank"},
-            .placement = {{{ranks, kLocalLatency, 1 / kLocalBytesPerSecond, false}}},
+            .placement = {{{ranks, link ? link->latency_seconds : kLocalLatency,
+                            1 / (link ? link->bytes_per_second : kLocalBytesPerSecond), false}}},
             .flops_per_second = static_cast<double>(workers) * (peak > 0 ? peak : kUnmeasuredOperations),
             .bytes_per_second = (bandwidth ? bandwidth->bytes_per_second : kUnmeasuredBytesPerSecond) /
                                 (bandwidth ? static_cast<double>(ranks) : 1),
@@ -74,7 +76,7 @@ private:
 
 spmd::ModelReport distributed(const Graph& graph, const CompileOptions& options, const std::string& where) {
     spmd::ModelOptions model{.held = {},
-                             .cut = facts::Cut::kEvenly,
+                             .cut = facts::Cut::kRagged,
                              .collectives = distribution::CollectiveModel::kGathered,
                              .is_for_execution = true};
     // The cache of one sequence at full length.

@@ -24,6 +24,15 @@ std::optional<Collective> collective_of(const Sbp& from, const Sbp& to) {
     return std::nullopt;
 }
 
+/// Of whatever grains.
+bool cut_one_axis(const Sbp& a, const Sbp& b) {
+    return a.kind == Kind::kSplit && b.kind == Kind::kSplit && a.axis == b.axis;
+}
+
+bool is_ragged(const Value& value, const Sbp& entry, const Level& level) {
+    return entry.grain > 1 || value.shape[static_cast<size_t>(entry.axis)] % level.count != 0;
+}
+
 }  // namespace
 
 std::optional<Box> box(const Problem& problem, const Value& value, const Form& from, int level,
@@ -36,18 +45,28 @@ std::optional<Box> box(const Problem& problem, const Value& value, const Form& f
     if (value.only_slices && *collective != Collective::kSlice) return std::nullopt;
     if (!exists(made.to, value.shape, problem.placement, problem.cut)) return std::nullopt;
     for (size_t inner = at + 1; inner < from.size(); ++inner)
-        if (from[inner].kind == Kind::kSplit && (from[inner] == from[at] || from[inner] == entry))
-            return std::nullopt;
+        if (cut_one_axis(from[inner], from[at]) || cut_one_axis(from[inner], entry)) return std::nullopt;
     if (holds_weights(from)) {
         const auto outermost = std::ranges::find(from, kWeights) - from.begin();
         if (outermost != level || entry.kind != Kind::kBroadcast) return std::nullopt;
     }
+    // The run time transposes parts of one size only; others are gathered (spmd/exchanges.h).
+    const bool gathers =
+        problem.collectives == CollectiveModel::kGathered && problem.cut == facts::Cut::kRagged;
+    Collective priced = *collective;
+    if (gathers && priced == Collective::kReduceScatter &&
+        is_ragged(value, entry, problem.placement.levels[at]))
+        priced = Collective::kAllReduce;
+    if (gathers && priced == Collective::kAllToAll &&
+        (is_ragged(value, entry, problem.placement.levels[at]) ||
+         is_ragged(value, from[at], problem.placement.levels[at])))
+        priced = Collective::kAllGather;
     const auto sharers = static_cast<double>(parts(from, problem.placement, level));
     double most = 0;
     const auto add = [&](double times, int64_t bits) {
         const CollectiveTime time =
-            collective_time(*collective, problem.placement.levels[at],
-                            static_cast<double>(bits) / 8 / sharers, problem.collectives);
+            collective_time(priced, problem.placement.levels[at], static_cast<double>(bits) / 8 / sharers,
+                            problem.collectives);
         made.seconds += times * time.seconds;
         if (times * time.seconds > most) made.algorithm = time.algorithm;
         most = std::max(most, times * time.seconds);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
+
+#include <fmt/core.h>
 
 #include "facts/linear.h"
 #include "facts/touched.h"
@@ -26,7 +29,8 @@ using facts::Share;
 using facts::Signature;
 
 /// Choices by what the levels do, in the order in which they are tried.
-using Choices = std::map<std::vector<std::pair<int, int>>, Choice>;
+using ChoiceKey = std::vector<std::tuple<int, int, int64_t>>;
+using Choices = std::map<ChoiceKey, Choice>;
 
 constexpr size_t kMostPaths = 16 * kMostChoices;  ///< to choices, of which many have the same forms
 
@@ -62,7 +66,8 @@ private:
         std::optional<Signature> signature;
         std::vector<Share> parts;
     };
-    using Path = std::vector<std::pair<int, int64_t>>;  ///< iterators with counts, the outermost first
+    /// Iterators with counts and grains, the outermost first.
+    using Path = std::vector<std::tuple<int, int64_t, int64_t>>;
 
     void extend(std::span<const Share> groups) {
         if (chosen_.size() == problem_.placement.rank()) return finish();
@@ -72,21 +77,32 @@ private:
         const int64_t count = problem_.placement.levels[chosen_.size()].count;
         for (size_t i = 0; i < bound_.extents.iterators.size(); ++i) {
             if (!op_.may_split.empty() && !op_.may_split[i]) continue;
-            const int iterator = static_cast<int>(i);
-            const int64_t extent = groups[0].iterations[i].size();
-            if (problem_.cut == facts::Cut::kEvenly ? extent % count != 0 : extent < count) continue;
-            path_.emplace_back(iterator, count);
-            const auto [at, is_new] = known_.try_emplace(path_);
-            Level& level = at->second;
-            if (is_new) {
-                level.signature = splits_.split(groups, iterator, count, problem_.cut);
-                if (level.signature)
-                    level.parts = facts::Splits::parts(groups, *level.signature, iterator, count);
-            }
-            if (level.signature)
-                descend({LevelChoice::Kind::kIterator, iterator}, *level.signature, level.parts);
-            path_.pop_back();
+            split(static_cast<int>(i), count, 1, groups);
+            if (op_.grains.empty()) continue;
+            for (const int64_t grain : op_.grains[i])
+                if (grain > 1) split(static_cast<int>(i), count, grain, groups);
         }
+    }
+
+    void split(int iterator, int64_t count, int64_t grain, std::span<const Share> groups) {
+        bool is_even = true;
+        for (const Share& group : groups) {
+            const int64_t size = group.iterations[static_cast<size_t>(iterator)].size();
+            if (!facts::can_cut(size, count, problem_.cut, grain)) return;
+            is_even = is_even && size / grain % count == 0;
+        }
+        if (grain > 1 && is_even) return;  // as of grain 1
+        path_.emplace_back(iterator, count, grain);
+        const auto [at, is_new] = known_.try_emplace(path_);
+        Level& level = at->second;
+        if (is_new) {
+            level.signature = splits_.split(groups, iterator, count, problem_.cut, grain);
+            if (level.signature)
+                level.parts = facts::Splits::parts(groups, *level.signature, iterator, count, grain);
+        }
+        if (level.signature)
+            descend({LevelChoice::Kind::kIterator, iterator, grain}, *level.signature, level.parts);
+        path_.pop_back();
     }
 
     void descend(const LevelChoice& choice, const Signature& signature, std::span<const Share> groups) {
@@ -109,10 +125,13 @@ private:
 
     void finish() {
         if (op_.allows && !op_.allows(forms_)) return;
-        std::vector<std::pair<int, int>> key;
+        ChoiceKey key;
         for (const LevelChoice& level : chosen_) {
             const bool is_iterator = level.kind == LevelChoice::Kind::kIterator;
-            key.emplace_back(is_iterator ? 2 : level.kind == LevelChoice::Kind::kLinear ? 1 : 0, level.index);
+            key.emplace_back(is_iterator                                ? 2
+                             : level.kind == LevelChoice::Kind::kLinear ? 1
+                                                                        : 0,
+                             level.index, level.grain);
         }
         found_.emplace(std::move(key), Choice{chosen_, forms_, seconds_of()});
         if (found_.size() > kMostPaths) refuse(bound_);
@@ -126,14 +145,17 @@ private:
         for (size_t l = 0; l < levels.size(); ++l) {
             if (chosen_[l].kind != LevelChoice::Kind::kIterator) continue;
             int64_t& extent = left[static_cast<size_t>(chosen_[l].index)];
-            const int64_t most = (extent + levels[l].count - 1) / levels[l].count;
+            const int64_t most = facts::largest_part(extent, levels[l].count, chosen_[l].grain);
             share *= static_cast<double>(most) / static_cast<double>(extent);
             extent = most;
         }
         double bytes = 0;
         for (size_t t = 0; t < forms_.size(); ++t)
-            bytes += static_cast<double>(touched_[t].bytes) /
-                     static_cast<double>(parts(forms_[t], problem_.placement));
+            bytes += problem_.cut == facts::Cut::kEvenly
+                         ? static_cast<double>(touched_[t].bytes) /
+                               static_cast<double>(parts(forms_[t], problem_.placement))
+                         : static_cast<double>(touched_[t].bytes) *
+                               largest_share(forms_[t], bound_.extents.shapes[t], problem_.placement);
         return std::max(operations_ * share / problem_.flops_per_second, bytes / problem_.bytes_per_second);
     }
 
@@ -174,7 +196,8 @@ std::string text(const LevelChoice& choice, const Definition& definition) {
         case LevelChoice::Kind::kBroadcast:
             return "B";
         case LevelChoice::Kind::kIterator:
-            return definition.iterators[static_cast<size_t>(choice.index)].name;
+            return definition.iterators[static_cast<size_t>(choice.index)].name +
+                   (choice.grain == 1 ? "" : fmt::format(":{}", choice.grain));
         case LevelChoice::Kind::kLinear:
             return "linear " + definition.tensors[static_cast<size_t>(choice.index)].name;
     }

@@ -17,11 +17,12 @@ struct LevelChoice {
         kLinear,     ///< each computes with a summand of one operand
     };
     Kind kind = Kind::kBroadcast;
-    int index = -1;  ///< the iterator, or the tensor that is P(sum)
+    int index = -1;     ///< the iterator, or the tensor that is P(sum)
+    int64_t grain = 1;  ///< of the iterator's parts
     bool operator==(const LevelChoice&) const = default;
 };
 
-/// "B", "k", "linear X".
+/// "B", "k", "k:64" in whole 64s, "linear X".
 std::string text(const LevelChoice& choice, const Definition& definition);
 
 struct Choice {

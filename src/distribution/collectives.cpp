@@ -89,12 +89,23 @@ CollectiveTime fastest_time(Collective collective, const Level& level, double by
     TESSERA_CHECK(false);
 }
 
+// The devices hold `bytes` each of a sum, which all take whole, or of which each takes the part that is its
+// own.
 CollectiveTime gathered_time(Collective collective, const Level& level, double bytes) {
-    const bool is_partial = collective == Collective::kReduceScatter || collective == Collective::kAllReduce;
-    const double whole = is_partial ? bytes * static_cast<double>(level.count) : bytes;
-    CollectiveTime time = fastest_time(Collective::kAllGather, level, whole);
-    if (collective == Collective::kSlice) return {0, ""};
-    return {time.seconds, is_partial ? "gather, fold" : "gather"};
+    const double of_all = bytes * static_cast<double>(level.count);
+    switch (collective) {
+        case Collective::kSlice:
+            return {0, ""};
+        case Collective::kAllGather:
+            return {fastest_time(Collective::kAllGather, level, bytes).seconds, "gather"};
+        case Collective::kAllReduce:
+            return {fastest_time(Collective::kAllGather, level, of_all).seconds, "gather, fold"};
+        case Collective::kReduceScatter:
+            return {fastest_time(Collective::kAllToAll, level, of_all).seconds, "transpose, fold"};
+        case Collective::kAllToAll:
+            return {fastest_time(Collective::kAllToAll, level, bytes).seconds, "transpose"};
+    }
+    TESSERA_CHECK(false);
 }
 
 }  // namespace

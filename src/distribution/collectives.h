@@ -23,8 +23,8 @@ std::string_view name(Collective collective);
 enum class CollectiveModel : uint8_t {
     kRings,    ///< rings alone, whatever the size: that of `.dist` files
     kFastest,  ///< the fastest known one for each size
-    /// Those of the run time (docs/ranks.md): all ranks gather everything, and each takes from it
-    /// what it needs.
+    /// Those of the run time (docs/ranks.md): all ranks gather everything, or transpose what they have for
+    /// each other, and each takes or folds what it needs.
     kGathered,
 };
 

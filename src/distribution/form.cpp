@@ -1,11 +1,13 @@
 #include "distribution/form.h"
 
+#include <set>
+
 #include <fmt/core.h>
 
 namespace tessera::distribution {
 
-Sbp split(int axis) {
-    return {Sbp::Kind::kSplit, axis, Monoid::kNone};
+Sbp split(int axis, int64_t grain) {
+    return {Sbp::Kind::kSplit, axis, Monoid::kNone, grain};
 }
 
 Sbp broadcast() {
@@ -24,14 +26,21 @@ std::string text(const Form& form) {
 }
 
 bool exists(const Form& form, std::span<const int64_t> shape, const Placement& placement, facts::Cut cut) {
-    std::vector<int64_t> left(shape.begin(), shape.end());
+    // Of each axis the sizes that the groups have.
+    std::vector<std::set<int64_t>> left;
+    for (const int64_t extent : shape) left.push_back({extent});
     for (size_t level = 0; level < form.size(); ++level) {
         if (form[level].kind != Sbp::Kind::kSplit) continue;
         const auto axis = static_cast<size_t>(form[level].axis);
         const int64_t count = placement.levels[level].count;
-        if (axis >= left.size() || left[axis] < count) return false;
-        if (cut == facts::Cut::kEvenly && left[axis] % count != 0) return false;
-        left[axis] /= count;
+        if (axis >= left.size()) return false;
+        std::set<int64_t> sizes;
+        for (const int64_t size : left[axis]) {
+            if (!facts::can_cut(size, count, cut, form[level].grain)) return false;
+            for (const int64_t j : {int64_t{0}, count - 1})
+                sizes.insert(facts::part_of({0, size}, count, j, form[level].grain).size());
+        }
+        left[axis] = std::move(sizes);
     }
     return true;
 }
@@ -43,9 +52,22 @@ std::vector<facts::Range> shard(const Form& form, std::span<const int64_t> shape
     for (size_t level = 0; level < form.size(); ++level) {
         if (form[level].kind != Sbp::Kind::kSplit) continue;
         facts::Range& range = held[static_cast<size_t>(form[level].axis)];
-        range = facts::part_of(range, placement.levels[level].count, device[level]);
+        range = facts::part_of(range, placement.levels[level].count, device[level], form[level].grain);
     }
     return held;
+}
+
+double largest_share(const Form& form, std::span<const int64_t> shape, const Placement& placement) {
+    std::vector<int64_t> left(shape.begin(), shape.end());
+    double share = 1;
+    for (size_t level = 0; level < form.size(); ++level) {
+        if (form[level].kind != Sbp::Kind::kSplit) continue;
+        int64_t& extent = left[static_cast<size_t>(form[level].axis)];
+        const int64_t most = facts::largest_part(extent, placement.levels[level].count, form[level].grain);
+        share *= static_cast<double>(most) / static_cast<double>(extent);
+        extent = most;
+    }
+    return share;
 }
 
 int64_t parts(const Form& form, const Placement& placement, int without_level) {

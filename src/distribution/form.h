@@ -18,21 +18,24 @@ using facts::Sbp;
 /// same, and under P what they hold gives the value if it is folded with the monoid.
 using Form = std::vector<Sbp>;
 
-Sbp split(int axis);
+Sbp split(int axis, int64_t grain = 1);
 Sbp broadcast();
 Sbp partial(Monoid monoid);
 
 /// "[S(0), B]".
 std::string text(const Form& form);
 
-/// Whether each axis of the shape is divided without rest; if parts may differ by one (`kRagged`), whether
-/// each device holds something.
+/// Whether each axis of the shape is divided without rest; if parts may differ by one grain (`kRagged`),
+/// whether each device holds something.
 bool exists(const Form& form, std::span<const int64_t> shape, const Placement& placement,
             facts::Cut cut = facts::Cut::kEvenly);
 
 /// The ranges of the axes that the device with these coordinates holds. @pre the form exists
 std::vector<facts::Range> shard(const Form& form, std::span<const int64_t> shape, const Placement& placement,
                                 std::span<const int64_t> device);
+
+/// Elements of the largest shard in all elements of the value.
+double largest_share(const Form& form, std::span<const int64_t> shape, const Placement& placement);
 
 /// The product of the counts of the levels that cut; one of them may be left out.
 int64_t parts(const Form& form, const Placement& placement, int without_level = -1);

@@ -25,7 +25,7 @@ int64_t Problem::units(const Value& value, const Form& form) const {
         }
         // The first part is the largest; units are whole since the limit is one of bytes.
         int64_t& extent = left[static_cast<size_t>(form[level].axis)];
-        const int64_t most = (extent + at.count - 1) / at.count;
+        const int64_t most = facts::largest_part(extent, at.count, form[level].grain);
         units = (units / extent + (units % extent != 0 ? 1 : 0)) * most;
         extent = most;
     }

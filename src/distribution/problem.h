@@ -26,6 +26,8 @@ struct Operator {
     /// once.
     std::vector<OperatorAt> points = {};
     std::vector<bool> may_split = {};  ///< for each iterator; empty: all
+    /// For each iterator the grains of which its parts may be, besides 1; empty: none.
+    std::vector<std::vector<int64_t>> grains = {};
     /// Which forms each tensor may have in a choice; empty: any (of `Sbp` entries).
     std::function<bool(const std::vector<Form>& forms)> allows = {};
 
@@ -58,7 +60,7 @@ struct Problem {
     double bytes_per_second = 1;    ///< of one device
     std::optional<int64_t> memory;  ///< of one device (of one memory that devices share), in bytes; unlimited
                                     ///< if empty
-    facts::Cut cut = facts::Cut::kEvenly;  ///< kRagged: of one level only
+    facts::Cut cut = facts::Cut::kEvenly;
     CollectiveModel collectives = CollectiveModel::kRings;
 
     /// Memory is counted in parts of a bit, so that shards are whole numbers of units.

@@ -1,5 +1,6 @@
 #include "distribution/search_graph.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "support/error.h"
@@ -13,16 +14,30 @@ FormId intern(Cluster& cluster, const Form& form) {
     return at->second;
 }
 
-// Every form of S and B that exists.
-void add_storable(Cluster& cluster, const Problem& problem, const Value& value) {
+// Entries that a value may have: B, every axis, and the grains that operators ask for.
+std::vector<Sbp> entries_of(const Cluster& cluster, const Value& value) {
+    std::vector<Sbp> entries = {broadcast()};
+    for (int axis = 0; axis < static_cast<int>(value.shape.size()); ++axis) entries.push_back(split(axis));
+    for (const Form& form : cluster.forms)
+        for (const Sbp& entry : form)
+            if (entry.grain > 1 && std::ranges::find(entries, entry) == entries.end())
+                entries.push_back(entry);
+    return entries;
+}
+
+// Every form of these entries that exists.
+void add_storable(Cluster& cluster, const Problem& problem, const Value& value,
+                  const std::vector<Sbp>& entries) {
     Form form;
     const std::function<void()> extend = [&] {
         if (form.size() == problem.placement.rank()) {
-            cluster.storable.push_back(intern(cluster, form));
+            const FormId id = intern(cluster, form);
+            if (std::ranges::find(cluster.storable, id) == cluster.storable.end())
+                cluster.storable.push_back(id);
             return;
         }
-        for (int axis = -1; axis < static_cast<int>(value.shape.size()); ++axis) {
-            form.push_back(axis < 0 ? broadcast() : split(axis));
+        for (const Sbp& entry : entries) {
+            form.push_back(entry);
             if (exists(form, value.shape, problem.placement, problem.cut)) extend();
             form.pop_back();
         }
@@ -32,15 +47,14 @@ void add_storable(Cluster& cluster, const Problem& problem, const Value& value) 
 
 // Adds every form that boxes lead to, and the boxes.
 void close(Cluster& cluster, const Problem& problem, const Value& value) {
+    const std::vector<Sbp> entries = entries_of(cluster, value);
     for (size_t f = 0; f < cluster.forms.size(); ++f) {
         const Form from = cluster.forms[f];
         for (int level = 0; level < static_cast<int>(from.size()); ++level)
-            for (int axis = -1; axis < static_cast<int>(value.shape.size()); ++axis) {
-                const Sbp entry = axis < 0 ? broadcast() : split(axis);
+            for (const Sbp& entry : entries)
                 if (const std::optional<Box> made = box(problem, value, from, level, entry))
                     cluster.boxes.push_back(
                         {static_cast<FormId>(f), intern(cluster, made->to), made->seconds});
-            }
         cluster.units.push_back(problem.units(value, from));
         cluster.ended.push_back(intern(cluster, without_weights(from)));
     }
@@ -54,7 +68,7 @@ SearchGraph build_search_graph(const Problem& problem, const std::vector<std::ve
         Cluster& cluster = graph.values.emplace_back();
         graph.makers.push_back(value.maker);
         graph.readers.push_back(value.readers);
-        if (value.is_constant) add_storable(cluster, problem, value);
+        if (value.is_constant) add_storable(cluster, problem, value, entries_of(cluster, value));
         if (value.given) cluster.given = intern(cluster, *value.given);
         if (value.wanted) cluster.wanted = intern(cluster, *value.wanted);
     }
@@ -72,6 +86,10 @@ SearchGraph build_search_graph(const Problem& problem, const std::vector<std::ve
                     intern(graph.values[static_cast<size_t>(op.values[t])], choice.forms[t]));
         }
     }
+    for (size_t v = 0; v < graph.values.size(); ++v)
+        if (problem.values[v].is_constant)
+            add_storable(graph.values[v], problem, problem.values[v],
+                         entries_of(graph.values[v], problem.values[v]));
     for (size_t v = 0; v < graph.values.size(); ++v) close(graph.values[v], problem, problem.values[v]);
     return graph;
 }

@@ -36,14 +36,14 @@ using Boxes = std::vector<IterationBox>;  ///< of the devices, in order
 class GroupSplit {
 public:
     // `bound`: what the group sees. @pre it outlives this
-    GroupSplit(const BoundDefinition& bound, int iterator, int64_t count)
+    GroupSplit(const BoundDefinition& bound, int iterator, int64_t count, int64_t grain)
         : bound_(bound),
           definition_(bound.definition),
           iterator_(iterator),
           boxes_(static_cast<size_t>(count), whole_box(bound)) {
         for (int64_t j = 0; j < count; ++j) {
             Range& range = boxes_[static_cast<size_t>(j)][static_cast<size_t>(iterator)];
-            range = part_of(range, count, j);
+            range = part_of(range, count, j, grain);
         }
     }
 
@@ -269,7 +269,8 @@ private:
 std::string text(const Sbp& sbp) {
     switch (sbp.kind) {
         case Sbp::Kind::kSplit:
-            return fmt::format("S({})", sbp.axis);
+            return sbp.grain == 1 ? fmt::format("S({})", sbp.axis)
+                                  : fmt::format("S({}:{})", sbp.axis, sbp.grain);
         case Sbp::Kind::kBroadcast:
             return "B";
         case Sbp::Kind::kPartial:
@@ -280,31 +281,57 @@ std::string text(const Sbp& sbp) {
 
 Splits::Splits(const BoundDefinition& bound) : bound_(for_all_contents(bound)) {}
 
-// The lowest axis of which each device of every group reaches only its own part; -1 if there is none.
-int Splits::split_axis(int tensor, std::span<const Share> groups, int iterator, int64_t count,
-                       Cut cut) const {
+// Axes with grains that every group can cut, the lowest axis first. An axis follows the iterator in its own
+// proportion: of `h * 64 + e` 64 elements to one of h, of `k div 32` one to 32 of k.
+std::vector<Splits::Axis> Splits::axes_to_split(int tensor, std::span<const Share> groups, int iterator,
+                                                int64_t count, Cut cut, int64_t grain) const {
     const auto& shape = bound_.shape(tensor);
-    const std::vector<Range>& held = groups[0].tensors[static_cast<size_t>(tensor)];
-    std::vector<bool> good(shape.size());
-    for (size_t a = 0; a < shape.size(); ++a)
-        good[a] = held[a].size() >= count && (cut == Cut::kRagged || held[a].size() % count == 0);
+    const int64_t extent = bound_.extents.iterators[static_cast<size_t>(iterator)];
+    std::vector<Axis> axes;
+    for (size_t a = 0; a < shape.size(); ++a) {
+        std::vector<int64_t> grains = {1};
+        const bool is_whole = extent > 0 && shape[a] * grain % extent == 0;
+        if (cut == Cut::kRagged && is_whole && shape[a] * grain > extent)
+            grains.push_back(shape[a] * grain / extent);
+        for (const int64_t each : grains) {
+            const auto size = [&](const Share& group) {
+                return group.tensors[static_cast<size_t>(tensor)][a].size();
+            };
+            const bool is_possible = std::ranges::all_of(
+                groups, [&](const Share& group) { return can_cut(size(group), count, cut, each); });
+            const bool is_known = each > 1 && std::ranges::all_of(groups, [&](const Share& group) {
+                                      return size(group) / each % count == 0;
+                                  });
+            if (is_possible && !is_known) axes.push_back({static_cast<int>(a), each});
+        }
+    }
+    return axes;
+}
+
+// The first of them of which each device of every group reaches only its own part; -1 if there is none.
+Splits::Axis Splits::split_axis(int tensor, std::span<const Share> groups, int iterator, int64_t count,
+                                Cut cut, int64_t grain) const {
+    std::vector<Axis> axes = axes_to_split(tensor, groups, iterator, count, cut, grain);
     for (const std::vector<ExprPtr>& coordinates : accesses(bound_.definition, tensor)) {
-        for (size_t a = 0; a < shape.size(); ++a) good[a] = good[a] && !is_indirect(coordinates[a]);
+        std::erase_if(
+            axes, [&](const Axis& each) { return is_indirect(coordinates[static_cast<size_t>(each.axis)]); });
         for (const Share& group : groups)
             for (int64_t j = 0; j < count; ++j) {
-                if (std::ranges::find(good, true) == good.end()) return -1;
+                if (axes.empty()) return {};
                 IterationBox box = group.iterations;
                 Range& mine = box[static_cast<size_t>(iterator)];
-                mine = part_of(mine, count, j);
-                const auto reached = image_bounds(bound_, coordinates, box, ranges_of(shape));
-                for (size_t a = 0; reached && a < shape.size(); ++a) {
-                    const Range part = part_of(group.tensors[static_cast<size_t>(tensor)][a], count, j);
-                    good[a] = good[a] && part.first <= (*reached)[a].first && (*reached)[a].last <= part.last;
-                }
+                mine = part_of(mine, count, j, grain);
+                const auto reached = image_bounds(bound_, coordinates, box, ranges_of(bound_.shape(tensor)));
+                if (!reached) continue;
+                std::erase_if(axes, [&](const Axis& each) {
+                    const auto a = static_cast<size_t>(each.axis);
+                    const Range part =
+                        part_of(group.tensors[static_cast<size_t>(tensor)][a], count, j, each.grain);
+                    return (*reached)[a].first < part.first || part.last < (*reached)[a].last;
+                });
             }
     }
-    const auto first = std::ranges::find(good, true);
-    return first == good.end() ? -1 : static_cast<int>(first - good.begin());
+    return axes.empty() ? Axis{} : axes.front();
 }
 
 // Partial results of the groups are partial results of the whole: one answer serves all of them.
@@ -313,16 +340,17 @@ bool Splits::post_commutes() {
     return *commutes_;
 }
 
-std::optional<Signature> Splits::split(std::span<const Share> groups, int iterator, int64_t count, Cut cut) {
+std::optional<Signature> Splits::split(std::span<const Share> groups, int iterator, int64_t count, Cut cut,
+                                       int64_t grain) {
     const Definition& definition = bound_.definition;
     const bool is_partial = definition.iterators[static_cast<size_t>(iterator)].is_reduction;
     Signature signature;
     bool any_partial = false;
     for (size_t t = 0; t < definition.tensors.size(); ++t) {
         const int tensor = static_cast<int>(t);
-        const int axis = split_axis(tensor, groups, iterator, count, cut);
-        if (axis >= 0) {
-            signature.push_back({Sbp::Kind::kSplit, axis, Monoid::kNone});
+        const Axis along = split_axis(tensor, groups, iterator, count, cut, grain);
+        if (along.axis >= 0) {
+            signature.push_back({Sbp::Kind::kSplit, along.axis, Monoid::kNone, along.grain});
         } else if (is_partial && bound_.is_result(tensor)) {
             signature.push_back({Sbp::Kind::kPartial, -1, definition.monoid});
             any_partial = true;
@@ -335,23 +363,23 @@ std::optional<Signature> Splits::split(std::span<const Share> groups, int iterat
         return std::nullopt;
     for (const Share& group : groups) {
         const BoundDefinition seen = restricted_to(bound_, group.iterations);
-        if (!GroupSplit(seen, iterator, count).is_true(signature)) return std::nullopt;
+        if (!GroupSplit(seen, iterator, count, grain).is_true(signature)) return std::nullopt;
     }
     return signature;
 }
 
 std::vector<Share> Splits::parts(std::span<const Share> groups, const Signature& signature, int iterator,
-                                 int64_t count) {
+                                 int64_t count, int64_t grain) {
     std::vector<Share> parts;
     for (const Share& group : groups)
         for (int64_t j = 0; j < count; ++j) {
             Share& mine = parts.emplace_back(group);
             Range& range = mine.iterations[static_cast<size_t>(iterator)];
-            range = part_of(range, count, j);
+            range = part_of(range, count, j, grain);
             for (size_t t = 0; t < signature.size(); ++t) {
                 if (signature[t].kind != Sbp::Kind::kSplit) continue;
                 Range& held = mine.tensors[t][static_cast<size_t>(signature[t].axis)];
-                held = part_of(held, count, j);
+                held = part_of(held, count, j, signature[t].grain);
             }
         }
     return parts;

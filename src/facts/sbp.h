@@ -17,10 +17,12 @@ struct Sbp {
     Kind kind = Kind::kBroadcast;
     int axis = -1;                  ///< of kSplit
     Monoid monoid = Monoid::kNone;  ///< of kPartial
+    /// Of kSplit: parts are of whole grains. More than 1 only where that gives other parts than 1 does.
+    int64_t grain = 1;
     auto operator<=>(const Sbp&) const = default;
 };
 
-/// "S(0)", "B", "P(sum)".
+/// "S(0)", "S(0:64)" of a grain of 64, "B", "P(sum)".
 std::string text(const Sbp& sbp);
 
 /// One entry for each tensor.
@@ -30,12 +32,6 @@ using Signature = std::vector<Sbp>;
 /// operands (zoo notation, sbp).
 std::vector<std::optional<Signature>> derive_sbp(const BoundDefinition& bound);
 
-/// The axes along which a level may cut a tensor.
-enum class Cut : uint8_t {
-    kEvenly,  ///< into equal parts only
-    kRagged,  ///< into parts whose sizes differ by one
-};
-
 /// Signatures of one operator on the levels of a placement.
 class Splits {
 public:
@@ -43,15 +39,23 @@ public:
 
     /// The signature that holds if each of `count` devices executes one part of the iterator, and that in
     /// every one of these groups, each of which sees its share as the whole; empty if none is true for every
-    /// contents of the operands. @pre the shares have one size
-    std::optional<Signature> split(std::span<const Share> groups, int iterator, int64_t count, Cut cut);
+    /// contents of the operands. @param grain of the iterator's parts
+    std::optional<Signature> split(std::span<const Share> groups, int iterator, int64_t count, Cut cut,
+                                   int64_t grain = 1);
 
     /// The shares of the devices of these groups after that.
     static std::vector<Share> parts(std::span<const Share> groups, const Signature& signature, int iterator,
-                                    int64_t count);
+                                    int64_t count, int64_t grain = 1);
 
 private:
-    int split_axis(int tensor, std::span<const Share> groups, int iterator, int64_t count, Cut cut) const;
+    struct Axis {
+        int axis = -1;
+        int64_t grain = 1;
+    };
+    std::vector<Axis> axes_to_split(int tensor, std::span<const Share> groups, int iterator, int64_t count,
+                                    Cut cut, int64_t grain) const;
+    Axis split_axis(int tensor, std::span<const Share> groups, int iterator, int64_t count, Cut cut,
+                    int64_t grain) const;
     bool post_commutes();
 
     BoundDefinition bound_;

@@ -32,11 +32,22 @@ Share whole_share(const BoundDefinition& bound) {
     return whole;
 }
 
-Range part_of(const Range& range, int64_t count, int64_t j) {
-    const int64_t size = range.size() / count;
-    const int64_t larger = range.size() % count;
-    const auto begin = [&](int64_t part) { return range.first + part * size + std::min(part, larger); };
+Range part_of(const Range& range, int64_t count, int64_t j, int64_t grain) {
+    const int64_t grains = range.size() / grain;
+    const int64_t size = grains / count;
+    const int64_t larger = grains % count;
+    const auto begin = [&](int64_t part) {
+        return range.first + (part * size + std::min(part, larger)) * grain;
+    };
     return {begin(j), begin(j + 1)};
+}
+
+bool can_cut(int64_t size, int64_t count, Cut cut, int64_t grain) {
+    return size % grain == 0 && size / grain >= count && (cut == Cut::kRagged || size % count == 0);
+}
+
+int64_t largest_part(int64_t size, int64_t count, int64_t grain) {
+    return (size / grain + count - 1) / count * grain;
 }
 
 BoundDefinition restricted_to(const BoundDefinition& bound, const IterationBox& iterations) {

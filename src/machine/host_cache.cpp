@@ -17,6 +17,7 @@ constexpr size_t kDigits = 16;
 Machine identity(Machine machine) {
     machine.measured_with.clear();
     machine.barriers.clear();
+    machine.rank_links.clear();
     machine.micro_kernels.clear();
     for (MemoryLevel& level : machine.memory) {
         level.latency_seconds.reset();

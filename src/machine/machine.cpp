@@ -1,6 +1,7 @@
 #include "machine/machine.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "machine/machine_text.h"
 #include "support/error.h"
@@ -53,6 +54,22 @@ const ReadBandwidth* find_bandwidth(const MemoryLevel& level, int64_t threads) {
     for (const ReadBandwidth& entry : level.read_bandwidth)
         if (entry.threads <= threads) best = &entry;
     return best;
+}
+
+const RankLink* find_rank_link(const Machine& machine, int64_t ranks) {
+    for (const RankLink& link : machine.rank_links)
+        if (link.ranks == ranks) return &link;
+    return nullptr;
+}
+
+void set_rank_link(Machine& machine, RankLink link) {
+    std::erase_if(machine.rank_links, [&](const RankLink& other) {
+        return other.ranks == link.ranks && other.transport == link.transport;
+    });
+    const auto place = std::ranges::find_if(machine.rank_links, [&](const RankLink& other) {
+        return std::tie(other.transport, other.ranks) > std::tie(link.transport, link.ranks);
+    });
+    machine.rank_links.insert(place, std::move(link));
 }
 
 const UnitPeak* find_peak(const ComputeUnit& unit, std::string_view level) {

@@ -80,6 +80,7 @@ struct Machine {
     CompilerSettings compiler;
     std::string measured_with;  ///< digest of the kernels and the compiler that were measured; may be empty
     std::vector<BarrierCost> barriers;           ///< by ascending threads; empty until measured
+    std::vector<RankLink> rank_links;            ///< by transport and ranks; empty until measured
     std::vector<MicroKernelTime> micro_kernels;  ///< empty until measured
     bool operator==(const Machine&) const = default;
 };
@@ -95,6 +96,12 @@ const ComputeUnit* find_unit(const Machine&, UnitKind, std::string_view type);
 
 /// The entry of the most threads among those of at most `threads`; null where there is none.
 const ReadBandwidth* find_bandwidth(const MemoryLevel&, int64_t threads);
+
+/// Between so many ranks; null where it was not measured. That of shared memory comes before that of MPI.
+const RankLink* find_rank_link(const Machine&, int64_t ranks);
+
+/// In the place of a link of the same ranks and transport, if there is one.
+void set_rank_link(Machine&, RankLink);
 
 /// Null where it was not measured.
 const UnitPeak* find_peak(const ComputeUnit&, std::string_view level);

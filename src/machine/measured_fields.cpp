@@ -104,6 +104,26 @@ std::vector<BarrierCost> read_barriers(TomlFields& machine) {
     return entries;
 }
 
+std::vector<RankLink> read_rank_links(TomlFields& machine) {
+    std::vector<RankLink> entries;
+    if (!machine.has("rank_links")) return entries;
+    for (TomlFields& fields : machine.tables("rank_links")) {
+        RankLink link{.ranks = fields.integer("ranks", 2, kMaxThreads),
+                      .transport = fields.text("transport"),
+                      .latency_seconds = rate(fields, "latency_seconds"),
+                      .bytes_per_second = rate(fields, "bytes_per_second")};
+        if (link.transport != "memory" && link.transport != "mpi")
+            fields.refuse("transport", fmt::format("is {}, expected memory or mpi", link.transport));
+        if (!entries.empty() &&
+            std::tie(entries.back().transport, entries.back().ranks) >= std::tie(link.transport, link.ranks))
+            fields.refuse("ranks", "is not above that of the entry before",
+                          "list them by transport, then by ranks");
+        fields.finish();
+        entries.push_back(std::move(link));
+    }
+    return entries;
+}
+
 std::vector<MicroKernelTime> read_micro_kernels(TomlFields& machine, const std::vector<MemoryLevel>& memory) {
     std::vector<MicroKernelTime> times;
     if (!machine.has("micro_kernel")) return times;

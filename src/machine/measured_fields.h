@@ -13,6 +13,7 @@ namespace tessera::machine {
 std::vector<ReadBandwidth> read_bandwidths(TomlFields& level);
 std::vector<UnitPeak> read_peaks(TomlFields& unit, const std::vector<MemoryLevel>& memory);
 std::vector<BarrierCost> read_barriers(TomlFields& machine);
+std::vector<RankLink> read_rank_links(TomlFields& machine);
 std::vector<MicroKernelTime> read_micro_kernels(TomlFields& machine, const std::vector<MemoryLevel>& memory);
 
 }  // namespace tessera::machine

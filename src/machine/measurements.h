@@ -31,6 +31,16 @@ struct BarrierCost {
     bool operator==(const BarrierCost&) const = default;
 };
 
+/// What lies between the ranks of a program on this machine (docs/ranks.md): a part of n bytes for each other
+/// rank takes latency + n / bytes_per_second.
+struct RankLink {
+    int64_t ranks = 2;
+    std::string transport;       ///< "memory" that processes share, or "mpi"
+    double latency_seconds = 0;  ///< of an exchange of parts of no size
+    double bytes_per_second = 0;
+    bool operator==(const RankLink&) const = default;
+};
+
 /// One call of a micro-kernel on one core.
 struct MicroKernelTime {
     std::string name;                           ///< as declared in kernels/micro_kernels.h

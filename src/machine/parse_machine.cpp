@@ -139,6 +139,7 @@ Machine read_fields(TomlFields fields) {
     for (const TomlFields& unit : fields.tables("unit"))
         machine.units.push_back(read_unit(unit, machine.memory));
     machine.barriers = read_barriers(fields);
+    machine.rank_links = read_rank_links(fields);
     machine.micro_kernels = read_micro_kernels(fields, machine.memory);
     fields.finish();
     check_names_differ(fields, "memory", machine.memory);

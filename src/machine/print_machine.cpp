@@ -44,6 +44,16 @@ std::string print_barriers(const std::vector<BarrierCost>& barriers) {
     return text + "]\n";
 }
 
+std::string print_rank_links(const std::vector<RankLink>& links) {
+    if (links.empty()) return {};
+    std::string text = "rank_links = [\n";
+    for (const RankLink& link : links)
+        text += fmt::format(
+            "    {{ ranks = {}, transport = {}, latency_seconds = {}, bytes_per_second = {} }},\n",
+            link.ranks, toml_string(link.transport), link.latency_seconds, link.bytes_per_second);
+    return text + "]\n";
+}
+
 /// The reader admits only names of letters, digits and underscores, which TOML takes without quotes.
 template <class Value, class Print>
 std::string print_named(std::string_view key, const std::map<std::string, Value>& entries, Print print) {
@@ -95,7 +105,8 @@ std::string print_machine(const Machine& machine) {
                     toml_string(name(machine.isa)), machine.cores, machine.cache_line_bytes);
     if (!machine.measured_with.empty())
         text += fmt::format("measured_with = {}\n", toml_string(machine.measured_with));
-    text += print_barriers(machine.barriers) + print_compiler(machine.compiler);
+    text += print_barriers(machine.barriers) + print_rank_links(machine.rank_links) +
+            print_compiler(machine.compiler);
     for (const MemoryLevel& level : machine.memory) text += print_level(level);
     for (const ComputeUnit& unit : machine.units) text += print_unit(unit);
     for (const MicroKernelTime& time : machine.micro_kernels) text += print_micro_kernel(time);

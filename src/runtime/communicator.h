@@ -23,18 +23,26 @@ public:
     /// `parts` holds `part_bytes` for each rank, the caller's own at its place; returns with those of all.
     /// The ranks call it in one order with one size. A rank that cannot go on ends the whole program.
     virtual void gather(unsigned char* parts, int64_t part_bytes) noexcept = 0;
+    /// `parts` holds `part_bytes` for each rank; returns with what each of them has for the caller.
+    virtual void transpose(unsigned char* parts, int64_t part_bytes) noexcept = 0;
+    /// In each of `rows` rows of starts.back() bytes the part of rank r lies from starts[r] to starts[r + 1],
+    /// the caller's own is there; returns with those of all.
+    virtual void place(unsigned char* whole, int64_t rows, std::span<const int64_t> starts) noexcept = 0;
     /// The bytes of rank 0, everywhere.
     virtual void broadcast(std::span<std::byte> bytes) noexcept = 0;
 
-    /// How often `gather` has been called.
-    int64_t gathers() const { return gathers_; }
+    /// How often the ranks have exchanged parts.
+    int64_t exchanges() const { return exchanges_; }
 
 protected:
-    int64_t gathers_ = 0;
+    int64_t exchanges_ = 0;
 
 private:
     int64_t rank_, ranks_;
 };
+
+/// Looks of a rank that has a processor of its own, as workers do (runtime/workers.h): some 50 us.
+inline constexpr int64_t kRankSpins = 4000;
 
 /// Starts ranks - 1 processes like this one, which is rank 0; returns in each of them. They meet in memory
 /// that they share and that goes with them. The others write nothing to the standard output. If one of them

@@ -2,7 +2,7 @@
 //
 //   arrived, round | slot 0 of rank 0, rank 1, .. | slot 1 of rank 0, rank 1, ..
 //
-// To gather, each rank copies its part into its slot, all meet, and each copies the others' parts out. The
+// To exchange parts, each rank copies its own into its slot, all meet, and each copies the others' out. The
 // slots change from one time to the next, so that one meeting suffices: whoever has come to the next one has
 // read all of this one.
 #include <algorithm>
@@ -82,7 +82,7 @@ public:
         : Communicator(rank, ranks), spins_(spins), shared_(std::move(shared)) {}
 
     void gather(unsigned char* parts, int64_t part_bytes) noexcept override {
-        ++gathers_;
+        ++exchanges_;
         for (int64_t at = 0; at < part_bytes; at += kSlotBytes) {
             const auto bytes = static_cast<size_t>(std::min(kSlotBytes, part_bytes - at));
             std::memcpy(slot(rank()), parts + rank() * part_bytes + at, bytes);
@@ -91,6 +91,38 @@ public:
                 if (r != rank()) std::memcpy(parts + r * part_bytes + at, slot(r), bytes);
             turn_ ^= 1;
         }
+    }
+
+    void transpose(unsigned char* parts, int64_t part_bytes) noexcept override {
+        ++exchanges_;
+        const int64_t most = kSlotBytes / ranks();
+        for (int64_t at = 0; at < part_bytes; at += most) {
+            const auto bytes = static_cast<size_t>(std::min(most, part_bytes - at));
+            for (int64_t r = 0; r < ranks(); ++r)
+                if (r != rank()) std::memcpy(slot(rank()) + r * most, parts + r * part_bytes + at, bytes);
+            meet();
+            for (int64_t r = 0; r < ranks(); ++r)
+                if (r != rank()) std::memcpy(parts + r * part_bytes + at, slot(r) + rank() * most, bytes);
+            turn_ ^= 1;
+        }
+    }
+
+    // As many rows at a time as fit; of rows that do not fit pieces of the same length for all ranks.
+    void place(unsigned char* whole, int64_t rows, std::span<const int64_t> starts) noexcept override {
+        ++exchanges_;
+        int64_t widest = 0;
+        for (int64_t r = 0; r < ranks(); ++r) widest = std::max(widest, width(starts, r));
+        const int64_t piece = std::min(widest, kSlotBytes);
+        const int64_t rows_at_once = kSlotBytes / piece;
+        for (int64_t row = 0; row < rows; row += rows_at_once)
+            for (int64_t at = 0; at < widest; at += piece) {
+                const Pieces pieces{whole, row, std::min(rows, row + rows_at_once), at, piece, starts};
+                copy(pieces, rank(), true);
+                meet();
+                for (int64_t r = 0; r < ranks(); ++r)
+                    if (r != rank()) copy(pieces, r, false);
+                turn_ ^= 1;
+            }
     }
 
     void broadcast(std::span<std::byte> bytes) noexcept override {
@@ -104,6 +136,31 @@ public:
     }
 
 private:
+    static int64_t width(std::span<const int64_t> starts, int64_t rank) {
+        return starts[static_cast<size_t>(rank) + 1] - starts[static_cast<size_t>(rank)];
+    }
+
+    struct Pieces {
+        unsigned char* whole;
+        int64_t first_row, last_row;  ///< half-open
+        int64_t at, most;             ///< bytes from `at` on of each part, at most so many
+        std::span<const int64_t> starts;
+    };
+
+    /// The rank's pieces into its slot, one behind the other, or out of it.
+    void copy(const Pieces& pieces, int64_t rank, bool is_own) {
+        const int64_t bytes = std::min(pieces.most, width(pieces.starts, rank) - pieces.at);
+        if (bytes <= 0) return;
+        unsigned char* packed = slot(rank);
+        unsigned char* placed = pieces.whole + pieces.first_row * pieces.starts.back() +
+                                pieces.starts[static_cast<size_t>(rank)] + pieces.at;
+        for (int64_t row = pieces.first_row; row < pieces.last_row; ++row) {
+            std::memcpy(is_own ? packed : placed, is_own ? placed : packed, static_cast<size_t>(bytes));
+            packed += bytes;
+            placed += pieces.starts.back();
+        }
+    }
+
     unsigned char* slot(int64_t rank) const {
         return shared_->data() + sizeof(Meeting) + (turn_ * ranks() + rank) * kSlotBytes;
     }
@@ -200,9 +257,19 @@ private:
     std::thread watcher_;
 };
 
+/// Of a rank whose parent, the first one, has died and cannot say so itself.
+[[noreturn]] void end_with_the_first(int) {
+    static constexpr char kMessage[] = "tessera: rank 0 has died: the others end too\n";
+    (void)!::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+    ::_exit(1);
+}
+
 /// Its parent has not died before this could be asked for; its output goes nowhere.
 void become_rank(pid_t parent) {
-    (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    struct sigaction action {};
+    action.sa_handler = end_with_the_first;
+    (void)::sigaction(SIGUSR2, &action, nullptr);
+    (void)::prctl(PR_SET_PDEATHSIG, SIGUSR2);
     if (::getppid() != parent) ::_exit(1);
     (void)::setpgid(0, 0);  // the terminal interrupts rank 0, which ends the others
     const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);

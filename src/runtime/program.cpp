@@ -142,7 +142,16 @@ void LoadedProgram::run_step(std::span<const int64_t> symbols,
         .team = team_.get(),
         .gather = [](void* ranks, unsigned char* parts,
                      int64_t part_bytes) { static_cast<Communicator*>(ranks)->gather(parts, part_bytes); },
-        .ranks = artefact_->ranks()};
+        .ranks = artefact_->ranks(),
+        .transpose =
+            [](void* ranks, unsigned char* parts, int64_t part_bytes) {
+                static_cast<Communicator*>(ranks)->transpose(parts, part_bytes);
+            },
+        .place =
+            [](void* of, unsigned char* whole, int64_t rows, const int64_t* starts) {
+                auto* ranks = static_cast<Communicator*>(of);
+                ranks->place(whole, rows, {starts, static_cast<size_t>(ranks->ranks()) + 1});
+            }};
     ++steps_;
     if (!team_) return entries_[specialisation](&step);
     struct Call {

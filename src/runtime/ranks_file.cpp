@@ -15,7 +15,7 @@ namespace tessera::runtime {
 namespace {
 
 constexpr std::array<unsigned char, 8> kRanksMagic = {0x89, 'T', 'S', 'R', 'n', '\r', '\n', 0x1a};
-constexpr uint32_t kRanksVersion = 1;
+constexpr uint32_t kRanksVersion = 2;  ///< 1: artefacts that only gather
 constexpr size_t kMostRanks = 128;
 constexpr uint64_t kPage = artefact_format::kConstantsAlignment;
 
@@ -60,7 +60,7 @@ RanksTable read_ranks_table(std::string_view file, const std::string& where) {
     RanksHeader header;
     if (file.size() < kPage) damaged("are truncated");
     std::memcpy(&header, file.data(), sizeof header);
-    if (header.version != kRanksVersion)
+    if (header.version < 1 || header.version > kRanksVersion)
         throw Error(where, "",
                     fmt::format("has format version {} of ranks, this Tessera reads {}", header.version,
                                 kRanksVersion),

@@ -6,16 +6,21 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "facts/share.h"
 #include "ops/exchange.h"
 #include "support/error.h"
 
-// With K elements of axis a on each rank, and Z[r, ..] what rank r has:
+// With K elements of axis a on each rank:
 //
-//   all_gather      S(a) -> B     Y[.., r K + j, ..] = Z[r, .., j, ..]
-//   all_reduce      P -> B        Y[..] = fold over r of Z[r, ..]
-//   reduce_scatter  P -> S(a)     Y[.., j, ..] = fold over r of Z[r, .., rank K + j, ..]
-//   all_to_all      S(a) -> S(b)  Y[.., r K + j, .., i, ..] = Z[r, .., j, .., rank L + i, ..]
-//   slice           B -> S(a)     Y[.., j, ..] = X[.., rank K + j, ..]
+//   all_gather      S(a) -> B     Z[r, ..] is what rank r has, Y[.., r K + j, ..] = Z[r, .., j, ..]
+//   all_reduce      P -> B        likewise, Y[..] = fold over r of Z[r, ..]
+//   reduce_scatter  P -> S(a)     Z[r, ..] is what rank r has for this one, Y[..] = fold over r of Z[r, ..]
+//   all_to_all      S(a) -> S(b)  likewise, Y[.., r K + j, .., i, ..] = Z[r, .., j, .., i, ..]
+//   slice           B -> S(a)     Y[.., j, ..] = X[.., start + j, ..]
+//
+// Where parts differ in size, or one axis is cut before and after, those of the axis that was cut are put in
+// their places of the whole, which each rank then has, or takes its part of. A sum that is scattered in such
+// parts is gathered as for `all_reduce`.
 
 namespace tessera::spmd {
 namespace {
@@ -24,6 +29,12 @@ namespace {
 int split_axis_of(const std::string& form) {
     const size_t at = form.find("S(");
     return at == std::string::npos ? -1 : std::stoi(form.substr(at + 2));
+}
+
+/// "[S(1:64)]" -> 64.
+int64_t grain_of(const std::string& form) {
+    const size_t at = form.find(':');
+    return at == std::string::npos ? 1 : std::stoll(form.substr(at + 1));
 }
 
 /// "[P(max)]" -> "max"; empty for B and S.
@@ -122,69 +133,123 @@ private:
         std::ranges::replace(made_.outputs, after, result);
     }
 
+    /// Where the parts of an axis begin, and its end. @param extent of the whole axis
+    std::vector<int64_t> starts_of(const std::string& form, int64_t extent) const {
+        std::vector<int64_t> starts;
+        for (int64_t r = 0; r < ranks_; ++r)
+            starts.push_back(facts::part_of({0, extent}, ranks_, r, grain_of(form)).first);
+        starts.push_back(extent);
+        return starts;
+    }
+
+    static bool is_even(const std::vector<int64_t>& starts) {
+        for (size_t r = 1; r < starts.size(); ++r)
+            if (starts[r] - starts[r - 1] != starts[1]) return false;
+        return true;
+    }
+
     void lower(const Node& box, std::vector<Node>& nodes) {
-        const std::string &from = attribute(box, "from"), &to = attribute(box, "to");
-        const ValueId source = box.operands.front(), result = box.results.front();
-        const int in = split_axis_of(from), out = split_axis_of(to);
-        check_even(box, source, in, result, out);
-        ValueId read = source;
-        const bool is_slice = in < 0 && monoid_of(from).empty();
-        if (!is_slice) {
-            const TensorType& type = made_[source].type;
-            Value gathered{.name = fresh(fmt::format("{}_parts", made_[source].name)),
-                           .kind = ValueKind::kIntermediate,
-                           .type = type,
-                           .sources = {}};
-            gathered.type.shape.insert(gathered.type.shape.begin(), Dim(ranks_));
-            if (!is_integer(type.element) && type.element != ElementType::kF32)
-                gathered.type.rounding = Rounding::kWeights;
-            read = {static_cast<int>(made_.values.size())};
-            nodes.push_back({.name = gathered.name,
-                             .op = ops::exchange(made_.symbols, type, ranks_),
-                             .operands = {source},
-                             .results = {read},
-                             .previous = {}});
-            made_.values.push_back(std::move(gathered));
+        Taking taking{.box = box, .from = attribute(box, "from"), .to = attribute(box, "to")};
+        const ValueId source = box.operands.front();
+        const TensorType type = made_[source].type;
+        const int in = split_axis_of(taking.from), out = split_axis_of(taking.to);
+        const bool is_slice = in < 0 && monoid_of(taking.from).empty();
+        if (in >= 0) taking.in = starts_of(taking.from, extent(box, "from_extent"));
+        if (out >= 0) taking.out = starts_of(taking.to, extent(box, "to_extent"));
+        taking.source = type;
+        if (is_slice) return take(taking, source, nodes);
+        if (in >= 0 && (!is_even(taking.in) || in == out)) return place(taking, nodes);
+        if (out >= 0 && is_even(taking.out)) {
+            const DefinitionPtr definition = ops::transposed_exchange(made_.symbols, type, out, ranks_);
+            taking.source.shape[static_cast<size_t>(out)] = Dim(taking.out[1]);
+            taking.out.clear();  // what is read is this rank's
+            taking.is_of_ranks = true;
+            TensorType parts = taking.source;
+            parts.shape.insert(parts.shape.begin(), Dim(ranks_));
+            return take(taking, exchanged(source, definition, parts, nodes), nodes);
         }
-        nodes.push_back({.name = box.name,
-                         .op = taken(box, made_[result], in, out, is_slice, monoid_of(from)),
+        TensorType parts = type;
+        parts.shape.insert(parts.shape.begin(), Dim(ranks_));
+        taking.is_of_ranks = true;
+        take(taking, exchanged(source, ops::exchange(made_.symbols, type, ranks_), parts, nodes), nodes);
+    }
+
+    struct Taking {
+        const Node& box;
+        const std::string &from, &to;
+        std::vector<int64_t> in = {}, out = {};  ///< starts of the axes that are cut, of what is read
+        TensorType source = {};                  ///< of what is read, without the axis of the ranks
+        bool is_of_ranks = false;                ///< whether that has such an axis
+    };
+
+    static int64_t extent(const Node& box, const char* key) {
+        return std::get<int64_t>(std::get<Composite>(box.op).attributes.at(key));
+    }
+
+    ValueId exchanged(ValueId source, DefinitionPtr definition, const TensorType& type,
+                      std::vector<Node>& nodes) {
+        Value gathered{.name = fresh(fmt::format("{}_parts", made_[source].name)),
+                       .kind = ValueKind::kIntermediate,
+                       .type = type,
+                       .sources = {}};
+        if (!is_integer(type.element) && type.element != ElementType::kF32)
+            gathered.type.rounding = Rounding::kWeights;
+        const ValueId parts{static_cast<int>(made_.values.size())};
+        nodes.push_back({.name = gathered.name,
+                         .op = std::move(definition),
+                         .operands = {source},
+                         .results = {parts},
+                         .previous = {}});
+        made_.values.push_back(std::move(gathered));
+        return parts;
+    }
+
+    /// The parts of all ranks at their places; of which a rank then takes its own, if the result is cut.
+    void place(Taking taking, std::vector<Node>& nodes) {
+        const ValueId source = taking.box.operands.front(), result = taking.box.results.front();
+        const int axis = split_axis_of(taking.from);
+        const DefinitionPtr definition =
+            ops::placed_exchange(made_.symbols, made_[source].type, axis, taking.in, rank_);
+        if (taking.out.empty()) {
+            nodes.push_back({.name = taking.box.name,
+                             .op = definition,
+                             .operands = {source},
+                             .results = {result},
+                             .previous = {}});
+            return;
+        }
+        taking.source.shape[static_cast<size_t>(axis)] = Dim(taking.in.back());
+        taking.in.clear();
+        const ValueId whole = exchanged(source, definition, taking.source, nodes);
+        take(taking, whole, nodes);
+    }
+
+    void take(const Taking& taking, ValueId read, std::vector<Node>& nodes) {
+        nodes.push_back({.name = taking.box.name,
+                         .op = taken(taking, made_[taking.box.results.front()]),
                          .operands = {read},
-                         .results = {result},
+                         .results = taking.box.results,
                          .previous = {}});
     }
 
-    void check_even(const Node& box, ValueId source, int in, ValueId result, int out) const {
-        const auto is_even = [&](ValueId part, ValueId whole, int axis) {
-            if (axis < 0) return true;
-            const auto a = static_cast<size_t>(axis);
-            const Dim &some = made_[part].type.shape[a], &all = made_[whole].type.shape[a];
-            return some.is_constant() && some.factor * ranks_ == all.factor;
-        };
-        if (!is_even(source, result, in) || !is_even(result, source, out))
-            throw Error(made_.name, box.name,
-                        "exchanges parts of different sizes, which the run time cannot do yet",
-                        "take a number of ranks that divides the axis");
-    }
-
     /// What the rank takes of the source, or of what all have.
-    DefinitionPtr taken(const Node& box, const Value& result, int in, int out, bool is_slice,
-                        const std::string& monoid) const {
-        std::vector<std::string> iterators, read, written, shape;
-        const TensorType& source_type = made_[box.operands.front()].type;
+    DefinitionPtr taken(const Taking& taking, const Value& result) const {
+        std::vector<std::string> iterators, read, written, shape, source_shape;
+        const int in = taking.in.empty() ? -1 : split_axis_of(taking.from);
+        const int out = taking.out.empty() ? -1 : split_axis_of(taking.to);
+        const std::string monoid = monoid_of(taking.from);
         for (size_t a = 0; a < result.type.shape.size(); ++a) {
-            const Dim& own = static_cast<int>(a) == in ? source_type.shape[a] : result.type.shape[a];
+            const Dim& own = static_cast<int>(a) == in ? taking.source.shape[a] : result.type.shape[a];
             const std::string x = fmt::format("x{}", a);
             iterators.push_back(fmt::format("{}: {}", x, ops::text(own)));
-            read.push_back(static_cast<int>(a) == out ? offset(x, rank_ * own.factor) : x);
+            read.push_back(static_cast<int>(a) == out ? offset(x, taking.out[static_cast<size_t>(rank_)])
+                                                      : x);
             written.push_back(static_cast<int>(a) == in ? fmt::format("r * {} + {}", own.factor, x) : x);
             shape.push_back(ops::text(result.type.shape[a]));
+            source_shape.push_back(ops::text(taking.source.shape[a]));
         }
-        // The source's shape is that of what is read, but for the axis that this takes a part of.
-        std::vector<std::string> source_shape;
-        for (const Dim& dim : source_type.shape) source_shape.push_back(ops::text(dim));
-        const std::string reduces = monoid.empty() ? "" : "*";
-        if (!is_slice) {
-            iterators.insert(iterators.begin(), fmt::format("r{}: {}", reduces, ranks_));
+        if (taking.is_of_ranks) {
+            iterators.insert(iterators.begin(), fmt::format("r{}: {}", monoid.empty() ? "" : "*", ranks_));
             read.insert(read.begin(), "r");
             source_shape.insert(source_shape.begin(), std::to_string(ranks_));
         }
@@ -192,7 +257,7 @@ private:
         return ops::define(
             made_.symbols,
             fmt::format("op {}({})\nin  Z {}[{}] of [{}]\nout Y {}[{}] of [{}] = {}\n",
-                        std::get<Composite>(box.op).kind, fmt::join(iterators, ", "),
+                        std::get<Composite>(taking.box.op).kind, fmt::join(iterators, ", "),
                         name(result.type.element), fmt::join(read, ", "), fmt::join(source_shape, ", "),
                         name(result.type.element), fmt::join(written, ", "), fmt::join(shape, ", "), body));
     }

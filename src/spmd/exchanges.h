@@ -5,9 +5,8 @@
 namespace tessera::spmd {
 
 /// A rank's program with every box in plain operators around exchanges (ops/exchange.h). A slice is a copy of
-/// a part. All else gathers what the ranks have, and each takes, or folds in the order of the ranks, what it
-/// needs: so every rank computes the same numbers, whatever comes first.
-/// @pre boxes are on the only level @throws Error for a box of ragged parts, which cannot be exchanged yet
+/// a part. In all else the ranks exchange parts, and each takes, or folds in the order of the ranks, what it
+/// needs: so every rank computes the same numbers, whatever comes first. @pre boxes are on the only level
 Graph with_exchanges(const Graph& local, int64_t rank, int64_t ranks);
 
 }  // namespace tessera::spmd

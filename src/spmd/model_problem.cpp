@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "distribution/form.h"
+#include "distribution/grains.h"
 #include "support/error.h"
 
 // A repeated block stands in the problem once, with the time of all repetitions:
@@ -84,6 +85,7 @@ public:
             if (block.carried_out) want(*block.carried_out, carried_);
         }
         for (const ValueId output : graph_.outputs) want(output, whole_);
+        distribution::derive_grains(problem());
         return std::move(made_);
     }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "distribution/report.h"
+#include "spmd/box_exchange.h"
 #include "support/error.h"
 
 namespace tessera::spmd {
@@ -32,6 +33,18 @@ Json form_json(const distribution::Form& form) {
     return entries;
 }
 
+Json exchange_json(const BoxExchange& exchange) {
+    Json json = {{"call", exchange.call}};
+    if (exchange.call == "place") {
+        json["rows"] = exchange.rows;
+        json["starts"] = exchange.starts;
+    } else {
+        json["part_bytes"] = exchange.part_bytes;
+    }
+    json["microseconds"] = exchange.seconds * 1e6;
+    return json;
+}
+
 Json tensor_json(const ModelDistribution& found, size_t v) {
     const distribution::Problem& problem = found.model.problem;
     const distribution::Value& value = problem.values[v];
@@ -46,14 +59,19 @@ Json tensor_json(const ModelDistribution& found, size_t v) {
                    {"form", form_json(plan.made)},
                    {"bytes", bytes(plan.made)}};
     tensor["boxes"] = Json::array();
-    for (const distribution::Box& box : plan.boxes)
-        tensor["boxes"].push_back({{"from", form_json(box.from)},
-                                   {"to", form_json(box.to)},
-                                   {"level", box.level},
-                                   {"bytes", bytes(box.to)},
-                                   {"collective", distribution::name(box.collective)},
-                                   {"algorithm", box.algorithm},
-                                   {"microseconds", box.seconds / static_cast<double>(repeat) * 1e6}});
+    for (const distribution::Box& box : plan.boxes) {
+        Json each = {{"from", form_json(box.from)},
+                     {"to", form_json(box.to)},
+                     {"level", box.level},
+                     {"bytes", bytes(box.to)},
+                     {"collective", distribution::name(box.collective)},
+                     {"algorithm", box.algorithm},
+                     {"microseconds", box.seconds / static_cast<double>(repeat) * 1e6}};
+        if (problem.collectives == distribution::CollectiveModel::kGathered)
+            if (const auto exchange = box_exchange(problem, value, box))
+                each["exchange"] = exchange_json(*exchange);
+        tensor["boxes"].push_back(std::move(each));
+    }
     return tensor;
 }
 
@@ -90,6 +108,16 @@ std::string entries_text(const Json& form) {
     return "[" + text + "]";
 }
 
+/// Of one decoded token.
+std::string exchange_text(const Json& box) {
+    if (!box.contains("exchange")) return "";
+    const Json& exchange = box.at("exchange");
+    std::string text = fmt::format("; of one token {:.3g} us", exchange.at("microseconds").get<double>());
+    if (exchange.contains("measured_microseconds"))
+        text += fmt::format(", measured {:.3g} us", exchange.at("measured_microseconds").get<double>());
+    return text;
+}
+
 std::string groups_of(const Json& json) {
     std::string out = fmt::format("devices  {}\n", json.at("devices").get<std::string>());
     for (const Json& group : json.at("groups")) {
@@ -100,12 +128,12 @@ std::string groups_of(const Json& json) {
                                tensor.at("name").get<std::string>(), tensor.at("kind").get<std::string>(),
                                entries_text(tensor.at("form")), tensor.at("bytes").get<double>());
             for (const Json& box : tensor.at("boxes"))
-                out += fmt::format("    {} -> {}: {}{}{}, {:.0f} bytes, {:.4g} us\n",
+                out += fmt::format("    {} -> {}: {}{}{}, {:.0f} bytes, {:.4g} us{}\n",
                                    entries_text(box.at("from")), entries_text(box.at("to")),
                                    box.at("collective").get<std::string>(),
                                    box.at("algorithm").get<std::string>().empty() ? "" : " by ",
                                    box.at("algorithm").get<std::string>(), box.at("bytes").get<double>(),
-                                   box.at("microseconds").get<double>());
+                                   box.at("microseconds").get<double>(), exchange_text(box));
         }
     }
     const Json& held = json.at("held");

@@ -18,7 +18,8 @@ struct ModelReport {
 /// and what would suffice.
 std::string text(const ModelReport& report);
 /// One JSON object: devices, carried, by_hand, the keys of distribution/report.h, and of a plan `groups` with
-/// the tensors and boxes of each block, and `held`, the memory by kind.
+/// the tensors and boxes of each block, and `held`, the memory by kind. Boxes for execution have an
+/// `exchange`, what the ranks do for one decoded token.
 std::string json_text(const ModelReport& report);
 
 /// Tables of the groups and the memory in such an object. @throws Error if it is none

@@ -26,7 +26,7 @@ std::string suffix_of(const Form& form) {
     for (const facts::Sbp& entry : form) {
         text += text.empty() ? "" : "_";
         for (const char c : facts::text(entry))
-            if (c != '(' && c != ')') text += c;
+            if (c != '(' && c != ')') text += c == ':' ? 'x' : c;
     }
     return text;
 }
@@ -145,6 +145,10 @@ private:
             composite.attributes["from"] = distribution::text(box.from);
             composite.attributes["to"] = distribution::text(box.to);
             composite.attributes["count"] = placement_.levels[level].count;
+            for (const auto& [key, entry] :
+                 {std::pair{"from_extent", box.from[level]}, std::pair{"to_extent", box.to[level]}})
+                if (entry.kind == facts::Sbp::Kind::kSplit)
+                    composite.attributes[key] = whole.type.shape[static_cast<size_t>(entry.axis)].factor;
             const std::string name = fresh(fmt::format("{}_{}", composite.kind, made_.graph[to].name));
             block.nodes.push_back({.name = name,
                                    .op = std::move(composite),
@@ -177,7 +181,8 @@ private:
         for (size_t level = 0; level < choice.levels.size(); ++level) {
             if (choice.levels[level].kind != distribution::LevelChoice::Kind::kIterator) continue;
             Range& range = iterations[static_cast<size_t>(choice.levels[level].index)];
-            range = facts::part_of(range, placement_.levels[level].count, device_[level]);
+            range = facts::part_of(range, placement_.levels[level].count, device_[level],
+                                   choice.levels[level].grain);
         }
         Node local{.name = node.name, .op = {}, .operands = {}, .results = {}, .previous = {}};
         std::vector<std::vector<Range>> ranges;

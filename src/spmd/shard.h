@@ -18,7 +18,8 @@ struct ConstantPart {
 
 struct LocalGraph {
     /// Values with the shapes of shards. Boxes are composites named as collectives, "all_reduce", with the
-    /// attributes `value` (the name of the whole value), `level`, `from` and `to` (entries of that level).
+    /// attributes `value` (the name of the whole value), `level`, `count` of devices, `from` and `to`
+    /// (forms), and `from_extent` and `to_extent` of the whole axes that are split at that level.
     Graph graph;
     std::map<std::string, ConstantPart> constants;  ///< by name in the local graph
 };

@@ -57,6 +57,18 @@ TEST_F(MachineMeasuring, AQuickMeasurementIsPrintedAndNotKept) {
     EXPECT_FALSE(std::filesystem::exists(folder() / "tessera" / "machines"));
 }
 
+TEST_F(MachineMeasuring, ALinkOfRanksIsPrintedAndKept) {
+    const ProcessResult result = tessera({"--ranks", "2"});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_THAT(result.output, HasSubstr("{ ranks = 2, transport = \"memory\", latency_seconds = "));
+    const auto kept = machine::cached_host(folder() / "tessera", machine::probe_host());
+    ASSERT_TRUE(kept.has_value());
+    ASSERT_NE(find_rank_link(*kept, 2), nullptr);
+    EXPECT_GT(find_rank_link(*kept, 2)->bytes_per_second, 0);
+    EXPECT_EQ(tessera({}).output, result.output);
+    EXPECT_EQ(tessera({"--ranks", "1"}).exit_code, 2);
+}
+
 TEST_F(MachineMeasuring, RatesAreKeptForAsLongAsTheKernelsAreTheSame) {
     const std::string file = folder() / "host.toml";
     ASSERT_EQ(tessera({"--measure", "--quick", "-o", file}).exit_code, 0);

@@ -76,6 +76,47 @@ TEST_F(Ranks, GiveTheLogitsOfOneProcess) {
     EXPECT_THAT(three.errors, HasSubstr("is for 2 ranks, and there are 3"));
 }
 
+// Nothing in the model divides by three: parts are of different sizes.
+TEST_F(Ranks, OfRaggedPartsGiveTheLogitsOfOneProcess) {
+    ASSERT_EQ(compile("one.tsr", {}).exit_code, 0);
+    const ProcessResult compiled = compile("three.tsr", {"--ranks", "3"});
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
+    ASSERT_EQ(tessera({"logits", "one.tsr", "--ids", "ids.json", "--out", "one.bin"}).exit_code, 0);
+    const ProcessResult all = tessera({"logits", "three.tsr", "--ids", "ids.json", "--out", "three.bin"});
+    ASSERT_EQ(all.exit_code, 0) << all.errors;
+    const std::vector<float> one = read_floats("one.bin"), three = read_floats("three.bin");
+    ASSERT_EQ(one.size(), three.size());
+    const auto [low, high] = std::ranges::minmax(one);
+    for (size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(one[i], three[i], 3e-6 * (high - low)) << i;
+    ASSERT_EQ(tessera({"logits", "three.tsr", "--ids", "ids.json", "--out", "again.bin"}).exit_code, 0);
+    EXPECT_EQ(read_floats("again.bin"), three);
+
+    const ProcessResult measured = tessera(
+        {"inspect", "three.tsr", "--distribution", "--measure", "--json", "--svg", path("picture.svg")});
+    ASSERT_EQ(measured.exit_code, 0) << measured.errors;
+    int places = 0;
+    const auto account = nlohmann::json::parse(measured.output);
+    for (const auto& group : account.at("groups"))
+        for (const auto& tensor : group.at("tensors"))
+            for (const auto& box : tensor.at("boxes"))
+                if (box.contains("exchange")) {
+                    EXPECT_GT(box.at("exchange").at("measured_microseconds").get<double>(), 0);
+                    places += box.at("exchange").at("call") == "place";
+                }
+    EXPECT_GT(places, 0);
+    EXPECT_TRUE(fs::exists(path("picture.svg")));
+    EXPECT_EQ(tessera({"inspect", "three.tsr", "--measure"}).exit_code, 2);
+
+    const auto mpirun = find_program("mpirun", "/usr/local/bin:/usr/bin:/bin");
+    if (!mpirun) GTEST_SKIP() << "not checked: ragged parts over MPI; mpirun is missing";
+    const ProcessResult over_mpi = run_process(
+        {.program = *mpirun,
+         .arguments = {"--allow-run-as-root", "--oversubscribe", "-np", "3", TESSERA_PROGRAM, "logits",
+                       path("three.tsr"), "--ids", path("ids.json"), "--out", path("mpi.bin")}});
+    EXPECT_EQ(over_mpi.exit_code, 0) << over_mpi.errors;
+    EXPECT_EQ(read_floats("mpi.bin"), three);
+}
+
 TEST_F(Ranks, RefuseWhatTheyCannotDo) {
     const ProcessResult small = compile("x.tsr", {"--ranks", "2", "--rank-memory", "1000000"});
     EXPECT_EQ(small.exit_code, 1);

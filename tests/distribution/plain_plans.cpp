@@ -27,6 +27,7 @@ public:
         return by;
     }
     bool is_there(const Value& value, const Form& form) const {
+        if (problem_.cut == facts::Cut::kRagged) return has_parts(value, form);
         std::map<int, int64_t> by;
         for (size_t l = 0; l < form.size(); ++l)
             if (form[l].kind == Kind::kSplit)
@@ -36,10 +37,34 @@ public:
                    value.shape[static_cast<size_t>(axis.first)] % axis.second == 0;
         });
     }
+    /// Whether every device of every group has a grain at least.
+    bool has_parts(const Value& value, const Form& form) const {
+        for (size_t a = 0; a < value.shape.size(); ++a) {
+            std::vector<int64_t> sizes{value.shape[a]};
+            for (size_t l = 0; l < form.size(); ++l) {
+                if (form[l] != split(static_cast<int>(a), form[l].grain)) continue;
+                std::vector<int64_t> parts;
+                for (const int64_t size : sizes) {
+                    const int64_t grains = size / form[l].grain, count = problem_.placement.levels[l].count;
+                    if (size % form[l].grain != 0 || grains < count) return false;
+                    for (int64_t j = 0; j < count; ++j)
+                        parts.push_back((grains / count + (j < grains % count)) * form[l].grain);
+                }
+                sizes = parts;
+            }
+        }
+        return true;
+    }
     double bytes(const Value& value, const Form& form, int without = -1) const {
         double whole = bits(value.type) / 8.0;
         for (const int64_t extent : value.shape) whole *= static_cast<double>(extent);
         return whole / static_cast<double>(divided_by(form, without));
+    }
+
+    /// Of the device with the most; ragged parts are counted in whole units.
+    double held_bytes(const Value& value, const Form& form) const {
+        return problem_.cut == facts::Cut::kRagged ? problem_.bytes(problem_.units(value, form))
+                                                   : bytes(value, form);
     }
 
     std::optional<double> box_seconds(const Value& value, const Form& from, const Form& to) const {
@@ -56,8 +81,9 @@ public:
             (std::ranges::find(from, weights) != from.begin() + changed || to[at] != broadcast()))
             return std::nullopt;
         for (size_t l = at + 1; l < from.size(); ++l)
-            if (from[l].kind == Kind::kSplit && (from[l] == from[at] || from[l] == to[at]))
-                return std::nullopt;
+            for (const Sbp& other : {from[at], to[at]})
+                if (from[l].kind == Kind::kSplit && other.kind == Kind::kSplit && from[l].axis == other.axis)
+                    return std::nullopt;
         const Level& level = problem_.placement.levels[at];
         const auto p = static_cast<double>(level.count);
         const double s = bytes(value, from, changed);
@@ -70,14 +96,27 @@ public:
         return (p - 1) * (to_all ? a + b * s / p : a + b * s / (p * p));
     }
 
+    /// B, every axis, and the grains that choices ask for.
+    std::vector<Sbp> entries(const Value& value) const {
+        std::set<Sbp> all{broadcast()};
+        for (int axis = 0; axis < static_cast<int>(value.shape.size()); ++axis) all.insert(split(axis));
+        const auto asked = asked_.find(value.name);
+        if (asked != asked_.end()) all.insert(asked->second.begin(), asked->second.end());
+        return {all.begin(), all.end()};
+    }
+    void ask(const Value& value, const Form& form) {
+        for (const Sbp& entry : form)
+            if (entry.kind == Kind::kSplit) asked_[value.name].insert(entry);
+    }
+
     std::vector<Form> every_form(const Value& value) const {
         std::vector<Form> all{{}};
         for (size_t l = 0; l < problem_.placement.rank(); ++l) {
             std::vector<Form> more;
             for (const Form& outer : all)
-                for (int axis = -1; axis < static_cast<int>(value.shape.size()); ++axis) {
+                for (const Sbp& entry : entries(value)) {
                     more.push_back(outer);
-                    more.back().push_back(axis < 0 ? broadcast() : split(axis));
+                    more.back().push_back(entry);
                 }
             all = std::move(more);
         }
@@ -92,6 +131,7 @@ public:
 
 private:
     const Problem& problem_;
+    std::map<std::string, std::set<Sbp>> asked_;
 };
 
 std::vector<PlainSum> front_of(std::vector<PlainSum> sums) {
@@ -107,7 +147,12 @@ std::vector<PlainSum> front_of(std::vector<PlainSum> sums) {
 class Enumeration {
 public:
     explicit Enumeration(const Problem& problem) : problem_(problem), rules_(problem) {
-        for (const Operator& op : problem.operators) choices_.push_back(derive_choices(problem, op));
+        for (const Operator& op : problem.operators) {
+            choices_.push_back(derive_choices(problem, op));
+            for (const Choice& choice : choices_.back())
+                for (size_t t = 0; t < op.values.size(); ++t)
+                    rules_.ask(problem.values[static_cast<size_t>(op.values[t])], choice.forms[t]);
+        }
     }
 
     std::vector<PlainSum> run() {
@@ -208,16 +253,21 @@ private:
         return all;
     }
 
+    std::vector<Sbp> entries_with(const Value& value, const Sbp& root) const {
+        std::vector<Sbp> all = rules_.entries(value);
+        if (root.kind == Kind::kPartial) all.push_back(root);
+        return all;
+    }
+
     // Forms without P, and what is left of partial entries of the root.
     std::vector<Form> targets_of(const Value& value, const Form& root) const {
         std::vector<Form> all{{}};
         for (size_t l = 0; l < root.size(); ++l) {
             std::vector<Form> more;
             for (const Form& outer : all)
-                for (int axis = -2; axis < static_cast<int>(value.shape.size()); ++axis) {
-                    if (axis == -2 && root[l].kind != Kind::kPartial) continue;
+                for (const Sbp& entry : entries_with(value, root[l])) {
                     more.push_back(outer);
-                    more.back().push_back(axis == -2 ? root[l] : axis == -1 ? broadcast() : split(axis));
+                    more.back().push_back(entry);
                 }
             all = std::move(more);
         }
@@ -251,7 +301,7 @@ std::vector<std::string> violations(const Problem& problem, const DistributionPl
         const ValuePlan& made = plan.values[v];
         const auto complain = [&](const std::string& what) { found.push_back(value.name + " " + what); };
         Forms held{made.made};
-        memory += rules.bytes(value, made.made);
+        memory += rules.held_bytes(value, made.made);
         if (!rules.is_there(value, made.made)) complain("cannot lie as " + text(made.made));
         if (value.given && made.made != *value.given) complain("is given in another form");
         for (const Box& box : made.boxes) {
@@ -260,7 +310,7 @@ std::vector<std::string> violations(const Problem& problem, const DistributionPl
             if (!held.insert(box.to).second) complain("is made twice as " + text(box.to));
             if (!price || !is_near(box.seconds, *price)) complain("has a wrong box to " + text(box.to));
             seconds += box.seconds;
-            memory += rules.bytes(value, box.to);
+            memory += rules.held_bytes(value, box.to);
         }
         if (!held.contains(Rules::ended(made.made))) complain("stays partial");
         if (value.wanted && !held.contains(*value.wanted)) complain("is wanted as " + text(*value.wanted));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "distribution/distribute.h"
+#include "distribution/grains.h"
 #include "distribution/plain_plans.h"
 #include "distribution/random_graph.h"
 #include "distribution/read_problem.h"
@@ -56,10 +57,13 @@ void compare(Problem problem, std::optional<int64_t> memory, const std::vector<P
 }
 
 /// Unlimited, with less than the least memory, and between that and what the fastest plan holds.
-void compare_with_limits(uint64_t seed, const RandomGraphOptions& options) {
+void compare_with_limits(uint64_t seed, const RandomGraphOptions& options,
+                         facts::Cut cut = facts::Cut::kEvenly) {
     const std::string text = random_graph_text(seed, options);
     SCOPED_TRACE(::testing::Message() << "seed " << seed << "\n" << text);
-    const Problem problem = read_problem(text, "drawn.dist");
+    Problem problem = read_problem(text, "drawn.dist");
+    problem.cut = cut;
+    derive_grains(problem);
     const std::vector<PlainSum> plans = enumerate(problem);
     compare(problem, std::nullopt, plans);
     const double least = problem.bytes(plans.back().units);
@@ -76,6 +80,17 @@ TEST(RandomGraphs, OnOneLevelAgreeWithEveryPlan) {
 TEST(RandomGraphs, OnTwoLevelsAgreeWithEveryPlan) {
     for (uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed)
         compare_with_limits(seed, {.levels = 2, .most_operators = 2});
+}
+
+// Counts of devices that divide few extents, so that most parts are ragged.
+TEST(RandomGraphs, InRaggedPartsOnOneLevelAgreeWithEveryPlan) {
+    for (uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed)
+        compare_with_limits(seed, {.levels = 1, .most_operators = 3}, facts::Cut::kRagged);
+}
+
+TEST(RandomGraphs, InRaggedPartsOnTwoLevelsAgreeWithEveryPlan) {
+    for (uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed)
+        compare_with_limits(seed, {.levels = 2, .most_operators = 2}, facts::Cut::kRagged);
 }
 
 }  // namespace

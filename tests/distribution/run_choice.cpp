@@ -50,14 +50,17 @@ public:
     }
 
 private:
-    // The part of an extent that a device keeps, levels one after the other.
-    template <typename Cuts>
-    std::pair<int64_t, int64_t> kept(int64_t extent, const Device& device, Cuts&& cuts) const {
+    // The part of an extent that a device keeps, levels one after the other: each grain goes to a device, the
+    // first ones have one more. @param grain of a level that cuts; 0 of another
+    template <typename Grain>
+    std::pair<int64_t, int64_t> kept(int64_t extent, const Device& device, Grain&& grain) const {
         int64_t first = 0;
         for (size_t level = 0; level < device.size(); ++level) {
-            if (!cuts(level)) continue;
-            extent /= placement_.levels[level].count;
-            first += device[level] * extent;
+            if (grain(level) == 0) continue;
+            const int64_t grains = extent / grain(level), count = placement_.levels[level].count;
+            for (int64_t j = 0; j < device[level]; ++j)
+                first += (grains / count + (j < grains % count)) * grain(level);
+            extent = (grains / count + (device[level] < grains % count)) * grain(level);
         }
         return {first, first + extent};
     }
@@ -70,7 +73,8 @@ private:
             const int64_t at = left % shape[axis - 1];
             left /= shape[axis - 1];
             const auto [first, last] = kept(shape[axis - 1], device, [&](size_t level) {
-                return form[level] == split(static_cast<int>(axis) - 1);
+                return form[level] == split(static_cast<int>(axis) - 1, form[level].grain) ? form[level].grain
+                                                                                           : 0;
             });
             if (at < first || at >= last) return false;
         }
@@ -122,8 +126,10 @@ private:
         Definition mine = definition_;
         for (size_t x = 0; x < mine.iterators.size(); ++x) {
             const auto [first, last] = kept(extents_.iterators[x], device, [&](size_t level) {
-                return choice_.levels[level] ==
-                       LevelChoice{LevelChoice::Kind::kIterator, static_cast<int>(x)};
+                const LevelChoice& cut = choice_.levels[level];
+                const bool cuts_it =
+                    cut.kind == LevelChoice::Kind::kIterator && cut.index == static_cast<int>(x);
+                return cuts_it ? cut.grain : 0;
             });
             const ExprPtr at = iterator_ref(static_cast<int>(x));
             const ExprPtr inside = apply(Function::kAnd, {apply(Function::kGreaterEqual, {at, number(first)}),

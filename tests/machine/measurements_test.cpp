@@ -19,6 +19,11 @@ cache_line_bytes = 64
 barriers = [
     { threads = 2, seconds = 1.5e-07 },
 ]
+rank_links = [
+    { ranks = 2, transport = "memory", latency_seconds = 4.1e-07, bytes_per_second = 5800000000.0 },
+    { ranks = 4, transport = "memory", latency_seconds = 6e-07, bytes_per_second = 5e+09 },
+    { ranks = 2, transport = "mpi", latency_seconds = 9.5e-07, bytes_per_second = 4e+09 },
+]
 
 [compiler]
 flags = []
@@ -121,6 +126,21 @@ TEST(Measurements, BandwidthOfAsManyThreadsAsWereMeasured) {
     EXPECT_EQ(find_bandwidth(MemoryLevel(), 1), nullptr);
 }
 
+TEST(Measurements, LinksOfRanksByTransportAndNumber) {
+    Machine machine = parse_machine(kMeasured, "m.toml");
+    ASSERT_EQ(machine.rank_links.size(), 3U);
+    EXPECT_EQ(find_rank_link(machine, 2)->transport, "memory");
+    EXPECT_EQ(find_rank_link(machine, 3), nullptr);
+    set_rank_link(machine,
+                  {.ranks = 3, .transport = "memory", .latency_seconds = 1e-6, .bytes_per_second = 1e9});
+    set_rank_link(machine,
+                  {.ranks = 2, .transport = "mpi", .latency_seconds = 2e-6, .bytes_per_second = 2e9});
+    ASSERT_EQ(machine.rank_links.size(), 4U);
+    EXPECT_EQ(machine.rank_links[1].ranks, 3);
+    EXPECT_EQ(machine.rank_links[3].latency_seconds, 2e-6);
+    EXPECT_EQ(parse_machine(print_machine(machine), "printed"), machine);
+}
+
 TEST(Measurements, PeakByTheLevelThatFeeds) {
     const ComputeUnit unit = parse_machine(kMeasured, "m.toml").units[0];
     EXPECT_EQ(find_peak(unit, "L2")->operations_per_second, 2.8e10);
@@ -144,40 +164,46 @@ TEST_P(MeasurementsRefuse, WithTheReason) {
 INSTANTIATE_TEST_SUITE_P(
     All, MeasurementsRefuse,
     ::testing::Values(
+        MeasuredRefusal{"transport", "\"mpi\"", "\"tcp\"",
+                        "m.toml:11: `transport`: is tcp, expected memory or mpi"},
+        MeasuredRefusal{
+            "order_of_links", "ranks = 4", "ranks = 2",
+            "m.toml:10: `ranks`: is not above that of the entry before (list them by transport, then "
+            "by ranks)"},
         MeasuredRefusal{"negative_rate", "33000000000.0", "-1.0",
-                        "m.toml:26: `bytes_per_second`: is -1, expected more than 0"},
+                        "m.toml:31: `bytes_per_second`: is -1, expected more than 0"},
         MeasuredRefusal{"zero_rate", "33000000000.0", "0",
-                        "m.toml:26: `bytes_per_second`: is 0, expected more than 0"},
+                        "m.toml:31: `bytes_per_second`: is 0, expected more than 0"},
         MeasuredRefusal{"infinite_rate", "2.9e+10", "inf",
-                        "m.toml:41: `operations_per_second`: is inf, expected more than 0"},
-        MeasuredRefusal{"no_number", "1.2e-05", "nan", "m.toml:51: `seconds`: is nan, expected more than 0"},
+                        "m.toml:46: `operations_per_second`: is inf, expected more than 0"},
+        MeasuredRefusal{"no_number", "1.2e-05", "nan", "m.toml:56: `seconds`: is nan, expected more than 0"},
         MeasuredRefusal{"rate_as_text", "2.9e+10", "\"fast\"",
-                        "m.toml:41: `operations_per_second`: is string, expected a number"},
+                        "m.toml:46: `operations_per_second`: is string, expected a number"},
         MeasuredRefusal{"missing_rate", ", seconds = 1.5e-07", "", "m.toml:6: `seconds`: is missing"},
         MeasuredRefusal{"negative_prefetch", "prefetch_bytes = 1024", "prefetch_bytes = -1",
-                        "m.toml:26: `prefetch_bytes`: is -1, expected 0 to 1048576"},
+                        "m.toml:31: `prefetch_bytes`: is -1, expected 0 to 1048576"},
         MeasuredRefusal{"threads_descend", "threads = 2, bytes", "threads = 1, bytes",
-                        "m.toml:25: `read_bandwidth`: lists 1 threads after 1, expected ascending numbers"},
+                        "m.toml:30: `read_bandwidth`: lists 1 threads after 1, expected ascending numbers"},
         MeasuredRefusal{"one_thread_meets_nobody", "{ threads = 2, seconds", "{ threads = 1, seconds",
                         "m.toml:6: `threads`: is 1, expected 2 to 1048576"},
         MeasuredRefusal{"unknown_level_of_a_peak", "level = \"L2\", op", "level = \"L4\", op",
-                        "m.toml:42: `level`: is L4, expected registers or a memory of this machine"},
+                        "m.toml:47: `level`: is L4, expected registers or a memory of this machine"},
         MeasuredRefusal{"level_twice", "level = \"L2\", op", "level = \"registers\", op",
-                        "m.toml:42: `level`: is registers for the second time"},
+                        "m.toml:47: `level`: is registers for the second time"},
         MeasuredRefusal{"unknown_level_of_a_kernel", "level = \"L2\"\nsec", "level = \"registers\"\nsec",
-                        "m.toml:50: `level`: is registers, which is no memory of this machine"},
+                        "m.toml:55: `level`: is registers, which is no memory of this machine"},
         MeasuredRefusal{"huge_size", "k = 1024", "k = 99999999999999",
-                        "m.toml:49: `k`: is 99999999999999, expected 1 to 1099511627776"},
-        MeasuredRefusal{"no_rows", "rows = 12", "rows = 0", "m.toml:48: `rows`: is 0, expected 1 to 65536"},
+                        "m.toml:54: `k`: is 99999999999999, expected 1 to 1099511627776"},
+        MeasuredRefusal{"no_rows", "rows = 12", "rows = 0", "m.toml:53: `rows`: is 0, expected 1 to 65536"},
         MeasuredRefusal{"huge_sizes", "k = 1024, m = 12", "k = 1099511627776, m = 1099511627776",
-                        "m.toml:49: `sizes`: multiply to more than 1152921504606846976"},
+                        "m.toml:54: `sizes`: multiply to more than 1152921504606846976"},
         MeasuredRefusal{
             "name_of_no_parameter", "lanes = 16", "\"la nes\" = 16",
-            "m.toml:48: has a name that is not 1 to 40 letters (digits and underscores count as letters)"},
+            "m.toml:53: has a name that is not 1 to 40 letters (digits and underscores count as letters)"},
         MeasuredRefusal{"unknown_field", "{ threads = 2, seconds", "{ threads = 2, core = 1, seconds",
                         "m.toml:6: `core`: is not a known field"},
         MeasuredRefusal{"not_a_table", "types = { A = \"f32\", B = \"q8_0\", C = \"f32\" }", "types = 1",
-                        "m.toml:47: `types`: is integer, expected table"}),
+                        "m.toml:52: `types`: is integer, expected table"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 /// The first one's text.
@@ -190,7 +216,7 @@ std::string micro_kernel_text() {
 TEST(Measurements, TheSameInstanceTwiceIsRefused) {
     const std::string text = kMeasured, kernel = micro_kernel_text();
     EXPECT_EQ(error_of_measured(text + with_replaced(kernel, "1.2e-05", "1.3e-05")),
-              "m.toml:63: `name`: is contract, timed before with the same types, parameters, sizes, work and "
+              "m.toml:68: `name`: is contract, timed before with the same types, parameters, sizes, work and "
               "level");
     EXPECT_EQ(error_of_measured(text + with_replaced(kernel, "m = 12", "m = 1")), "accepted");
 }

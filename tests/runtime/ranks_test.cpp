@@ -36,7 +36,7 @@ bool gathers_everything(Communicator& ranks) {
                 is_right = is_right && parts[static_cast<size_t>(r * bytes + i)] == content(r, i, round);
         ++round;
     }
-    return is_right && ranks.gathers() == round;
+    return is_right && ranks.exchanges() == round;
 }
 
 /// Runs a rank's work to the end: the destructor of rank 0 waits for the others.
@@ -53,6 +53,58 @@ TEST(RanksDeathTest, GatherWhatAllHave) {
         for (const int64_t spins : {0, 1000})
             EXPECT_EXIT(on_ranks(count, spins, gathers_everything), ExitedWithCode(0), "")
                 << count << " " << spins;
+}
+
+bool transposes_everything(Communicator& ranks) {
+    bool is_right = true;
+    int64_t round = 0;
+    for (const int64_t bytes : {1, 64, 1'048'577, 3'000'000, 8, 8}) {
+        std::vector<unsigned char> parts(static_cast<size_t>(bytes * ranks.ranks()));
+        for (int64_t r = 0; r < ranks.ranks(); ++r)
+            for (int64_t i = 0; i < bytes; ++i)
+                parts[static_cast<size_t>(r * bytes + i)] = content(ranks.rank(), i, 5 * r + round);
+        ranks.transpose(parts.data(), bytes);
+        for (int64_t r = 0; r < ranks.ranks(); ++r)
+            for (int64_t i = 0; i < bytes; ++i)
+                is_right = is_right && parts[static_cast<size_t>(r * bytes + i)] ==
+                                           content(r, i, 5 * ranks.rank() + round);
+        ++round;
+    }
+    return is_right && ranks.exchanges() == round;
+}
+
+TEST(RanksDeathTest, TransposeWhatAllHaveForEachOther) {
+    for (const int64_t count : {2, 3, 5})
+        EXPECT_EXIT(on_ranks(count, 0, transposes_everything), ExitedWithCode(0), "") << count;
+}
+
+/// Parts of different sizes in every row: rank r has `unit` times 1, 3, 5, ..
+bool places_everything(Communicator& ranks) {
+    bool is_right = true;
+    int64_t round = 0;
+    for (const auto& [rows, unit] :
+         std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {7, 4}, {513, 700}, {3, 900'000}, {1, 8}, {1, 8}}) {
+        std::vector<int64_t> starts{0};
+        for (int64_t r = 0; r < ranks.ranks(); ++r) starts.push_back(starts.back() + unit * (1 + 2 * r));
+        std::vector<unsigned char> whole(static_cast<size_t>(rows * starts.back()));
+        const auto for_each = [&](int64_t r, const auto& visit) {
+            const auto part = static_cast<size_t>(r);
+            for (int64_t row = 0; row < rows; ++row)
+                for (int64_t i = starts[part]; i < starts[part + 1]; ++i)
+                    visit(whole[static_cast<size_t>(row * starts.back() + i)], content(r, row + i, round));
+        };
+        for_each(ranks.rank(), [](unsigned char& at, unsigned char value) { at = value; });
+        ranks.place(whole.data(), rows, starts);
+        for (int64_t r = 0; r < ranks.ranks(); ++r)
+            for_each(r, [&](unsigned char at, unsigned char value) { is_right = is_right && at == value; });
+        ++round;
+    }
+    return is_right && ranks.exchanges() == round;
+}
+
+TEST(RanksDeathTest, PlacePartsOfDifferentSizes) {
+    for (const int64_t count : {2, 3, 5})
+        EXPECT_EXIT(on_ranks(count, 0, places_everything), ExitedWithCode(0), "") << count;
 }
 
 TEST(RanksDeathTest, TakeTheBytesOfTheFirst) {

@@ -11,6 +11,7 @@
 #include "distribution/report.h"
 #include "import/import_shapes.h"
 #include "ops/decompose.h"
+#include "spmd/model_picture.h"
 #include "spmd/model_report.h"
 #include "support/error.h"
 #include "support/shared_data.h"
@@ -184,6 +185,66 @@ TEST(Models, TheAccountHasGroupsAndMemory) {
     EXPECT_GT(boxes, 0);
     EXPECT_THAT(groups_text(json_text(report), "test"), HasSubstr("\nlayer, 3 times\n"));
     EXPECT_THROW((void)groups_text("{}", "test"), Error);
+}
+
+/// With the boxes that ranks execute; both weights are split, the second one by rows.
+ModelReport for_ranks(int64_t ranks) {
+    Cluster cluster = pair_of_devices();
+    cluster.placement.levels[0].count = ranks;
+    const ModelOptions options{.held = {},
+                               .cut = facts::Cut::kRagged,
+                               .collectives = distribution::CollectiveModel::kGathered,
+                               .is_for_execution = true};
+    const Graph graph = layers(3);
+    verify(graph, "test");
+    return {cluster, ModelSearch(graph, cluster, options).best(), {}};
+}
+
+TEST(Models, TheAccountSaysWhatRanksExchange) {
+    int exchanges = 0;
+    for (const int64_t ranks : {2, 3}) {
+        const auto json = nlohmann::json::parse(json_text(for_ranks(ranks)));
+        for (const auto& group : json.at("groups"))
+            for (const auto& tensor : group.at("tensors"))
+                for (const auto& box : tensor.at("boxes")) {
+                    EXPECT_EQ(box.contains("exchange"), box.at("collective") != "slice");
+                    if (!box.contains("exchange")) continue;
+                    ++exchanges;
+                    const auto& exchange = box.at("exchange");
+                    EXPECT_NEAR(exchange.at("microseconds").get<double>(),
+                                box.at("microseconds").get<double>(),
+                                1e-9);  // there is one point
+                    // T = 1: one row of 16 elements, or the part of it.
+                    if (exchange.at("call") == "place") {
+                        EXPECT_EQ(exchange.at("rows"), 1);
+                        EXPECT_EQ(exchange.at("starts").size(), static_cast<size_t>(ranks) + 1);
+                    } else if (box.at("collective") == "all-reduce") {
+                        EXPECT_EQ(exchange.at("part_bytes"), 64);
+                    }
+                }
+    }
+    EXPECT_GT(exchanges, 2);
+}
+
+TEST(Models, TheAccountIsDrawn) {
+    auto json = nlohmann::ordered_json::parse(json_text(for_ranks(2)));
+    bool is_measured = false;
+    for (auto& group : json.at("groups"))
+        for (auto& tensor : group.at("tensors"))
+            for (auto& box : tensor.at("boxes"))
+                if (box.contains("exchange")) {
+                    box["exchange"]["measured_microseconds"] = 123.0;
+                    is_measured = true;
+                }
+    ASSERT_TRUE(is_measured);
+    EXPECT_THAT(groups_text(json.dump(), "test"), HasSubstr(", measured 123 us"));
+    const std::string svg = groups_svg(json.dump(), "test");
+    EXPECT_THAT(svg, ::testing::StartsWith("<svg xmlns="));
+    EXPECT_THAT(svg, ::testing::EndsWith("</svg>\n"));
+    EXPECT_THAT(svg, HasSubstr(">layer, 3 times</text>"));
+    EXPECT_THAT(svg, HasSubstr(">123 us</text>"));
+    EXPECT_THAT(svg, HasSubstr("S(0)"));
+    EXPECT_THROW((void)groups_svg("{}", "test"), Error);
 }
 
 /// A description that ships.

@@ -116,8 +116,79 @@ TEST(Shard, RaggedSplitsGiveWhatTheGraphGives) {
 
 TEST(Shard, TwoLevelsGiveWhatTheGraphGives) {
     Counts total;
-    for (uint64_t seed = 0; seed < 100; ++seed) expect_same(seed, {2, 2}, facts::Cut::kEvenly, total);
+    for (uint64_t seed = 0; seed < 250; ++seed) expect_same(seed, {2, 2}, facts::Cut::kEvenly, total);
     EXPECT_GT(total.boxes, 100);
+}
+
+TEST(Shard, TwoRaggedLevelsGiveWhatTheGraphGives) {
+    Counts total;
+    for (uint64_t seed = 0; seed < 250; ++seed)
+        expect_same(seed, {2 + static_cast<int64_t>(seed % 2), 2}, facts::Cut::kRagged, total);
+    EXPECT_GT(total.boxes, 300);
+    EXPECT_GT(total.split, 300);
+}
+
+/// Heads as models have them: a product whose result is seen as heads, in groups that share a cache head.
+TEST(Shard, HeadsAreCutBetweenHeads) {
+    const Graph graph = parse_graph(R"(graph "heads"
+symbol T in 1..8
+point one weight 1: T = 1
+input x: f32[T, 18]
+constant q_weight: f32[36, 18] from "q"
+value q: f32[T, 36]
+value heads: f32[T, 9, 4]
+value groups: f32[T, 3, 3, 4]
+value y: f32[T, 3, 3]
+
+block only
+  node q(x, q_weight) -> q
+    op matmul(t: T, n: 36, k*: 18)
+    dim T in 1..8
+    in X f32[t, k]
+    in W f32[n, k]
+    out Y f32[t, n] = sum(X * W)
+  node heads(q) -> heads
+    op split_heads(t: T, h: 9, e: 4)
+    dim T in 1..8
+    in X f32[t, h * 4 + e] of [T, 36]
+    out Y f32[t, h, e] = X * 2
+  node groups(heads) -> groups
+    op group(t: T, g: 3, r: 3, e: 4)
+    dim T in 1..8
+    in X f32[t, g * 3 + r, e] of [T, 9, 4]
+    out Y f32[t, g, r, e] = X + 1
+  node y(groups) -> y
+    op total(t: T, g: 3, r: 3, e*: 4)
+    dim T in 1..8
+    in X f32[t, g, r, e]
+    out Y f32[t, g, r] = sum(X)
+
+output y
+)",
+                                    "heads.ir");
+    verify(graph, "heads.ir");
+    ModelOptions options{.held = {}, .cut = facts::Cut::kRagged};
+    options.is_for_execution = true;
+    const std::map<std::string, std::string> wanted = {
+        {"q", "[S(1:12)]"}, {"heads", "[S(1:3)]"}, {"groups", "[S(1)]"}, {"y", "[S(1)]"}};
+    const auto between_groups = [&](const Node& node, const std::vector<Form>& forms) {
+        return distribution::text(forms.back()) == wanted.at(node.name);
+    };
+    const ModelDistribution plan = ModelSearch(graph, slow_devices({2}), options).best({}, between_groups);
+    ASSERT_TRUE(plan.found.has_plan());
+    std::map<std::string, std::string> forms;
+    for (size_t v = 0; v < plan.model.problem.values.size(); ++v)
+        forms[plan.model.problem.values[v].name] = distribution::text(plan.found.plan.values[v].made);
+    // Two groups of three heads, and one.
+    EXPECT_EQ(forms["q_weight"], "[S(0:12)]");
+    for (const auto& [value, form] : wanted) EXPECT_EQ(forms[value], form) << value;
+    int boxes = 0;  // the result alone is gathered
+    for (const distribution::ValuePlan& value : plan.found.plan.values)
+        boxes += static_cast<int>(value.boxes.size());
+    EXPECT_EQ(boxes, 1);
+    const int64_t first[] = {0}, second[] = {1};
+    EXPECT_EQ(shard(graph, plan, first).constants.at("q_weight").ranges[0], (facts::Range{0, 24}));
+    EXPECT_EQ(shard(graph, plan, second).constants.at("q_weight").ranges[0], (facts::Range{24, 36}));
 }
 
 }  // namespace

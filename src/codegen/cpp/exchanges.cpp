@@ -1,6 +1,10 @@
 #include "codegen/cpp/exchanges.h"
 
+#include <span>
+#include <vector>
+
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "ops/exchange.h"
 #include "support/error.h"
@@ -8,18 +12,46 @@
 namespace tessera::codegen::cpp {
 namespace {
 
-std::string part_bytes(const Graph& graph, const TensorType& type) {
-    int64_t bits = tessera::bits(type.element);
+/// Elements of some axes: "int64_t{64} * step->symbols[0]".
+std::string elements(const Graph& graph, std::span<const Dim> axes, int64_t factor = 1) {
     std::string symbols;
-    for (size_t axis = 1; axis < type.shape.size(); ++axis) {  // axis 0 counts the ranks
-        const Dim& dim = type.shape[axis];
-        bits *= dim.factor;
+    for (const Dim& dim : axes) {
+        factor *= dim.factor;
         if (!dim.symbol) continue;
         for (size_t s = 0; s < graph.symbols.size(); ++s)
             if (graph.symbols[s].name == *dim.symbol) symbols += fmt::format(" * step->symbols[{}]", s);
     }
-    TESSERA_CHECK(bits % 8 == 0, "parts of {} bits cannot be exchanged", bits);
-    return fmt::format("int64_t{{{}}}{}", bits / 8, symbols);
+    return fmt::format("int64_t{{{}}}{}", factor, symbols);
+}
+
+ExchangeText call_of(const Graph& graph, const Node& node, const ops::ExchangeCall& call) {
+    const TensorType& type = graph[node.results.front()].type;
+    const int bits = tessera::bits(type.element);
+    if (call.kind != ops::ExchangeCall::Kind::kPlace) {
+        TESSERA_CHECK(bits % 8 == 0, "parts of {} bits cannot be exchanged", bits);
+        const std::span<const Dim> part(type.shape.begin() + 1, type.shape.end());  // axis 0 counts the ranks
+        return {fmt::format("step->{}(step->ranks, ",
+                            call.kind == ops::ExchangeCall::Kind::kGather ? "gather" : "transpose"),
+                fmt::format(", {});\n", elements(graph, part, bits / 8))};
+    }
+    // The axis of which the rank has a part.
+    const TensorType& own = graph[node.operands.front()].type;
+    size_t axis = 0;
+    while (own.shape[axis] == type.shape[axis]) ++axis;
+    int64_t inner = bits;
+    for (size_t a = axis + 1; a < type.shape.size(); ++a) {
+        TESSERA_CHECK(type.shape[a].is_constant(), "{} has an inner axis of no constant size", node.name);
+        inner *= type.shape[a].factor;
+    }
+    std::vector<int64_t> starts;
+    for (const int64_t start : call.starts) {
+        TESSERA_CHECK(start * inner % 8 == 0, "{} has parts of broken bytes", node.name);
+        starts.push_back(start * inner / 8);
+    }
+    const std::span<const Dim> outer(type.shape.data(), axis);
+    return {fmt::format("{{ static constexpr int64_t starts[] = {{{}}}; step->place(step->ranks, ",
+                        fmt::join(starts, ", ")),
+            fmt::format(", {}, starts); }}\n", elements(graph, outer))};
 }
 
 }  // namespace
@@ -28,28 +60,33 @@ Exchanges exchanges_of(const Graph& graph) {
     Exchanges exchanges;
     for (const Block& block : graph.blocks)
         for (const Node& node : block.nodes)
-            if (node.definition() && ops::is_exchange(*node.definition()))
-                exchanges[node.name] = part_bytes(graph, graph[node.results.front()].type);
+            if (node.definition())
+                if (const auto call = ops::exchange_call(*node.definition()))
+                    exchanges[node.name] = call_of(graph, node, *call);
     return exchanges;
 }
 
 std::string exchange_text(const movement::Kernel& kernel, int64_t workers, const Exchanges& exchanges,
                           const std::string& indent) {
-    const std::string* bytes = nullptr;
+    const ExchangeText* made = nullptr;
     for (const movement::WorkerAccess& access : kernel.accesses)
         if (const auto found = exchanges.find(access.node); access.is_write && found != exchanges.end())
-            bytes = &found->second;
-    if (!bytes) return "";
+            made = &found->second;
+    if (!made) return "";
     const movement::ProgramBuffer* parts = nullptr;
     for (const movement::ProgramBuffer& buffer : kernel.buffers) {
         if (!buffer.is_written) continue;
         TESSERA_CHECK(!parts, "the exchange {} shares a kernel", kernel.name);
         parts = &buffer;
     }
-    TESSERA_CHECK(parts && parts->memory == movement::MemoryKind::kArena && parts->worker_stride == 0,
-                  "{} exchanges what is not in the arena", kernel.name);
-    const std::string call =
-        fmt::format("step->gather(step->ranks, step->arena + {}, {});\n", parts->position, *bytes);
+    const bool is_output = parts && parts->memory == movement::MemoryKind::kOutput;
+    TESSERA_CHECK(
+        parts && (is_output || parts->memory == movement::MemoryKind::kArena) && parts->worker_stride == 0,
+        "{} exchanges what is neither in the arena nor an output", kernel.name);
+    const std::string address =
+        is_output ? fmt::format("static_cast<unsigned char*>(step->outputs[{}])", parts->position)
+                  : fmt::format("step->arena + {}", parts->position);
+    const std::string call = made->before + address + made->after;
     if (workers == 1) return indent + call;
     return fmt::format(
         "{0}step->meet(step->team);\n{0}if (step->worker == 0) {1}{0}step->meet(step->team);\n", indent,

@@ -9,8 +9,13 @@
 /// Calls by which the ranks of a program meet (ops/exchange.h).
 namespace tessera::codegen::cpp {
 
-/// For each exchange of the graph, by its node's name, the bytes of one rank's part as C++ over `step`.
-using Exchanges = std::map<std::string, std::string>;
+/// A call as C++ over `step`, with the address of the parts in the middle.
+struct ExchangeText {
+    std::string before, after;
+};
+
+/// For each exchange of the graph, by its node's name.
+using Exchanges = std::map<std::string, ExchangeText>;
 Exchanges exchanges_of(const Graph& graph);
 
 /// The call behind a kernel that makes a rank's part; empty behind any other. With several workers they meet
