@@ -392,7 +392,7 @@ std::vector<std::optional<Signature>> derive_sbp(const BoundDefinition& bound) {
     for (size_t i = 0; i < bound.definition.iterators.size(); ++i)
         facts.push_back(bound.extents.iterators[i] < 2
                             ? std::nullopt
-                            : splits.split({&whole, 1}, static_cast<int>(i), 2, Cut::kRagged));
+                            : splits.split({&whole, 1}, static_cast<int>(i), 2, Cut::kByElements));
     return facts;
 }
 

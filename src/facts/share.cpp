@@ -43,7 +43,7 @@ Range part_of(const Range& range, int64_t count, int64_t j, int64_t grain) {
 }
 
 bool can_cut(int64_t size, int64_t count, Cut cut, int64_t grain) {
-    return size % grain == 0 && size / grain >= count && (cut == Cut::kRagged || size % count == 0);
+    return size % grain == 0 && size / grain >= count && (cut != Cut::kEvenly || size % count == 0);
 }
 
 int64_t largest_part(int64_t size, int64_t count, int64_t grain) {

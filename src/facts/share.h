@@ -20,8 +20,9 @@ Share whole_share(const BoundDefinition& bound);
 
 /// The axes along which a level may cut a tensor.
 enum class Cut : uint8_t {
-    kEvenly,  ///< into equal parts only
-    kRagged,  ///< into parts whose sizes differ by one grain
+    kEvenly,      ///< into equal parts only
+    kByElements,  ///< into parts whose sizes differ by one element (zoo notation, sbp)
+    kRagged,      ///< into parts whose sizes differ by one grain
 };
 
 /// Whether a range of this size has `count` parts of whole grains, none of them empty.

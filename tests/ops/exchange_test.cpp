@@ -29,7 +29,7 @@ TEST(Exchange, PutsForEveryRankWhatItTakes) {
     EXPECT_EQ(exchange_call(*definition), (ExchangeCall{ExchangeCall::Kind::kTranspose}));
     EXPECT_EQ(print(*definition),
               "op transpose_between_ranks(r: 3, x0: 4, x1: 4)\n"
-              "in X f32[x0, r * 4 + x1] of [4, 12]\nout Z f32[r, x0, x1] = X * 1\n");
+              "in X f32[x0, r * 4 + x1] of [4, 12]\nout Z f32[r, x0, x1] of [3, 4, 4] = X * 1\n");
 }
 
 TEST(Exchange, PutsAPartAtItsPlaceOfTheWhole) {
@@ -42,7 +42,7 @@ TEST(Exchange, PutsAPartAtItsPlaceOfTheWhole) {
     EXPECT_EQ(exchange_call(*definition), (ExchangeCall{ExchangeCall::Kind::kPlace, starts}));
     EXPECT_EQ(print(*definition),
               "op place_between_ranks_0_320_576(x0: T, x1: 256, x2: 2)\ndim T in 1..512\n"
-              "in X f32[x0, x1, x2]\nout Z f32[x0, 320 + x1, x2] of [T, 576, 2] = X * 1\n");
+              "in X f32[x0, x1, x2] of [T, 256, 2]\nout Z f32[x0, 320 + x1, x2] of [T, 576, 2] = X * 1\n");
 }
 
 }  // namespace
