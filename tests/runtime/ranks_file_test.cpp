@@ -19,6 +19,8 @@ class Three : public Communicator {
 public:
     explicit Three(int64_t rank, int64_t ranks = 3) : Communicator(rank, ranks) {}
     void gather(unsigned char*, int64_t) noexcept override {}
+    void transpose(unsigned char*, int64_t) noexcept override {}
+    void place(unsigned char*, int64_t, std::span<const int64_t>) noexcept override {}
     void broadcast(std::span<std::byte>) noexcept override {}
 };
 
