@@ -27,7 +27,7 @@ Split split(std::string_view pattern, SplitBehaviour behaviour, bool invert = fa
 
 Split read_split(const JsonCursor& component) {
     Split result;
-    std::visit([&](auto&& pattern) { result.pattern = std::move(pattern); }, read_pattern(component));
+    std::visit([&](const auto& pattern) { result.pattern = pattern; }, read_pattern(component));
     result.behaviour = read_behaviour(component.at("behavior"));
     result.invert = component.boolean_or("invert", false);
     return result;

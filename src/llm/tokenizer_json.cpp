@@ -52,7 +52,7 @@ Unigram read_unigram(const JsonCursor& model, const TokenizerDocument& document,
     constexpr double kPenalty = 10;
     options.unknown_score = *std::min_element(document.scores.begin(), document.scores.end()) - kPenalty;
     if (model.boolean_or("byte_fallback", false)) options.byte_tokens = find_byte_tokens(document.vocabulary);
-    return Unigram(document.vocabulary, document.scores, std::move(options));
+    return Unigram(document.vocabulary, document.scores, options);
 }
 
 WordPiece read_word_piece(const JsonCursor& model, const Vocabulary& vocabulary) {

@@ -128,7 +128,7 @@ Unigram unigram_of(const Model& model) {
     options.unknown_score = worst - kUnknownPenalty;
     options.rounds_to_single = true;
     if (model.byte_fallback) options.byte_tokens = find_byte_tokens(model.vocabulary);
-    return Unigram(model.vocabulary, std::move(scores), std::move(options));
+    return Unigram(model.vocabulary, std::move(scores), options);
 }
 
 TokenModel model_of(const Model& model) {

@@ -41,7 +41,7 @@ std::vector<std::pair<std::string_view, TokenId>> texts_with_scores(const Vocabu
 }  // namespace
 
 Unigram::Unigram(const Vocabulary& vocabulary, std::vector<double> scores, UnigramOptions options)
-    : trie_(texts_with_scores(vocabulary, scores)), scores_(std::move(scores)), options_(std::move(options)) {
+    : trie_(texts_with_scores(vocabulary, scores)), scores_(std::move(scores)), options_(options) {
     TESSERA_CHECK(scores_.size() == vocabulary.size(), "{} scores for {} tokens", scores_.size(),
                   vocabulary.size());
 }
