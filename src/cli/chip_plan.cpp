@@ -144,12 +144,12 @@ Verb chip_plan_part() {
     return {
         .name = "plan",
         .help = "plan a step of a model, or a graph, on a described chip: tiles, preloads, schedule, bound",
-        .examples = {"tessera chip plan config.json --chip machines/chips/ipu-pod4-hbm.toml",
-                     "tessera chip plan config.json --chip mine.toml --batch 16 --sequence 4096 --compare",
-                     "tessera chip plan config.json --chip mine.toml --phase prefill --batch 1 --simulate",
-                     "tessera chip plan block.ir --chip mine.toml --set T=32 --json",
-                     "tessera chip plan models/tessera-tiny --chip machines/chips/small-16.toml --batch 4 "
-                     "--sequence 64 --program p.json"},
+        .examples =
+            {"tessera chip plan config.json --chip machines/chips/ipu-pod4-hbm.toml",
+             "tessera chip plan config.json --chip mine.toml --batch 16 --sequence 4096 --compare",
+             "tessera chip plan config.json --chip mine.toml --phase prefill --batch 1 --simulate",
+             "tessera chip plan block.ir --chip mine.toml --set T=32 --json",
+             "tessera chip plan models/tessera-tiny --chip small.toml --sequence 64 --program p.json"},
         .declare = declare_chip_plan};
 }
 

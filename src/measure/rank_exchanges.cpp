@@ -56,7 +56,7 @@ machine::RankLink measure_rank_link(runtime::Communicator& ranks, const std::str
         return exchange_seconds(ranks, {.call = "gather", .part_bytes = bytes});
     };
     const double small = gather(kSmallBytes), large = gather(kLargeBytes);
-    const double rounds = std::bit_width(static_cast<uint64_t>(ranks.ranks() - 1));
+    const auto rounds = static_cast<double>(std::bit_width(static_cast<uint64_t>(ranks.ranks() - 1)));
     const auto bytes = static_cast<double>((kLargeBytes - kSmallBytes) * (ranks.ranks() - 1));
     // On a machine that does other work a large part may seem to take no longer than a small one.
     const double moving = std::max(large - small, large / 100);
