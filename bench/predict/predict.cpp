@@ -53,7 +53,7 @@ std::unique_ptr<Prepared> prepare(const Instance& instance, const machine::Machi
     return std::make_unique<Prepared>(
         Prepared{.name = instance.name,
                  .nest = plan::print(specialisation.kernels.back().nest),
-                 .costs = cost::step_costs(instance.graph, plan, specialisation, at, *planning.costs),
+                 .costs = cost::step_costs(instance.graph, plan, specialisation, at.symbols, *planning.costs),
                  .repeat = instance.graph.blocks[0].repeat,
                  .code = std::move(code),
                  .entry = entry,

@@ -20,10 +20,11 @@ StepPredictor::StepPredictor(const runtime::Artefact& artefact, const machine::M
                     "give the file that `tessera machine --measure` writes");
 }
 
-double StepPredictor::seconds(const cost::SizePoint& step) const {
-    const auto runs = cost::specialisation_at(plan_, {.name = "bench", .values = step.symbols});
+double StepPredictor::seconds(const std::map<std::string, int64_t>& symbols) const {
+    const auto runs = cost::specialisation_at(plan_, {.name = "bench", .values = symbols});
     TESSERA_CHECK(runs.has_value(), "no specialisation");
-    return cost::total_seconds(cost::step_costs(graph_, plan_, plan_.specialisations[*runs], step, model_));
+    return cost::total_seconds(
+        cost::step_costs(graph_, plan_, plan_.specialisations[*runs], symbols, model_));
 }
 
 }  // namespace tessera::benchmark

@@ -16,7 +16,7 @@ public:
 
     /// The time of one step at these sizes; infinite where the time of a kernel is not known.
     /// @pre some specialisation of the plan runs at them
-    double seconds(const cost::SizePoint& step) const;
+    double seconds(const std::map<std::string, int64_t>& symbols) const;
 
 private:
     plan::Plan plan_;

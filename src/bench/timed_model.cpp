@@ -105,12 +105,7 @@ StepWork TimedModel::work(BenchCase::Kind kind, int64_t tokens) const {
 double TimedModel::predicted_seconds(BenchCase::Kind kind, int64_t tokens,
                                      const StepPredictor& predictor) const {
     double all = 0;
-    for_each_step(kind, tokens, [&](const Step& step) {
-        cost::SizePoint sizes{.symbols = step.symbols, .contents = {}};
-        for (const auto& [name, values] : step.inputs)
-            sizes.contents[name].assign(values.begin(), values.end());
-        all += predictor.seconds(sizes);
-    });
+    for_each_step(kind, tokens, [&](const Step& step) { all += predictor.seconds(step.symbols); });
     return all;
 }
 

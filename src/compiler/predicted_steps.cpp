@@ -92,8 +92,8 @@ ArtefactCosts artefact_costs(const runtime::Artefact& artefact, const machine::M
         costs.steps.push_back(
             {.point = point.name,
              .specialisation = *runs,
-             .kernels = cost::step_costs(graph, costs.plan, costs.plan.specialisations[*runs],
-                                         size_point(artefact.manifest(), point), model)});
+             .kernels = cost::step_costs(graph, costs.plan, costs.plan.specialisations[*runs], point.values,
+                                         model)});
     }
     return costs;
 }

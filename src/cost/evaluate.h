@@ -75,6 +75,8 @@ public:
                             const std::map<ValueId, size_t>& levels);
 
     int64_t workers() const { return workers_; }
+    /// The innermost level that holds so many bytes of one worker; the outermost one if none does.
+    size_t level_of(double bytes) const;
     double capacity(size_t level) const { return capacity_[level]; }  ///< in bytes, of one worker
     /// No kernel computes the operator in less time by one of these leaves, nor reads and writes what other
     /// kernels see. @param is_free by operator of the block: its results need not be stored
@@ -139,7 +141,6 @@ private:
                                       const std::vector<bool>& is_tile);
     int number_of_extents(int op, const std::vector<int64_t>& extents);
     const LeafCost& price(int leaf, int extents);
-    size_t level_of(double bytes) const;
     static double seconds_of(const LeafCost& cost);
 
     const lowering::BlockLinks& links_;

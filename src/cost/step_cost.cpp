@@ -19,7 +19,7 @@ namespace {
 class StepCosts {
 public:
     StepCosts(const Graph& graph, const plan::Plan& plan, const plan::SpecialisationPlan& pinned,
-              const SizePoint& point, const CostModel& model)
+              const std::map<std::string, int64_t>& symbols, const CostModel& model)
         : graph_(graph),
           plan_(plan),
           constants_(plan::constant_section(graph, plan)),
@@ -27,7 +27,7 @@ public:
           model_(model) {
         for (const Block& block : graph.blocks) {
             PricedBlock& priced = blocks_.emplace_back(
-                input_, block, std::vector<WeightedSizes>{{1, point.symbols}}, model_, outermost());
+                input_, block, std::vector<WeightedSizes>{{1, symbols}}, model_, outermost());
             for (size_t k = 0; k < pinned.kernels.size(); ++k)
                 if (pinned.kernels[k].block == block.name) add(block, priced, pinned.kernels[k], k);
         }
@@ -89,8 +89,9 @@ private:
         for (const Evaluator::Touched& touched : kernel.touched) {
             Touch& last = touched_[key(touched.storage, repetition)];
             // Storage that was never touched, or only in part, comes from the main memory.
-            levels[touched.storage] =
-                2 * last.bytes < touched.bytes ? outermost() : level_of(clock_ - last.clock);
+            levels[touched.storage] = 2 * last.bytes < touched.bytes
+                                          ? outermost()
+                                          : kernel.priced->evaluator.level_of(clock_ - last.clock);
             if (2 * touched.bytes >= last.bytes) last = {clock_, std::max(touched.bytes, last.bytes)};
             bytes += touched.bytes;
         }
@@ -119,13 +120,6 @@ private:
         return {value, is_own ? repetition : 0};
     }
 
-    size_t level_of(double distance) const {
-        size_t level = 0;
-        while (level < outermost() && static_cast<double>(model_.capacity(level, plan_.workers)) < distance)
-            ++level;
-        return level;
-    }
-
     const Graph& graph_;
     const plan::Plan& plan_;
     const plan::ConstantSection constants_;
@@ -140,15 +134,15 @@ private:
 }  // namespace
 
 std::vector<KernelCost> step_costs(const Graph& graph, const plan::Plan& plan,
-                                   const plan::SpecialisationPlan& specialisation, const SizePoint& point,
-                                   const CostModel& model) {
+                                   const plan::SpecialisationPlan& specialisation,
+                                   const std::map<std::string, int64_t>& symbols, const CostModel& model) {
     plan::SpecialisationPlan pinned = specialisation;
     for (auto& [symbol, bounds] : pinned.bounds) {
-        const int64_t value = point.symbols.at(symbol);
+        const int64_t value = symbols.at(symbol);
         TESSERA_CHECK(bounds.low <= value && value <= bounds.high, "{} = {}", symbol, value);
         bounds = {value, value};
     }
-    return StepCosts(graph, plan, pinned, point, model).run();
+    return StepCosts(graph, plan, pinned, symbols, model).run();
 }
 
 double total_seconds(const std::vector<KernelCost>& costs) {

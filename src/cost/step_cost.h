@@ -45,10 +45,10 @@ struct KernelCost {
 /// Kernels cost what the evaluator says (cost/evaluate.h), but that a tensor is found in the innermost level
 /// that holds all that was touched since the kernel that touched it last began: weights come from the main
 /// memory unless the whole step fits a cache, the results of the previous kernel come from a cache.
-/// @pre the plan is verified, `point` has every symbol within the specialisation's bounds
+/// @pre the plan is verified, `symbols` has every symbol within the specialisation's bounds
 std::vector<KernelCost> step_costs(const Graph& graph, const plan::Plan& plan,
-                                   const plan::SpecialisationPlan& specialisation, const SizePoint& point,
-                                   const CostModel& model);
+                                   const plan::SpecialisationPlan& specialisation,
+                                   const std::map<std::string, int64_t>& symbols, const CostModel& model);
 
 /// Seconds of the whole step: the sum over kernels, times their repetitions.
 double total_seconds(const std::vector<KernelCost>& costs);

@@ -19,6 +19,22 @@ NumberedNest numbered(const BlockLinks& links, const plan::Nest& nest) {
     return out;
 }
 
+plan::Nest named(const BlockLinks& links, const NumberedNest& nest,
+                 const std::function<plan::Leaf(int op)>& leaf) {
+    plan::Nest out;
+    const Definition& root = *links.operators[static_cast<size_t>(nest.root())].node->definition();
+    for (const NumberedNest::Loop& loop : nest.loops)
+        out.loops.push_back(
+            {root.iterators[static_cast<size_t>(loop.iterator)].name, loop.tile, loop.is_divided});
+    for (const auto& item : nest.items) {
+        if (const auto* inner = std::get_if<NumberedNest>(&item))
+            out.children.emplace_back(named(links, *inner, leaf));
+        else
+            out.children.emplace_back(leaf(std::get<int>(item)));
+    }
+    return out;
+}
+
 std::vector<bool> tiles_of(const BlockLinks& links, const LoweringInput& input) {
     std::vector<bool> is_tile;
     for (const BlockLinks::Operator& op : links.operators)

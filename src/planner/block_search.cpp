@@ -4,6 +4,7 @@
 
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
+#include "lowering/numbered_nest.h"
 #include "planner/leaf_choice.h"
 #include "planner/priced.h"
 #include "planner/stated.h"
@@ -101,24 +102,13 @@ public:
     }
 
 private:
-    plan::Nest nest_of(const NumberedNest& nest, const std::vector<int>& leaves, size_t& at) const {
-        plan::Nest out;
-        const Definition& root = *links_.operators[static_cast<size_t>(nest.root())].node->definition();
-        for (const NumberedNest::Loop& loop : nest.loops)
-            out.loops.push_back({root.iterators[static_cast<size_t>(loop.iterator)].name, loop.tile});
-        for (const auto& item : nest.items) {
-            if (const auto* inner = std::get_if<NumberedNest>(&item)) {
-                out.children.emplace_back(nest_of(*inner, leaves, at));
-            } else {
-                out.children.emplace_back(evaluator_.leaf(leaves[at++]));
-            }
-        }
-        return out;
+    plan::Nest nest_of(const NumberedNest& nest, const std::vector<int>& leaves) const {
+        size_t at = 0;
+        return lowering::named(links_, nest, [&](int) { return evaluator_.leaf(leaves[at++]); });
     }
 
     plan::Nest nest_of(const schedule::SolvedKernel& kernel) const {
-        size_t at = 0;
-        return nest_of(kernel.nest, kernel.leaves, at);
+        return nest_of(kernel.nest, kernel.leaves);
     }
 
     std::vector<Alternative> nests_of(const std::vector<schedule::Alternative>& all) const {
@@ -144,10 +134,8 @@ private:
 
     bool lowers(const NumberedNest& nest, const std::vector<int>& leaves, const std::vector<bool>& is_tile) {
         const PlacedTiles placed(*this, is_tile);
-        size_t at = 0;
         try {
-            (void)lowering::lower_kernel(input_, view_.block(),
-                                         {view_.block().name, nest_of(nest, leaves, at)});
+            (void)lowering::lower_kernel(input_, view_.block(), {view_.block().name, nest_of(nest, leaves)});
             return true;
         } catch (const Error&) {
             return false;

@@ -82,16 +82,20 @@ private:
         const TiledKernel tiled = lowering::tiled_kernel(block_.links, kernel, is_tile);
         if (!tiled.problem.empty()) return std::nullopt;
         SolvedKernel solved{.nest = lowering::without_lone_loops(kernel, tiled.is_kept)};
+        double in_loops = 0;
         for (size_t at = 0; at < tiled.operators.size(); ++at) {
-            solved.leaves.push_back(draw_leaf(tiled, at));
-            if (solved.leaves.back() < 0) return std::nullopt;
+            const int leaf = draw_leaf(tiled, at);
+            if (leaf < 0) return std::nullopt;
+            solved.leaves.push_back(leaf);
+            if (is_product_in_loops(block_, tiled, at, leaf))
+                in_loops += block_.evaluator.compute(block_.evaluator.part(tiled, at), leaf);
         }
         if (block_.lowers && !block_.lowers(solved.nest, solved.leaves, is_tile)) return std::nullopt;
         solved.cost = block_.evaluator(tiled, solved.leaves, is_tile);
         int64_t work = 0;
         if (block_.evaluator.workers() > 1)
             solved.cost = divided_cost(block_, solved.nest, solved.leaves, is_tile, solved.cost, work);
-        solved.seconds = with_mistrust(block_, tiled, solved.leaves, solved.cost);
+        solved.seconds = with_mistrust(solved.cost, in_loops, block_.evaluator.workers());
         return solved;
     }
 

@@ -217,17 +217,18 @@ private:
         found.leaves.clear();
         found.seconds = kInfinite;
         const double most = kAlike * least_ * static_cast<double>(block_.evaluator.workers());
-        double compute = 0;
+        double compute = 0, in_loops = 0;
         for (size_t i = 0; i < tiled.operators.size(); ++i) {
             const auto [leaf, seconds] = cheapest_leaf(block_, tiled, i, is_tile_);
             found.leaves.push_back(leaf);
             compute += seconds;
             if (!(compute < most)) return;
+            if (is_product_in_loops(block_, tiled, i, leaf)) in_loops += seconds;
         }
         found.cost = block_.evaluator(tiled, found.leaves, is_tile_);
         if (block_.evaluator.workers() > 1 && found.cost.seconds < most)
             found.cost = divided_cost(block_, found.nest, found.leaves, is_tile_, found.cost, work_);
-        found.seconds = with_mistrust(block_, tiled, found.leaves, found.cost);
+        found.seconds = with_mistrust(found.cost, in_loops, block_.evaluator.workers());
         found.loops = tiled.loops.size();
     }
 
@@ -317,13 +318,12 @@ std::vector<NumberedNest> other_orders(const BlockContext& block, const Numbered
 
 }  // namespace
 
-double with_mistrust(BlockContext& block, const TiledKernel& kernel, const std::vector<int>& leaves,
-                     const cost::Evaluation& cost) {
-    double in_loops = 0;
-    for (size_t i = 0; i < leaves.size(); ++i)
-        if (block.evaluator.leaf(leaves[i]).kernel->product.n && !kernel.operators[i].loops.empty())
-            in_loops += block.evaluator.compute(block.evaluator.part(kernel, i), leaves[i]);
-    return cost.seconds + kMistrust * in_loops / static_cast<double>(block.evaluator.workers());
+double with_mistrust(const cost::Evaluation& cost, double in_loops, int64_t workers) {
+    return cost.seconds + kMistrust * in_loops / static_cast<double>(workers);
+}
+
+bool is_product_in_loops(const BlockContext& block, const TiledKernel& kernel, size_t at, int leaf) {
+    return block.evaluator.leaf(leaf).kernel->product.n && !kernel.operators[at].loops.empty();
 }
 
 std::optional<SolvedKernel> solve_tiles(BlockContext& block, const NumberedNest& kernel,

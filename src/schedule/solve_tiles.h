@@ -24,8 +24,10 @@ struct TileOptions {
 
 /// The seconds by which a kernel is compared with others: loops around products count more than they cost,
 /// since estimates of short calls are less certain.
-double with_mistrust(BlockContext& block, const lowering::TiledKernel& kernel, const std::vector<int>& leaves,
-                     const cost::Evaluation& cost);
+/// @param in_loops seconds of computing products inside of loops, by one worker
+double with_mistrust(const cost::Evaluation& cost, double in_loops, int64_t workers);
+/// Whether an operator of the kernel is a product, by this leaf, inside of a loop.
+bool is_product_in_loops(const BlockContext& block, const lowering::TiledKernel& kernel, size_t at, int leaf);
 
 /// The sizes of the open tiles of the least cost. Sizes are powers of two, divisors where the extent is
 /// constant, and the extent. Of nests that take about the same time the one with the smallest buffers is

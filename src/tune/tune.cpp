@@ -45,8 +45,8 @@ std::vector<Operators> kernels_of(const Subject& subject, const plan::Specialisa
     std::map<size_t, double> seconds;  // by kernel
     double whole = 0;
     for (const Point& point : cost::points_of(subject.graph, subject.plan, specialisation)) {
-        for (const cost::KernelCost& kernel :
-             cost::step_costs(subject.graph, subject.plan, specialisation, subject.sizes(point), model)) {
+        for (const cost::KernelCost& kernel : cost::step_costs(subject.graph, subject.plan, specialisation,
+                                                               subject.sizes(point).symbols, model)) {
             const double each = point.weight * static_cast<double>(kernel.repeat) * kernel.seconds;
             seconds[kernel.kernel] += each;
             whole += each;
@@ -177,7 +177,7 @@ private:
     /// The program of the kernels of these operators alone.
     measure::LoweredForm lowered(const planner::Alternative& alternative, size_t number) const {
         planner::PlannerOptions planning = planning_;
-        planning.alternatives = 0;
+        planning.alternatives = planning.samples = 0;
         for (const plan::Nest& nest : alternative.kernels) planning.stated.push_back({"choice", "", nest});
         plan::Plan plan = planner::complete_plan(lone_.graph, lone_.plan, planning);
         const plan::ConstantSection constants = plan::constant_section(lone_.graph, plan);

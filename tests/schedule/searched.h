@@ -8,6 +8,7 @@
 #include "kernels/candidates.h"
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
+#include "lowering/numbered_nest.h"
 #include "plan/constants.h"
 #include "schedule/block_context.h"
 #include "support/error.h"
@@ -104,7 +105,12 @@ public:
                 if (is_tile[op]) placed.tensors.at(graph_[result].name).place = plan::Place::kTile;
         const lowering::LoweringInput input = lowering::lowering_input(graph_, plan_, placed, *constants_);
         try {
-            (void)lowering::lower_kernel(input, block(), {block().name, nest_of(nest)});
+            const auto plain = [&](int op) {
+                return plan::Leaf{links_.operators[static_cast<size_t>(op)].node->name,
+                                  kernels::plain_micro_kernel()};
+            };
+            (void)lowering::lower_kernel(input, block(),
+                                         {block().name, lowering::named(links_, nest, plain)});
             return {};
         } catch (const Error& error) {
             return error.what();
@@ -112,21 +118,6 @@ public:
     }
 
 private:
-    plan::Nest nest_of(const lowering::NumberedNest& nest) const {
-        plan::Nest out;
-        const Definition& root = *links_.operators[static_cast<size_t>(nest.root())].node->definition();
-        for (const lowering::NumberedNest::Loop& loop : nest.loops)
-            out.loops.push_back({root.iterators[static_cast<size_t>(loop.iterator)].name, loop.tile});
-        for (const auto& item : nest.items) {
-            if (const auto* inner = std::get_if<lowering::NumberedNest>(&item))
-                out.children.emplace_back(nest_of(*inner));
-            else
-                out.children.emplace_back(
-                    plan::Leaf{links_.operators[static_cast<size_t>(std::get<int>(item))].node->name,
-                               kernels::plain_micro_kernel()});
-        }
-        return out;
-    }
     const Block& block() const { return graph_.blocks.front(); }
 
     Graph graph_;
