@@ -36,6 +36,7 @@ struct BenchSettings {
     int64_t repeat = 9;              ///< times that each case is timed, at least 1
     int64_t chunk = 0;               ///< most tokens of one step; 0: as many as the code takes
     bool limits = false;             ///< measures the machine, too, before each time of a model
+    bool phases = false;             ///< times the phases of every case too, in runs that do not count
     /// Measured description of a machine, by which the times are predicted; empty: no predictions.
     std::filesystem::path machine = {};
     std::function<void(int64_t done, int64_t all)> on_progress = {};  ///< in parts of the whole; may be empty
@@ -46,6 +47,19 @@ struct BenchSettings {
 struct HostLimits {
     double bytes_per_second = 0;          ///< reading a buffer that no cache holds
     double multiply_adds_per_second = 0;  ///< operations of F32 in registers: two for each lane
+};
+
+/// A kernel of the plan in all steps of a case together: what it computes, the barrier before it, and the
+/// exchange between ranks behind it. Of several workers the one counts that has most to do between two
+/// meetings, of a meeting the one that arrives last. Predictions are 0 without `BenchSettings::machine`,
+/// infinite where nothing is known.
+struct BenchPhase {
+    std::string specialisation, block, kernel;
+    int64_t runs = 0;      ///< repetitions of the block count
+    int64_t barriers = 0;  ///< as the workers have counted them
+    double seconds = 0, predicted_seconds = 0;
+    double barrier_seconds = 0, predicted_barrier_seconds = 0;
+    double exchange_seconds = 0, predicted_exchange_seconds = 0;
 };
 
 /// Prefill or decode of one model at one depth.
@@ -60,6 +74,7 @@ struct BenchCase {
     std::vector<double> seconds;   ///< of all tokens together, for each repetition
     double predicted_seconds = 0;  ///< of all tokens; 0 without `BenchSettings::machine`, infinite if unknown
     std::vector<HostLimits> limits;  ///< just before each repetition; empty without `BenchSettings::limits`
+    std::vector<BenchPhase> phases;  ///< medians over the repetitions; empty without `BenchSettings::phases`
 };
 
 /// Times every model at every depth, lowest first. The cache is filled to a depth once, with made-up keys and
@@ -68,8 +83,9 @@ struct BenchCase {
 /// are fixed: nothing is drawn from the logits.
 /// @return the cases, by depth. If `should_stop` ended the bench, later depths may be missing, and cases of
 /// the last depth have fewer repetitions: equally many or one more, perhaps none.
-/// @throws Error if a setting is outside its range, if nothing was measured of `machine`, or if a model does
-/// not allow depth and tokens, cannot be loaded, or needs more memory than there is.
+/// @throws Error if a setting is outside its range, if nothing was measured of `machine`, if the code of a
+/// model is too old to tell its phases, or if it does not allow depth and tokens, cannot be loaded, or needs
+/// more memory than there is.
 std::vector<BenchCase> bench(std::span<const ModelFile> models, const BenchSettings& settings);
 
 /// Lower quartile, median and upper quartile, interpolated linearly between neighbouring values.

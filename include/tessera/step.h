@@ -28,3 +28,23 @@ struct TesseraStep {
 /// One specialisation of the step. It accesses only memory to which `step` points, and keeps nothing between
 /// calls.
 using TesseraStepFunction = void (*)(const TesseraStep* step);
+
+/// What a worker tells at a mark.
+enum TesseraMark : int64_t {
+    kTesseraWaits = 0,      ///< it arrives at the barrier before a kernel
+    kTesseraComputes = 1,   ///< it begins a kernel
+    kTesseraExchanges = 2,  ///< it begins to exchange what the kernel has made with the other ranks
+    kTesseraEnds = 3,       ///< it has done its part of the step
+};
+
+/// A step that is timed: all workers call `mark` with `marks`, their number, a kernel of the specialisation
+/// in the order of execution, and a TesseraMark.
+struct TesseraMarkedStep {
+    TesseraStep step;
+    void (*mark)(void* marks, int64_t worker, int64_t kernel, int64_t what);
+    void* marks;
+};
+
+/// The same specialisation with marks, which computes the same: the name of its entry ends so.
+inline constexpr const char* kTesseraMarkedSuffix = "_marked";
+using TesseraMarkedStepFunction = void (*)(const TesseraMarkedStep* step);

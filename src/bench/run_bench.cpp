@@ -5,6 +5,7 @@
 #include <set>
 
 #include "bench/host_probe.h"
+#include "bench/phases.h"
 #include "bench/step_predictor.h"
 #include "bench/timed_model.h"
 #include "machine/machine_text.h"
@@ -50,8 +51,9 @@ public:
         for (const auto& artefact : artefacts)
             models_.push_back(std::make_unique<TimedModel>(artefact, features, options));
         const size_t kinds = (settings.prefill > 0 ? 1 : 0) + (settings.decode > 0 ? 1 : 0);
-        // A filled depth and a first run that does not count are told as a repetition.
-        all_ = static_cast<int64_t>(depths_.size() * models_.size() * kinds) * (settings.repeat + 1);
+        // A filled depth and a first run that does not count are told as a repetition, and so are all phases.
+        all_ = static_cast<int64_t>(depths_.size() * models_.size() * kinds) *
+               (settings.repeat + (settings.phases ? 2 : 1));
     }
 
     std::vector<BenchCase> run() && {
@@ -63,6 +65,8 @@ public:
                     if (stops()) return std::move(cases_);
                     time(cases_[i]);
                 }
+            for (size_t i = first; settings_.phases && i < cases_.size() && !stops(); ++i)
+                cases_[i].phases = phases(cases_[i]);
         }
         return std::move(cases_);
     }
@@ -96,8 +100,8 @@ private:
                                   .depth = depth,
                                   .work = models_[m]->work(kind, tokens)});
                 if (!predictors_.empty())
-                    cases_.back().predicted_seconds =
-                        models_[m]->predicted_seconds(kind, tokens, *predictors_[m]);
+                    for (const StepPrediction& step : models_[m]->predictions(kind, tokens, *predictors_[m]))
+                        cases_.back().predicted_seconds += step.seconds();
             }
         }
     }
@@ -107,6 +111,12 @@ private:
         TimedModel& model = *models_[one.model];
         if (settings_.limits) one.limits.push_back(probe_of(model.workers())->measure());
         one.seconds.push_back(model.time(one.kind, one.tokens));
+    }
+
+    std::vector<BenchPhase> phases(const BenchCase& one) {
+        progress();
+        const StepPredictor* predictor = predictors_.empty() ? nullptr : predictors_[one.model].get();
+        return time_phases(*models_[one.model], one.kind, one.tokens, settings_.repeat, predictor);
     }
 
     const BenchSettings& settings_;

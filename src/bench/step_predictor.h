@@ -1,11 +1,29 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/verified_plan.h"
 #include "cost/step_cost.h"
-#include "ir/graph.h"
-#include "plan/plan.h"
+#include "distribution/placement.h"
 #include "runtime/artefact.h"
 
 namespace tessera::benchmark {
+
+struct PredictedKernel {
+    cost::KernelCost cost;
+    double exchange_seconds = 0;  ///< with the other ranks, behind it
+};
+
+struct StepPrediction {
+    size_t specialisation = 0;             ///< of the plan
+    std::vector<PredictedKernel> kernels;  ///< in the order of execution
+
+    /// Of the whole step; infinite where the time of a kernel is not known.
+    double seconds() const;
+};
 
 /// How long steps of an artefact take on a measured machine, by its file and nothing else.
 class StepPredictor {
@@ -14,14 +32,15 @@ public:
     /// machine.
     StepPredictor(const runtime::Artefact& artefact, const machine::Machine& machine);
 
-    /// The time of one step at these sizes; infinite where the time of a kernel is not known.
-    /// @pre some specialisation of the plan runs at them
-    double seconds(const std::map<std::string, int64_t>& symbols) const;
+    /// @pre some specialisation of the plan runs at these sizes
+    StepPrediction predict(const std::map<std::string, int64_t>& symbols) const;
 
 private:
-    plan::Plan plan_;
-    Graph graph_;  ///< with the plan's copies
+    double exchange_seconds(const Node& made, const std::map<std::string, int64_t>& symbols) const;
+
+    compiler::VerifiedPlan plan_;
     cost::CostModel model_;
+    distribution::Level ranks_;
 };
 
 }  // namespace tessera::benchmark

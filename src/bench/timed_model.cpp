@@ -66,6 +66,14 @@ double TimedModel::time(BenchCase::Kind kind, int64_t tokens) {
     return seconds;
 }
 
+std::vector<std::vector<runtime::KernelTime>> TimedModel::kernel_times(BenchCase::Kind kind, int64_t tokens) {
+    runtime::StepMarks marks(workers());
+    model_.program().mark_steps(&marks);
+    time(kind, tokens);
+    model_.program().mark_steps(nullptr);
+    return marks.times();
+}
+
 TimedModel::Step TimedModel::step(int64_t start, int64_t tokens) const {
     const runtime::Manifest& manifest = model_.artefact().manifest();
     const llm::StepInterface interface(manifest);
@@ -102,10 +110,10 @@ StepWork TimedModel::work(BenchCase::Kind kind, int64_t tokens) const {
     return all;
 }
 
-double TimedModel::predicted_seconds(BenchCase::Kind kind, int64_t tokens,
-                                     const StepPredictor& predictor) const {
-    double all = 0;
-    for_each_step(kind, tokens, [&](const Step& step) { all += predictor.seconds(step.symbols); });
+std::vector<StepPrediction> TimedModel::predictions(BenchCase::Kind kind, int64_t tokens,
+                                                    const StepPredictor& predictor) const {
+    std::vector<StepPrediction> all;
+    for_each_step(kind, tokens, [&](const Step& step) { all.push_back(predictor.predict(step.symbols)); });
     return all;
 }
 

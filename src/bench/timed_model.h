@@ -22,6 +22,7 @@ public:
                const llm::SessionOptions& options);
 
     int64_t workers() const { return model_.program().workers(); }
+    const runtime::Artefact& artefact() const { return model_.artefact(); }
 
     /// Makes the sequence as long as `depth`. Its keys and values are made up: the cost of a step depends on
     /// their number, not on their values.
@@ -29,10 +30,13 @@ public:
     /// Adds so many tokens, in as few steps as may be or in one each; they are forgotten again.
     /// @return seconds from the first token to the last logits
     double time(BenchCase::Kind kind, int64_t tokens);
+    /// The same, by specialisation and kernel. @throws Error if the code has no marks
+    std::vector<std::vector<runtime::KernelTime>> kernel_times(BenchCase::Kind kind, int64_t tokens);
     /// The work of all tokens of such a run together, at the present depth.
     StepWork work(BenchCase::Kind kind, int64_t tokens) const;
-    /// The predicted time of all tokens of such a run.
-    double predicted_seconds(BenchCase::Kind kind, int64_t tokens, const StepPredictor& predictor) const;
+    /// Predictions for the steps of such a run.
+    std::vector<StepPrediction> predictions(BenchCase::Kind kind, int64_t tokens,
+                                            const StepPredictor& predictor) const;
 
 private:
     void add(int64_t tokens);

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/announce_model.h"
+#include "cli/bench_phases.h"
 #include "cli/bench_report.h"
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
@@ -114,7 +115,8 @@ int bench_models(const BenchArguments& options, const Environment& environment) 
     progress.reset();
     if (files.front().rank() > 0) return 0;
     if (!options.json.empty() && !to_stdout) write_file(options.json, bench_json(models, cases));
-    fmt::print("{}", to_stdout ? bench_json(models, cases) : bench_table(models, cases));
+    fmt::print("{}", to_stdout ? bench_json(models, cases)
+                               : bench_table(models, cases) + bench_phases(models, cases));
     if (!interrupt.interrupted()) return 0;
     note("stopped: interrupted");
     return kInterruptedExitCode;
@@ -164,6 +166,8 @@ void declare_options(CLI::App& app, BenchArguments& options) {
             ->type_name("FILE");
     app.add_flag("--costs", options.costs, "also predict the times, by what was measured of the machine")
         ->needs(machine);
+    app.add_flag("--phases", settings.phases,
+                 "also time every kernel, barrier and exchange of ranks, beside what --costs predicts");
     app.add_option("--json", options.json,
                    "write every repetition to this file, or to stdout in place of the table (-)")
         ->check(not_empty())
@@ -179,6 +183,7 @@ Verb bench_verb() {
                          "tessera bench OUT.tsr --prefill 512 --decode 64 --depth 0,4096 --json times.json",
                          "tessera bench a.tsr b.tsr --prefill 0 --repeat 15",
                          "tessera bench OUT.tsr --prefill 17 --decode 0 --costs --machine host.toml",
+                         "tessera bench OUT.tsr --depth 4096 --phases --costs --machine host.toml",
                          "tessera bench models/Qwen3-0.6B --threads 1,2"},
             .declare = [](CLI::App& app, const Environment& environment) -> Job {
                 const auto options = std::make_shared<BenchArguments>();

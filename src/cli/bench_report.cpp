@@ -14,12 +14,6 @@ namespace {
 constexpr double kMega = 1e6;
 constexpr double kGiga = 1e9;
 
-std::string name_of(const BenchCase& one) {
-    const bool is_prefill = one.kind == BenchCase::Kind::kPrefill;
-    const std::string name = fmt::format("{} {}", is_prefill ? "prefill" : "decode", one.tokens);
-    return one.depth == 0 ? name : fmt::format("{} @ {}", name, one.depth);
-}
-
 /// `amount` in each of the times.
 Quartiles rates(const BenchCase& one, double amount) {
     std::vector<double> all;
@@ -71,6 +65,12 @@ std::string limits_line(std::span<const BenchCase> cases, size_t model) {
 
 }  // namespace
 
+std::string name_of(const BenchCase& one) {
+    const bool is_prefill = one.kind == BenchCase::Kind::kPrefill;
+    const std::string name = fmt::format("{} {}", is_prefill ? "prefill" : "decode", one.tokens);
+    return one.depth == 0 ? name : fmt::format("{} @ {}", name, one.depth);
+}
+
 std::string bench_table(std::span<const BenchedModel> models, std::span<const BenchCase> cases) {
     std::string text;
     for (size_t m = 0; m < models.size(); ++m) {
@@ -113,6 +113,19 @@ std::string bench_json(std::span<const BenchedModel> models, std::span<const Ben
                                      {"limits", std::move(limits)}});
         if (one.predicted_seconds != 0)
             document["cases"].back()["predicted_seconds"] = one.predicted_seconds;  // null if infinite
+        for (const BenchPhase& phase : one.phases)
+            document["cases"].back()["phases"].push_back(
+                {{"specialisation", phase.specialisation},
+                 {"block", phase.block},
+                 {"kernel", phase.kernel},
+                 {"runs", phase.runs},
+                 {"barriers", phase.barriers},
+                 {"seconds", phase.seconds},
+                 {"barrier_seconds", phase.barrier_seconds},
+                 {"exchange_seconds", phase.exchange_seconds},
+                 {"predicted_seconds", phase.predicted_seconds},
+                 {"predicted_barrier_seconds", phase.predicted_barrier_seconds},
+                 {"predicted_exchange_seconds", phase.predicted_exchange_seconds}});
     }
     return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

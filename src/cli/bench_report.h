@@ -19,6 +19,9 @@ struct BenchedModel {
 /// measured.
 std::string bench_table(std::span<const BenchedModel> models, std::span<const BenchCase> cases);
 
+/// "decode 64 @ 4096".
+std::string name_of(const BenchCase& one);
+
 /// Everything that was measured, with every repetition, for other programs.
 std::string bench_json(std::span<const BenchedModel> models, std::span<const BenchCase> cases);
 

@@ -15,10 +15,6 @@
 namespace tessera::compiler {
 namespace {
 
-// Of ranks on one host whose links nobody has measured (`tessera machine --ranks`): two processes that meet
-// in shared memory, and copies by a core.
-constexpr double kLocalLatency = 1e-6;
-constexpr double kLocalBytesPerSecond = 5e9;
 // Of a core that nobody has measured.
 constexpr double kUnmeasuredBytesPerSecond = 16e9;
 constexpr double kUnmeasuredOperations = 64e9;
@@ -40,13 +36,11 @@ spmd::Cluster cluster_of(const CompileOptions& options) {
         const machine::ReadBandwidth* bandwidth = machine::find_bandwidth(memory, ranks * workers);
         const machine::ComputeUnit* unit =
             machine::find_unit(options.machine, machine::UnitKind::kVector, "f32");
-        const machine::RankLink* link = machine::find_rank_link(options.machine, ranks);
         const double peak = unit ? machine::peak(*unit) : 0;
         cluster = {
             .name = options.machine.name,
             .levels = {"rank"},
-            .placement = {{{ranks, link ? link->latency_seconds : kLocalLatency,
-                            1 / (link ? link->bytes_per_second : kLocalBytesPerSecond), false}}},
+            .placement = {{spmd::rank_level(options.machine, ranks)}},
             .flops_per_second = static_cast<double>(workers) * (peak > 0 ? peak : kUnmeasuredOperations),
             .bytes_per_second = (bandwidth ? bandwidth->bytes_per_second : kUnmeasuredBytesPerSecond) /
                                 (bandwidth ? static_cast<double>(ranks) : 1),

@@ -51,6 +51,14 @@ void LoadedProgram::resolve_entries() {
         entries_.push_back(library_.function<TesseraStepFunction>(specialisation.entry));
 }
 
+void LoadedProgram::mark_steps(StepMarks* marks) {
+    marks_ = marks;
+    if (!marks || !marked_entries_.empty()) return;
+    for (const auto& specialisation : manifest().specialisations)
+        marked_entries_.push_back(
+            library_.function<TesseraMarkedStepFunction>(specialisation.entry + kTesseraMarkedSuffix));
+}
+
 void LoadedProgram::allocate_states(const std::map<std::string, int64_t>& state_symbols) {
     const std::vector<DimSymbol>& symbols = manifest().symbols;
     state_symbols_.assign(symbols.size(), -1);
@@ -153,19 +161,25 @@ void LoadedProgram::run_step(std::span<const int64_t> symbols,
                 ranks->place(whole, rows, {starts, static_cast<size_t>(ranks->ranks()) + 1});
             }};
     ++steps_;
-    if (!team_) return entries_[specialisation](&step);
     struct Call {
+        const LoadedProgram& program;
         const TesseraStep& step;
-        TesseraStepFunction entry;
-    } call{step, entries_[specialisation]};
-    team_->run(
-        [](void* context, int64_t worker) noexcept {
-            const Call& shared = *static_cast<const Call*>(context);
-            TesseraStep own = shared.step;
-            own.worker = worker;
-            shared.entry(&own);
-        },
-        &call);
+        size_t specialisation;
+    } call{*this, step, specialisation};
+    const WorkerTeam::Task task = [](void* context, int64_t worker) noexcept {
+        const Call& shared = *static_cast<const Call*>(context);
+        TesseraMarkedStep own{shared.step, StepMarks::mark, shared.program.marks_};
+        own.step.worker = worker;
+        if (own.marks)
+            shared.program.marked_entries_[shared.specialisation](&own);
+        else
+            shared.program.entries_[shared.specialisation](&own.step);
+    };
+    if (team_)
+        team_->run(task, &call);
+    else
+        task(&call, 0);
+    if (marks_) marks_->end_step(specialisation);
 }
 
 void LoadedProgram::reset() {

@@ -12,6 +12,7 @@
 #include "runtime/artefact.h"
 #include "runtime/memory.h"
 #include "runtime/shared_library.h"
+#include "runtime/step_marks.h"
 #include "runtime/workers.h"
 #include "tessera/step.h"
 
@@ -42,6 +43,10 @@ public:
     void run_step(std::span<const int64_t> symbols, std::span<const std::span<const std::byte>> inputs,
                   std::span<const std::span<std::byte>> outputs);
 
+    /// The steps from here on are marked (runtime/step_marks.h), or no longer if it is null. It must live as
+    /// long. @throws Error if the code has no marks, as that of older artefacts
+    void mark_steps(StepMarks* marks);
+
     /// All states as they were at the beginning.
     void reset();
 
@@ -68,7 +73,9 @@ private:
 
     std::shared_ptr<const Artefact> artefact_;
     SharedLibrary library_;
-    std::vector<TesseraStepFunction> entries_;  ///< as the manifest's specialisations
+    std::vector<TesseraStepFunction> entries_;               ///< as the manifest's specialisations
+    std::vector<TesseraMarkedStepFunction> marked_entries_;  ///< likewise; empty while steps are not marked
+    StepMarks* marks_ = nullptr;
     std::vector<int64_t> state_symbols_;  ///< as the manifest's symbols; -1 where no state depends on it
     std::vector<AnonymousMemory> states_;
     std::vector<unsigned char*> state_addresses_;

@@ -55,7 +55,8 @@ SharedLibrary::~SharedLibrary() {
 
 void* SharedLibrary::address(const std::string& name) const {
     void* found = ::dlsym(handle_, name.c_str());
-    if (found == nullptr) throw Error(where_, "code", fmt::format("lacks the function `{}`", name));
+    if (found == nullptr)
+        throw Error(where_, "code", fmt::format("lacks the function `{}`", name), "compile the model again");
     return found;
 }
 

@@ -10,6 +10,9 @@ namespace {
 constexpr int64_t kMostDevices = 65'536;  // of one level
 constexpr size_t kMostLevels = 6;
 constexpr int64_t kMostBytes = int64_t{1} << 50;
+// Of ranks on one host whose links nobody has measured (`tessera machine --ranks`): two processes that meet
+// in shared memory, and copies by a core.
+constexpr double kLocalLatency = 1e-6, kLocalBytesPerSecond = 5e9;
 constexpr double kSlowest = 1, kFastest = 1e21;  // a second
 
 }  // namespace
@@ -43,6 +46,13 @@ Cluster parse_cluster(std::string_view text, const std::string& where) {
     if (fields.has("memory_bytes")) cluster.memory = fields.integer("memory_bytes", 1, kMostBytes);
     fields.finish();
     return cluster;
+}
+
+distribution::Level rank_level(const machine::Machine& machine, int64_t ranks) {
+    const machine::RankLink* link = machine::find_rank_link(machine, ranks);
+    return {.count = ranks,
+            .latency = link ? link->latency_seconds : kLocalLatency,
+            .seconds_per_byte = 1 / (link ? link->bytes_per_second : kLocalBytesPerSecond)};
 }
 
 std::string shape_text(const Cluster& cluster) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "distribution/placement.h"
+#include "machine/machine.h"
 
 namespace tessera::spmd {
 
@@ -24,6 +25,9 @@ struct Cluster {
 
 /// Reads a description in TOML. @throws Error naming the line and the field.
 Cluster parse_cluster(std::string_view text, const std::string& where);
+
+/// The ranks of a program on one machine: the link that was measured between so many, or 1 us and 5 GB/s.
+distribution::Level rank_level(const machine::Machine& machine, int64_t ranks);
 
 /// "4 node x 8 gpu".
 std::string shape_text(const Cluster& cluster);

@@ -151,6 +151,27 @@ TEST_F(BenchVerb, AMeasuredMachinePredictsTheTimes) {
     EXPECT_THAT(described.errors, HasSubstr("nothing was measured of this machine"));
 }
 
+TEST_F(BenchVerb, PhasesAddUpToWhatIsPredicted) {
+    std::ofstream(path("round.toml")) << machine::print_machine(testing::round_machine());
+    const ProcessResult result = bench({"--prefill", "10", "--decode", "3", "--repeat", "2", "--phases",
+                                        "--costs", "--machine", path("round.toml"), "--json", "-"});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    for (const Json& one : Json::parse(result.output)["cases"]) {
+        const int64_t steps = one["test"] == "prefill" ? 1 : one["tokens"].get<int64_t>();
+        double predicted = 0;
+        for (const Json& phase : one["phases"]) {
+            EXPECT_EQ(phase["runs"], steps * (phase["block"] == "layer" ? kLayers : 1)) << phase;
+            EXPECT_GT(phase["seconds"], 0) << phase;
+            EXPECT_EQ(phase["barriers"], 0) << "one worker meets nobody";
+            predicted += phase["predicted_seconds"].get<double>();
+        }
+        EXPECT_NEAR(predicted / one["predicted_seconds"].get<double>(), 1, 1e-9);
+    }
+    const ProcessResult table = bench({"--prefill", "0", "--decode", "2", "--repeat", "1", "--phases"});
+    EXPECT_THAT(table.output, HasSubstr("\ndecode 2, by phase\n"));
+    EXPECT_THAT(table.output, HasSubstr("decode head logits\n"));
+}
+
 TEST_F(BenchVerb, AMachineThatOtherVerbsAreToldPredictsNothing) {
     const ProcessResult result = run_process(
         {.program = "/usr/bin/env",
@@ -186,11 +207,13 @@ TEST_F(BenchVerb, APromptIsAsLongAsTheModelAllowsUnlessToldOtherwise) {
 }
 
 TEST_F(BenchVerb, CompilesAModelForEachNumberOfThreads) {
-    const ProcessResult result = tessera({"bench", TESSERA_SOURCE_DIR "/models/tessera-tiny", "--threads",
-                                          "1,2", "--prefill", "4", "--decode", "1", "--repeat", "1"});
+    const ProcessResult result =
+        tessera({"bench", TESSERA_SOURCE_DIR "/models/tessera-tiny", "--threads", "1,2", "--prefill", "4",
+                 "--decode", "1", "--repeat", "1", "--phases"});
     ASSERT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_THAT(result.output, HasSubstr(", 1 worker, for host\n"));
     EXPECT_THAT(result.output, HasSubstr(", 2 workers, for host\n"));
+    EXPECT_THAT(result.output, HasSubstr("%  barriers\n"));
 }
 
 }  // namespace

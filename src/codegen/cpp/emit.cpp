@@ -9,6 +9,7 @@
 #include "codegen/cpp/kernel_text.h"
 #include "lowering/storage.h"
 #include "support/error.h"
+#include "tessera/step.h"
 
 namespace tessera::codegen::cpp {
 namespace {
@@ -141,6 +142,64 @@ std::string functions(const std::vector<EmittedKernel>& kernels) {
     return out;
 }
 
+/// The function that calls the kernels of a program in their order; with marks, it tells when.
+class Entry {
+public:
+    Entry(const movement::Program& program, const FunctionNames& names, const Exchanges& exchanges,
+          bool is_marked)
+        : program_(program), names_(names), exchanges_(exchanges), is_marked_(is_marked) {}
+
+    std::string text() {
+        text_ = is_marked_ ? fmt::format(
+                                 "\nextern \"C\" void {}{}(const TesseraMarkedStep* marked) {{\n"
+                                 "    const TesseraStep* const step = &marked->step;\n",
+                                 entry_name(program_), kTesseraMarkedSuffix)
+                           : fmt::format("\nextern \"C\" void {}(const TesseraStep* step) {{\n",
+                                         entry_name(program_));
+        int64_t number = 0;
+        for (const movement::ProgramBlock& block : program_.blocks) {
+            const bool repeats = block.repeat > 1;
+            indent_ = repeats ? "        " : "    ";
+            if (repeats)
+                text_ += fmt::format("    for (int64_t repetition = 0; repetition < {}; ++repetition) {{\n",
+                                     block.repeat);
+            for (const movement::Kernel& kernel : block.kernels) add(kernel, number++, repeats);
+            if (repeats) text_ += "    }\n";
+        }
+        indent_ = "    ";
+        mark(number, "kTesseraEnds");
+        return text_ + "}\n";
+    }
+
+private:
+    void add(const movement::Kernel& kernel, int64_t number, bool repeats) {
+        const bool has_team = program_.workers > 1;
+        if (kernel.barrier && has_team) {
+            mark(number, "kTesseraWaits");
+            text_ += fmt::format("{}step->meet(step->team);\n", indent_);
+        }
+        mark(number, "kTesseraComputes");
+        text_ += fmt::format("{}{}{}(*step, {});\n", indent_,
+                             kernel.alone && has_team ? "if (step->worker == 0) " : "", names_.of(kernel),
+                             repeats ? "repetition" : "0");
+        const std::string exchange = exchange_text(kernel, program_.workers, exchanges_, indent_);
+        if (!exchange.empty()) mark(number, "kTesseraExchanges");
+        text_ += exchange;
+    }
+
+    void mark(int64_t kernel, const char* what) {
+        if (is_marked_)
+            text_ +=
+                fmt::format("{}marked->mark(marked->marks, step->worker, {}, {});\n", indent_, kernel, what);
+    }
+
+    const movement::Program& program_;
+    const FunctionNames& names_;
+    const Exchanges& exchanges_;
+    const bool is_marked_;
+    std::string indent_, text_;
+};
+
 }  // namespace
 
 std::string entry_name(const movement::Program& program) {
@@ -166,24 +225,8 @@ std::string emit(const std::string& model, const std::vector<movement::Program>&
     out += "namespace ntt = tessera::ntt;\n\nnamespace {\n\n" + factors.definitions() + kernel_functions;
     out += "}  // namespace\n";
     for (const movement::Program& program : programs) {
-        out += fmt::format("\nextern \"C\" void {}(const TesseraStep* step) {{\n", entry_name(program));
-        for (const movement::ProgramBlock& block : program.blocks) {
-            const bool repeats = block.repeat > 1;
-            if (repeats)
-                out += fmt::format("    for (int64_t repetition = 0; repetition < {}; ++repetition) {{\n",
-                                   block.repeat);
-            const char* indent = repeats ? "        " : "    ";
-            for (const movement::Kernel& kernel : block.kernels) {
-                if (kernel.barrier && program.workers > 1)
-                    out += fmt::format("{}step->meet(step->team);\n", indent);
-                out += fmt::format("{}{}{}(*step, {});\n", indent,
-                                   kernel.alone && program.workers > 1 ? "if (step->worker == 0) " : "",
-                                   names.of(kernel), repeats ? "repetition" : "0");
-                out += exchange_text(kernel, program.workers, exchanges, indent);
-            }
-            if (repeats) out += "    }\n";
-        }
-        out += "}\n";
+        out += Entry(program, names, exchanges, false).text();
+        out += Entry(program, names, exchanges, true).text();
     }
     return out;
 }

@@ -9,8 +9,8 @@
 namespace tessera::codegen::cpp {
 
 /// One C++ translation unit over NTT with an entry `extern "C" void tessera_step_NAME(const TesseraStep*)`
-/// for each program. It is meant to be read: kernels are named after the graph and carry their nest as a
-/// comment.
+/// for each program, and one with marks (tessera/step.h) beside it. It is meant to be read: kernels are named
+/// after the graph and carry their nest as a comment.
 std::string emit(const std::string& model, const std::vector<movement::Program>& programs,
                  const Exchanges& exchanges = {});
 

@@ -120,3 +120,14 @@ extern "C" void tessera_step_all(const TesseraStep* step) {
     step->meet(step->team);
     all_main_y(*step, 0);
 }
+
+extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
+    const TesseraStep* const step = &marked->step;
+    marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
+    all_main_parts_of_attend(*step, 0);
+    marked->mark(marked->marks, step->worker, 1, kTesseraWaits);
+    step->meet(step->team);
+    marked->mark(marked->marks, step->worker, 1, kTesseraComputes);
+    all_main_y(*step, 0);
+    marked->mark(marked->marks, step->worker, 2, kTesseraEnds);
+}

@@ -49,3 +49,10 @@ void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetiti
 extern "C" void tessera_step_all(const TesseraStep* step) {
     all_main_y(*step, 0);
 }
+
+extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
+    const TesseraStep* const step = &marked->step;
+    marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
+    all_main_y(*step, 0);
+    marked->mark(marked->marks, step->worker, 1, kTesseraEnds);
+}
