@@ -61,6 +61,8 @@ public:
     /// Bytes of the level that each of `workers` threads has to itself.
     int64_t capacity(size_t level, int64_t workers) const;
     double barrier_seconds(int64_t workers) const;
+    /// Of one load from a level; 0 where it was not measured.
+    double latency_seconds(size_t level) const { return machine_.memory[level].latency_seconds.value_or(0); }
 
 private:
     double seconds_of(const VectorWork& work) const;

@@ -19,12 +19,12 @@ namespace tessera::cost {
 /// Seconds of one kernel until the worker with most work has done its part; the parts add up.
 struct Evaluation {
     double compute = 0;  ///< of the operators, all that they read being in the core's own caches
-    /// Additional time for reading B of products from its level, for stores to memory, and for sums that are
-    /// folded in parts.
+    /// Additional time for reading B of products from its level, for stores to memory, for sums that are
+    /// folded in parts, and for the first of all loads.
     double stalls = 0;
     std::vector<double> levels;  ///< transfers, by the level of memory
     /// The sum over the operators of max(compute + stalls, levels) (paper 000, eq. 16): a core computes one
-    /// after the other.
+    /// after the other, once the first load has come.
     double seconds = 0;
     double buffer_bytes = 0;   ///< of values that exist in tiles only, at the bounds of the symbols
     double calls = 0;          ///< of leaves

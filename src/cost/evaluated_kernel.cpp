@@ -56,6 +56,7 @@ Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std:
     measure_footprints();
     Evaluation sum;
     sum.levels.resize(evaluator_.capacity_.size());
+    size_t farthest = 0;
     for (size_t i = 0; i < kernel_.operators.size(); ++i) {
         const TiledOperator& tiled = kernel_.operators[i];
         const plan::Leaf& leaf = evaluator_.leaf(leaves[i]);
@@ -75,6 +76,7 @@ Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std:
         // A product's time holds with its data in the near level, that of other operators with it in L1.
         double waiting = 0;
         for (size_t level = 0; level < sum.levels.size(); ++level) {
+            if (here.levels[level] > 0) farthest = std::max(farthest, level);
             if (level <= (streamed.empty() ? 0 : evaluator_.model_.near_level())) continue;
             const double seconds = here.levels[level] * rate(level);
             sum.levels[level] += seconds;
@@ -87,6 +89,11 @@ Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std:
         sum.stalls += here.stalls;
         sum.seconds += std::max(near + here.stalls, waiting);
     }
+    // The first loads of a kernel wait for each other no longer than the farthest of them takes; those that
+    // follow are fetched ahead.
+    const double first = evaluator_.model_.latency_seconds(farthest);
+    sum.stalls += first;
+    sum.seconds += first;
     if (!sum.why_infinite.empty()) sum.seconds = std::numeric_limits<double>::infinity();
     return sum;
 }

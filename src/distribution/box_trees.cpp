@@ -130,7 +130,7 @@ void BoxTrees::spread(Row& row) const {
             const auto from = static_cast<size_t>(edge.from);
             const auto to = static_cast<size_t>(edge.to);
             if (!changed[to] && !next[to]) continue;
-            const Price made{edge.seconds, alone(edge.to).units};
+            const Price made{edge.seconds, edge.units};
             for (const Price& price : row[to])
                 if (add_price(row[from], price + made, objective_)) next[from] = any = true;
         }
@@ -191,7 +191,7 @@ void BoxTrees::grow(FormId root, SetId set, const Price& price, std::vector<Clus
     }
     for (const Cluster::Edge& edge : leaving_[r])
         for (const Price& each : below(set)[static_cast<size_t>(edge.to)])
-            if (fits(each + Price{edge.seconds, alone(edge.to).units})) {
+            if (fits(each + Price{edge.seconds, edge.units})) {
                 boxes.push_back(edge);
                 return grow(edge.to, set, each, boxes);
             }

@@ -29,15 +29,14 @@ PriceTables::PriceTables(const Cluster& cluster, const Objective& objective)
       targets_(cluster.forms.size()),
       alone_(cluster.forms.size()),
       cluster_(&cluster) {
-    const auto held = [&](FormId form) { return Price{0, cluster.units[static_cast<size_t>(form)]}; };
     for (const Cluster::Edge& edge : cluster.boxes) {
-        const double price = objective.of({edge.seconds, held(edge.to).units});
+        const double price = objective.of({edge.seconds, edge.units});
         sources_[static_cast<size_t>(edge.to)].push_back({edge.from, price});
         targets_[static_cast<size_t>(edge.from)].push_back({edge.to, price});
     }
     for (size_t first = 0; first < alone_.size(); ++first) {
         auto at = static_cast<FormId>(first);
-        alone_[first] = objective.of(held(at));
+        alone_[first] = objective.of({0, cluster.units[first]});
         while (cluster.ended[first] != at) {
             const std::vector<Neighbour>& made = targets_[static_cast<size_t>(at)];
             TESSERA_CHECK(made.size() == 1, "partial weights with {} boxes", made.size());

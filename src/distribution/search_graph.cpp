@@ -53,8 +53,8 @@ void close(Cluster& cluster, const Problem& problem, const Value& value) {
         for (int level = 0; level < static_cast<int>(from.size()); ++level)
             for (const Sbp& entry : entries)
                 if (const std::optional<Box> made = box(problem, value, from, level, entry))
-                    cluster.boxes.push_back(
-                        {static_cast<FormId>(f), intern(cluster, made->to), made->seconds});
+                    cluster.boxes.push_back({static_cast<FormId>(f), intern(cluster, made->to), made->seconds,
+                                             problem.box_units(value, made->to)});
         cluster.units.push_back(problem.units(value, from));
         cluster.ended.push_back(intern(cluster, without_weights(from)));
     }

@@ -25,6 +25,7 @@ struct Cluster {
         FormId from;
         FormId to;
         double seconds;
+        int64_t units = 0;  ///< memory of what it makes
     };
     std::vector<Form> forms;
     std::map<Form, FormId> ids;

@@ -61,11 +61,12 @@ const CostModel kCosts(testing::measured_machine());
 /// Of the only call of the product, beyond what the table lists.
 constexpr double kCall = 10e-9;
 
-std::vector<KernelCost> costs(int64_t n, int64_t repeat, int64_t workers = 1, const char* loop = "") {
+std::vector<KernelCost> costs(int64_t n, int64_t repeat, int64_t workers = 1, const char* loop = "",
+                              const CostModel& model = kCosts) {
     const Graph graph = product_and_sum(n, repeat);
     verify(graph, "g");
     const plan::Plan plan = plan_of(graph, workers, loop);
-    return step_costs(graph, plan, plan.specialisations[0], {}, kCosts);
+    return step_costs(graph, plan, plan.specialisations[0], {}, model);
 }
 
 TEST(StepCosts, WeightsThatACacheHoldsComeFromThere) {
@@ -95,6 +96,14 @@ TEST(StepCosts, WhatTheKernelBeforeWroteIsInItsCache) {
     // kernel began that wrote y.
     EXPECT_NEAR(sum.near_seconds, 10 * (3 * 1e-9 + 2e-9), 1e-13);
     for (const LevelTraffic& level : sum.levels) EXPECT_NE(level.level, "memory");
+}
+
+TEST(StepCosts, AKernelWaitsOnceForTheFarthestOfItsLoads) {
+    machine::Machine slow = testing::measured_machine();
+    slow.memory.back().latency_seconds = 1e-3;
+    const std::vector<KernelCost> near = costs(16, 1000), far = costs(16, 1000, 1, "", CostModel(slow));
+    EXPECT_NEAR(far[0].seconds - near[0].seconds, 1e-3, 1e-12) << "weights come from memory";
+    EXPECT_NEAR(far[1].seconds, near[1].seconds, 1e-12) << "the addition reads what the product wrote";
 }
 
 TEST(StepCosts, WorkersShareTheWorkAndMeet) {

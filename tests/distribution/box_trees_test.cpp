@@ -54,7 +54,7 @@ TEST(BoxTrees, MakeWhatIsAskedFor) {
                         EXPECT_TRUE(held.contains(edge.from));
                         EXPECT_TRUE(held.insert(edge.to).second);
                         sum.seconds += edge.seconds;
-                        sum.units += cluster.units[static_cast<size_t>(edge.to)];
+                        sum.units += edge.units;
                     }
                     for (const FormId form : sets[asked]) EXPECT_TRUE(held.contains(form));
                     EXPECT_NEAR(sum.seconds, price.seconds, 1e-9 * price.seconds);

@@ -57,12 +57,15 @@ void compare(Problem problem, std::optional<int64_t> memory, const std::vector<P
 }
 
 /// Unlimited, with less than the least memory, and between that and what the fastest plan holds.
+/// @param views slices are the only boxes of constants, and take no memory
 void compare_with_limits(uint64_t seed, const RandomGraphOptions& options,
-                         facts::Cut cut = facts::Cut::kEvenly) {
+                         facts::Cut cut = facts::Cut::kEvenly, bool views = false) {
     const std::string text = random_graph_text(seed, options);
     SCOPED_TRACE(::testing::Message() << "seed " << seed << "\n" << text);
     Problem problem = read_problem(text, "drawn.dist");
     problem.cut = cut;
+    for (Value& value : problem.values)
+        value.only_slices = value.slices_are_views = views && value.is_constant;
     derive_grains(problem);
     const std::vector<PlainSum> plans = enumerate(problem);
     compare(problem, std::nullopt, plans);
@@ -91,6 +94,13 @@ TEST(RandomGraphs, InRaggedPartsOnOneLevelAgreeWithEveryPlan) {
 TEST(RandomGraphs, InRaggedPartsOnTwoLevelsAgreeWithEveryPlan) {
     for (uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed)
         compare_with_limits(seed, {.levels = 2, .most_operators = 2}, facts::Cut::kRagged);
+}
+
+// As a rank's code reads weights (spmd/model_problem.h).
+TEST(RandomGraphs, WithViewsOfConstantsAgreeWithEveryPlan) {
+    for (uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed)
+        compare_with_limits(seed, {.levels = 1 + static_cast<int>(seed % 2), .most_operators = 2},
+                            facts::Cut::kRagged, true);
 }
 
 }  // namespace
