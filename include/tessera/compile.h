@@ -47,9 +47,9 @@ struct CompileSettings {
     ///
     /// With a cache of BF16, queries and weights of the softmax are BF16 too, except under "exact".
     std::string policy = "default";
-    /// Type of keys and values: "f32", "f16", "bf16", or "auto". Under the policy "exact" "auto" is F32. Else
-    /// it is the type of the weights that make keys and values, BF16 if one of them is quantised, and F32 if
-    /// their float types differ.
+    /// Type of keys and values: "f32", "f16", "bf16", "q8_0" (bytes in blocks of 32), or "auto". Under the
+    /// policy "exact" "auto" is F32. Else it is the type of the weights that make keys and values, BF16 if
+    /// one of them is quantised, and F32 if their float types differ.
     std::string cache_type = "auto";
     /// Quantises the matrices of a float checkpoint: "q8_0", "q4_0", "q4_k_m"; empty: they stay as they are.
     std::string quantize;

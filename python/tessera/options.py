@@ -62,7 +62,7 @@ class CompileOptions(TypedDict, total=False):
     workers        threads that compute a step together, 1 to 1024; default: the machine's cores
     context        tokens of one sequence; default: the model's positions, but at most 8192
     policy         the permitted rounding of activations: "exact" (F32), "default", or "fast" (8 bits)
-    cache_type     of keys and values: "auto", "f32", "f16" or "bf16"
+    cache_type     of keys and values: "auto", "f32", "f16", "bf16" or "q8_0"
     quantize       the matrices of a float checkpoint: "q8_0", "q4_0" or "q4_k_m"
     embeddings     True: the artefact can embed texts, too
     search_effort  work of the searches, a multiple of the default; 0: none for graphs and layouts

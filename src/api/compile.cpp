@@ -49,8 +49,8 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
     if (!policy) refuse("policy", settings.policy, "default, exact or fast");
     options.policy = *policy;
     if (settings.cache_type != "auto") {
-        options.cache_type = element_type_of(settings.cache_type);
-        if (!options.cache_type) refuse("cache_type", settings.cache_type, "auto, f32, f16 or bf16");
+        options.cache_type = import::cache_type_of(settings.cache_type);
+        if (!options.cache_type) refuse("cache_type", settings.cache_type, "auto, f32, f16, bf16 or q8_0");
     }
     if (!settings.quantize.empty()) {
         options.quantisation = import::mixture_of(settings.quantize);

@@ -1,10 +1,9 @@
 #include "api/model_file.h"
 
-#include <set>
 #include <string_view>
 #include <utility>
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include "llm/load_tokenizer.h"
 #include "llm/memory_need.h"
@@ -104,10 +103,8 @@ bool ModelFile::has_tokenizer() const {
 
 std::string ModelFile::describe() const {
     const runtime::Manifest& manifest = contents_->artefact->manifest();
-    std::set<std::string_view> cache;
-    for (const runtime::Manifest::State& state : manifest.states) cache.insert(tessera::name(state.element));
     return fmt::format("{}, policy {}, cache {}, {} {}, for {}", manifest.model, manifest.text->policy,
-                       fmt::join(cache, "/"), workers(), workers() == 1 ? "worker" : "workers",
+                       llm::cache_type(manifest), workers(), workers() == 1 ? "worker" : "workers",
                        manifest.machine);
 }
 

@@ -130,9 +130,9 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
         ->check(CLI::IsMember({"default", "exact", "fast"}));
     app.add_option("--cache-type", flags.cache_type,
                    "of keys and values; auto: that of the weights (BF16 where they are quantised), F32 under "
-                   "--policy exact")
+                   "--policy exact; q8_0: half the memory of bf16")
         ->capture_default_str()
-        ->check(CLI::IsMember({"auto", "f32", "f16", "bf16"}));
+        ->check(CLI::IsMember({"auto", "f32", "f16", "bf16", "q8_0"}));
     app.add_option("--quantize", flags.quantize,
                    "quantise the matrices of a float checkpoint as llama.cpp's mixture of that name does")
         ->check(CLI::IsMember({"q8_0", "q4_0", "q4_k_m"}));

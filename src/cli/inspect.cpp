@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <set>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -60,13 +59,6 @@ int print_distribution(const InspectArguments& options, const Environment& envir
     return 0;
 }
 
-/// "f16": one for all states, as far as `tessera compile` makes them.
-std::string cache_types(const runtime::Manifest& m) {
-    std::set<std::string_view> types;
-    for (const runtime::Manifest::State& state : m.states) types.insert(name(state.element));
-    return fmt::format("{}", fmt::join(types, ", "));
-}
-
 /// What a call takes and gives, of a program.
 void print_interface(const runtime::Manifest& m) {
     for (const DimSymbol& symbol : m.symbols)
@@ -87,7 +79,7 @@ void print_overview(const runtime::Manifest& m) {
                m.machine_hash, m.architecture, fmt::join(m.instruction_sets, " "), m.tessera_version);
     if (m.text)
         fmt::print("text        vocabulary {}, context {} tokens\nrounding    policy {}, cache {}\n",
-                   m.text->vocabulary, m.text->context, m.text->policy, cache_types(m));
+                   m.text->vocabulary, m.text->context, m.text->policy, llm::cache_type(m));
     else
         print_interface(m);
     for (const std::string& warning : m.warnings) fmt::print("warning     {}\n", warning);

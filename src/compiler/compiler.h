@@ -34,7 +34,7 @@ struct CompileOptions {
     std::optional<int64_t> rank_memory;  ///< bytes of a rank, at most
     std::optional<int64_t> context;      ///< positions of one sequence; default: the importer's
     import::Policy policy = import::Policy::kDefault;  ///< the permitted rounding of activations
-    std::optional<ElementType> cache_type;             ///< of keys and values; default: the policy's
+    std::optional<ops::WeightFormat> cache_type;       ///< of keys and values; default: the policy's
     std::optional<import::Mixture> quantisation;       ///< of a float checkpoint
     bool embeddings = false;                           ///< hidden states are an output of the step, too
     /// Work of the searches, a multiple of the default; 0: none for graphs and layouts, little for kernels.

@@ -32,8 +32,8 @@ struct DecoderSpec {
     std::vector<LayerFormats> layers;
     DecoderForm form;
     Policy policy = Policy::kExact;
-    ElementType cache = ElementType::kF32;
-    bool gives_hidden = false;  ///< the rows that the head reads are an output, too
+    ops::WeightFormat cache = ops::WeightFormat::kF32;  ///< of keys and values: a float type, or Q8_0
+    bool gives_hidden = false;                          ///< the rows that the head reads are an output, too
 };
 
 /// Sources of the rotary tables, f32[context, head_width / 2].

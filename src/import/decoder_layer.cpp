@@ -192,17 +192,38 @@ private:
                             {step_.inputs.position, y, tables.cos, tables.sin});
     }
 
-    ValueId cached(const std::string& node, ValueId x) {
-        const DecoderSize& size = step_.spec.size;
+    /// `x` [rows, cache heads, width] in its slots of a new state.
+    ValueId stored(const std::string& node, ValueId x, int64_t width, ElementType type) {
+        const int64_t heads = step_.spec.size.cache_heads;
         const ValueId state =
             step_.value({.name = prefix_ + node,
                          .kind = ValueKind::kState,
-                         .type = {.element = step_.spec.cache,
-                                  .shape = {Dim("P"), ops::kPageSlots, size.cache_heads, size.head_width}}});
+                         .type = {.element = type, .shape = {Dim("P"), ops::kPageSlots, heads, width}}});
         return builder_.update(prefix_ + node + "_update",
-                               ops::cache_update(symbols(), step_.rows, Dim("P"), size.cache_heads,
-                                                 size.head_width, step_.spec.cache),
+                               ops::cache_update(symbols(), step_.rows, Dim("P"), heads, width, type,
+                                                 builder_.graph()[x].type.element),
                                {step_.inputs.slot, x}, state);
+    }
+
+    /// The cache behind this step: a state, or one of bytes and one of their scales.
+    std::vector<ValueId> cached(const std::string& node, ValueId x) {
+        const DecoderSize& size = step_.spec.size;
+        if (const auto type = ops::element_of(step_.spec.cache))
+            return {stored(node, x, size.head_width, *type)};
+        const ops::Activation& blocks = ops::kInt8Blocks;
+        const ValueId merged =
+            builder_.add(prefix_ + node + "_merged",
+                         ops::merge_heads(symbols(), step_.rows, size.cache_heads, size.head_width), {x});
+        const std::vector<ValueId> parts = ops::factor_operands(builder_, prefix_ + node, merged, blocks);
+        const auto store = [&](const char* part, ValueId value, int64_t width, ElementType type) {
+            const ValueId heads = builder_.add(prefix_ + node + part + "_heads",
+                                               ops::split_heads(symbols(), step_.rows, size.cache_heads,
+                                                                width, builder_.graph()[value].type.element),
+                                               {value});
+            return stored(node + part, heads, width, type);
+        };
+        return {store("_q", parts[0], size.head_width, ElementType::kI8),
+                store("_d", parts[1], size.head_width / blocks.block, ElementType::kF16)};
     }
 
     ops::AttentionForm attention_form() const {
@@ -211,7 +232,8 @@ private:
         return {.scale = form_.attention_scale == 0 ? 1 / std::sqrt(width) : form_.attention_scale,
                 .rounded = is_exact ? ElementType::kF32 : ops::type_of_attended(step_.spec.cache),
                 .cap = form_.attention_cap,
-                .window = kind().is_windowed && form_.window < step_.limits.context ? form_.window : 0};
+                .window = kind().is_windowed && form_.window < step_.limits.context ? form_.window : 0,
+                .has_scales = !ops::element_of(step_.spec.cache)};
     }
 
     Factor attention(const Factor& x) {
@@ -221,14 +243,15 @@ private:
         const ValueId k = linear("k", x, kKey, kKeyBias);
         const ValueId v = linear("v", x, kValue, kValueBias);
         const ValueId queries = rotated("q", q, size.heads, kQueryNorm, kQueryProjectionNorm);
-        const ValueId keys =
+        const std::vector<ValueId> keys =
             cached("k_cache", rotated("k", k, size.cache_heads, kKeyNorm, kKeyProjectionNorm));
-        const ValueId values = cached("v_cache", split("v_heads", v, size.cache_heads));
+        const std::vector<ValueId> values = cached("v_cache", split("v_heads", v, size.cache_heads));
         const ops::Activation form = input_of({kOutput});
         const ElementType result = computed_type(form);
+        std::vector<ValueId> operands{queries, keys[0], values[0], in.first, in.length, in.start, in.page};
+        if (keys.size() > 1) operands.insert(operands.end(), {keys[1], values[1]});
         const ValueId attended = builder_.add(prefix_ + "attention", ops::attention(attention_form()),
-                                              {queries, keys, values, in.first, in.length, in.start, in.page},
-                                              step_.normed_type(queries, result));
+                                              std::move(operands), step_.normed_type(queries, result));
         const ValueId merged = builder_.add(
             prefix_ + "attended",
             ops::merge_heads(symbols(), step_.rows, size.heads, size.head_width, result), {attended});

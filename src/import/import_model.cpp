@@ -102,6 +102,11 @@ ImportedModel import_model(const std::filesystem::path& path, const ImportOption
     else
         weights = std::make_shared<const RepackedWeights>(checkpoint.weights);
     spec.cache = options.cache ? *options.cache : cache_type(options.policy, cache_makers(spec));
+    if (spec.cache == ops::WeightFormat::kQ8_0 && spec.size.head_width % ops::kInt8Blocks.block != 0)
+        throw Error(checkpoint.path, "cache type",
+                    fmt::format("is q8_0, whose blocks have {} numbers; the heads of this model have {}",
+                                ops::kInt8Blocks.block, spec.size.head_width),
+                    "choose f16 or bf16");
     return {.graph = build_decoder(spec, {context, options.max_tokens, options.max_sequences}),
             .weights = std::make_shared<const ModelWeights>(weights, config, context),
             .facts = {.architecture = config.architecture,

@@ -20,9 +20,9 @@ struct ImportOptions {
     int64_t max_tokens = 512;  ///< new tokens of one step
     int64_t max_sequences = 16;  ///< sequences of one step
     Policy policy = Policy::kDefault;
-    std::optional<ElementType> cache;     ///< of keys and values; empty: cache_type of the policy
-    std::optional<Mixture> quantisation;  ///< of a float checkpoint
-    bool gives_hidden = false;            ///< DecoderSpec::gives_hidden
+    std::optional<ops::WeightFormat> cache;  ///< of keys and values; empty: cache_type of the policy
+    std::optional<Mixture> quantisation;     ///< of a float checkpoint
+    bool gives_hidden = false;               ///< DecoderSpec::gives_hidden
 };
 
 /// Without a wish, the rotary tables and page tables stay small whatever a model could reach.
@@ -37,7 +37,7 @@ struct ModelFacts {
     int64_t max_positions = 0;  ///< that the model was made for
     std::vector<int64_t> end_ids;
     Policy policy = Policy::kDefault;
-    ElementType cache = ElementType::kF32;
+    ops::WeightFormat cache = ops::WeightFormat::kF32;
 };
 
 struct ImportedModel {

@@ -37,13 +37,19 @@ ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> 
     return {ops::element_of(readers.front()).value()};
 }
 
-ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers) {
+std::optional<ops::WeightFormat> cache_type_of(std::string_view name) {
+    if (name == "q8_0") return ops::WeightFormat::kQ8_0;
+    const std::optional<ElementType> type = element_type_of(name);
+    return type ? ops::weight_format_of(*type) : std::nullopt;
+}
+
+ops::WeightFormat cache_type(Policy policy, std::span<const ops::WeightFormat> makers) {
     TESSERA_CHECK(!makers.empty(), "a cache that nothing makes");
-    if (policy == Policy::kExact) return ElementType::kF32;
+    if (policy == Policy::kExact) return ops::WeightFormat::kF32;
     if (!std::all_of(makers.begin(), makers.end(),
                      [](auto each) { return ops::element_of(each).has_value(); }))
-        return ElementType::kBF16;
-    return are_equal(makers) ? ops::element_of(makers.front()).value() : ElementType::kF32;
+        return ops::WeightFormat::kBF16;
+    return are_equal(makers) ? makers.front() : ops::WeightFormat::kF32;
 }
 
 }  // namespace tessera::import

@@ -24,8 +24,11 @@ std::optional<Policy> policy_of(std::string_view name);
 /// 13 if all have blocks of 256, else of 15; else F32.
 ops::Activation activation_of(Policy policy, std::span<const ops::WeightFormat> readers, int64_t width);
 
+/// A type that a cache may have: "f32", "f16", "bf16", "q8_0"; empty for any other text.
+std::optional<ops::WeightFormat> cache_type_of(std::string_view name);
+
 /// The type of a cache where none is asked for: F32 under `exact`, else that of the weights that make the
 /// keys and values, `makers`; BF16 where one is quantised, F32 where float types differ.
-ElementType cache_type(Policy policy, std::span<const ops::WeightFormat> makers);
+ops::WeightFormat cache_type(Policy policy, std::span<const ops::WeightFormat> makers);
 
 }  // namespace tessera::import

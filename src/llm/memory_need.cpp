@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
+#include <string_view>
 #include <vector>
+
+#include <fmt/ranges.h>
 
 #include "llm/step_interface.h"
 #include "support/checked.h"
@@ -82,6 +86,15 @@ std::string describe(const runtime::Manifest& manifest, const MemoryNeed& need, 
         "weights {} mapped, cache {} per token x {}{}, step buffers {}; up to {} tokens fit into {}",
         bytes_text(need.weights), bytes_text(need.cache_per_token), need.context, sequences,
         bytes_text(need.step), largest_context(manifest, need, available), bytes_text(available));
+}
+
+std::string cache_type(const runtime::Manifest& manifest) {
+    std::set<std::string_view> types;
+    for (const runtime::Manifest::State& state : manifest.states) {
+        if (state.element == ElementType::kI8) return "q8_0";  // the others are its scales
+        types.insert(name(state.element));
+    }
+    return fmt::format("{}", fmt::join(types, ", "));
 }
 
 std::string bytes_text(int64_t bytes) {

@@ -35,6 +35,9 @@ void check_fits(const runtime::Manifest& manifest, const MemoryNeed& need, int64
 /// into 16.5 GB"
 std::string describe(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available);
 
+/// The type of keys and values: "bf16", "q8_0".
+std::string cache_type(const runtime::Manifest& manifest);
+
 /// 2388393984 -> "2.39 GB": three digits, decimal units.
 std::string bytes_text(int64_t bytes);
 

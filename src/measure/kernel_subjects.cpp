@@ -144,7 +144,7 @@ KernelSubject product(const WeightCase& weight, int64_t rows, int64_t columns, i
 
 /// Weights of the type to which the policies round them.
 KernelSubject attention(int64_t rows, int64_t positions, ElementType cache) {
-    const ElementType weights = ops::type_of_attended(cache);
+    const ElementType weights = ops::type_of_attended(*ops::weight_format_of(cache));
     KernelSubject subject{
         .graph = {},
         .types = {{"A", std::string(name(weights))}, {"B", std::string(name(cache))}, {"C", "f32"}},
@@ -292,7 +292,7 @@ std::vector<KernelSubject> kernel_subjects(const machine::Machine& machine) {
     for (const ops::WeightFormat cache :
          {ops::WeightFormat::kF32, ops::WeightFormat::kF16, ops::WeightFormat::kBF16}) {
         for (const int64_t rows : {int64_t{1}, int64_t{2}, int64_t{6}, kQueries}) {
-            const ElementType queries = ops::type_of_attended(*ops::element_of(cache));
+            const ElementType queries = ops::type_of_attended(cache);
             subjects.push_back(product({cache, {queries}, name(queries), true}, rows, kPositions, kWidth));
             subjects.back().is_cached = true;
             for (const int64_t tile : {kPositions, positions})

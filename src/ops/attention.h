@@ -2,6 +2,7 @@
 
 #include "ops/composite.h"
 #include "ops/define.h"
+#include "ops/weight_format.h"
 
 /// Causal grouped-query attention of a mixed batch over a paged cache, to which the new keys and values have
 /// been written already. Tokens of one sequence are consecutive rows: sequence b has rows first[b] ..
@@ -27,15 +28,20 @@ struct AttentionForm {
     ElementType rounded = ElementType::kF32;
     double cap = 0;  ///< scores become cap tanh(score / cap); 0: they stay. Source: Gemma 2, 2024, section 2
     int64_t window = 0;  ///< a token sees so many tokens, itself included; 0: all before it
+    /// The cache holds bytes in blocks of 32 along a head, as Q8_0 does, which have a scale each.
+    bool has_scales = false;
 };
 
 /// The composite: softmax(scale Q K^T) V. Operands, in this order: Q f32[rows, heads, width], K and V of the
 /// cache [pages, 16, cache heads, width], first, length, start i32[sequences], page i32[sequences, pages of
-/// the longest context]. Result: [rows, heads, width] of a float type; rows that belong to no sequence are 0.
+/// the longest context]; and with scales those of K and V, f16[pages, 16, cache heads, width / 32]: then all
+/// of `page` names pages, also where a sequence has none. Result: [rows, heads, width] of a float type; rows
+/// that belong to no sequence are 0.
 Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
 
-/// `rounded` where the policy allows it: bf16 of a cache of bf16, which units multiply in pairs; else f32.
-ElementType type_of_attended(ElementType cache);
+/// `rounded` where the policy allows it: bf16 of a cache of bf16, which units multiply in pairs, and of bytes
+/// with scales; else f32.
+ElementType type_of_attended(WeightFormat cache);
 
 /// Extents of all parts of the decomposition.
 struct AttentionShape {
@@ -49,6 +55,10 @@ struct AttentionShape {
 /// length, Q. Result: [sequences, cache heads, group, segment, width] of type `result`.
 DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
                                ElementType result = ElementType::kF32);
+/// With scales: C[b, g, s, e] = q[page[b, s div 16], s mod 16, g, e] d[.., e div 32]. Operands: page, q, d.
+/// Result: [sequences, cache heads, cached, width] of type `rounded`, which scores and sums read in place of
+/// the cache. It has every slot of the named pages, whether a token sees it or not: to find out took longer.
+DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, const AttentionForm& form);
 /// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap. Operands:
 /// length, start, page, G of type `rounded`, K. Result: f32[sequences, cache heads, group, segment, cached].
 DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,

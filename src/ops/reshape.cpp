@@ -4,12 +4,12 @@
 
 namespace tessera::ops {
 
-DefinitionPtr split_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width) {
+DefinitionPtr split_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width, ElementType type) {
     return define(symbols, fmt::format(R"(op split_heads(t: {0}, h: {1}, e: {2})
-in  X f32[t, h * {2} + e] of [{0}, {3}]
-out Y f32[t, h, e] = X
+in  X {4}[t, h * {2} + e] of [{0}, {3}]
+out Y {4}[t, h, e] = X
 )",
-                                       text(rows), heads, width, heads * width));
+                                       text(rows), heads, width, heads * width, name(type)));
 }
 
 DefinitionPtr merge_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width, ElementType type) {

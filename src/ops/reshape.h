@@ -7,7 +7,8 @@
 namespace tessera::ops {
 
 /// Y[t, h, e] = X[t, h width + e].
-DefinitionPtr split_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width);
+DefinitionPtr split_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width,
+                          ElementType type = ElementType::kF32);
 
 /// Y[t, n] = X[t, n div width, n mod width].
 DefinitionPtr merge_heads(Symbols symbols, const Dim& rows, int64_t heads, int64_t width,

@@ -23,6 +23,25 @@ ValueId state_behind(const Graph& graph, ValueId value) {
     return value;
 }
 
+/// A state that is copied through an index: the iterator of its last axis is innermost, and next to it the
+/// one that runs through what an index selects, such as the slots of a page.
+template <typename Choose>
+void choose_pages(const Graph& graph, const Node& node, int operand, const Choose& choose) {
+    const Definition& d = *node.definition();
+    if (graph[state_behind(graph, lowering::value_of(node, operand))].kind != ValueKind::kState) return;
+    const auto all = accesses(d, operand);
+    if (all.size() != 1) return;
+    const std::vector<ExprPtr>& access = all.front();
+    const auto indirect = std::ranges::find_if(access, is_indirect);
+    if (indirect == access.end()) return;
+    const std::vector<int> last = iterators_in(access.back());
+    if (last.size() != 1) return;
+    for (const ExprPtr& component : access)
+        for (const int s : iterators_in(component))
+            if (!is_indirect(component) && s != last[0] && uses(*indirect, s))
+                return choose(operand, last[0], s, 1);
+}
+
 }  // namespace
 
 void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOptions& options,
@@ -76,6 +95,10 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
             }
         }
         if (s >= 0 && last >= 0) choose(value->tensor, last, s, 1);
+        return;
+    }
+    if (std::ranges::none_of(d.iterators, &Iterator::is_reduction)) {
+        for (const Read& read : reads_in(d.body)) choose_pages(graph, node, read.tensor, choose);
         return;
     }
     for (const kernels::BlockContraction& roles : kernels::block_contractions_of(d)) {

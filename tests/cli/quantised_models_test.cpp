@@ -54,6 +54,13 @@ void store_mixture(RandomDecoder& decoder) {
     ASSERT_GT(next, testing::quantised_types().size());
 }
 
+/// As large as in a trained model: with larger ones a softmax picks one token, and any error flips it.
+void shrink(RandomDecoder& decoder) {
+    for (auto& [name, tensor] : decoder.tensors)
+        if (tensor.shape.size() == 2)
+            for (float& value : tensor.values) value *= 0.1F;
+}
+
 class QuantisedModels : public ::testing::Test {
 protected:
     std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -110,6 +117,23 @@ TEST_F(QuantisedModels, EveryFormatComputesWhatPlainLoopsDo) {
     EXPECT_THAT(tessera({"inspect", path("model.tsr")}).output, HasSubstr("policy default, cache bf16"));
 }
 
+TEST_F(QuantisedModels, CachesOfBytesRoundAsTheirBlocksAllow) {
+    RandomDecoder decoder = small_decoder();
+    shrink(decoder);
+    testing::write_gguf(decoder, path("model.gguf"));
+    write_expected(decoder);
+    compile("model.gguf", {"--cache-type", "q8_0", "--policy", "exact", "--search-effort", "0"});
+    expect_verified("2e-2");
+    EXPECT_THAT(tessera({"inspect", path("model.tsr")}).output, HasSubstr("policy exact, cache q8_0"));
+    decoder.width = 16;
+    decoder.fill(3);
+    testing::write_gguf(decoder, path("narrow.gguf"));
+    const ProcessResult narrow =
+        tessera({"compile", path("narrow.gguf"), "-o", path("other.tsr"), "--cache-type", "q8_0"});
+    EXPECT_EQ(narrow.exit_code, 1);
+    EXPECT_THAT(narrow.errors, HasSubstr("blocks have 32 numbers; the heads of this model have 16"));
+}
+
 TEST_F(QuantisedModels, TiedHeadReadsThePackedEmbedding) {
     RandomDecoder decoder = small_decoder(1);
     decoder.tied = true;
@@ -126,10 +150,7 @@ TEST_F(QuantisedModels, TiedHeadReadsThePackedEmbedding) {
 // those of the float model by as much as four bits allow.
 TEST_F(QuantisedModels, FloatCheckpointsAreQuantised) {
     RandomDecoder decoder = small_decoder();
-    // As large as in a trained model: with larger ones a softmax picks one token, and any error flips it.
-    for (auto& [name, tensor] : decoder.tensors)
-        if (tensor.shape.size() == 2)
-            for (float& value : tensor.values) value *= 0.1F;
+    shrink(decoder);
     testing::write_hugging_face(decoder, folder_.path());
     write_expected(decoder);
     compile("", {"--quantize", "q8_0", "--policy", "exact"});

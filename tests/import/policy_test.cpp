@@ -104,16 +104,16 @@ TEST_P(Policies, DefaultRoundsWhatOnlyProductsRead) {
 }
 
 TEST_P(Policies, CacheIsAChoiceOfItsOwn) {
-    const Graph graph = ops::decompose(imported({.cache = ElementType::kF32}).graph);
+    const Graph graph = ops::decompose(imported({.cache = WeightFormat::kF32}).graph);
     EXPECT_EQ(element(graph, "layer_v_cache"), ElementType::kF32);
     EXPECT_EQ(element(graph, "layer_swiglu"), own_type());
     const Graph exact =
-        ops::decompose(imported({.policy = Policy::kExact, .cache = ElementType::kF16}).graph);
+        ops::decompose(imported({.policy = Policy::kExact, .cache = WeightFormat::kF16}).graph);
     verify(exact, "exact");
     EXPECT_EQ(element(exact, "layer_v_cache"), ElementType::kF16);
     EXPECT_EQ(element(exact, "layer_swiglu"), ElementType::kF32);
     const Graph pairs =
-        ops::decompose(imported({.policy = Policy::kExact, .cache = ElementType::kBF16}).graph);
+        ops::decompose(imported({.policy = Policy::kExact, .cache = WeightFormat::kBF16}).graph);
     verify(pairs, "exact");
     EXPECT_EQ(element(pairs, "layer_attention_gather"), ElementType::kF32);
 }
@@ -168,12 +168,16 @@ TEST(Policy, ActivationsFollowTheirReaders) {
 TEST(Policy, CacheHasTheTypeOfTheWeightsThatMakeIt) {
     using enum WeightFormat;
     const auto of = [](std::vector<WeightFormat> makers) { return cache_type(Policy::kDefault, makers); };
-    EXPECT_EQ(of({kF32, kF32}), ElementType::kF32);
-    EXPECT_EQ(of({kBF16, kBF16}), ElementType::kBF16);
-    EXPECT_EQ(of({kBF16, kF32}), ElementType::kF32);
-    EXPECT_EQ(of({kQ4_K, kF32}), ElementType::kBF16);
-    EXPECT_EQ(of({kQ4_K, kQ6_K}), ElementType::kBF16);
-    EXPECT_EQ(cache_type(Policy::kExact, std::vector{kBF16}), ElementType::kF32);
+    EXPECT_EQ(of({kF32, kF32}), kF32);
+    EXPECT_EQ(of({kBF16, kBF16}), kBF16);
+    EXPECT_EQ(of({kBF16, kF32}), kF32);
+    EXPECT_EQ(of({kQ4_K, kF32}), kBF16);
+    EXPECT_EQ(of({kQ4_K, kQ6_K}), kBF16);
+    EXPECT_EQ(cache_type(Policy::kExact, std::vector{kBF16}), kF32);
+    EXPECT_EQ(cache_type_of("q8_0"), kQ8_0);
+    EXPECT_EQ(cache_type_of("f16"), kF16);
+    EXPECT_EQ(cache_type_of("i8"), std::nullopt);
+    EXPECT_EQ(cache_type_of("q4_0"), std::nullopt);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Graph qwen3_0_6b() {
     spec.layers.assign(28, layer);
     spec.form.layers.resize(28);
     spec.policy = import::Policy::kDefault;
-    spec.cache = ElementType::kBF16;
+    spec.cache = ops::WeightFormat::kBF16;
     Graph graph = ops::decompose(import::build_decoder(spec, {.context = 4096}));
     verify(graph, "qwen3");
     return graph;

@@ -198,6 +198,51 @@ TEST_F(AttentionDecomposition, RoundsWhatIsMultipliedWithTheCache) {
     for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y.values[i], want[i], 0x1p-7) << "element " << i;
 }
 
+// Keys and values as bytes and scales, beside the same attention over the numbers that these stand for.
+TEST(AttentionOfBytes, IsThatOfTheNumbersTheyStandFor) {
+    constexpr int64_t kWidth = 64, kPages = 3, kCacheHeads = 2, kRows = 3, kBlock = 32;
+    const auto run = [&](bool has_scales) {
+        CompositeGraph g;
+        g.graph.symbols = {{"T", 1, 16}, {"B", 1, 4}, {"I", 1, 16}, {"S", 16, 32, 16}, {"P", 1, 8}};
+        g.symbols = {{"T", kRows}, {"B", 2}, {"I", 2}, {"S", 32}, {"P", kPages}};
+        std::vector<double> bytes[2], scales[2], numbers[2];
+        for (int c = 0; c < 2; ++c)
+            for (int64_t i = 0; i < kPages * ops::kPageSlots * kCacheHeads * kWidth; ++i) {
+                if (i % kBlock == 0) scales[c].push_back(std::ldexp(1 + static_cast<double>(i % 3), -9));
+                bytes[c].push_back(static_cast<double>((i * (37 + c) + 11) % 255 - 127));
+                numbers[c].push_back(bytes[c].back() * scales[c].back());
+            }
+        const auto cache = [&](int64_t width) {
+            return std::vector<Dim>{Dim("P"), Dim(ops::kPageSlots), Dim(kCacheHeads), Dim(width)};
+        };
+        const ElementType type = has_scales ? ElementType::kI8 : ElementType::kF32;
+        g.operand("q", ElementType::kF32, {Dim("T"), Dim(4), Dim(kWidth)});
+        g.operand("k", type, cache(kWidth), has_scales ? bytes[0] : numbers[0]);
+        g.operand("v", type, cache(kWidth), has_scales ? bytes[1] : numbers[1]);
+        g.operand("first", ElementType::kI32, {Dim("B")}, {0, 1});
+        g.operand("length", ElementType::kI32, {Dim("B")}, {1, 2});
+        g.operand("start", ElementType::kI32, {Dim("B")}, {20, 3});
+        g.operand("page", ElementType::kI32, {Dim("B"), Dim(2)}, {2, 0, 1, 0});
+        if (has_scales) {
+            g.operand("k_d", ElementType::kF16, cache(kWidth / kBlock), scales[0]);
+            g.operand("v_d", ElementType::kF16, cache(kWidth / kBlock), scales[1]);
+        }
+        g.composite(ops::attention({.scale = 0.1, .has_scales = has_scales}), g.graph.values[0].type.shape);
+        return g.run().values;
+    };
+    const std::vector<double> found = run(true), want = run(false);
+    ASSERT_EQ(found.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(found[i], want[i], 1e-6) << "element " << i;
+}
+
+TEST_F(AttentionDecomposition, RefusesHeadsThatBlocksDoNotDivide) {
+    g_.graph.values[1].type.element = g_.graph.values[2].type.element = ElementType::kI8;
+    for (const char* scales : {"k_d", "v_d"})
+        g_.operand(scales, ElementType::kF16, {Dim("P"), Dim(ops::kPageSlots), Dim(kCacheHeads), Dim(1)});
+    g_.composite(ops::attention({.scale = kScale, .has_scales = true}), g_.graph.values[0].type.shape);
+    EXPECT_THROW((void)decompose(g_.graph), Error);
+}
+
 TEST_F(AttentionDecomposition, RefusesHeadsThatDoNotDivide) {
     g_.graph.values[0].type.shape[1] = Dim(5);
     g_.composite(ops::attention({.scale = kScale}), g_.graph.values[0].type.shape);

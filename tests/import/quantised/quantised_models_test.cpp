@@ -144,7 +144,7 @@ TEST_F(QuantisedModels, CacheIsHalfUnderTheDefaultPolicy) {
     };
     EXPECT_EQ(cache({}), ElementType::kBF16);
     EXPECT_EQ(cache({.policy = Policy::kExact}), ElementType::kF32);
-    EXPECT_EQ(cache({.cache = ElementType::kF16}), ElementType::kF16);
+    EXPECT_EQ(cache({.cache = ops::WeightFormat::kF16}), ElementType::kF16);
 }
 
 TEST_F(QuantisedModels, TypesThatNothingReadsAreNamed) {
