@@ -52,7 +52,8 @@ void check_makes(const std::string& rule, const Pattern& pattern, const Names& k
 std::optional<TermId> make(EGraph& graph, const Pattern& pattern, const Match& match, bool is_root) {
     if (!pattern.family) {
         const TermId term = match[pattern.hole];
-        if (is_root && only_policies_differ(graph.facts(term).types, graph.facts(match.root).types))
+        if (is_root &&
+            only_policies_differ(graph.facts(term).types, graph.facts(EGraph::any_term(match.root)).types))
             return std::nullopt;
         return term;
     }
@@ -72,7 +73,7 @@ std::optional<TermId> make(EGraph& graph, const Pattern& pattern, const Match& m
         if (const auto* computed = std::get_if<Computed>(&value)) attributes[name] = (*computed)(match);
     }
     auto op = pattern.family->make(attributes, types);
-    if (op && is_root) op = joining(*std::move(op), graph.facts(match.root));
+    if (op && is_root) op = joining(*std::move(op), graph.facts(EGraph::any_term(match.root)));
     if (!op) return std::nullopt;
     return graph.add(*op, std::move(children));
 }

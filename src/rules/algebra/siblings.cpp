@@ -79,7 +79,8 @@ std::optional<TermId> slice_of_both(EGraph& graph, const Match& m, const Familie
     const TensorType one = graph.facts(first).types.front(), other = graph.facts(second).types.front();
     const auto axis = joined_axis(m, one, other);
     if (!axis) return {};
-    const TensorType whole = graph.facts(m.root).types.front();
+    // Earlier matches of this round may have joined the class with another.
+    const TensorType whole = graph.facts(EGraph::any_term(m.root)).types.front();
     const auto both = made(graph, families.concat, {{"axis", static_cast<int64_t>(*axis)}}, {first, second});
     if (!both) return {};
     const auto product = made(graph, families.product,
