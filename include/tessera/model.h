@@ -22,6 +22,7 @@ class Communicator;
 }
 struct BenchCase;
 struct BenchSettings;
+struct OpenSettings;
 
 struct ModelSettings {
     /// Tokens of the longest sequence, for which memory is set aside; 0: as many as the model allows.
@@ -84,6 +85,7 @@ public:
 private:
     friend class Engine;
     friend class Model;
+    friend void expect_settings(const ModelFile&, const OpenSettings&);
     friend std::vector<BenchCase> bench(std::span<const ModelFile>, const BenchSettings&);
     struct Contents;
     std::shared_ptr<Contents> contents_;

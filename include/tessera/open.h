@@ -16,7 +16,11 @@ struct OpenSettings {
     std::filesystem::path include_directory = {};
     std::filesystem::path cache_directory = {};
     std::string search_path = "/usr/local/bin:/usr/bin:/bin";
+    std::filesystem::path machine = {};
     std::filesystem::path measured_machines = {};
+    std::string policy = "default";
+    std::string cache_type = "auto";
+    std::string quantize = {};
     std::optional<int64_t> workers = {};
     bool embeddings = false;
     /// Positions that one sequence must be able to have; 0: as many as a model is compiled for by default.
@@ -41,8 +45,8 @@ struct OpenSettings {
 /// The artefact at `model`. A HuggingFace folder or GGUF file is compiled into `models_directory`, and found
 /// there again until its files, the library, the machine or the settings have changed, or others needed the
 /// space that `tessera cache limit` leaves.
-/// @throws Error as ModelFile and compile do, and if an artefact has other workers than the settings ask for,
-/// or lacks the embeddings.
+/// @throws Error as ModelFile and compile do, and if an artefact was compiled in another way than the
+/// settings ask for, or lacks the embeddings.
 ModelFile open_model(const std::filesystem::path& model, const OpenSettings& settings);
 
 }  // namespace tessera

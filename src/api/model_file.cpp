@@ -41,13 +41,31 @@ const llm::ChatTemplate& ModelFile::Contents::chat_template() {
     return loaded_template.emplace(std::move(*source));
 }
 
-void expect_workers(const ModelFile& model, std::optional<int64_t> workers) {
-    if (workers && *workers != model.workers())
-        throw Error(model.path().string(), "",
-                    fmt::format("is compiled for {} {}, and cannot run with {}", model.workers(),
-                                model.workers() == 1 ? "worker" : "workers", *workers),
-                    fmt::format("leave the number out, or compile the model with --workers {}", *workers),
-                    ErrorKind::kUsage);
+void expect_settings(const ModelFile& model, const OpenSettings& settings) {
+    const auto refuse = [&](const std::string& problem, const std::string& advice) {
+        throw Error(model.path().string(), "", problem, advice, ErrorKind::kUsage);
+    };
+    if (settings.workers && *settings.workers != model.workers())
+        refuse(
+            fmt::format("is compiled for {} {}, and cannot run with {}", model.workers(),
+                        model.workers() == 1 ? "worker" : "workers", *settings.workers),
+            fmt::format("leave the number out, or compile the model with --workers {}", *settings.workers));
+    const OpenSettings untouched;
+    const runtime::Manifest& manifest = model.contents_->artefact->manifest();
+    const auto expect = [&](const char* what, const std::string& wanted, const std::string& usual,
+                            const std::string& compiled) {
+        if (wanted != usual && wanted != compiled)
+            refuse(fmt::format("is compiled with {} {}, and cannot run with {}", what, compiled, wanted),
+                   "leave it out, or compile the model again");
+    };
+    if (manifest.text) {
+        expect("the policy", settings.policy, untouched.policy, manifest.text->policy);
+        expect("the cache type", settings.cache_type, untouched.cache_type, llm::cache_type(manifest));
+    }
+    if (!settings.quantize.empty() || !settings.machine.empty())
+        refuse(fmt::format("is compiled already, which {} would change",
+                           settings.machine.empty() ? "quantising" : "another machine"),
+               "give the checkpoint");
 }
 
 llm::SessionOptions session_options(const ModelSettings& settings) {

@@ -9,6 +9,7 @@
 #include "runtime/artefact.h"
 #include "runtime/communicator.h"
 #include "tessera/model.h"
+#include "tessera/open.h"
 
 namespace tessera {
 
@@ -32,8 +33,8 @@ struct ModelFile::Contents {
     std::optional<llm::ChatTemplate> loaded_template;
 };
 
-/// @throws Error of kind kUsage if the model is compiled for another number of workers than this one
-void expect_workers(const ModelFile& model, std::optional<int64_t> workers);
+/// @throws Error of kind kUsage if an artefact is compiled in another way than the settings ask for
+void expect_settings(const ModelFile& model, const OpenSettings& settings);
 
 llm::SessionOptions session_options(const ModelSettings& settings);
 

@@ -63,9 +63,14 @@ KeptName kept_name(const fs::path& model, const OpenSettings& settings) {
     const auto text = [](const std::optional<int64_t>& number) {
         return number ? fmt::to_string(*number) : std::string();
     };
+    const OpenSettings untouched;
     Hasher identity;
     identity.field(whole.string()).field(text(wished_context(settings))).field(text(settings.workers));
     if (settings.embeddings) identity.field("embeddings");
+    for (const auto& [value, usual] :
+         {std::pair(settings.policy, untouched.policy), std::pair(settings.cache_type, untouched.cache_type),
+          std::pair(settings.quantize, untouched.quantize)})
+        if (value != usual) identity.field(value);
     Hasher state;
     if (fs::is_directory(whole))
         add_files_below(state, whole);
@@ -74,9 +79,14 @@ KeptName kept_name(const fs::path& model, const OpenSettings& settings) {
             add_file(state, fs::weakly_canonical(part));
     add_file(state, settings.program);
     add_files_below(state, settings.include_directory / "tessera");
-    const machine::Machine probed = machine::probe_host();
-    state.field(
-        machine::content_hash(machine::cached_host(settings.measured_machines, probed).value_or(probed)));
+    if (settings.machine.empty()) {
+        const machine::Machine probed = machine::probe_host();
+        state.field(
+            machine::content_hash(machine::cached_host(settings.measured_machines, probed).value_or(probed)));
+    } else {
+        identity.field(settings.machine.string());
+        state.field(machine::content_hash(machine::read_machine(settings.machine)));
+    }
 
     KeptName name{
         .prefix = fmt::format("{}-{}-", short_name(whole.stem().native()), identity.hex().substr(0, kDigits)),
@@ -99,7 +109,7 @@ void remove_older(const fs::path& folder, const KeptName& kept) {
 
 ModelFile open_artefact(const fs::path& path, const OpenSettings& settings) {
     ModelFile model(path);
-    expect_workers(model, settings.workers);
+    expect_settings(model, settings);
     if (settings.embeddings && model.embedding_width() == 0)
         throw Error(path.string(), "", "was compiled without embeddings",
                     "compile the model again with --embeddings", ErrorKind::kUsage);
@@ -132,7 +142,11 @@ ModelFile open_model(const fs::path& model, const OpenSettings& given) {
                   {.include_directory = settings.include_directory,
                    .cache_directory = settings.cache_directory,
                    .search_path = settings.search_path,
+                   .machine = settings.machine,
                    .measured_machines = settings.measured_machines,
+                   .policy = settings.policy,
+                   .cache_type = settings.cache_type,
+                   .quantize = settings.quantize,
                    .embeddings = settings.embeddings,
                    .workers = settings.workers,
                    .context = wished_context(settings),

@@ -37,18 +37,20 @@ struct BenchArguments {
     std::string json;
     bool costs = false;
     std::string machine;
+    RoundingFlags rounding;
     BenchSettings settings;
 };
 
 /// The artefact itself, or one for each number of threads. An artefact has as many workers as its plan.
 void open_all(const std::filesystem::path& path, const BenchArguments& options, int64_t context,
               const Environment& environment, std::vector<ModelFile>& files) {
+    FirstUse how{.rounding = options.rounding};
     if (std::filesystem::is_regular_file(path) && runtime::is_artefact(path)) {
         if (runtime::is_ranks_file(path) && options.models.size() > 1)
             throw Error(path.string(), "",
                         "is for several ranks, which cannot be timed in turns with other models",
                         "time it by itself", ErrorKind::kUsage);
-        files.push_back(open_model(path, context, environment));
+        files.push_back(open_model(path, context, environment, how));
         const int64_t workers = files.back().workers();
         if (!options.threads.empty() && options.threads != std::vector<int64_t>{workers})
             throw Error(path.string(), "",
@@ -57,9 +59,11 @@ void open_all(const std::filesystem::path& path, const BenchArguments& options, 
                         "leave --threads out, or compile the model with --workers N for each");
         return;
     }
-    if (options.threads.empty()) files.push_back(open_model(path, context, environment));
-    for (const int64_t threads : options.threads)
-        files.push_back(open_model(path, context, environment, threads));
+    if (options.threads.empty()) files.push_back(open_model(path, context, environment, how));
+    for (const int64_t threads : options.threads) {
+        how.workers = threads;
+        files.push_back(open_model(path, context, environment, how));
+    }
 }
 
 int64_t deepest(const BenchSettings& settings) {
@@ -166,6 +170,7 @@ void declare_options(CLI::App& app, BenchArguments& options) {
             ->type_name("FILE");
     app.add_flag("--costs", options.costs, "also predict the times, by what was measured of the machine")
         ->needs(machine);
+    add_rounding_flags(app, options.rounding);
     app.add_flag("--phases", settings.phases,
                  "also time every kernel, barrier and exchange of ranks, beside what --costs predicts");
     app.add_option("--json", options.json,

@@ -33,6 +33,7 @@ struct ChatArguments {
     std::optional<std::filesystem::path> load;
     ChatFlags chat;
     LimitFlags limits;
+    FirstUse first_use;
     bool no_prefix_reuse = false;
     SamplingFlags sampling;
     GrammarFlags grammar;
@@ -86,7 +87,7 @@ int run(const ChatArguments& options, const Environment& environment) {
     if (!text.chat)
         throw Error(path.string(), "", "has no chat template: it continues texts, and answers nobody",
                     "`tessera run` continues a text; --chat-template FILE gives it a template");
-    const ModelFile file = open_model(path, options.limits.context, environment, options.limits.workers);
+    const ModelFile file = open_model(path, options.limits.context, environment, options.first_use);
     if (file.ranks() > 1)
         throw Error(path.string(), "", "is for several ranks, which do not chat yet",
                     "`tessera run` asks them one question");
@@ -110,6 +111,7 @@ int run(const ChatArguments& options, const Environment& environment) {
 }
 
 void declare_answers(CLI::App& app, ChatArguments& options) {
+    add_first_use_flags(app, options.first_use);
     add_limit_flags(app, options.limits, "most tokens of one answer (default: what the context leaves)",
                     "most tokens of the conversation (default: as many as the compiled model allows)");
     app.add_flag("--no-prefix-reuse", options.no_prefix_reuse,

@@ -34,9 +34,9 @@ public:
                     .kernels = flags.kernels,
                     .tuning = flags.tuning,
                     .dump = flags.dump,
-                    .policy = flags.policy,
-                    .cache_type = flags.cache_type,
-                    .quantize = flags.quantize,
+                    .policy = flags.rounding.policy,
+                    .cache_type = flags.rounding.cache_type,
+                    .quantize = flags.rounding.quantize,
                     .embeddings = flags.embeddings,
                     .search_effort = flags.search_effort} {
         if (flags.workers > 0) settings_.workers = flags.workers;
@@ -122,20 +122,7 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
                    "longest sequence in tokens; default: the model's, at most 8192")
         ->type_name("N")
         ->check(whole_number(1, kMostTokens));
-    app.add_option(
-           "--policy", flags.policy,
-           "exact: activations and cache stay F32; default: what F16 or BF16 weights and caches of BF16 are "
-           "multiplied with is rounded to their type, quantised ones to 15 bits in blocks; fast: to 8 bits")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"default", "exact", "fast"}));
-    app.add_option("--cache-type", flags.cache_type,
-                   "of keys and values; auto: that of the weights (BF16 where they are quantised), F32 under "
-                   "--policy exact; q8_0: half the memory of bf16")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"auto", "f32", "f16", "bf16", "q8_0"}));
-    app.add_option("--quantize", flags.quantize,
-                   "quantise the matrices of a float checkpoint as llama.cpp's mixture of that name does")
-        ->check(CLI::IsMember({"q8_0", "q4_0", "q4_k_m"}));
+    add_rounding_flags(app, flags.rounding);
     app.add_flag(
         "--embeddings", flags.embeddings,
         "the artefact can embed texts, too: for `tessera embed` and /v1/embeddings of `tessera serve`");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/environment.h"
+#include "cli/first_use.h"
 #include "machine/machine.h"
 #include "tessera/compile.h"
 
@@ -29,10 +30,8 @@ struct CompileFlags {
     std::optional<int64_t> rank_memory;
     int64_t context = 0;  ///< 0: the importer's choice
     int64_t search_effort = 1;
-    std::string policy = "default";
-    std::string cache_type = "auto";
+    RoundingFlags rounding;
     bool embeddings = false;
-    std::string quantize;  ///< name of a mixture; empty: weights stay as they are
 };
 
 /// --machine, --workers, --plan, --search-effort and --dump. `flags` must outlive the parsing.

@@ -27,7 +27,7 @@ struct EmbedArguments {
     std::vector<std::string> texts;
     std::optional<std::filesystem::path> file;
     std::string pooling = "mean";
-    std::optional<int64_t> workers;
+    FirstUse first_use;
     bool keeps_length = false;
     bool json = false;
 };
@@ -56,7 +56,7 @@ int run(const EmbedArguments& options, const Environment& environment) {
         throw Error("", "TEXT", "is missing", "give a text with --prompt, or a file with --file",
                     ErrorKind::kUsage);
     const ModelFile file = open_model(resolve_model(options.model, environment), 0, environment,
-                                      options.workers, /*embeddings=*/true);
+                                      options.first_use, /*embeddings=*/true);
     std::vector<std::vector<TokenId>> ids;
     size_t longest = 0;
     for (const std::string& text : texts) {
@@ -104,7 +104,7 @@ Verb embed_verb() {
                     ->capture_default_str()
                     ->check(CLI::IsMember({"mean", "last"}));
                 app.add_flag("--keep-length", options->keeps_length, "do not scale the vectors to length 1");
-                add_workers_flag(app, options->workers);
+                add_first_use_flags(app, options->first_use);
                 app.add_flag("--json", options->json,
                              "print model, tokens and vectors as JSON (default: a line for each text)");
                 return [options, &environment] { return run(*options, environment); };

@@ -15,18 +15,9 @@ void add_limit_flags(CLI::App& app, LimitFlags& flags, const std::string& tokens
     app.add_option("-c,--context,--ctx-size", flags.context, context_help)
         ->check(whole_number(1, kMostTokens))
         ->type_name("N");
-    add_workers_flag(app, flags.workers);
     app.add_option("--stop", flags.stop, "end before this text; may be repeated")
         ->allow_extra_args(false)
         ->type_name("TEXT");
-}
-
-void add_workers_flag(CLI::App& app, std::optional<int64_t>& workers) {
-    app.add_option("-t,--workers,--threads", workers,
-                   "threads that compute together, for a model that is compiled on first use (default: those "
-                   "that `tessera compile` takes)")
-        ->check(whole_number(1, kMostWorkers))
-        ->type_name("N");
 }
 
 }  // namespace tessera::cli

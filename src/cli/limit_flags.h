@@ -11,18 +11,15 @@ class App;
 
 namespace tessera::cli {
 
-/// How long a text may get, and who computes it.
+/// How long a text may get.
 struct LimitFlags {
     std::optional<int64_t> tokens;
     int64_t context = 0;  ///< 0: not given
-    std::optional<int64_t> workers;
     std::vector<std::string> stop;
 };
 
-/// --tokens and --context, with these helps, --workers and --stop.
+/// --tokens and --context, with these helps, and --stop.
 void add_limit_flags(CLI::App& app, LimitFlags& flags, const std::string& tokens_help,
                      const std::string& context_help);
-/// --workers alone.
-void add_workers_flag(CLI::App& app, std::optional<int64_t>& workers);
 
 }  // namespace tessera::cli

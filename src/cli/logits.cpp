@@ -18,6 +18,7 @@ namespace {
 struct LogitsArguments {
     std::filesystem::path model, ids, out;
     int64_t chunk = 0;
+    FirstUse first_use;
 };
 
 int write_logits(const LogitsArguments& options, const Environment& environment) {
@@ -25,7 +26,8 @@ int write_logits(const LogitsArguments& options, const Environment& environment)
     const std::vector<TokenId> ids = llm::read_prompt_ids(options.ids);
     if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
     const auto count = static_cast<int64_t>(ids.size());
-    const ModelFile artefact = open_model(resolve_model(options.model, environment), count, environment);
+    const ModelFile artefact =
+        open_model(resolve_model(options.model, environment), count, environment, options.first_use);
     const ModelSettings settings{.context = count, .chunk = options.chunk};
     announce_model(artefact, settings);
     Model model(artefact, settings);
@@ -52,6 +54,7 @@ Verb logits_verb() {
             const auto options = std::make_shared<LogitsArguments>();
             add_model_argument(app, options->model);
             add_ids_option(app, options->ids);
+            add_first_use_flags(app, options->first_use);
             app.add_option("--out", options->out, "raw little-endian F32, [ids, vocabulary]")
                 ->required()
                 ->check(not_empty())

@@ -39,11 +39,11 @@ ModelFile open_part(const fs::path& path, const Environment& environment) {
     return {path, runtime::start_local_ranks(ranks, has_all ? runtime::kRankSpins : 0)};
 }
 
-ModelFile open_ranks(const fs::path& path, std::optional<int64_t> workers, bool embeddings,
+ModelFile open_ranks(const fs::path& path, const OpenSettings& settings, bool embeddings,
                      const Environment& environment) {
     if (embeddings) throw Error(path.string(), "", "is for several ranks, which give no embeddings");
     ModelFile model = open_part(path, environment);
-    expect_workers(model, workers);
+    expect_settings(model, settings);
     return model;
 }
 
@@ -86,41 +86,42 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
 }
 
 ModelFile open_model(const fs::path& path, int64_t context, const Environment& environment,
-                     std::optional<int64_t> workers, bool embeddings) {
+                     const FirstUse& how, bool embeddings) {
+    const OpenSettings compiled{.machine = how.machine,
+                                .policy = how.rounding.policy,
+                                .cache_type = how.rounding.cache_type,
+                                .quantize = how.rounding.quantize,
+                                .workers = how.workers,
+                                .embeddings = embeddings};
     if (fs::is_regular_file(path) && runtime::is_artefact(path)) {
-        if (runtime::is_ranks_file(path)) return open_ranks(path, workers, embeddings, environment);
+        if (runtime::is_ranks_file(path)) return open_ranks(path, compiled, embeddings, environment);
         if (environment.is_launched_by_mpi)
             throw Error(path.string(), "", "is for one process, and mpirun has started several",
                         "compile the model with --ranks, or run it without mpirun");
     }
     std::error_code error;
     std::unique_ptr<Progress> progress;
-    return tessera::open_model(
-        path, {.include_directory = environment.include_directory,
-               .search_path = environment.search_path,
-               .measured_machines = environment.cache->root(),
-               .workers = workers,
-               .embeddings = embeddings,
-               .context = context,
-               .models_directory = environment.cache->root() / "models",
-               .program = fs::read_symlink("/proc/self/exe", error),
-               .before_compiling =
-                   [&](OpenSettings& settings) {
-                       settings.cache_directory = environment.cache->writable("code");
-                       settings.models_directory = environment.cache->writable("models");
-                   },
-               .on_compile =
-                   [&](const fs::path& artefact) {
-                       note("compiling {} into {}", printable(path.string()), printable(artefact.string()));
-                       progress =
-                           std::make_unique<Progress>(environment.terminal, "compiling " + path.string());
-                   },
-               .on_damage = [](const Error& damage) { note("{}", damage.what()); },
-               .on_evict =
-                   [](const fs::path& artefact) {
-                       note("removed {}, for the limit of the cache", printable(artefact.string()));
-                   },
-               .on_pass = [&](const std::string&) { progress->update(); }});
+    OpenSettings settings = compiled;
+    settings.include_directory = environment.include_directory;
+    settings.search_path = environment.search_path;
+    settings.measured_machines = environment.cache->root();
+    settings.context = context;
+    settings.models_directory = environment.cache->root() / "models";
+    settings.program = fs::read_symlink("/proc/self/exe", error);
+    settings.before_compiling = [&](OpenSettings& before) {
+        before.cache_directory = environment.cache->writable("code");
+        before.models_directory = environment.cache->writable("models");
+    };
+    settings.on_compile = [&](const fs::path& artefact) {
+        note("compiling {} into {}", printable(path.string()), printable(artefact.string()));
+        progress = std::make_unique<Progress>(environment.terminal, "compiling " + path.string());
+    };
+    settings.on_damage = [](const Error& damage) { note("{}", damage.what()); };
+    settings.on_evict = [](const fs::path& artefact) {
+        note("removed {}, for the limit of the cache", printable(artefact.string()));
+    };
+    settings.on_pass = [&](const std::string&) { progress->update(); };
+    return tessera::open_model(path, settings);
 }
 
 }  // namespace tessera::cli

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 
 #include "cli/environment.h"
+#include "cli/first_use.h"
 #include "tessera/model.h"
 
 namespace CLI {
@@ -26,9 +26,9 @@ std::filesystem::path resolve_model(const std::filesystem::path& model, const En
 
 /// The artefact at `path`; a folder or GGUF file is compiled into the user's cache on first use, which is
 /// said on stderr. The cache is asked again whenever the model's files, Tessera or the machine have changed.
-/// `context`: positions that one sequence must be able to have. `workers`: default, those of `tessera
-/// compile`. `embeddings`: the model must have them.
+/// `context`: positions that one sequence must be able to have. `embeddings`: the model must have them. An
+/// artefact must have been compiled as `how` says.
 ModelFile open_model(const std::filesystem::path& path, int64_t context, const Environment& environment,
-                     std::optional<int64_t> workers = {}, bool embeddings = false);
+                     const FirstUse& how = {}, bool embeddings = false);
 
 }  // namespace tessera::cli

@@ -31,7 +31,7 @@ struct PerplexityArguments {
     std::filesystem::path model, file;
     int64_t context = kDefaultContext;
     std::optional<int64_t> chunks;
-    std::optional<int64_t> workers;
+    FirstUse first_use;
     bool json = false;
 };
 
@@ -62,7 +62,7 @@ int run(const PerplexityArguments& options, const Environment& environment) {
                     "choose a longer text, or a smaller --context");
     const int64_t chunks = std::min(whole, options.chunks.value_or(whole));
 
-    const ModelFile artefact = open_model(path, options.context, environment, options.workers);
+    const ModelFile artefact = open_model(path, options.context, environment, options.first_use);
     const ModelSettings settings{.context = options.context};
     announce_model(artefact, settings);
     Model model(artefact, settings);
@@ -106,7 +106,7 @@ Verb perplexity_verb() {
                 app.add_option("--chunks", options->chunks, "so many at most (default: the whole text)")
                     ->check(positive_count())
                     ->type_name("N");
-                add_workers_flag(app, options->workers);
+                add_first_use_flags(app, options->first_use);
                 app.add_flag("--json", options->json, "print the figures as JSON");
                 return [options, &environment] { return run(*options, environment); };
             }};

@@ -34,6 +34,7 @@ struct RunArguments {
     std::filesystem::path model;
     PromptFlags prompt;
     LimitFlags limits;
+    FirstUse first_use;
     SamplingFlags sampling;
     GrammarFlags grammar;
     ProgramFlags program;
@@ -87,7 +88,7 @@ Prepared prepare(const RunArguments& options, const Environment& environment) {
         read_model_text(path, options.prompt.may_chat(), options.prompt.chat.chat_template);
     Prompt prompt = read_prompt(options.prompt, text, path.string());
     const int64_t length = static_cast<int64_t>(prompt.ids.size()) + options.limits.tokens.value_or(0);
-    return {open_model(path, std::max(options.limits.context, length), environment, options.limits.workers),
+    return {open_model(path, std::max(options.limits.context, length), environment, options.first_use),
             std::move(prompt)};
 }
 
@@ -199,6 +200,7 @@ Verb run_verb() {
                 const auto options = std::make_shared<RunArguments>();
                 add_model_argument(app, options->model);
                 add_prompt_flags(app, options->prompt);
+                add_first_use_flags(app, options->first_use);
                 add_limit_flags(
                     app, options->limits,
                     fmt::format("most tokens to generate (default {}, or what the context leaves)",

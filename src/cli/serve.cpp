@@ -24,7 +24,7 @@ namespace {
 struct ServeArguments {
     std::filesystem::path model;
     EngineSettings engine;
-    std::optional<int64_t> workers;
+    FirstUse first_use;
     serve::ServerSettings server;
     int64_t port = 8080;
     int64_t body_bytes = static_cast<int64_t>(serve::ServerSettings{}.body_bytes);
@@ -56,7 +56,7 @@ int run(ServeArguments options, const Environment& environment) {
     const std::string key = read_key(options);
     const std::filesystem::path path = resolve_model(options.model, environment);
     ModelFile file =
-        open_model(path, options.engine.context, environment, options.workers, options.embeddings);
+        open_model(path, options.engine.context, environment, options.first_use, options.embeddings);
     print_warnings(file.name(), file.warnings());
     options.engine.reuse_prefix = !options.no_prefix_reuse;
     options.engine.batch_invariant = !options.fast;
@@ -80,11 +80,7 @@ int run(ServeArguments options, const Environment& environment) {
 }
 
 void declare_engine(CLI::App& app, ServeArguments& options) {
-    app.add_option("-t,--workers,--threads", options.workers,
-                   "threads that compute together, for a model that is compiled on first use (default: those "
-                   "that `tessera compile` takes)")
-        ->check(whole_number(1, kMostWorkers))
-        ->type_name("N");
+    add_first_use_flags(app, options.first_use);
     app.add_option("-c,--context,--ctx-size", options.engine.context,
                    "most tokens of one text with its prompt (default: as many as the compiled model allows)")
         ->check(whole_number(1, kMostTokens))

@@ -31,6 +31,7 @@ struct VerifyArguments {
     std::filesystem::path model, ids, logits, greedy;
     double tolerance = kTolerance;
     int64_t chunk = 0;
+    FirstUse first_use;
 };
 
 /// The file with the expected rows, which need not be aligned.
@@ -112,7 +113,8 @@ int verify(const VerifyArguments& options, const Environment& environment) {
     if (!options.greedy.empty()) greedy = llm::read_token_ids(options.greedy, kGreedyKeys);
     const auto context = static_cast<int64_t>(prompt.size() + greedy.size());
 
-    const ModelFile artefact = open_model(resolve_model(options.model, environment), context, environment);
+    const ModelFile artefact =
+        open_model(resolve_model(options.model, environment), context, environment, options.first_use);
     artefact.verify_weights();
     const ModelSettings settings{.context = context, .chunk = options.chunk};
     announce_model(artefact, settings);
@@ -143,6 +145,7 @@ Verb verify_verb() {
             const auto options = std::make_shared<VerifyArguments>();
             add_model_argument(app, options->model);
             add_ids_option(app, options->ids);
+            add_first_use_flags(app, options->first_use);
             app.add_option("--logits", options->logits,
                            "expected logits: raw little-endian F32, a row after each id")
                 ->required()

@@ -57,6 +57,28 @@ TEST_F(ModelCache, FirstUseCompilesAndSaysSo) {
     EXPECT_THAT(result.errors, HasSubstr("compiling model into "));
 }
 
+TEST_F(ModelCache, FlagsOfCompileMakeAnArtefactOfTheirOwn) {
+    const auto run = [&](const std::string& model, std::vector<std::string> flags) {
+        flags.insert(flags.begin(), {"run", model, "-p", "12 + 34 =", "--policy", "exact"});
+        return tessera(flags);
+    };
+    ProcessResult result = run("model", {"--cache-type", "q8_0", "--workers", "1"});
+    EXPECT_EQ(result.output, " 46\n") << result.errors;
+    ASSERT_EQ(artefacts().size(), 1U);
+    EXPECT_THAT(run("model", {"--cache-type", "q8_0", "--workers", "1"}).errors, Not(HasSubstr("compiling")));
+    fs::rename(*artefacts().begin(), path("q8.tsr"));
+    EXPECT_THAT(tessera({"inspect", "q8.tsr"}).output, HasSubstr("policy exact, cache q8_0"));
+
+    EXPECT_EQ(run("q8.tsr", {"--cache-type", "q8_0"}).output, " 46\n");
+    for (const auto& [flag, value, problem] :
+         {std::tuple{"--cache-type", "f16", "is compiled with the cache type q8_0, and cannot run with f16"},
+          std::tuple{"--quantize", "q4_0", "is compiled already, which quantising would change"}}) {
+        result = run("q8.tsr", {flag, value});
+        EXPECT_EQ(result.exit_code, 2);
+        EXPECT_THAT(result.errors, HasSubstr(problem));
+    }
+}
+
 // The name occurs in the generated C++, the plan, the manifest, the cache and the terminal's output.
 TEST_F(ModelCache, ANameOfAFolderIsOnlyAName) {
     const std::string folder = "a\n#error b\\\xff\"'*$(touch run)`touch run`\x1b[2J\\";

@@ -1,0 +1,39 @@
+#include "cli/first_use.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/number_checks.h"
+#include "support/limits.h"
+
+namespace tessera::cli {
+
+void add_rounding_flags(CLI::App& app, RoundingFlags& flags) {
+    app.add_option(
+           "--policy", flags.policy,
+           "exact: activations and cache stay F32; default: what F16 or BF16 weights and caches of BF16 are "
+           "multiplied with is rounded to their type, quantised ones to 15 bits in blocks; fast: to 8 bits")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"default", "exact", "fast"}));
+    app.add_option("--cache-type", flags.cache_type,
+                   "of keys and values; auto: that of the weights (BF16 where they are quantised), F32 under "
+                   "--policy exact; q8_0: half the memory of bf16")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"auto", "f32", "f16", "bf16", "q8_0"}));
+    app.add_option("--quantize", flags.quantize,
+                   "quantise the matrices of a float checkpoint as llama.cpp's mixture of that name does")
+        ->check(CLI::IsMember({"q8_0", "q4_0", "q4_k_m"}));
+}
+
+void add_first_use_flags(CLI::App& app, FirstUse& flags) {
+    app.add_option("-t,--workers,--threads", flags.workers,
+                   "threads that compute together, for a model that is compiled on first use (default: those "
+                   "that `tessera compile` takes)")
+        ->check(whole_number(1, kMostWorkers))
+        ->type_name("N");
+    app.add_option("--machine", flags.machine, "machine description for it (TOML; default: this machine)")
+        ->check(not_empty())
+        ->type_name("FILE");
+    add_rounding_flags(app, flags.rounding);
+}
+
+}  // namespace tessera::cli
