@@ -9,10 +9,13 @@
 namespace tessera::chip {
 
 enum class EventKind : uint8_t {
-    kHop,        ///< packet `a` asks for its hop `b`
-    kPacketEnd,  ///< packet `a` has arrived
-    kRelease,    ///< controller `a` has bytes a cycle to give
-    kTileEnd,    ///< tile `a` is done
+    kHop,         ///< packet `a` asks for link `b`
+    kBranch,      ///< packet `a` asks for all links behind hop `b` of its tree
+    kPort,        ///< packets that were sent together ask for the ports of controller `a`
+    kRelease,     ///< controller `a` has bytes a cycle to give
+    kTileEnd,     ///< tile `a` is done
+    kArrived,     ///< all that core `a` waits for in group `b` is there
+    kPreloadEnd,  ///< all packets of the running preload are there
 };
 
 struct Event {
@@ -65,16 +68,14 @@ private:
         }
     };
     using Heap = std::priority_queue<Event, std::vector<Event>, Later>;
-    static constexpr double kBuckets = 4096;
+    static constexpr uint64_t kBuckets = 4096;
 
-    std::vector<Event>& bucket(double cycle) {
-        return buckets_[static_cast<size_t>(std::fmod(cycle, kBuckets))];
-    }
+    std::vector<Event>& bucket(double cycle) { return buckets_[static_cast<uint64_t>(cycle) % kBuckets]; }
     void place(const Event& event) {
         const double cycle = std::floor(event.time);
         if (cycle <= cycle_) {
             present_.push(event);
-        } else if (cycle < cycle_ + kBuckets) {
+        } else if (cycle < cycle_ + static_cast<double>(kBuckets)) {
             bucket(cycle).push_back(event);
             ++in_buckets_;
         } else {
@@ -92,16 +93,16 @@ private:
             in_buckets_ -= own.size();
             for (const Event& event : own) present_.push(event);
             own.clear();
-            while (!far_.empty() && far_.top().time < cycle_ + kBuckets) {
+            while (!far_.empty() && far_.top().time < cycle_ + static_cast<double>(kBuckets)) {
                 place(far_.top());
                 far_.pop();
             }
         }
     }
 
-    double cycle_ = -1;                                                       ///< the present one
-    Heap present_;                                                            ///< events of it, or before it
-    std::vector<std::vector<Event>> buckets_{static_cast<size_t>(kBuckets)};  ///< of the cycles behind it
+    double cycle_ = -1;                                  ///< the present one
+    Heap present_;                                       ///< events of it, or before it
+    std::vector<std::vector<Event>> buckets_{kBuckets};  ///< of the cycles behind it
     size_t in_buckets_ = 0;
     Heap far_;                   ///< events behind those
     std::deque<Event> at_once_;  ///< of one time, which was that of the latest event: they are in order

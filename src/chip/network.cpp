@@ -131,17 +131,25 @@ std::vector<Hop> Network::from_controller(int32_t controller, size_t door,
     return route;
 }
 
-std::vector<Hop> Network::to_controller(int32_t from, int32_t controller, size_t door) const {
-    std::vector<Hop> route;
-    if (chip_.is_grid()) {
-        const int32_t at = door_core(controller, door);
-        add_paths(from, {&at, 1}, -1, route);
-    } else {
-        route.push_back({to_switch_[static_cast<size_t>(from)], -1});
-    }
-    const auto last = static_cast<int32_t>(route.size()) - 1;
-    route.push_back({in_[static_cast<size_t>(controller)][door], last});
-    return route;
+int32_t Network::first_link(const Place& from, const Place& to) const {
+    if (from.controller >= 0) return out_[static_cast<size_t>(from.controller)][from.door];
+    if (!chip_.is_grid()) return to_switch_[static_cast<size_t>(from.core)];
+    return link_from(from.core, to);
+}
+
+int32_t Network::link_after(int32_t link, const Place& to) const {
+    const int32_t at = links_[static_cast<size_t>(link)].to;
+    if (at == (to.controller >= 0 ? chip_.cores + 1 + to.controller : to.core)) return -1;
+    return link_from(at, to);
+}
+
+int32_t Network::link_from(int32_t at, const Place& to) const {
+    const bool leaves = to.controller >= 0;
+    if (leaves && at == (chip_.is_grid() ? door_core(to.controller, to.door) : chip_.cores))
+        return in_[static_cast<size_t>(to.controller)][to.door];
+    if (!chip_.is_grid()) return from_switch_[static_cast<size_t>(to.core)];
+    const int32_t target = leaves ? door_core(to.controller, to.door) : to.core;
+    return neighbour_[slot(at, next(at, target))];
 }
 
 }  // namespace tessera::chip

@@ -36,7 +36,17 @@ public:
     std::vector<Hop> between(int32_t from, std::span<const int32_t> to) const;
     /// From a controller, through its port at `door` (an index of `at`; 0 on an all-to-all chip), to cores.
     std::vector<Hop> from_controller(int32_t controller, size_t door, std::span<const int32_t> to) const;
-    std::vector<Hop> to_controller(int32_t from, int32_t controller, size_t door) const;
+
+    /// A core, or a controller behind one of its doors.
+    struct Place {
+        int32_t core = 0;
+        int32_t controller = -1;
+        size_t door = 0;
+    };
+    /// The first link of the way from one place to another, and the one after `link`; -1: it is there. No
+    /// route is kept for packets to one place.
+    int32_t first_link(const Place& from, const Place& to) const;
+    int32_t link_after(int32_t link, const Place& to) const;
     size_t doors(int32_t controller) const;
     /// Links between two cores.
     int32_t distance(int32_t a, int32_t b) const;
@@ -49,6 +59,7 @@ private:
         return 4 * static_cast<size_t>(core) + direction;
     }
     void join_grid();
+    int32_t link_from(int32_t at, const Place& to) const;
     /// The way from `at` to another core: along the row as long as the column differs.
     Direction next(int32_t at, int32_t target) const;
     bool goes_up(int32_t from, int32_t to, int32_t extent) const;

@@ -1,6 +1,7 @@
 #include "chip/packet_engine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -12,16 +13,17 @@ namespace {
 /// A controller that has less than this part of what a port can take lets it wait.
 constexpr double kLeastPart = 0.25;
 constexpr int64_t kLeastPartBytes = 256;
+/// Of a number of ports.
+constexpr double kPortRounding = 1e-9;
 
 }  // namespace
 
 PacketEngine::PacketEngine(const Chip& chip, const Network& network, EventQueue& queue,
-                           std::vector<PacketRecord>& packets, bool keeps_packets)
+                           std::vector<PacketRecord>* records)
     : chip_(chip),
       network_(network),
       queue_(queue),
-      packets_(packets),
-      keeps_packets_(keeps_packets),
+      records_(records),
       link_free_(network.links().size(), 0) {
     controllers_.resize(chip.hbm.size());
     for (size_t h = 0; h < chip.hbm.size(); ++h)
@@ -41,15 +43,31 @@ int64_t PacketEngine::parts(const Transfer& preload, size_t transfers) const {
     return std::clamp<int64_t>(preload.bytes / kLeastPartBytes, 1, kMostParts);
 }
 
-PacketEngine::Port PacketEngine::choose_port(const PacketRecord& packet) const {
+/// Forgets the packets that have arrived by now.
+void PacketEngine::settle(double now) {
+    if (now <= settled_) return;
+    settled_ = now;
+    for (Controller& controller : controllers_)
+        std::erase_if(controller.underway, [&](const Underway& packet) {
+            if (packet.until > now) return false;
+            controller.bytes -= packet.bytes;
+            controller.port_bytes[packet.door] -= packet.bytes;
+            return true;
+        });
+}
+
+PacketEngine::Port PacketEngine::choose_port(const Packet& packet, double now) {
+    settle(now);
+    const auto bytes = static_cast<double>(packet.bytes);
     Port best;
     double soonest = std::numeric_limits<double>::infinity();
-    for (size_t h = 0; h < controllers_.size(); ++h)
+    for (size_t h = 0; h < controllers_.size(); ++h) {
+        const HbmController& hbm = chip_.hbm[h];
+        const double of_all = (controllers_[h].bytes + bytes) / hbm.bytes_per_cycle;
         for (size_t d = 0; d < controllers_[h].port_bytes.size(); ++d) {
-            const HbmController& hbm = chip_.hbm[h];
-            const auto bytes = static_cast<double>(packet.bytes);
-            double time = std::max((controllers_[h].port_bytes[d] + bytes) / hbm.port_bytes_per_cycle,
-                                   (controllers_[h].bytes + bytes) / hbm.bytes_per_cycle);
+            double time =
+                std::max((controllers_[h].port_bytes[d] + bytes) / hbm.port_bytes_per_cycle, of_all);
+            if (time + hbm.latency >= soonest) continue;
             if (chip_.is_grid()) {
                 const int32_t core = packet.kind == TransferKind::kStore ? packet.from : packet.to.front();
                 time +=
@@ -60,70 +78,126 @@ PacketEngine::Port PacketEngine::choose_port(const PacketRecord& packet) const {
             soonest = time;
             best = {static_cast<int32_t>(h), d};
         }
+    }
     return best;
 }
 
-int32_t PacketEngine::place_of_next() {
-    if (free_.empty()) {
-        packets_.emplace_back();
+int32_t PacketEngine::take_flight() {
+    if (free_flights_.empty()) {
         flights_.emplace_back();
-        return static_cast<int32_t>(packets_.size()) - 1;
+        return static_cast<int32_t>(flights_.size()) - 1;
     }
-    const int32_t place = free_.back();
-    free_.pop_back();
+    const int32_t place = free_flights_.back();
+    free_flights_.pop_back();
+    flights_[static_cast<size_t>(place)] = {};
     return place;
 }
 
-void PacketEngine::join_hops(Flight& flight) {
-    flight.first_after.assign(flight.route.size(), -1);
-    flight.next_beside.assign(flight.route.size(), -1);
-    for (size_t hop = flight.route.size(); hop-- > 0;)
-        if (const int32_t parent = flight.route[hop].parent; parent >= 0)
-            flight.next_beside[hop] =
-                std::exchange(flight.first_after[static_cast<size_t>(parent)], static_cast<int32_t>(hop));
+int32_t PacketEngine::take_tree(std::vector<Hop> route) {
+    if (free_trees_.empty()) {
+        free_trees_.push_back(static_cast<int32_t>(trees_.size()));
+        trees_.emplace_back();
+    }
+    const int32_t place = free_trees_.back();
+    free_trees_.pop_back();
+    Tree& tree = trees_[static_cast<size_t>(place)];
+    tree.route = std::move(route);
+    tree.asked = 0;
+    tree.first_after.assign(tree.route.size(), -1);
+    tree.next_beside.assign(tree.route.size(), -1);
+    for (size_t hop = tree.route.size(); hop-- > 0;)
+        if (const int32_t parent = tree.route[hop].parent; parent >= 0)
+            tree.next_beside[hop] =
+                std::exchange(tree.first_after[static_cast<size_t>(parent)], static_cast<int32_t>(hop));
+    return place;
 }
 
-int32_t PacketEngine::send(PacketRecord packet, double now, std::optional<Port> wanted) {
-    const int32_t index = place_of_next();
+void PacketEngine::record(Flight& flight, const Packet& packet, double now) {
+    if (!records_) return;
+    flight.record = static_cast<int32_t>(records_->size());
+    const bool leaves = packet.kind == TransferKind::kStore;
+    records_->push_back({.op = packet.op,
+                         .kind = packet.kind,
+                         .from = packet.kind == TransferKind::kPreload ? flight.through : packet.from,
+                         .to = leaves ? std::vector<int32_t>{flight.through}
+                                      : std::vector<int32_t>(packet.to.begin(), packet.to.end()),
+                         .bytes = packet.bytes,
+                         .step = packet.step,
+                         .links = {},
+                         .start = now,
+                         .end = 0});
+    if (flight.tree >= 0)
+        records_->back().links.resize(trees_[static_cast<size_t>(flight.tree)].route.size());
+}
+
+void PacketEngine::send(const Packet& packet, double now, std::optional<Port> wanted) {
+    const bool is_preload = packet.kind == TransferKind::kPreload,
+               leaves = packet.kind == TransferKind::kStore;
+    const int32_t index = take_flight();
     Flight& flight = flights_[static_cast<size_t>(index)];
-    flight.asked = 0;
-    flight.arrival = 0;
-    flight.controller = -1;
-    double first = now;
-    if (packet.kind == TransferKind::kPreload || packet.kind == TransferKind::kStore) {
-        const Port port = wanted ? *wanted : choose_port(packet);
-        flight.controller = port.controller;
-        flight.door = port.door;
+    flight.bytes = static_cast<double>(packet.bytes);
+    flight.item = packet.item;
+    flight.kind = packet.kind;
+    Network::Place from{.core = packet.from};
+    if (is_preload || leaves) {
+        const Port port = wanted ? *wanted : choose_port(packet, now);
+        flight.through = port.controller;
+        flight.door = static_cast<int32_t>(port.door);
         Controller& controller = controllers_[static_cast<size_t>(port.controller)];
-        controller.bytes += static_cast<double>(packet.bytes);
-        controller.port_bytes[port.door] += static_cast<double>(packet.bytes);
-        if (packet.kind == TransferKind::kPreload) {
-            packet.from = port.controller;
-            flight.route = network_.from_controller(port.controller, port.door, packet.to);
-            first += chip_.hbm[static_cast<size_t>(port.controller)].latency;
-        } else {
-            packet.to = {port.controller};
-            flight.route = network_.to_controller(packet.from, port.controller, port.door);
-        }
-    } else {
-        flight.route = network_.between(packet.from, packet.to);
+        controller.bytes += flight.bytes;
+        controller.port_bytes[port.door] += flight.bytes;
+        (is_preload ? from : flight.to) = {.controller = port.controller, .door = port.door};
     }
-    packet.start = now;
-    if (keeps_packets_) packet.links.resize(flight.route.size());
-    flight.is_chain = true;
-    for (size_t hop = 0; hop < flight.route.size(); ++hop)
-        flight.is_chain = flight.is_chain && flight.route[hop].parent == static_cast<int32_t>(hop) - 1;
-    if (!flight.is_chain) join_hops(flight);
-    if (!keeps_packets_) packet.to = {};
-    for (size_t hop = 0; hop < flight.route.size(); ++hop)
-        if (flight.route[hop].parent < 0)
-            queue_.push(first, EventKind::kHop, index, static_cast<int32_t>(hop));
-    packets_[static_cast<size_t>(index)] = std::move(packet);
-    return index;
+    if (!leaves) flight.to.core = packet.to.front();
+    if (!leaves && packet.to.size() > 1)
+        flight.tree = take_tree(is_preload ? network_.from_controller(from.controller, from.door, packet.to)
+                                           : network_.between(packet.from, packet.to));
+    record(flight, packet, now);
+    if (is_preload) {
+        Controller& controller = controllers_[static_cast<size_t>(from.controller)];
+        const int32_t link = network_.first_link(from, flight.to);
+        const double asked = now + chip_.hbm[static_cast<size_t>(from.controller)].latency;
+        if (controller.sent.empty() || controller.sent.back().time != asked) {
+            controller.sent.push_back({asked, {}});
+            queue_.push(asked, EventKind::kPort, from.controller);
+        }
+        controller.sent.back().asks.emplace_back(index, flight.tree >= 0 ? 0 : link);
+        return;
+    }
+    if (flight.tree < 0) {
+        ask(index, network_.first_link(from, flight.to), now);
+        return;
+    }
+    // On a grid several links may lead out of the sender.
+    const auto tree = static_cast<size_t>(flight.tree);
+    for (size_t hop = 0; hop < trees_[tree].route.size(); ++hop)
+        if (trees_[tree].route[hop].parent < 0) ask(index, static_cast<int32_t>(hop), now);
+}
+
+void PacketEngine::handle(const Event& event) {
+    switch (event.kind) {
+        case EventKind::kHop:
+            return ask(event.a, event.b, event.time);
+        case EventKind::kBranch:
+            return branch(event.a, event.b, event.time);
+        case EventKind::kPort:
+            return ask_ports(event.a, event.time);
+        case EventKind::kRelease:
+            return release(event.a, event.time);
+        default:
+            return;
+    }
+}
+
+/// Of a packet to one place a hop is the link itself.
+int32_t PacketEngine::link_of(const Flight& flight, int32_t hop) const {
+    return flight.tree < 0 ? hop
+                           : trees_[static_cast<size_t>(flight.tree)].route[static_cast<size_t>(hop)].link;
 }
 
 void PacketEngine::ask(int32_t packet, int32_t hop, double now) {
-    const int32_t index = flights_[static_cast<size_t>(packet)].route[static_cast<size_t>(hop)].link;
+    const Flight& flight = flights_[static_cast<size_t>(packet)];
+    const int32_t index = link_of(flight, hop);
     const Link& link = network_.links()[static_cast<size_t>(index)];
     if (link.controller >= 0) {
         Controller& controller = controllers_[static_cast<size_t>(link.controller)];
@@ -132,8 +206,30 @@ void PacketEngine::ask(int32_t packet, int32_t hop, double now) {
         release(link.controller, now);
         return;
     }
-    const auto bytes = static_cast<double>(packets_[static_cast<size_t>(packet)].bytes);
-    hold(packet, hop, std::max(now, link_free_[static_cast<size_t>(index)]), bytes / link.bytes_per_cycle);
+    hold(packet, hop, std::max(now, link_free_[static_cast<size_t>(index)]),
+         flight.bytes / link.bytes_per_cycle);
+}
+
+void PacketEngine::branch(int32_t packet, int32_t hop, double now) {
+    // The last one that gets its link may be the packet's last hop, after which its tree is another's.
+    const auto tree = static_cast<size_t>(flights_[static_cast<size_t>(packet)].tree);
+    for (int32_t next = trees_[tree].first_after[static_cast<size_t>(hop)]; next >= 0;) {
+        const int32_t beside = trees_[tree].next_beside[static_cast<size_t>(next)];
+        ask(packet, next, now);
+        next = beside;
+    }
+}
+
+void PacketEngine::ask_ports(int32_t index, double now) {
+    Controller& controller = controllers_[static_cast<size_t>(index)];
+    const Sent sent = std::move(controller.sent.front());
+    controller.sent.pop_front();
+    for (const auto& [packet, hop] : sent.asks) {
+        const int32_t link = link_of(flights_[static_cast<size_t>(packet)], hop);
+        controller.waiting[static_cast<size_t>(link - controller.first_link)].push_back(
+            {asked_++, packet, hop});
+    }
+    release(index, now);
 }
 
 void PacketEngine::release(int32_t controller, double now) {
@@ -143,6 +239,14 @@ void PacketEngine::release(int32_t controller, double now) {
     std::erase_if(of.active, [&](const Active& active) { return active.until <= now; });
     double available = hbm.bytes_per_cycle;
     for (const Active& active : of.active) available -= active.rate;
+    if (available < kLeastPart * port_rate) return;
+    // As few ports as take the whole rate have equal parts of it. A port that only got what others leave
+    // would be the last to end.
+    auto ports = static_cast<double>(of.active.size());
+    for (size_t p = 0; p < of.waiting.size(); ++p)
+        if (!of.waiting[p].empty() && link_free_[static_cast<size_t>(of.first_link) + p] <= now) ++ports;
+    const double fewest = std::ceil(hbm.bytes_per_cycle / port_rate - kPortRounding);
+    const double part = std::min(port_rate, hbm.bytes_per_cycle / std::clamp(ports, 1.0, fewest));
     while (available >= kLeastPart * port_rate) {
         size_t best = of.waiting.size();
         for (size_t p = 0; p < of.waiting.size(); ++p) {
@@ -154,9 +258,8 @@ void PacketEngine::release(int32_t controller, double now) {
         if (best == of.waiting.size()) return;
         const Asking next = of.waiting[best].front();
         of.waiting[best].pop_front();
-        const double rate = std::min(port_rate, available);
-        hold(next.packet, next.hop, now,
-             static_cast<double>(packets_[static_cast<size_t>(next.packet)].bytes) / rate);
+        const double rate = std::min(part, available);
+        hold(next.packet, next.hop, now, flights_[static_cast<size_t>(next.packet)].bytes / rate);
         const double until = link_free_[static_cast<size_t>(of.first_link) + best];
         of.active.push_back({until, rate});
         available -= rate;
@@ -166,40 +269,46 @@ void PacketEngine::release(int32_t controller, double now) {
 
 void PacketEngine::hold(int32_t packet, int32_t hop, double begin, double cycles) {
     Flight& flight = flights_[static_cast<size_t>(packet)];
-    PacketRecord& record = packets_[static_cast<size_t>(packet)];
-    const int32_t index = flight.route[static_cast<size_t>(hop)].link;
+    const int32_t index = link_of(flight, hop);
     const double until = begin + cycles;
     link_free_[static_cast<size_t>(index)] = until;
-    if (keeps_packets_) record.links[static_cast<size_t>(hop)] = {index, begin, until};
     flight.arrival = std::max(flight.arrival, until + chip_.latency);
-    for (int32_t next = flight.first_next(hop); next >= 0; next = flight.next_of_parent(next)) {
-        const Link& link =
-            network_.links()[static_cast<size_t>(flight.route[static_cast<size_t>(next)].link)];
-        const double through = static_cast<double>(record.bytes) / link.bytes_per_cycle;
-        const double asked = std::max(begin + chip_.latency, until + chip_.latency - through);
-        queue_.push(asked, EventKind::kHop, packet, next);
+    // Links behind one link are alike, ports aside, behind which there is none.
+    const auto asked_behind = [&](int32_t link) {
+        const double through = flight.bytes / network_.links()[static_cast<size_t>(link)].bytes_per_cycle;
+        return std::max(begin + chip_.latency, until + chip_.latency - through);
+    };
+    if (flight.tree < 0) {
+        if (flight.record >= 0)
+            (*records_)[static_cast<size_t>(flight.record)].links.push_back({index, begin, until});
+        const int32_t next = network_.link_after(index, flight.to);
+        if (next < 0) return land(packet);
+        queue_.push(asked_behind(next), EventKind::kHop, packet, next);
+        return;
     }
-    if (++flight.asked < flight.route.size()) return;
-    record.end = flight.arrival;
-    if (record.kind == TransferKind::kStore)
-        record.end += chip_.hbm[static_cast<size_t>(flight.controller)].latency;
-    queue_.push(record.end, EventKind::kPacketEnd, packet);
+    Tree& tree = trees_[static_cast<size_t>(flight.tree)];
+    if (flight.record >= 0)
+        (*records_)[static_cast<size_t>(flight.record)].links[static_cast<size_t>(hop)] = {index, begin,
+                                                                                           until};
+    if (const int32_t next = tree.first_after[static_cast<size_t>(hop)]; next >= 0)
+        queue_.push(asked_behind(tree.route[static_cast<size_t>(next)].link), EventKind::kBranch, packet,
+                    hop);
+    if (++tree.asked == tree.route.size()) land(packet);
 }
 
-void PacketEngine::arrive(int32_t packet) {
+void PacketEngine::land(int32_t packet) {
     Flight& flight = flights_[static_cast<size_t>(packet)];
-    // The way of a packet takes more memory than its record.
-    flight.route = {};
-    flight.first_after = {};
-    flight.next_beside = {};
-    if (flight.controller < 0) return;
-    Controller& controller = controllers_[static_cast<size_t>(flight.controller)];
-    controller.bytes -= static_cast<double>(packets_[static_cast<size_t>(packet)].bytes);
-    controller.port_bytes[flight.door] -= static_cast<double>(packets_[static_cast<size_t>(packet)].bytes);
-}
-
-void PacketEngine::forget(int32_t packet) {
-    if (!keeps_packets_) free_.push_back(packet);
+    double end = flight.arrival;
+    if (flight.through >= 0) {
+        Controller& controller = controllers_[static_cast<size_t>(flight.through)];
+        if (flight.kind == TransferKind::kStore)
+            end += chip_.hbm[static_cast<size_t>(flight.through)].latency;
+        controller.underway.push_back({end, flight.bytes, static_cast<size_t>(flight.door)});
+    }
+    if (flight.record >= 0) (*records_)[static_cast<size_t>(flight.record)].end = end;
+    landings_.push_back({flight.kind, flight.item, end});
+    if (flight.tree >= 0) free_trees_.push_back(flight.tree);
+    free_flights_.push_back(packet);
 }
 
 }  // namespace tessera::chip

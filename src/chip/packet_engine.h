@@ -2,6 +2,8 @@
 
 #include <deque>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "chip/event_queue.h"
@@ -12,47 +14,64 @@ namespace tessera::chip {
 /// Packets in flight. A link carries one packet at a time, in the order in which they ask for it. A packet
 /// holds every link of its route for bytes / rate: it is cut through where the next link is not faster, and
 /// waits in the node in between where it is, so that no fast link stands still for a slow one.
+///
+/// When a packet has its last link, its arrival is known. So arrivals are no events, but `landings`.
 class PacketEngine {
 public:
-    /// `keeps_packets`: the records of packets that have arrived stay; otherwise others take their places.
+    /// Packets are recorded if there is a place for them.
     PacketEngine(const Chip& chip, const Network& network, EventQueue& queue,
-                 std::vector<PacketRecord>& packets, bool keeps_packets = true);
+                 std::vector<PacketRecord>* records = nullptr);
 
     struct Port {
         int32_t controller = 0;
         size_t door = 0;
     };
+    struct Packet {
+        size_t op = 0;
+        TransferKind kind = TransferKind::kPreload;
+        int32_t from = 0;             ///< core; not of a preload
+        std::span<const int32_t> to;  ///< cores; not of a store
+        int64_t bytes = 0;
+        int64_t step = 0;
+        size_t item = 0;  ///< whatever its landing shall say
+    };
+    struct Landing {
+        TransferKind kind = TransferKind::kPreload;
+        size_t item = 0;
+        double time = 0;  ///< now or later
+    };
 
-    /// Sends a packet at `now`, with from and to filled in. A preload or store goes through `port`, or
-    /// through the one that is free soonest. @return its place among the packets
-    int32_t send(PacketRecord packet, double now, std::optional<Port> port = {});
+    /// Sends a packet at `now`. A preload or store goes through `port`, or through the one that is free
+    /// soonest.
+    void send(const Packet& packet, double now, std::optional<Port> port = {});
     /// Packets into which one of the transfers of a preload is cut, so that all ports and links work on it.
     int64_t parts(const Transfer& preload, size_t transfers) const;
     static constexpr int64_t kMostParts = 16;
 
-    void ask(int32_t packet, int32_t hop, double now);  ///< on EventKind::kHop
-    void release(int32_t controller, double now);       ///< on EventKind::kRelease
-    void arrive(int32_t packet);                        ///< on EventKind::kPacketEnd
-    void forget(int32_t packet);                        ///< after its arrival, when nobody needs it any more
+    /// Of kHop, kBranch, kPort and kRelease; others are nothing to it.
+    void handle(const Event& event);
+    /// Of packets whose arrival has become known; whoever reads them clears them.
+    std::vector<Landing>& landings() { return landings_; }
 
 private:
+    /// What a packet on its way needs: hundreds of thousands may be under way.
     struct Flight {
-        std::vector<Hop> route;
-        bool is_chain = false;  ///< each hop feeds the next one
-        std::vector<int32_t> first_after,
-            next_beside;     ///< of each hop of a tree: one that it feeds, one with the same parent; -1
-        size_t asked = 0;    ///< hops that have their link
+        double bytes = 0;
         double arrival = 0;  ///< at the latest so far
-        int32_t controller = -1;
-        size_t door = 0;
-
-        int32_t first_next(int32_t hop) const {
-            if (!is_chain) return first_after[static_cast<size_t>(hop)];
-            return static_cast<size_t>(hop) + 1 < route.size() ? hop + 1 : -1;
-        }
-        int32_t next_of_parent(int32_t hop) const {
-            return is_chain ? -1 : next_beside[static_cast<size_t>(hop)];
-        }
+        size_t item = 0;
+        Network::Place to;     ///< of a packet to one place
+        int32_t tree = -1;     ///< place of its tree; -1: it goes to one place
+        int32_t record = -1;   ///< place of its record
+        int32_t through = -1;  ///< controller, by this door of it
+        int32_t door = 0;
+        TransferKind kind = TransferKind::kPreload;
+    };
+    /// The route of a packet to several places.
+    struct Tree {
+        std::vector<Hop> route;
+        std::vector<int32_t> first_after,
+            next_beside;   ///< of each hop: one that it feeds, one with its parent
+        size_t asked = 0;  ///< hops that have their link
     };
     struct Active {
         double until;
@@ -62,29 +81,51 @@ private:
         uint64_t number;  ///< who asked earlier is first
         int32_t packet, hop;
     };
+    struct Underway {
+        double until;
+        double bytes;
+        size_t door;
+    };
+    struct Sent {
+        double time;
+        std::vector<std::pair<int32_t, int32_t>> asks;  ///< packets and their first hops
+    };
     struct Controller {
         int32_t first_link = 0;                   ///< of its ports, which lie together
         std::vector<std::deque<Asking>> waiting;  ///< for each of these links
         std::vector<Active> active;
         double bytes = 0;                ///< of packets under way
         std::vector<double> port_bytes;  ///< of each door
+        std::vector<Underway> underway;  ///< with known arrivals
+        std::deque<Sent> sent;           ///< preloads that the HBM will deliver
     };
 
-    int32_t place_of_next();
-    static void join_hops(Flight& flight);
-    Port choose_port(const PacketRecord& packet) const;
+    int32_t take_flight();
+    int32_t take_tree(std::vector<Hop> route);
+    void record(Flight& flight, const Packet& packet, double now);
+    Port choose_port(const Packet& packet, double now);
+    int32_t link_of(const Flight& flight, int32_t hop) const;
+    void ask(int32_t packet, int32_t hop, double now);
+    void branch(int32_t packet, int32_t hop, double now);
+    void ask_ports(int32_t controller, double now);
+    void release(int32_t controller, double now);
     void hold(int32_t packet, int32_t hop, double begin, double cycles);
+    void land(int32_t packet);
+    void settle(double now);
 
     const Chip& chip_;
     const Network& network_;
     EventQueue& queue_;
-    std::vector<PacketRecord>& packets_;
+    std::vector<PacketRecord>* records_;
     std::vector<Flight> flights_;
-    std::vector<int32_t> free_;  ///< places of packets that are forgotten
-    bool keeps_packets_;
+    std::vector<int32_t> free_flights_;
+    std::vector<Tree> trees_;
+    std::vector<int32_t> free_trees_;
     std::vector<double> link_free_;
     std::vector<Controller> controllers_;
+    std::vector<Landing> landings_;
     uint64_t asked_ = 0;
+    double settled_ = -1;  ///< time of the latest choice of a port
 };
 
 }  // namespace tessera::chip

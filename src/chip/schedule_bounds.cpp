@@ -11,6 +11,7 @@ struct Least {
     double preload = std::numeric_limits<double>::infinity();
     double both = std::numeric_limits<double>::infinity();
     double link = std::numeric_limits<double>::infinity();
+    double hbm = std::numeric_limits<double>::infinity();
 };
 
 Least least_of(const ScheduleProblem& problem, const Operator& from) {
@@ -21,6 +22,7 @@ Least least_of(const ScheduleProblem& problem, const Operator& from) {
         least.preload = std::min(least.preload, row.preload());
         least.both = std::min(least.both, row.preload() + row.execute());
         least.link = std::min(least.link, row.link_in + row.traffic());
+        least.hbm = std::min(least.hbm, row.hbm);
     }
     return least;
 }
@@ -42,7 +44,7 @@ ScheduleBounds resource_bounds(const ScheduleProblem& problem) {
     ScheduleBounds bounds;
     for (const size_t o : problem.sequence) {
         bounds.execute += least[o].execute;
-        bounds.hbm += problem.operators[o].rows.front().hbm;
+        bounds.hbm += least[o].hbm;
         bounds.link += least[o].link;
     }
     double head = 0, tail = bounds.execute;

@@ -21,7 +21,7 @@ struct Row {
     double compute = 0;
     double shift = 0;
     double distribute = 0;
-    double hbm = 0;      ///< of the preload in the HBM, the same in all rows of an operator
+    double hbm = 0;      ///< of the preload in the HBM, with latencies
     double link_in = 0;  ///< of the preload on the link into each core
 
     double preload() const { return std::max(hbm, link_in); }

@@ -31,7 +31,7 @@ public:
           program_(program),
           where_(where),
           records_(recording == Recording::kEverything),
-          engine_(chip, network, queue_, result_.packets, records_),
+          engine_(chip, network, queue_, records_ ? &result_.packets : nullptr),
           is_preloaded_(program.size(), false),
           held_(static_cast<size_t>(chip.cores), 0),
           core_free_(static_cast<size_t>(chip.cores), 0) {
@@ -62,7 +62,6 @@ public:
             }
             control();
         }
-        if (!records_) result_.packets.clear();
         return std::move(result_);
     }
 
@@ -102,8 +101,7 @@ private:
                 begin_execute();
                 continue;
             }
-            if (preload_left_ == 0 && preload_ < preloads_.size() &&
-                preloads_[preload_].executes <= executed_) {
+            if (!is_preloading_ && preload_ < preloads_.size() && preloads_[preload_].executes <= executed_) {
                 begin_preload();
                 continue;
             }
@@ -113,6 +111,7 @@ private:
 
     void begin_preload() {
         const size_t index = preloads_[preload_].op;
+        preload_end_ = now_;
         hold(index, false);
         result_.preloads[index].begin = now_;
         // The first parts of all transfers before the second ones, so that all links into cores begin early.
@@ -123,14 +122,16 @@ private:
                 const int64_t bytes = transfer.bytes * (part + 1) / parts - transfer.bytes * part / parts;
                 if (part >= parts || bytes == 0) continue;
                 ++preload_left_;
-                (void)engine_.send(
-                    {.op = index, .kind = TransferKind::kPreload, .to = transfer.to, .bytes = bytes}, now_);
+                engine_.send({.op = index, .kind = TransferKind::kPreload, .to = transfer.to, .bytes = bytes},
+                             now_);
             }
+        is_preloading_ = true;
         if (preload_left_ == 0) end_preload();
     }
 
     void end_preload() {
         const size_t index = preloads_[preload_++].op;
+        is_preloading_ = false;
         result_.preloads[index].end = now_;
         is_preloaded_[index] = true;
     }
@@ -157,17 +158,32 @@ private:
                 continue;
             }
             const Transfer& transfer = op(executed_).of(item.kind)[item.index];
-            const int32_t packet = engine_.send({.op = executed_,
-                                                 .kind = item.kind,
-                                                 .from = transfer.from,
-                                                 .to = transfer.to,
-                                                 .bytes = transfer.bytes,
-                                                 .step = transfer.step},
-                                                now_);
-            if (item_of_packet_.size() <= static_cast<size_t>(packet))
-                item_of_packet_.resize(static_cast<size_t>(packet) + 1);
-            item_of_packet_[static_cast<size_t>(packet)] = item.index;
+            engine_.send({.op = executed_,
+                          .kind = item.kind,
+                          .from = transfer.from,
+                          .to = transfer.to,
+                          .bytes = transfer.bytes,
+                          .step = transfer.step,
+                          .item = item.index},
+                         now_);
         }
+        note_landings();
+    }
+
+    /// Makes events of arrivals that others wait for: the last one of each kind at a core.
+    void note_landings() {
+        for (const PacketEngine::Landing& landing : engine_.landings()) {
+            if (landing.kind == TransferKind::kPreload) {
+                preload_end_ = std::max(preload_end_, landing.time);
+                if (--preload_left_ == 0) queue_.push(preload_end_, EventKind::kPreloadEnd, 0);
+            } else {
+                execution_->will_arrive(landing.kind, landing.item, landing.time, completed_);
+            }
+        }
+        engine_.landings().clear();
+        for (const StepOrder::Completed& each : completed_)
+            queue_.push(each.time, EventKind::kArrived, each.core, each.group);
+        completed_.clear();
     }
 
     void begin_tile(size_t index) {
@@ -175,35 +191,26 @@ private:
         double& free = core_free_[static_cast<size_t>(tile.core)];
         const double start = std::max(now_, free);
         free = start + static_cast<double>(tile.flops) / chip_.units[tile.unit].flops_per_cycle;
-        queue_.push(free, EventKind::kTileEnd, 0, static_cast<int32_t>(index));
+        queue_.push(free, EventKind::kTileEnd, static_cast<int32_t>(index));
         if (records_) result_.tiles.push_back({executed_, tile, start, free});
     }
 
     void handle(const Event& event) {
         switch (event.kind) {
-            case EventKind::kHop:
-                engine_.ask(event.a, event.b, event.time);
-                break;
-            case EventKind::kRelease:
-                engine_.release(event.a, event.time);
-                break;
             case EventKind::kTileEnd:
-                execution_->computed(static_cast<size_t>(event.b));
+                execution_->computed(static_cast<size_t>(event.a));
                 begin_ready();
                 break;
-            case EventKind::kPacketEnd: {
-                engine_.arrive(event.a);
-                const PacketRecord& packet = result_.packets[static_cast<size_t>(event.a)];
-                const TransferKind kind = packet.kind;
-                engine_.forget(event.a);
-                if (kind == TransferKind::kPreload) {
-                    if (--preload_left_ == 0) end_preload();
-                    break;
-                }
-                execution_->arrived(kind, item_of_packet_[static_cast<size_t>(event.a)]);
+            case EventKind::kArrived:
+                execution_->arrived(event.a, event.b);
                 begin_ready();
                 break;
-            }
+            case EventKind::kPreloadEnd:
+                end_preload();
+                break;
+            default:
+                engine_.handle(event);
+                note_landings();
         }
     }
 
@@ -250,12 +257,14 @@ private:
     std::vector<QueuedPreload> preloads_;
     std::vector<size_t> execute_entries_;  ///< places in the program
     size_t preload_ = 0;                   ///< the running one, or the next
-    int64_t preload_left_ = 0;             ///< packets of it
+    int64_t preload_left_ = 0;             ///< packets of it of which the arrival is not known
+    double preload_end_ = 0;               ///< latest arrival
+    bool is_preloading_ = false;
     std::vector<bool> is_preloaded_;
     size_t executed_ = 0;  ///< the running execute, or the next
     std::optional<StepOrder> execution_;
-    std::vector<size_t> item_of_packet_;  ///< of an execute: its place in the operator's list
-    std::vector<int64_t> held_;           ///< bytes of each core
+    std::vector<StepOrder::Completed> completed_;
+    std::vector<int64_t> held_;  ///< bytes of each core
     std::vector<double> core_free_;
     std::vector<size_t> first_preload_space_, first_execute_space_;  ///< of each operator
 };

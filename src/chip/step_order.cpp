@@ -6,22 +6,26 @@
 namespace tessera::chip {
 
 StepOrder::StepOrder(const ProgramOperator& op, int32_t cores) : op_(op), cores_(static_cast<size_t>(cores)) {
-    for (const Tile& tile : op.tiles) steps_.push_back(tile.step);
+    // Most follow one of the same step.
+    const auto add_step = [&](int64_t step) {
+        if (steps_.empty() || steps_.back() != step) steps_.push_back(step);
+    };
+    for (const Tile& tile : op.tiles) add_step(tile.step);
     for (const TransferKind kind : {TransferKind::kShift, TransferKind::kReduce})
-        for (const Transfer& transfer : op.of(kind)) steps_.push_back(transfer.step);
+        for (const Transfer& transfer : op.of(kind)) add_step(transfer.step);
     std::sort(steps_.begin(), steps_.end());
     steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
     for (Core& core : cores_) {
-        core.arrivals.assign(steps_.size() + 1, 0);
+        core.arrivals.assign(steps_.size() + 1, {});
         core.tiles.assign(steps_.size(), 0);
     }
     for (size_t t = 0; t < op.tiles.size(); ++t) {
         const Tile& tile = op.tiles[t];
         if (tile.flops == 0) continue;
-        const size_t step = number(tile.step);
+        const auto step = static_cast<uint32_t>(number(tile.step));
         Core& core = cores_[static_cast<size_t>(tile.core)];
         ++core.tiles[step];
-        core.waiting.push_back({{.is_tile = true, .index = t}, step + 1, step});
+        core.waiting.push_back({{.index = static_cast<uint32_t>(t), .is_tile = true}, step + 1, step});
         ++left_;
     }
     for (const TransferKind kind :
@@ -29,16 +33,20 @@ StepOrder::StepOrder(const ProgramOperator& op, int32_t cores) : op_(op), cores_
         for (size_t i = 0; i < op.of(kind).size(); ++i) {
             const Transfer& transfer = op.of(kind)[i];
             if (transfer.bytes == 0) continue;
-            Waiting waiting{{.kind = kind, .index = i}, 0, 0};
+            Waiting waiting{{.index = static_cast<uint32_t>(i), .kind = kind}, 0, 0};
+            const auto all = static_cast<uint32_t>(steps_.size());
             if (kind == TransferKind::kShift || kind == TransferKind::kReduce)
-                waiting.arrivals = number(transfer.step) + 1;
-            if (kind == TransferKind::kReduce) waiting.tiles = number(transfer.step) + 1;
-            if (kind == TransferKind::kStore) waiting = {waiting.item, steps_.size() + 1, steps_.size()};
+                waiting.arrivals = static_cast<uint32_t>(number(transfer.step)) + 1;
+            if (kind == TransferKind::kReduce) waiting.tiles = waiting.arrivals;
+            if (kind == TransferKind::kStore) waiting = {waiting.item, all + 1, all};
             cores_[static_cast<size_t>(transfer.from)].waiting.push_back(waiting);
-            ++left_;
-            if (kind == TransferKind::kStore) continue;
+            if (kind == TransferKind::kStore) {
+                expect(stores_);
+                continue;
+            }
+            const size_t own = group(kind, transfer);
             for (const int32_t target : transfer.to)
-                ++cores_[static_cast<size_t>(target)].arrivals[group(kind, transfer)];
+                expect(cores_[static_cast<size_t>(target)].arrivals[own]);
         }
     for (int32_t c = 0; c < cores; ++c) wake(c);
 }
@@ -53,7 +61,8 @@ size_t StepOrder::group(TransferKind kind, const Transfer& transfer) const {
 
 void StepOrder::wake(int32_t core) {
     Core& of = cores_[static_cast<size_t>(core)];
-    while (of.first_arrival < of.arrivals.size() && of.arrivals[of.first_arrival] == 0) ++of.first_arrival;
+    while (of.first_arrival < of.arrivals.size() && of.arrivals[of.first_arrival].is_there)
+        ++of.first_arrival;
     while (of.first_tile < of.tiles.size() && of.tiles[of.first_tile] == 0) ++of.first_tile;
     std::erase_if(of.waiting, [&](const Waiting& waiting) {
         if (waiting.arrivals > of.first_arrival || waiting.tiles > of.first_tile) return false;
@@ -66,21 +75,37 @@ std::vector<StepOrder::Item> StepOrder::take_ready() {
     return std::exchange(ready_, {});
 }
 
-void StepOrder::arrived(TransferKind kind, size_t index) {
-    --left_;
-    if (kind == TransferKind::kStore) return;
+void StepOrder::expect(Group& group) {
+    if (group.is_there) ++left_;
+    group.is_there = false;
+    ++group.to_land;
+}
+
+void StepOrder::land(Group& group, int32_t core, size_t number, double time,
+                     std::vector<Completed>& completed) {
+    group.latest = std::max(group.latest, time);
+    if (--group.to_land == 0) completed.push_back({core, static_cast<int32_t>(number), group.latest});
+}
+
+void StepOrder::will_arrive(TransferKind kind, size_t index, double time, std::vector<Completed>& completed) {
+    if (kind == TransferKind::kStore) return land(stores_, kNoCore, 0, time, completed);
     const Transfer& transfer = op_.of(kind)[index];
-    for (const int32_t target : transfer.to) {
-        --cores_[static_cast<size_t>(target)].arrivals[group(kind, transfer)];
-        wake(target);
-    }
+    const size_t own = group(kind, transfer);
+    for (const int32_t target : transfer.to)
+        land(cores_[static_cast<size_t>(target)].arrivals[own], target, own, time, completed);
+}
+
+void StepOrder::arrived(int32_t core, int32_t group) {
+    --left_;
+    if (core == kNoCore) return;
+    cores_[static_cast<size_t>(core)].arrivals[static_cast<size_t>(group)].is_there = true;
+    wake(core);
 }
 
 void StepOrder::computed(size_t tile) {
     --left_;
     const Tile& of = op_.tiles[tile];
-    --cores_[static_cast<size_t>(of.core)].tiles[number(of.step)];
-    wake(of.core);
+    if (--cores_[static_cast<size_t>(of.core)].tiles[number(of.step)] == 0) wake(of.core);
 }
 
 }  // namespace tessera::chip

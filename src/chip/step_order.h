@@ -15,31 +15,51 @@ public:
     explicit StepOrder(const ProgramOperator& op, int32_t cores);
 
     struct Item {
-        bool is_tile = false;
+        uint32_t index = 0;  ///< of the operator's list
         TransferKind kind = TransferKind::kDistribute;
-        size_t index = 0;  ///< of the operator's list
+        bool is_tile = false;
     };
+
+    /// All that a core waits for in a group of arrivals has landed by `time`. Of stores, which are for no
+    /// core, the core is kNoCore.
+    struct Completed {
+        int32_t core = 0;
+        int32_t group = 0;
+        double time = 0;
+    };
+    static constexpr int32_t kNoCore = -1;
 
     /// Takes those that may begin now.
     std::vector<Item> take_ready();
-    void arrived(TransferKind kind, size_t index);  ///< at all its receivers
+    /// A transfer will have arrived at all its receivers by `time`. Adds the groups of which it is the last
+    /// one; the caller says when their time has come.
+    void will_arrive(TransferKind kind, size_t index, double time, std::vector<Completed>& completed);
+    void arrived(int32_t core, int32_t group);
     void computed(size_t tile);
     bool is_done() const { return left_ == 0; }
 
 private:
     struct Waiting {
         Item item;
-        size_t arrivals;  ///< groups of arrivals that must be complete, from the first on
-        size_t tiles;
+        uint32_t arrivals;  ///< groups of arrivals that must be complete, from the first on
+        uint32_t tiles;
+    };
+    /// Arrivals at a core that belong together: of distribution, or of a step.
+    struct Group {
+        int32_t to_land = 0;
+        bool is_there = true;
+        double latest = 0;
     };
     struct Core {
-        std::vector<int32_t> arrivals;  ///< still to come: of distribution, then of each step
-        std::vector<int32_t> tiles;     ///< of each step
-        size_t first_arrival = 0;       ///< the first group that is not complete
+        std::vector<Group> arrivals;  ///< of distribution, then of each step
+        std::vector<int32_t> tiles;   ///< left, of each step
+        size_t first_arrival = 0;     ///< the first group that is not complete
         size_t first_tile = 0;
         std::vector<Waiting> waiting;
     };
 
+    void expect(Group& group);
+    void land(Group& group, int32_t core, size_t number, double time, std::vector<Completed>& completed);
     size_t number(int64_t step) const;
     size_t group(TransferKind kind, const Transfer& transfer) const;
     void wake(int32_t core);
@@ -48,7 +68,8 @@ private:
     std::vector<int64_t> steps_;  ///< distinct, increasing
     std::vector<Core> cores_;
     std::vector<Item> ready_;
-    size_t left_ = 0;
+    Group stores_;
+    size_t left_ = 0;  ///< tiles, and groups that are not complete
 };
 
 }  // namespace tessera::chip

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "chip/repeat_steps.h"
 #include "chip/simulation.h"
 #include "chip/timeline.h"
 #include "cli/chip.h"
@@ -21,9 +23,15 @@
 namespace tessera::cli {
 namespace {
 
+constexpr int64_t kStepsOfThroughput = 4;
+/// Of a schedule, as in the files of `tessera chip schedule`.
+constexpr size_t kMostPositions = 100'000;
+
 struct ChipPlanArguments {
     ChipWorkloadArguments workload;
     std::string design = "search";
+    std::string objective = "latency";
+    std::optional<int64_t> steps;  ///< of throughput
     std::string tables;
     std::string program;
     std::string accuracy;
@@ -32,8 +40,16 @@ struct ChipPlanArguments {
     bool as_json = false;
 };
 
-PlannedDesign planned(const chip::ScheduleProblem& problem, chip::Design design,
+/// A state that a step reads may be one that the step before has written.
+void delay_preloads(const ChipWorkload& workload, size_t steps, std::optional<chip::Schedule>& schedule) {
+    const chip::ScheduleProblem& problem = workload.tables.problem;
+    if (steps == 1 || workload.tables.stored_bytes == 0 || !schedule) return;
+    schedule = chip::after_step_before(problem, *schedule, problem.size() / steps);
+}
+
+PlannedDesign planned(const ChipWorkload& workload, size_t steps, chip::Design design,
                       const chip::PlanResult& searched, const std::function<bool()>& must_stop) {
+    const chip::ScheduleProblem& problem = workload.tables.problem;
     PlannedDesign result{.design = design, .schedule = std::nullopt, .total = 0};
     if (design == chip::Design::kIdeal) {
         result.total = chip::ideal_total(problem);
@@ -41,11 +57,40 @@ PlannedDesign planned(const chip::ScheduleProblem& problem, chip::Design design,
     }
     result.schedule = design == chip::Design::kSearch ? searched.schedule
                                                       : chip::schedule_by_design(problem, design, must_stop);
+    delay_preloads(workload, steps, result.schedule);
     if (result.schedule) result.total = chip::run_schedule(problem, *result.schedule).total;
     return result;
 }
 
-/// The step packet by packet.
+Objective stated_objective(const ChipPlanArguments& arguments) {
+    for (const Objective each : {Objective::kLatency, Objective::kThroughput, Objective::kEnergy}) {
+        if (arguments.objective != name(each)) continue;
+        if (arguments.steps && each != Objective::kThroughput)
+            throw Error("", "--steps", fmt::format("is for --objective throughput, not for {}", name(each)),
+                        {}, ErrorKind::kUsage);
+        return each;
+    }
+    throw Error("", "--objective",
+                fmt::format("is {}, expected latency, throughput or energy", printable(arguments.objective)),
+                {}, ErrorKind::kUsage);
+}
+
+/// The workload with the tables that the objective asks for: for throughput those of several steps.
+ChipWorkload workload_for(const ChipPlanArguments& arguments, Objective objective, size_t steps) {
+    ChipWorkload workload = read_chip_workload(arguments.workload, objective == Objective::kEnergy
+                                                                       ? partition::RowChoice::kLeastEnergy
+                                                                       : partition::RowChoice::kTime);
+    const size_t length = workload.tables.problem.size();
+    if (steps > 1 && steps > kMostPositions / length)
+        throw Error("", "--steps",
+                    fmt::format("is {}, expected at most {}: a step has {} operators", steps,
+                                std::max<size_t>(1, kMostPositions / length), length),
+                    {}, ErrorKind::kUsage);
+    workload.tables.problem = chip::repeated_steps(workload.tables.problem, steps);
+    return workload;
+}
+
+/// The steps packet by packet.
 double simulated_total(const ChipWorkload& workload, const chip::Schedule& schedule) {
     const chip::DeviceProgram program =
         partition::device_program(workload.tables, schedule, workload.chip, workload.workload.name, SIZE_MAX);
@@ -66,7 +111,10 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
                     fmt::format("is {}, expected basic, static, elk-dyn, elk-full or search",
                                 printable(arguments.design)),
                     {}, ErrorKind::kUsage);
-    const ChipWorkload workload = read_chip_workload(arguments.workload);
+    const Objective objective = stated_objective(arguments);
+    const auto steps = static_cast<size_t>(
+        objective == Objective::kThroughput ? arguments.steps.value_or(kStepsOfThroughput) : 1);
+    const ChipWorkload workload = workload_for(arguments, objective, steps);
     if (!arguments.tables.empty())
         write_file(arguments.tables,
                    partition::tables_json(workload.tables, workload.chip, arguments.workload.chip));
@@ -79,7 +127,9 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
     ChipPlan plan{.tables = workload.tables,
                   .chip = workload.chip,
                   .workload = workload.workload,
-                  .chosen = planned(problem, *design, searched, must_stop),
+                  .objective = objective,
+                  .steps = steps,
+                  .chosen = planned(workload, steps, *design, searched, must_stop),
                   .bound = searched.bound,
                   .ideal = chip::ideal_total(problem),
                   .compared = {},
@@ -90,7 +140,7 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
                     "take another design: `search` always finds one");
     if (arguments.compares)
         for (const chip::Design each : chip::kDesigns)
-            plan.compared.push_back(planned(problem, each, searched, must_stop));
+            plan.compared.push_back(planned(workload, steps, each, searched, must_stop));
     const std::string fault = chip::schedule_fault(problem, *plan.chosen.schedule);
     TESSERA_CHECK(fault.empty(), "{}", fault);
     if (!arguments.program.empty())
@@ -120,6 +170,13 @@ Job declare_chip_plan(CLI::App& app, const Environment&) {
                    "how the schedule is found: basic, static, elk-dyn, elk-full or search")
         ->check(not_empty())
         ->type_name("NAME");
+    app.add_option("--objective", arguments->objective,
+                   "what the plan is good for: latency, throughput of steps one after the other, or energy")
+        ->check(not_empty())
+        ->type_name("NAME");
+    app.add_option("--steps", arguments->steps, "of throughput: steps of the plan; 4")
+        ->check(positive_count())
+        ->type_name("N");
     app.add_flag("--compare", arguments->compares, "a table of all designs, and of the ideal");
     app.add_option("--tables", arguments->tables,
                    "writes the problem for `tessera chip schedule` (all-to-all networks)")
@@ -148,6 +205,7 @@ Verb chip_plan_part() {
             {"tessera chip plan config.json --chip machines/chips/ipu-pod4-hbm.toml",
              "tessera chip plan config.json --chip mine.toml --batch 16 --sequence 4096 --compare",
              "tessera chip plan config.json --chip mine.toml --phase prefill --batch 1 --simulate",
+             "tessera chip plan config.json --chip mine.toml --objective throughput --steps 8",
              "tessera chip plan block.ir --chip mine.toml --set T=32 --json",
              "tessera chip plan models/tessera-tiny --chip small.toml --sequence 64 --program p.json"},
         .declare = declare_chip_plan};

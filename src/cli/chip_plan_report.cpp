@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "chip/timeline.h"
+#include "partition/energy.h"
 #include "partition/tables_json.h"
 #include "support/printable.h"
 
@@ -62,38 +63,9 @@ Contention contention_of(const ChipPlan& plan, const chip::Timeline& timeline) {
     return result;
 }
 
-/// Links on the way of a byte, in the mean over all pairs of cores.
-double mean_links(const chip::ChipDescription& chip) {
-    if (!chip.chip.is_grid()) return 2;  // to the switch and from it
-    double links = 0;
-    for (const int64_t extent : chip.shape) {
-        const auto length = static_cast<double>(extent);
-        links += chip.chip.topology == chip::Topology::kMesh ? (length - 1 / length) / 3
-                                                             : std::floor(length * length / 4) / length;
-    }
-    return links;
-}
-
-/// Joules of a step on all chips, from the rows that were chosen.
-std::optional<double> energy_of_step(const ChipPlan& plan) {
+std::optional<double> energy_of_plan(const ChipPlan& plan) {
     if (!plan.chip.energy) return std::nullopt;
-    const chip::Energy& energy = *plan.chip.energy;
-    const chip::ScheduleProblem& problem = plan.tables.problem;
-    const double links = mean_links(plan.chip);
-    double picojoules = 0;
-    for (size_t i = 0; i < problem.size(); ++i) {
-        const partition::PlannedOperator& op = plan.tables.operators[problem.sequence[i]];
-        const partition::PlannedRow& row = op.rows[plan.chosen.schedule->rows[i]];
-        const double cores = static_cast<double>(row.execute.tiles);
-        const double into_cores = static_cast<double>(row.execute.shift_bytes + row.preload.preload_bytes +
-                                                      row.preload.distribute_bytes);
-        picojoules += energy.matrix_flop * row.matrix_flops + energy.vector_flop * row.vector_flops +
-                      energy.sram_byte * cores * (static_cast<double>(row.execute.exec_bytes) + into_cores) +
-                      energy.link_byte * links * cores * into_cores +
-                      energy.hbm_byte * static_cast<double>(op.hbm_bytes + op.stored_bytes) +
-                      energy.chip_byte * static_cast<double>(op.exchange_bytes);
-    }
-    return picojoules * 1e-12 * static_cast<double>(plan.chip.pod.chips);
+    return partition::joules_of(plan.tables, plan.chosen.schedule->rows, plan.chip);
 }
 
 nlohmann::ordered_json counts_json(const partition::PlanCounts& counts) {
@@ -188,6 +160,22 @@ nlohmann::ordered_json accuracy_json(const std::vector<partition::MeasuredRow>& 
             {"operators", std::move(operators)}};
 }
 
+/// What the plan is good for, beside its time.
+void print_objective(const ChipPlan& plan) {
+    const auto joules = energy_of_plan(plan);
+    if (plan.objective == Objective::kThroughput) {
+        const double steps = static_cast<double>(plan.steps), cycles = plan.chosen.total / steps;
+        fmt::print("throughput  {:.0f} cycles for each of {} steps, {:.4g} steps a second; at least {:.0f}\n",
+                   cycles, plan.steps, plan.tables.problem.clock_hz / cycles, plan.bound / steps);
+    }
+    if (!joules) return;
+    std::string more = plan.steps > 1 ? " for all steps" : "";
+    if (plan.objective == Objective::kEnergy)
+        more = fmt::format(", at least {:.4g} by any plan; bound and ideal are those of least energy",
+                           partition::least_joules(plan.tables, plan.chip));
+    fmt::print("energy      {:.4g} J{}\n", *joules, more);
+}
+
 void print_simulated(const ChipPlan& plan) {
     if (plan.simulated)
         fmt::print("simulated   {:.0f} cycles, {:+.1f} %\n", *plan.simulated,
@@ -204,6 +192,18 @@ void print_simulated(const ChipPlan& plan) {
 
 }  // namespace
 
+std::string_view name(Objective objective) {
+    switch (objective) {
+        case Objective::kThroughput:
+            return "throughput";
+        case Objective::kEnergy:
+            return "energy";
+        case Objective::kLatency:
+            break;
+    }
+    return "latency";
+}
+
 nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
     const chip::ScheduleProblem& problem = plan.tables.problem;
     const chip::Timeline timeline = chip::run_schedule(problem, *plan.chosen.schedule);
@@ -211,6 +211,8 @@ nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
     nlohmann::ordered_json json = {{"workload", valid_utf8(plan.workload.name)},
                                    {"chip", plan.chip.chip.name},
                                    {"design", name(plan.chosen.design)},
+                                   {"objective", name(plan.objective)},
+                                   {"steps", plan.steps},
                                    {"total", plan.chosen.total},
                                    {"seconds", plan.chosen.total / problem.clock_hz},
                                    {"bound", plan.bound},
@@ -228,7 +230,11 @@ nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
                                    {"link_busy", timeline.link_busy},
                                    {"sram_peak", timeline.sram_peak},
                                    {"sram_bytes", problem.sram_bytes}};
-    if (const auto joules = energy_of_step(plan)) json["joules"] = *joules;
+    if (const auto joules = energy_of_plan(plan)) json["joules"] = *joules;
+    if (plan.objective == Objective::kThroughput)
+        json["cycles_per_step"] = plan.chosen.total / static_cast<double>(plan.steps);
+    if (plan.objective == Objective::kEnergy)
+        json["least_joules"] = partition::least_joules(plan.tables, plan.chip);
     if (plan.simulated) json["simulated"] = *plan.simulated;
     if (!plan.measured.empty()) json["accuracy"] = accuracy_json(plan.measured);
     for (const PlannedDesign& each : plan.compared)
@@ -267,7 +273,7 @@ void print_chip_plan(const ChipPlan& plan) {
     fmt::print("HBM         {:.1f} MB read and {:.3f} MB written by each chip\n",
                static_cast<double>(plan.tables.hbm_bytes) / 1e6,
                static_cast<double>(plan.tables.stored_bytes) / 1e6);
-    if (const auto joules = energy_of_step(plan)) fmt::print("energy      {:.4g} J\n", *joules);
+    print_objective(plan);
     print_simulated(plan);
     print_designs(plan);
     print_operators(plan, timeline);

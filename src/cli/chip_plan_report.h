@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,11 +20,21 @@ struct PlannedDesign {
     double total = 0;
 };
 
+/// What a plan is good for.
+enum class Objective : uint8_t {
+    kLatency,     ///< the time of one step
+    kThroughput,  ///< the time of several steps, one after the other
+    kEnergy,      ///< the energy of a step, then its time
+};
+std::string_view name(Objective objective);
+
 /// What `tessera chip plan` says of a plan.
 struct ChipPlan {
     const partition::ChipTables& tables;
     const chip::ChipDescription& chip;
     const partition::Workload& workload;
+    Objective objective = Objective::kLatency;
+    size_t steps = 1;  ///< that the plan has
     PlannedDesign chosen;
     double bound = 0;
     double ideal = 0;

@@ -77,13 +77,13 @@ void add_chip_workload(CLI::App& app, ChipWorkloadArguments& arguments) {
     app.add_option("--seed", arguments.seed, "of the search")->check(count_or_zero())->type_name("N");
 }
 
-ChipWorkload read_chip_workload(const ChipWorkloadArguments& arguments) {
+ChipWorkload read_chip_workload(const ChipWorkloadArguments& arguments, partition::RowChoice choice) {
     ChipWorkload result{.chip = chip::read_chip_description(arguments.chip),
                         .workload = workload_of(arguments),
                         .tables = {}};
     for (const std::string& remark : result.workload.remarks)
         fmt::print(stderr, "{}: {}\n", arguments.model, remark);
-    result.tables = partition::chip_tables(result.workload, result.chip, arguments.chip);
+    result.tables = partition::chip_tables(result.workload, result.chip, arguments.chip, choice);
     return result;
 }
 

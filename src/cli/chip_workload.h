@@ -36,7 +36,8 @@ struct ChipWorkload {
 };
 
 /// Reads both, and makes the tables. Remarks go to stderr.
-ChipWorkload read_chip_workload(const ChipWorkloadArguments& arguments);
+ChipWorkload read_chip_workload(const ChipWorkloadArguments& arguments,
+                                partition::RowChoice choice = partition::RowChoice::kTime);
 
 /// The search of the project, or only its bounds.
 chip::PlanResult search_chip_workload(const ChipWorkload& workload, const ChipWorkloadArguments& arguments,

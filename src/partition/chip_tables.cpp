@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "partition/chip_part.h"
+#include "partition/energy.h"
 #include "support/error.h"
 
 namespace tessera::partition {
@@ -27,7 +29,7 @@ double in_tables(double cycles) {
 /// time that it takes.
 bool is_no_worse(const chip::Row& a, const chip::Row& b) {
     return a.preload_bytes <= b.preload_bytes && a.exec_bytes <= b.exec_bytes && a.execute() <= b.execute() &&
-           a.traffic() <= b.traffic() && a.link_in <= b.link_in;
+           a.traffic() <= b.traffic() && a.link_in <= b.link_in && a.hbm <= b.hbm;
 }
 
 /// Keeps the rows that are not worse than another, the first of equal ones.
@@ -47,50 +49,110 @@ void keep_best_rows(Table& table) {
     table.planned.rows = std::move(planned);
 }
 
-Table table_of(const ChipPart& part, const chip::ChipDescription& chip) {
-    const PartitionPlans plans(part.op, chip, part.exchange);
-    const Definition& definition = part.op.bound.definition;
-    Table table;
-    table.rows.name = part.op.name;
-    PlannedOperator& planned = table.planned;
-    for (const Iterator& iterator : definition.iterators) planned.iterators.push_back(iterator.name);
-    for (const TensorDecl& tensor : definition.tensors) planned.tensors.push_back(tensor.name);
-    planned.extents = part.op.bound.extents.iterators;
-    planned.op = part.op;
-    planned.exchange = part.exchange;
-    planned.cut = part.cut;
-    planned.hbm_bytes = plans.hbm_bytes();
-    planned.stored_bytes = plans.stored_bytes();
-    planned.exchange_bytes = part.exchange_bytes;
-    planned.uses_matrix_unit = plans.cost().uses_matrix_unit();
-    const int64_t least = tile_count(planned.hbm_bytes, chip.chip.cores);
-    // Preloads follow each other (paper 003, 4.5, rule 2), so each waits for the latency of the HBM.
-    const double hbm =
-        least == 0
-            ? 0
-            : static_cast<double>(least * chip.chip.cores) / chip.hbm_bytes_per_cycle() + chip.hbm_latency();
-    for (const ExecutePlan& execute : plans.front(planned.counts)) {
-        for (const PreloadPlan& preload : plans.preloads(execute)) {
-            // A preload may not be less than what the HBM delivers, though cores without a tile could hold
-            // some.
-            const int64_t bytes = std::max(preload.preload_bytes, least);
-            if (bytes > chip.chip.sram_bytes) continue;
-            table.rows.rows.push_back({.preload_bytes = bytes,
-                                       .exec_bytes = execute.exec_bytes,
-                                       .compute = in_tables(execute.compute),
-                                       .shift = in_tables(execute.shift),
-                                       .distribute = in_tables(preload.distribute),
-                                       .hbm = hbm,
-                                       .link_in = plans.preload_link_cycles(bytes)});
-            const auto tiles = static_cast<double>(execute.tiles);
-            planned.rows.push_back({execute, preload, tiles * plans.cost().matrix_flops(execute.sizes),
-                                    tiles * plans.cost().vector_flops(execute.sizes)});
-        }
+/// Makes the table of one operator.
+class TableMaker {
+public:
+    TableMaker(const ChipPart& part, const chip::ChipDescription& chip, int64_t room)
+        : chip_(chip),
+          room_(room),
+          plans_(part.op, chip, part.exchange),
+          least_(tile_count(plans_.hbm_bytes(), chip.chip.cores)) {
+        const Definition& definition = part.op.bound.definition;
+        table_.rows.name = part.op.name;
+        PlannedOperator& planned = table_.planned;
+        for (const Iterator& iterator : definition.iterators) planned.iterators.push_back(iterator.name);
+        for (const TensorDecl& tensor : definition.tensors) planned.tensors.push_back(tensor.name);
+        planned.extents = part.op.bound.extents.iterators;
+        planned.op = part.op;
+        planned.exchange = part.exchange;
+        planned.cut = part.cut;
+        planned.hbm_bytes = plans_.hbm_bytes();
+        planned.stored_bytes = plans_.stored_bytes();
+        planned.exchange_bytes = part.exchange_bytes;
+        planned.uses_matrix_unit = plans_.cost().uses_matrix_unit();
     }
-    keep_best_rows(table);
-    planned.counts.rows = static_cast<int64_t>(table.rows.rows.size());
-    return table;
-}
+
+    Table make(RowChoice choice) {
+        PlanCounts& counts = table_.planned.counts;
+        if (choice == RowChoice::kTime) {
+            add_rows(plans_.front(counts));
+        } else {
+            const double most = least_picojoules() * (1 + kSameEnergy);
+            add_rows(
+                plans_.front(counts, [&](const ExecutePlan& plan) { return picojoules(plan, most) <= most; }),
+                most);
+        }
+        keep_best_rows(table_);
+        counts.rows = static_cast<int64_t>(table_.rows.rows.size());
+        return std::move(table_);
+    }
+
+private:
+    static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    /// Relative, of sums in another order.
+    static constexpr double kSameEnergy = 1e-12;
+
+    /// A preload may not be less than what the HBM delivers, though cores without a tile could hold some.
+    int64_t bytes_of(const PreloadPlan& preload) const { return std::max(preload.preload_bytes, least_); }
+
+    PlannedRow planned_row(const ExecutePlan& execute, const PreloadPlan& preload) const {
+        const auto tiles = static_cast<double>(execute.tiles);
+        return {execute, preload, tiles * plans_.cost().matrix_flops(execute.sizes),
+                tiles * plans_.cost().vector_flops(execute.sizes)};
+    }
+
+    /// The least of a plan with any of its preloads, within the room; infinite beyond `most`.
+    double picojoules(const ExecutePlan& plan, double most) const {
+        if (plan.exec_bytes > room_) return kInfinity;
+        const auto of = [&](const PreloadPlan& preload) {
+            return row_picojoules(table_.planned, planned_row(plan, preload), chip_);
+        };
+        if (of({.distribute_bytes = plans_.least_preload_bytes(plan)}) > most) return kInfinity;
+        double least = kInfinity;
+        for (const PreloadPlan& preload : plans_.preloads(plan))
+            if (bytes_of(preload) <= room_) least = std::min(least, of(preload));
+        return least;
+    }
+
+    double least_picojoules() const {
+        double least = kInfinity;
+        plans_.for_each([&](const ExecutePlan& plan) {
+            // Whether the grid has a place for it takes longest to say.
+            if (const double own = picojoules(plan, least); own < least && plans_.fits(plan)) least = own;
+        });
+        return least;
+    }
+
+    void add_rows(const std::vector<ExecutePlan>& executes, double most_picojoules = kInfinity) {
+        const double reading = static_cast<double>(least_ * chip_.chip.cores) / chip_.hbm_bytes_per_cycle();
+        for (const ExecutePlan& execute : executes)
+            for (const PreloadPlan& preload : plans_.preloads(execute)) {
+                const int64_t bytes = bytes_of(preload);
+                if (bytes > chip_.chip.sram_bytes) continue;
+                PlannedRow planned = planned_row(execute, preload);
+                if (most_picojoules < kInfinity &&
+                    row_picojoules(table_.planned, planned, chip_) > most_picojoules)
+                    continue;
+                // Preloads follow each other (paper 003, 4.5, rule 2), so each waits for the latencies of the
+                // HBM and of the network.
+                const double hbm = least_ == 0 ? 0 : reading + chip_.hbm_latency() + preload.latency;
+                table_.rows.rows.push_back({.preload_bytes = bytes,
+                                            .exec_bytes = execute.exec_bytes,
+                                            .compute = in_tables(execute.compute),
+                                            .shift = in_tables(execute.shift),
+                                            .distribute = in_tables(preload.distribute),
+                                            .hbm = hbm,
+                                            .link_in = plans_.preload_link_cycles(preload, bytes)});
+                table_.planned.rows.push_back(std::move(planned));
+            }
+    }
+
+    const chip::ChipDescription& chip_;
+    int64_t room_;  ///< of a core's SRAM
+    PartitionPlans plans_;
+    int64_t least_;  ///< bytes that the HBM delivers to a core, in the mean
+    Table table_;
+};
 
 /// Equal for operators that have the same table.
 std::string key_of(const ChipPart& part) {
@@ -113,8 +175,11 @@ std::string key_of(const ChipPart& part) {
 
 }  // namespace
 
-ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& chip,
-                       const std::string& where) {
+ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& chip, const std::string& where,
+                       RowChoice choice) {
+    if (choice == RowChoice::kLeastEnergy && !chip.energy)
+        throw Error(where, "energy", "is not described, and plans shall take little of it",
+                    "add [energy] with picojoules of each kind of work");
     ChipTables tables;
     tables.carried_bytes = tile_count(workload.carried_bytes, int64_t{chip.chip.cores} * chip.pod.chips);
     tables.problem = {.sram_bytes = chip.chip.sram_bytes - tables.carried_bytes,
@@ -133,7 +198,7 @@ ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& ch
         const ChipPart part = chip_part(op, chip, held);
         const auto [place, is_new] = known.emplace(key_of(part), tables.operators.size());
         Table table = is_new
-                          ? table_of(part, chip)
+                          ? TableMaker(part, chip, tables.problem.sram_bytes).make(choice)
                           : Table{tables.problem.operators[place->second], tables.operators[place->second]};
         table.rows.name = op.name;
         const bool fits = std::any_of(table.rows.rows.begin(), table.rows.rows.end(),

@@ -37,6 +37,12 @@ struct PlannedOperator {
     std::vector<PlannedRow> rows;  ///< as those of the operator in the problem
 };
 
+/// What the rows of the tables are good for.
+enum class RowChoice : uint8_t {
+    kTime,         ///< the fastest plan for each space
+    kLeastEnergy,  ///< of the plans that take the least energy of all, the fastest for each space
+};
+
 struct ChipTables {
     chip::ScheduleProblem problem;
     std::vector<PlannedOperator> operators;  ///< as problem.operators
@@ -49,7 +55,9 @@ struct ChipTables {
 /// The problem of scheduling a workload on a chip: for every operator its partition plans, as a front of time
 /// against execution space, each with its preloads (docs/chip-plan.md). Operators that are the same are
 /// planned once.
-/// @throws Error naming an operator that has no plan within the SRAM
-ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& chip, const std::string& where);
+/// @throws Error naming an operator that has no plan within the SRAM, or naming `where` for rows of least
+/// energy on a chip without energies
+ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& chip, const std::string& where,
+                       RowChoice choice = RowChoice::kTime);
 
 }  // namespace tessera::partition

@@ -94,12 +94,10 @@ struct PointFound {
 };
 
 std::string ideal_cells(const PointFound& found) {
-    double hbm = 0;
-    for (size_t i = 0; i < found.tables.problem.size(); ++i)
-        hbm += found.tables.problem.at(i).rows.front().hbm;
     return fmt::format("{0},{1:.1f},{2:.6g},{3:.1f},{1:.1f},,,,,{4:.4f},,{5:.4g},\n",
                        name(chip::Design::kIdeal), found.ideal, 1e3 * found.seconds(found.ideal),
-                       found.searched.bound, hbm / found.ideal, found.tflops(found.ideal));
+                       found.searched.bound, found.searched.bounds.hbm / found.ideal,
+                       found.tflops(found.ideal));
 }
 
 /// The time of one design at a point.

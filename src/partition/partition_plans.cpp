@@ -16,6 +16,8 @@
 //   partial results          (c - 1) / c of the tile's results, where c cores have parts of one sum
 //   new contents of a state  the tile's results on their way to the HBM
 //
+// On a grid what counts is the busiest link on their ways (partition/network_traffic.h).
+//
 // Space: footprints of operands, of a rotating one the part of a step (and a second one where no SRAM is
 // reserved for what arrives), and of results.
 
@@ -23,6 +25,26 @@ namespace tessera::partition {
 namespace {
 
 constexpr int64_t kMostSteps = 4096;
+
+void add_bytes(std::vector<double>& loads, const std::vector<double>& parts, int64_t bytes) {
+    for (size_t a = 0; a < loads.size(); ++a) loads[a] += parts[a] * static_cast<double>(bytes);
+}
+
+double largest(const std::vector<double>& loads) {
+    return *std::max_element(loads.begin(), loads.end());
+}
+
+/// Of cores that share an operand of which each gets one of `parts`, those with the same part lie so far
+/// apart along each axis. Along an axis where nobody shares it, that is the whole axis.
+Spread strides_of(const Spread& all, const Spread& sharing, int64_t parts) {
+    Spread strides = all;
+    for (size_t a = 0; a < all.size(); ++a) {
+        if (sharing[a] == 1) continue;
+        strides[a] = std::min(parts, sharing[a]);
+        parts = tile_count(parts, sharing[a]);
+    }
+    return strides;
+}
 
 }  // namespace
 
@@ -40,37 +62,32 @@ PartitionPlans::PartitionPlans(const WorkOperator& op, const chip::ChipDescripti
       exchange_(exchange),
       most_slicings_(most_slicings),
       footprints_(op.bound),
-      cost_(op.bound, footprints_, chip) {}
+      cost_(op.bound, footprints_, chip),
+      traffic_(chip) {}
 
 bool PartitionPlans::is_operand(size_t tensor) const {
     return !op_.bound.is_result(static_cast<int>(tensor));
 }
 
-int64_t PartitionPlans::rounds_across() const {
-    if (!chip_.chip.is_grid()) return 1;
-    int64_t links = 0;
-    for (const int64_t extent : chip_.shape)
-        links += chip_.chip.topology == chip::Topology::kTorus ? extent / 2 : extent - 1;
-    return std::max<int64_t>(1, links);
+double PartitionPlans::link_cycles(double bytes) const {
+    return bytes / chip_.chip.link_bytes_per_cycle;
 }
 
-double PartitionPlans::link_cycles(int64_t bytes, int64_t rounds) const {
-    if (bytes == 0) return 0;
-    // To the switch and from it, or between neighbours.
-    const double latency = chip_.chip.latency * (chip_.chip.is_grid() ? 1 : 2);
-    return static_cast<double>(bytes) / chip_.chip.link_bytes_per_cycle +
-           latency * static_cast<double>(rounds);
+double PartitionPlans::latency(int64_t hops) const {
+    return chip_.chip.latency * static_cast<double>(hops);
 }
 
-double PartitionPlans::preload_link_cycles(int64_t preload_bytes) const {
-    const double into_core = static_cast<double>(preload_bytes) / chip_.chip.link_bytes_per_cycle;
-    if (!chip_.chip.is_grid() || preload_bytes == 0) return into_core;
-    // On a grid all data passes the links behind the ports, once for all cores that it is for.
-    double ports = 0;
-    for (const chip::HbmController& each : chip_.chip.hbm)
-        ports += static_cast<double>(each.at.size()) *
-                 std::min(each.port_bytes_per_cycle, chip_.chip.link_bytes_per_cycle);
-    return std::max(into_core, static_cast<double>(hbm_bytes()) / ports);
+double PartitionPlans::preload_link_cycles(const PreloadPlan& preload, int64_t preload_bytes) const {
+    return std::max(link_cycles(static_cast<double>(preload_bytes)), preload.busiest_link);
+}
+
+/// The cores that share a tensor: the tiles along the iterators that it does not use.
+Spread PartitionPlans::sharing_box(const std::vector<Spread>& places, size_t tensor) const {
+    Spread box = traffic_.one_core();
+    for (size_t i = 0; i < places.size(); ++i)
+        if (!footprints_.uses(tensor, i))
+            for (size_t a = 0; a < box.size(); ++a) box[a] *= places[i][a];
+    return box;
 }
 
 int64_t PartitionPlans::hbm_bytes() const {
@@ -87,20 +104,26 @@ int64_t PartitionPlans::stored_bytes() const {
     return bytes;
 }
 
-ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_t along,
-                                    uint32_t rotating) const {
-    const std::vector<int64_t>& extents = op_.bound.extents.iterators;
+ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_t along, uint32_t rotating,
+                                    const std::vector<Spread>& places) const {
     ExecutePlan plan{.sizes = sizes, .steps = steps, .along = along, .rotating = rotating};
+    Spread all = traffic_.one_core(), adding = all;
     int64_t adders = 1;
     for (size_t i = 0; i < sizes.size(); ++i) {
-        const int64_t count = tile_count(extents[i], sizes[i]);
+        const int64_t count = tile_count(op_.bound.extents.iterators[i], sizes[i]);
+        const bool is_reduction = op_.bound.definition.iterators[i].is_reduction;
         plan.tiles *= count;
-        if (op_.bound.definition.iterators[i].is_reduction) adders *= count;
+        if (is_reduction) adders *= count;
+        for (size_t a = 0; a < all.size(); ++a) {
+            all[a] *= places[i][a];
+            if (is_reduction) adding[a] *= places[i][a];
+        }
     }
     TileSizes step = sizes;
     if (steps > 1) step[along] = tile_count(sizes[along], steps);
     // Operands come in at the same time, and so do results go out: each waits for one latency.
-    int64_t rounds = 0, fetches = 0, stores = 0, result_bytes = 0, result_elements = 0;
+    std::vector<double> fetched(traffic_.axes(), 0), rotated = fetched;
+    int64_t fetch_hops = 0, rotation_hops = 0, result_bytes = 0, result_elements = 0, stored = 0;
     for (size_t t = 0; t < op_.places.size(); ++t) {
         const int64_t whole = footprints_.bytes(t, sizes);
         const bool is_hbm = op_.places[t] == Place::kHbm;
@@ -108,37 +131,45 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
             plan.exec_bytes += whole;
             result_bytes += whole;
             result_elements += footprints_.elements(t, sizes);
-            if (is_hbm) {
-                plan.shift_bytes += whole;
-                stores = rounds_across();
-            }
+            if (is_hbm) stored += whole;
             continue;
         }
-        int64_t held = whole;
-        if (rotates_in(rotating, t)) {
-            held = footprints_.bytes(t, step);
-            plan.exec_bytes += chip_.reserved_bytes == 0 ? 2 * held : held;
+        const bool rotates = rotates_in(rotating, t);
+        const int64_t held = rotates ? footprints_.bytes(t, step) : whole;
+        plan.exec_bytes += rotates && chip_.reserved_bytes == 0 ? 2 * held : held;
+        if (held == 0 || (is_hbm && !rotates)) continue;
+        const Spread box = sharing_box(places, t);
+        if (rotates) {
             plan.shift_bytes += held * (steps - 1);
-            rounds += steps - 1;
-        } else {
-            plan.exec_bytes += held;
+            // To the next core in every step, and once from the last one to the first.
+            rotation_hops = std::max(rotation_hops, traffic_.ring_hops(box, steps));
+            add_bytes(rotated, traffic_.to_next(box), held * (steps - 1));
         }
-        if (!is_hbm && held > 0) {
-            plan.shift_bytes += held;
-            fetches = rounds_across();
-        }
+        if (is_hbm) continue;
+        plan.shift_bytes += held;
+        const bool is_shared = !rotates && footprints_.sharers(t, sizes) > 1;
+        fetch_hops = std::max(fetch_hops, traffic_.hops(is_shared ? box : all));
+        add_bytes(fetched, is_shared ? traffic_.gathered(box) : traffic_.to_next(all), held);
     }
     plan.compute = cost_.cycles(step) * static_cast<double>(steps) + exchange_;
-    if (stores > 0) plan.compute += chip_.hbm_latency();
+    plan.shift = link_cycles(largest(fetched)) + latency(fetch_hops) + link_cycles(largest(rotated)) +
+                 latency(rotation_hops);
     if (adders > 1) {
         // Each element is added on one core, which gets the others' parts of it.
-        const int64_t shares = std::min(adders, result_elements);
-        plan.shift_bytes += (adders - 1) * tile_count(result_bytes, shares);
-        rounds += chip_.chip.is_grid() ? adders - 1 : 1;
+        const int64_t shares = std::min(adders, result_elements), part = tile_count(result_bytes, shares);
+        plan.shift_bytes += (adders - 1) * part;
         plan.compute += static_cast<double>(tile_count(result_elements, shares) * (adders - 1)) /
                         chip_.vector.flops_per_cycle;
+        plan.shift += link_cycles(traffic_.exchanged(adding, shares) * static_cast<double>(part)) +
+                      latency(traffic_.hops(adding));
     }
-    plan.shift = link_cycles(plan.shift_bytes, rounds + fetches + stores);
+    if (stored > 0) {
+        plan.shift_bytes += stored;
+        const double ports = static_cast<double>(stored * plan.tiles) / chip_.hbm_port_bytes_per_cycle();
+        const double link = link_cycles(static_cast<double>(stored));
+        plan.shift += link + latency(traffic_.hbm_hops());
+        plan.compute += chip_.hbm_latency() + std::max(0.0, ports - link);
+    }
     return plan;
 }
 
@@ -157,7 +188,10 @@ bool PartitionPlans::can_rotate(const TileSizes& sizes, int64_t steps, size_t al
 
 void PartitionPlans::visit_rotations(const TileSizes& sizes,
                                      const std::function<void(const ExecutePlan&)>& visit) const {
-    visit(plan_of(sizes, 1, 0, 0));
+    // A plan without a place fits nowhere, whatever it takes.
+    const std::vector<Spread> places =
+        places_of(sizes).value_or(std::vector<Spread>(sizes.size(), traffic_.one_core()));
+    visit(plan_of(sizes, 1, 0, 0, places));
     for (size_t i = 0; i < sizes.size(); ++i) {
         if (sizes[i] == 1) continue;
         std::vector<size_t> shared;
@@ -174,7 +208,7 @@ void PartitionPlans::visit_rotations(const TileSizes& sizes,
             }
             for (const int64_t steps : divisors_of(common))
                 if (steps > 1 && steps <= kMostSteps && can_rotate(sizes, steps, i, rotating))
-                    visit(plan_of(sizes, steps, i, rotating));
+                    visit(plan_of(sizes, steps, i, rotating, places));
         }
     }
 }
@@ -201,19 +235,18 @@ void PartitionPlans::for_each(const std::function<void(const ExecutePlan&)>& vis
     choose(0, chip_.chip.cores);
 }
 
-bool PartitionPlans::has_place(const TileSizes& sizes) const {
-    if (!chip_.chip.is_grid()) return true;
+std::optional<std::vector<Spread>> PartitionPlans::places_of(const TileSizes& sizes) const {
     std::vector<int64_t> counts;
     for (size_t i = 0; i < sizes.size(); ++i)
         counts.push_back(tile_count(op_.bound.extents.iterators[i], sizes[i]));
-    return axes_of_iterators(counts, chip_.shape).has_value();
+    return traffic_.places(counts);
 }
 
 bool PartitionPlans::fits(const ExecutePlan& plan) const {
-    return plan.exec_bytes <= chip_.chip.sram_bytes && has_place(plan.sizes);
+    return plan.exec_bytes <= chip_.chip.sram_bytes && places_of(plan.sizes);
 }
 
-std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts) const {
+std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts, const Accept& accepts) const {
     // The bytes of a plan that is better by nothing but sharing decide draws.
     struct Candidate {
         ExecutePlan plan;
@@ -236,6 +269,7 @@ std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts) const {
         if (plan.steps == 1) ++counts.slicings;
         if (!fits(plan)) return;
         ++counts.fitting;
+        if (accepts && !accepts(plan)) return;
         const auto at =
             std::lower_bound(best.begin(), best.end(), plan.exec_bytes,
                              [](const Candidate& c, int64_t bytes) { return c.plan.exec_bytes < bytes; });
@@ -254,16 +288,33 @@ std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts) const {
     return result;
 }
 
+int64_t PartitionPlans::least_preload_bytes(const ExecutePlan& plan) const {
+    TileSizes step = plan.sizes;
+    if (plan.steps > 1) step[plan.along] = tile_count(step[plan.along], plan.steps);
+    int64_t bytes = 0;
+    for (size_t t = 0; t < op_.places.size(); ++t)
+        if (op_.places[t] == Place::kHbm && is_operand(t))
+            bytes += footprints_.bytes(t, rotates_in(plan.rotating, t) ? step : plan.sizes);
+    return bytes;
+}
+
 std::vector<PreloadPlan> PartitionPlans::preloads(const ExecutePlan& plan) const {
     struct Operand {
-        int64_t whole, held, sharers, least;
+        int64_t whole, held, sharers, least, touched;
+        Spread box;
     };
+    const std::vector<Spread> places =
+        places_of(plan.sizes).value_or(std::vector<Spread>(plan.sizes.size(), traffic_.one_core()));
+    Spread all = traffic_.one_core();
+    for (const Spread& place : places)
+        for (size_t a = 0; a < all.size(); ++a) all[a] *= place[a];
     std::vector<Operand> operands;
     std::vector<int64_t> wanted;
     for (size_t t = 0; t < op_.places.size(); ++t) {
         if (op_.places[t] != Place::kHbm || !is_operand(t)) continue;
-        Operand operand{footprints_.bytes(t, plan.sizes), footprints_.bytes(t, plan.sizes),
-                        footprints_.sharers(t, plan.sizes), 1};
+        Operand operand{footprints_.bytes(t, plan.sizes),   footprints_.bytes(t, plan.sizes),
+                        footprints_.sharers(t, plan.sizes), 1,
+                        footprints_.touched_bytes(t),       sharing_box(places, t)};
         if (rotates_in(plan.rotating, t)) {
             operand.least = plan.steps;
             operand.held = tile_count(operand.whole, plan.steps);
@@ -277,15 +328,24 @@ std::vector<PreloadPlan> PartitionPlans::preloads(const ExecutePlan& plan) const
     std::vector<PreloadPlan> result;
     for (const int64_t parts : wanted) {
         PreloadPlan preload;
+        int64_t hops = 0, distribute_hops = 0;
         for (const Operand& operand : operands) {
             const int64_t own = parts_of(operand.sharers, operand.least, parts);
             const int64_t bytes = tile_count(operand.whole, own);
             preload.parts = std::max(preload.parts, own);
             preload.preload_bytes += bytes;
             preload.distribute_bytes += std::max<int64_t>(0, operand.held - bytes);
+            preload.busiest_link += link_cycles(static_cast<double>(operand.touched) *
+                                                traffic_.delivered(all, strides_of(all, operand.box, own)));
+            const bool is_shared = own < operand.sharers;
+            hops = std::max(hops, is_shared && chip_.chip.is_grid() ? traffic_.hops(operand.box) : 0);
+            distribute_hops = std::max(distribute_hops,
+                                       std::min(std::max<int64_t>(own - 1, 1), traffic_.hops(operand.box)));
         }
-        preload.distribute =
-            link_cycles(preload.distribute_bytes, chip_.chip.is_grid() ? preload.parts - 1 : 1);
+        preload.latency = latency(traffic_.hbm_hops() + hops);
+        if (preload.distribute_bytes > 0)
+            preload.distribute = link_cycles(static_cast<double>(preload.distribute_bytes)) +
+                                 latency(chip_.chip.is_grid() ? distribute_hops : 2);
         if (result.empty() || preload.preload_bytes < result.back().preload_bytes) result.push_back(preload);
     }
     return result;

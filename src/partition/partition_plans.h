@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "chip/chip_description.h"
+#include "partition/network_traffic.h"
 #include "partition/tile_cost.h"
 #include "partition/workload.h"
 
@@ -37,7 +39,9 @@ struct PreloadPlan {
     int64_t parts = 1;  ///< of the operand with most; one with fewer sharers has fewer
     int64_t preload_bytes = 0;
     int64_t distribute_bytes = 0;
-    double distribute = 0;  ///< cycles
+    double distribute = 0;    ///< cycles
+    double latency = 0;       ///< cycles on its way from the HBM
+    double busiest_link = 0;  ///< cycles of the busiest link between the ports and the cores of a grid
     friend bool operator==(const PreloadPlan&, const PreloadPlan&) = default;
 };
 
@@ -68,8 +72,11 @@ public:
     /// Whether the chip has room and place for it.
     bool fits(const ExecutePlan& plan) const;
     /// The fastest plan for each space, from the fastest on. A draw goes to less traffic, then to more cores
-    /// that share what HBM holds.
-    std::vector<ExecutePlan> front(PlanCounts& counts) const;
+    /// that share what HBM holds. Plans that are not accepted are left out.
+    using Accept = std::function<bool(const ExecutePlan&)>;
+    std::vector<ExecutePlan> front(PlanCounts& counts, const Accept& accepts = {}) const;
+    /// What each core of the plan gets from the HBM and its peers before it executes, at least.
+    int64_t least_preload_bytes(const ExecutePlan& plan) const;
     /// The preloads of a plan, from no distribution on: each next one is smaller and distributes longer.
     std::vector<PreloadPlan> preloads(const ExecutePlan& plan) const;
 
@@ -79,17 +86,18 @@ public:
     int64_t stored_bytes() const;
     const Footprints& footprints() const { return footprints_; }
     const TileCost& cost() const { return cost_; }
-    /// Cycles of the link in which a core receives `bytes` in rounds that follow each other.
-    double link_cycles(int64_t bytes, int64_t rounds) const;
-    /// Cycles in which a preload occupies the links.
-    double preload_link_cycles(int64_t preload_bytes) const;
+    /// Cycles in which a preload of so many bytes into a core occupies the links.
+    double preload_link_cycles(const PreloadPlan& preload, int64_t preload_bytes) const;
 
 private:
-    ExecutePlan plan_of(const TileSizes& sizes, int64_t steps, size_t along, uint32_t rotating) const;
+    ExecutePlan plan_of(const TileSizes& sizes, int64_t steps, size_t along, uint32_t rotating,
+                        const std::vector<Spread>& places) const;
     void visit_rotations(const TileSizes& sizes, const std::function<void(const ExecutePlan&)>& visit) const;
     bool can_rotate(const TileSizes& sizes, int64_t steps, size_t along, uint32_t rotating) const;
-    int64_t rounds_across() const;  ///< latencies of the longest way
-    bool has_place(const TileSizes& sizes) const;
+    double link_cycles(double bytes) const;
+    double latency(int64_t hops) const;
+    std::optional<std::vector<Spread>> places_of(const TileSizes& sizes) const;
+    Spread sharing_box(const std::vector<Spread>& places, size_t tensor) const;
     bool is_operand(size_t tensor) const;
 
     const WorkOperator& op_;
@@ -98,6 +106,7 @@ private:
     int64_t most_slicings_;
     Footprints footprints_;
     TileCost cost_;
+    NetworkTraffic traffic_;
 };
 
 }  // namespace tessera::partition

@@ -46,7 +46,7 @@ std::string tables_json(const ChipTables& tables, const chip::ChipDescription& c
                                   {"sram_bytes", tables.problem.sram_bytes},
                                   {"clock_hz", std::llround(chip.chip.clock_hz)},
                                   {"hbm_bytes_per_second", per_second(chip.hbm_bytes_per_cycle())},
-                                  {"hbm_latency_cycles", chip.hbm_latency()},
+                                  {"hbm_latency_cycles", chip.hbm_latency() + 2 * chip.chip.latency},
                                   {"link_bytes_per_second", per_second(chip.chip.link_bytes_per_cycle)},
                                   {"share", "fair"},
                                   {"operators", std::move(operators)},

@@ -1,6 +1,7 @@
 #include "partition/tile_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 

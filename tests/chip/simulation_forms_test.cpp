@@ -192,18 +192,15 @@ double mean_wait(double load, bool is_exponential, int batches) {
     for (int b = 0; b < batches; ++b) {
         EventQueue queue;
         std::vector<PacketRecord> packets;
-        PacketEngine engine(chip, network, queue, packets);
+        PacketEngine engine(chip, network, queue, &packets);
+        const int32_t to[] = {1};
         double time = 0;
         for (int i = 0; i < kWarmUp + kArrivals; ++i) {
             time += exponential() / load;
             const auto bytes = static_cast<int64_t>(is_exponential ? 1 + kBytes * exponential() : kBytes);
-            engine.send({.op = 0, .kind = TransferKind::kDistribute, .from = 0, .to = {1}, .bytes = bytes},
-                        time);
+            engine.send({.kind = TransferKind::kDistribute, .from = 0, .to = to, .bytes = bytes}, time);
         }
-        while (!queue.is_empty()) {
-            const Event event = queue.pop();
-            if (event.kind == EventKind::kHop) engine.ask(event.a, event.b, event.time);
-        }
+        while (!queue.is_empty()) engine.handle(queue.pop());
         for (size_t i = kWarmUp; i < packets.size(); ++i)
             waited += packets[i].links[0].begin - packets[i].start;
     }

@@ -88,24 +88,19 @@ double moved_rate(const Json& machine, int network, bool is_read, const std::vec
         chip.hbm.push_back({kChannelRate, kLinkRate, 0, {core_of(door_of(machine, c), network)}});
     const Network grid(chip);
     EventQueue queue;
-    std::vector<PacketRecord> packets;
-    PacketEngine engine(chip, grid, queue, packets);
+    PacketEngine engine(chip, grid, queue);
     for (int64_t sent = 0; sent < kMoved; sent += kPacket)
         for (const Pair& pair : pairs) {
             const int32_t core = core_of(pair.tile, network);
-            PacketRecord packet{.kind = is_read ? TransferKind::kPreload : TransferKind::kStore,
-                                .from = core,
-                                .to = {core},
-                                .bytes = kPacket};
-            engine.send(packet, 0, PacketEngine::Port{pair.channel, 0});
+            engine.send({.kind = is_read ? TransferKind::kPreload : TransferKind::kStore,
+                         .from = core,
+                         .to = {&core, 1},
+                         .bytes = kPacket},
+                        0, PacketEngine::Port{pair.channel, 0});
         }
+    while (!queue.is_empty()) engine.handle(queue.pop());
     double end = 0;
-    while (!queue.is_empty()) {
-        const Event event = queue.pop();
-        if (event.kind == EventKind::kHop) engine.ask(event.a, event.b, event.time);
-        if (event.kind == EventKind::kRelease) engine.release(event.a, event.time);
-        if (event.kind == EventKind::kPacketEnd) end = std::max(end, event.time);
-    }
+    for (const PacketEngine::Landing& landing : engine.landings()) end = std::max(end, landing.time);
     return static_cast<double>(kMoved) * static_cast<double>(pairs.size()) / end;
 }
 

@@ -172,6 +172,47 @@ TEST_F(ChipPlanVerb, WritesADeviceProgramThatTheSimulatorRuns) {
                 1e4);
 }
 
+TEST_F(ChipPlanVerb, PlansForThroughputAndEnergy) {
+    const Json one = Json::parse(plan({"--json"}).output);
+    EXPECT_EQ(one["objective"], "latency");
+    const ProcessResult stream = plan({"--objective", "throughput", "--steps", "3", "--json"});
+    ASSERT_EQ(stream.exit_code, 0) << stream.errors;
+    const Json steps = Json::parse(stream.output);
+    EXPECT_EQ(steps["positions"], 3 * one["positions"].get<size_t>());
+    EXPECT_DOUBLE_EQ(steps["cycles_per_step"], steps["total"].get<double>() / 3);
+    EXPECT_LT(steps["cycles_per_step"], one["total"]);
+    EXPECT_GE(steps["cycles_per_step"].get<double>(), steps["bound"].get<double>() / 3);
+    // No preload comes before the same operator of the step before.
+    const auto length = one["positions"].get<size_t>();
+    for (size_t i = length; i < 3 * length; ++i)
+        EXPECT_TRUE(steps["slots"][i] == 0 || steps["slots"][i].get<size_t>() + length > i) << i;
+    const ProcessResult frugal = plan({"--objective", "energy", "--json"});
+    ASSERT_EQ(frugal.exit_code, 0) << frugal.errors;
+    const Json least = Json::parse(frugal.output);
+    EXPECT_LT(least["joules"], one["joules"]);
+    EXPECT_NEAR(least["joules"].get<double>(), least["least_joules"].get<double>(),
+                1e-9 * least["joules"].get<double>());
+    EXPECT_GT(least["total"], one["total"]);
+    EXPECT_THAT(plan({"--objective", "energy"}).output, HasSubstr(" J, at least "));
+    EXPECT_THAT(plan({"--objective", "throughput"}).output, HasSubstr("cycles for each of 4 steps"));
+}
+
+TEST_F(ChipPlanVerb, RefusesObjectivesThatItDoesNotHave) {
+    const ProcessResult unknown = plan({"--objective", "beauty"});
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_THAT(unknown.errors,
+                HasSubstr("`--objective`: is beauty, expected latency, throughput or energy"));
+    const ProcessResult steps = plan({"--steps", "2"});
+    EXPECT_EQ(steps.exit_code, 2);
+    EXPECT_THAT(steps.errors, HasSubstr("`--steps`: is for --objective throughput, not for latency"));
+    EXPECT_THAT(plan({"--objective", "throughput", "--steps", "900"}).errors,
+                HasSubstr("`--steps`: is 900, expected at most 800: a step has 125 operators"));
+    const ProcessResult none = chip({"plan", kTiny, "--chip", kSource + "/machines/chips/ipu-hbm.toml",
+                                     "--batch", "4", "--sequence", "64", "--objective", "energy"});
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_THAT(none.errors, HasSubstr("`energy`: is not described, and plans shall take little of it"));
+}
+
 TEST_F(ChipPlanVerb, PlansGraphs) {
     const std::string graph = write("product.ir", kPlannedProduct);
     const ProcessResult result = chip({"plan", graph, "--chip", kSmall, "--set", "T=8", "--json"});

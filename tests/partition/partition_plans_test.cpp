@@ -107,11 +107,11 @@ TEST(PartitionPlans, PreloadsShareAsThePaperSays) {
     const chip::ChipDescription chip = small_chip();
     const PartitionPlans plans(op, chip);
     const auto preloads = plans.preloads(find_plan(plans, {1, 16}));
-    EXPECT_THAT(preloads, ElementsAre(PreloadPlan{1, 32, 0, 0}, PreloadPlan{2, 16, 16, 16 / 4.0 + 10},
-                                      PreloadPlan{4, 8, 24, 24 / 4.0 + 10}));
+    EXPECT_THAT(preloads, ElementsAre(PreloadPlan{1, 32, 0, 0, 10}, PreloadPlan{2, 16, 16, 16 / 4.0 + 10, 10},
+                                      PreloadPlan{4, 8, 24, 24 / 4.0 + 10, 10}));
     // In two steps a core never holds more than half.
     EXPECT_THAT(plans.preloads(find_plan(plans, {1, 16}, 2, 1, 0b10)),
-                ElementsAre(PreloadPlan{2, 16, 0, 0}, PreloadPlan{4, 8, 8, 8 / 4.0 + 10}));
+                ElementsAre(PreloadPlan{2, 16, 0, 0, 10}, PreloadPlan{4, 8, 8, 8 / 4.0 + 10, 10}));
     EXPECT_EQ(plans.hbm_bytes(), 32);
 }
 
