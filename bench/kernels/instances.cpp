@@ -77,7 +77,7 @@ void add_attention(std::vector<Instance>& out, const machine::Machine& machine, 
     const ValueId k_new = nodes.update("k_update", update, {slot, added}, k),
                   v_new = nodes.update("v_update", update, {slot, added}, v);
     const ops::AttentionForm form{.scale = 1 / std::sqrt(static_cast<double>(kWidth)),
-                                  .rounded = ops::type_of_attended(cache)};
+                                  .rounded = ops::type_of_attended(*ops::weight_format_of(cache))};
     const ValueId gathered =
         nodes.add("gather", ops::gather_sequences({}, shape, form.rounded), {first, length, q});
     const ValueId scores = nodes.add("scores", ops::scores_batch({}, shape, cache, form),
