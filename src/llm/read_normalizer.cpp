@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "llm/base64.h"
+#include "llm/bert_steps.h"
 #include "llm/component_chain.h"
 #include "llm/map_characters.h"
 #include "llm/tokenizer_components.h"
@@ -21,17 +22,13 @@ void read_replace(const JsonCursor& component, std::vector<NormalizerStep>& step
         steps.emplace_back(ReplaceText{std::get<std::string>(std::move(pattern)), std::move(content)});
 }
 
-/// The one normaliser that does several things, in this order.
 void read_bert(const JsonCursor& component, std::vector<NormalizerStep>& steps) {
-    const bool lowercase = component.boolean_or("lowercase", true);
-    if (component.boolean_or("clean_text", true)) steps.emplace_back(MapCharacters{&clean_text});
-    if (component.boolean_or("handle_chinese_chars", true))
-        steps.emplace_back(MapCharacters{&surround_ideographs});
-    if (component.boolean_or("strip_accents", lowercase)) {
-        steps.emplace_back(UnicodeForm::kNfd);
-        steps.emplace_back(RemoveMarks{.only_nonspacing = true});
-    }
-    if (lowercase) steps.emplace_back(Lowercase{});
+    BertNormalizer bert;
+    bert.clean_text = component.boolean_or("clean_text", true);
+    bert.surround_ideographs = component.boolean_or("handle_chinese_chars", true);
+    bert.lowercase = component.boolean_or("lowercase", true);
+    bert.strip_accents = component.boolean_or("strip_accents", bert.lowercase);
+    for (NormalizerStep& step : bert.steps()) steps.push_back(std::move(step));
 }
 
 void read_precompiled(const JsonCursor& component, std::vector<NormalizerStep>& steps) {

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "llm/bert_steps.h"
 #include "llm/byte_level_patterns.h"
 #include "llm/component_chain.h"
 #include "llm/map_characters.h"
@@ -54,8 +55,7 @@ void read_pre_tokenizer_component(const JsonCursor& component, const std::string
         if (component.boolean_or("split", true))
             steps.emplace_back(Split{metaspace.replacement, SplitBehaviour::kMergedWithNext, false});
     } else if (type == "BertPreTokenizer") {
-        steps.emplace_back(Split{&is_white_space, SplitBehaviour::kRemoved, false});
-        steps.emplace_back(Split{&is_punctuation, SplitBehaviour::kIsolated, false});
+        for (PreTokenizerStep& step : bert_pre_tokenizer()) steps.push_back(std::move(step));
     } else if (type == "Digits") {
         const bool individual = component.boolean_or("individual_digits", false);
         steps.emplace_back(

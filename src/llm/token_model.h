@@ -4,11 +4,12 @@
 
 #include "llm/bpe.h"
 #include "llm/unigram.h"
+#include "llm/word_level.h"
 #include "llm/word_piece.h"
 
 namespace tessera::llm {
 
 /// What turns a piece of text into tokens; all have `encode(vocabulary, piece, out)`.
-using TokenModel = std::variant<Bpe, Unigram, WordPiece>;
+using TokenModel = std::variant<Bpe, Unigram, WordPiece, WordLevel>;
 
 }  // namespace tessera::llm

@@ -64,6 +64,11 @@ WordPiece read_word_piece(const JsonCursor& model, const Vocabulary& vocabulary)
     return WordPiece(vocabulary, std::move(options));
 }
 
+/// Without a token for unknown words only the words of the vocabulary can be written.
+WordLevel read_word_level(const JsonCursor& model, const Vocabulary& vocabulary) {
+    return WordLevel(vocabulary.find(model.string_or("unk_token", "<unk>")));
+}
+
 /// Files of the first versions do not name the type of the model.
 std::string type_of(const JsonCursor& model, const TokenizerDocument& document) {
     std::string otherwise = "of no type";
@@ -78,9 +83,9 @@ std::string type_of(const JsonCursor& model, const TokenizerDocument& document) 
 
 TokenModel read_model(const JsonCursor& model, const TokenizerDocument& document, Unsupported& unsupported) {
     const std::string type = type_of(model, document);
-    if (type != "BPE" && type != "Unigram" && type != "WordPiece")
+    if (type != "BPE" && type != "Unigram" && type != "WordPiece" && type != "WordLevel")
         throw Error(model.file(), "model", fmt::format("is {}, which is not supported", type),
-                    "supported are BPE, byte-level or with byte fallback, Unigram and WordPiece");
+                    "supported are BPE, byte-level or with byte fallback, Unigram, WordPiece and WordLevel");
     if (document.vocabulary.size() == 0) model.fail("has no vocabulary");
     if (document.scores.empty() == (type == "Unigram"))
         throw Error(
@@ -89,6 +94,7 @@ TokenModel read_model(const JsonCursor& model, const TokenizerDocument& document
                         type, type == "Unigram" ? "a list" : "an object"));
     if (type == "Unigram") return read_unigram(model, document, unsupported);
     if (type == "WordPiece") return read_word_piece(model, document.vocabulary);
+    if (type == "WordLevel") return read_word_level(model, document.vocabulary);
     return read_bpe(model, document, unsupported);
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "llm/sentence_piece_model.h"
+#include "llm/sentence_piece_parts.h"
 #include "llm/tokenizer_config.h"
 #include "llm/tokenizer_sources.h"
 #include "support/error.h"
@@ -36,103 +36,19 @@ void refuse_unsupported(const Model& model, const std::string& where) {
         refuse("pieces", fmt::format("[{}] is of type UNUSED", unused - model.types.begin()));
 }
 
-/// Pieces that are themselves wherever a text has them.
-PatternSet user_defined(const Model& model) {
-    std::vector<std::string> texts;
-    for (size_t id = 0; id < model.types.size(); ++id)
-        if (model.types[id] == Type::kUserDefined)
-            texts.emplace_back(model.vocabulary.text(static_cast<TokenId>(id)));
-    return PatternSet(texts);
-}
-
-std::optional<TokenId> unknown_piece(const Model& model) {
-    const auto found = std::find(model.types.begin(), model.types.end(), Type::kUnknown);
-    if (found == model.types.end()) return std::nullopt;
-    return static_cast<TokenId>(found - model.types.begin());
-}
-
-CharacterMap character_map_of(const Model& model, const std::string& where) {
-    constexpr const char* kField = "normalizer_spec.precompiled_charsmap";
-    CharacterMap map = CharacterMap::parse(model.character_map, where, kField);
-    // The library removes extra spaces between replacements, not within them.
-    if (model.remove_extra_whitespaces && map.makes_double_spaces())
-        throw Error(where, kField, "has a replacement with two spaces, which is not supported",
-                    std::string(kInsteadAdvice));
-    return map;
-}
-
-std::vector<NormalizerStep> normalizer_of(const Model& model, const std::string& where) {
-    const auto replace = [](std::string_view pattern, std::string text) {
-        return ReplacePattern{Regex::compile(pattern, "built-in pattern"), std::move(text)};
-    };
-    std::vector<NormalizerStep> steps;
-    if (!model.character_map.empty())
-        steps.emplace_back(ReplaceLongest{character_map_of(model, where), user_defined(model)});
-    if (model.remove_extra_whitespaces) {
-        steps.emplace_back(replace(R"(\A +)", ""));
-        steps.emplace_back(replace(" {2,}", " "));
-    }
-    // Also to a text of which the map has left nothing.
-    if (model.add_dummy_prefix) steps.emplace_back(Prepend{.text = " ", .to_empty = true});
-    if (model.escape_whitespaces) steps.emplace_back(ReplaceText{" ", std::string(kSpaceMark)});
-    // At the end the library removes marks that the text itself has, too.
-    if (model.remove_extra_whitespaces)
-        steps.emplace_back(replace(
-            fmt::format(R"((?:{})+\z)", model.escape_whitespaces ? kSpaceMark : std::string_view(" ")), ""));
-    return steps;
-}
-
-TokenDecoder decoder_of(const Model& model) {
-    TokenDecoder decoder;
-    if (model.escape_whitespaces) decoder.token_steps.emplace_back(ReplaceText{std::string(kSpaceMark), " "});
-    decoder.token_steps.emplace_back(DecodeByteToken{});
-    if (model.remove_extra_whitespaces)
-        decoder.front = {StripFront{.content = " ", .each_token = true}};
-    else if (model.add_dummy_prefix)
-        decoder.front = {StripFront{.content = " ", .count = 1}};
-    return decoder;
-}
-
 Bpe bpe_of(const Model& model) {
     std::vector<bool> may_be_made(model.types.size());
     for (size_t id = 0; id < model.types.size(); ++id) may_be_made[id] = model.types[id] == Type::kNormal;
     BpeOptions options;
     options.unknown = unknown_piece(model);
-    options.fixed = user_defined(model);
+    options.fixed = user_defined_pieces(model);
     options.fuse_unknown = true;
     if (model.byte_fallback) options.byte_tokens = find_byte_tokens(model.vocabulary);
     return Bpe(rank_scores(model.scores, may_be_made), std::move(options));
 }
 
-/// User-defined pieces are better than any that was learned, so that the best division has all of them. The
-/// numbers are those of the library, version 0.2.3.
-Unigram unigram_of(const Model& model) {
-    constexpr float kBonus = 0.1F;
-    float best = kBonus;
-    float worst = std::numeric_limits<float>::max();
-    for (size_t id = 0; id < model.types.size(); ++id) {
-        if (model.types[id] != Type::kNormal) continue;
-        best = std::max(best, model.scores[id]);
-        worst = std::min(worst, model.scores[id]);
-    }
-
-    constexpr float kUnknownPenalty = 10;
-    std::vector<double> scores(model.types.size(), std::numeric_limits<double>::quiet_NaN());
-    for (size_t id = 0; id < model.types.size(); ++id) {
-        const auto size = static_cast<float>(model.vocabulary.text(static_cast<TokenId>(id)).size());
-        if (model.types[id] == Type::kNormal) scores[id] = model.scores[id];
-        if (model.types[id] == Type::kUserDefined) scores[id] = size * best - kBonus;
-    }
-    UnigramOptions options;
-    options.unknown = unknown_piece(model);
-    options.unknown_score = worst - kUnknownPenalty;
-    options.rounds_to_single = true;
-    if (model.byte_fallback) options.byte_tokens = find_byte_tokens(model.vocabulary);
-    return Unigram(model.vocabulary, std::move(scores), options);
-}
-
 TokenModel model_of(const Model& model) {
-    if (model.algorithm == Model::Algorithm::kUnigram) return unigram_of(model);
+    if (model.algorithm == Model::Algorithm::kUnigram) return sentence_piece_unigram(model);
     return bpe_of(model);
 }
 
@@ -169,8 +85,9 @@ TokenizerParts read_sentence_piece(FileSource& files, const std::string& name) {
 
     TokenizerParts parts;
     parts.added = added_tokens_of(model, config);
-    parts.normalizer = normalizer_of(model, where);
-    parts.decoder = decoder_of(model);
+    parts.normalizer = sentence_piece_normalizer(
+        model, {where, "normalizer_spec.precompiled_charsmap", std::string(kInsteadAdvice)});
+    parts.decoder = sentence_piece_decoder(model);
     parts.model = model_of(model);
     const auto bos = control_piece(model, model.bos_piece);
     const auto eos = control_piece(model, model.eos_piece);

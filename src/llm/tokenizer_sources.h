@@ -27,8 +27,8 @@ TokenizerParts read_vocabulary_and_merges(FileSource& files);
 /// added, BOS and EOS from the files beside it.
 TokenizerParts read_sentence_piece(FileSource& files, const std::string& name);
 
-/// The metadata of a GGUF file: `tokenizer.ggml.model` "gpt2" (byte-level BPE) or "llama" (SentencePiece
-/// BPE).
+/// The metadata of a GGUF file: `tokenizer.ggml.model` "gpt2" (byte-level BPE), "llama" (SentencePiece
+/// BPE), "t5" (Unigram) or "bert" (WordPiece).
 TokenizerParts read_gguf_tokenizer(const import::GgufFile& file);
 
 /// The name of the GGUF file in an artefact.

@@ -79,8 +79,8 @@ TEST(TokenizerErrors, UnsupportedComponentsAreNamedTogether) {
         error_of(document),
         HasSubstr("uses what is not supported: normalizer Transliterate, pre-tokenizer UnicodeScripts, "
                   "decoder CTC, post-processor PairProcessing"));
-    EXPECT_THAT(error_of(with("/model", R"({"type": "WordLevel", "vocab": {"a": 0}})")),
-                HasSubstr("`model`: is WordLevel, which is not supported"));
+    EXPECT_THAT(error_of(with("/model", R"({"type": "Characters", "vocab": {"a": 0}})")),
+                HasSubstr("`model`: is Characters, which is not supported"));
     EXPECT_THAT(error_of(with("/model", R"({"type": "Unigram", "vocab": [["a", 0.5]], "alpha": 0.1})")),
                 HasSubstr("model option alpha"));
 }

@@ -5,6 +5,7 @@
 
 #include "llm/fixtures.h"
 #include "llm/load_tokenizer.h"
+#include "llm/sentence_piece_model.h"
 #include "support/error.h"
 
 // The shipped fixtures, written as GGUF files by the test: the same ids must come out.
@@ -15,6 +16,7 @@ namespace {
 using test::GgufBuilder;
 using ::testing::HasSubstr;
 
+constexpr uint32_t kByte = 0;
 constexpr uint32_t kInteger = 5;
 constexpr uint32_t kFloat = 6;
 
@@ -128,6 +130,87 @@ TEST(GgufTokenizer, SentencePieceAgreesWithTheJsonForm) {
         << "the text goes on";
 }
 
+/// The keys that a converter writes for a `tokenizer.model` with the Unigram algorithm.
+GgufBuilder unigram(const SentencePieceModel& model) {
+    std::vector<std::string> tokens;
+    std::vector<int32_t> types;
+    for (size_t id = 0; id < model.types.size(); ++id) {
+        tokens.emplace_back(model.vocabulary.text(static_cast<TokenId>(id)));
+        types.push_back(static_cast<int32_t>(model.types[id]));
+    }
+    GgufBuilder file;
+    file.string("tokenizer.ggml.model", "t5").strings("tokenizer.ggml.tokens", tokens);
+    file.numbers("tokenizer.ggml.token_type", kInteger, types);
+    file.numbers("tokenizer.ggml.scores", kFloat, model.scores);
+    file.numbers("tokenizer.ggml.precompiled_charsmap", kByte,
+                 std::vector<uint8_t>(model.character_map.begin(), model.character_map.end()));
+    file.boolean("tokenizer.ggml.add_space_prefix", model.add_dummy_prefix);
+    file.boolean("tokenizer.ggml.remove_extra_whitespaces", model.remove_extra_whitespaces);
+    return file.u32("tokenizer.ggml.eos_token_id", 2);
+}
+
+TEST(GgufTokenizer, UnigramAgreesWithTheLibraryOfItsModel) {
+    const auto folder = test::fixtures() / "spm_unigram";
+    const SentencePieceModel model =
+        read_sentence_piece_model(test::read_file(folder / "tokenizer.model"), "tokenizer.model");
+    const Tokenizer tokenizer = load(unigram(model));
+    const nlohmann::json cases = test::read_json(folder / "cases.json");
+    ASSERT_GT(cases.size(), 50u);
+    for (const auto& item : cases)
+        EXPECT_EQ(tokenizer.encode(item.at("text").get<std::string>(), {.parse_special = false}),
+                  item.at("ids").get<std::vector<TokenId>>())
+            << item;
+    EXPECT_EQ(tokenizer.encode("king", {.add_special = true}).back(), 2) << "EOS is the default";
+    EXPECT_FALSE(tokenizer.adds_bos());
+
+    SentencePieceModel odd = model;
+    odd.types[5] = static_cast<SentencePieceModel::Type>(9);
+    EXPECT_THAT(error_of(unigram(odd)), HasSubstr("`tokenizer.ggml.token_type`: element 5 is 9, expected"));
+    odd = model;
+    odd.character_map.resize(7);
+    EXPECT_THAT(error_of(unigram(odd)), HasSubstr("`tokenizer.ggml.precompiled_charsmap`: "));
+}
+
+/// The spelling of ggml: a mark where a word begins, none where it goes on.
+GgufBuilder word_piece() {
+    const nlohmann::json document = test::read_json(test::fixtures() / "word_piece" / "tokenizer.json");
+    std::vector<std::string> tokens = test::tokens_of(document);
+    std::vector<int32_t> types(tokens.size(), 1);
+    for (const auto& added : document.at("added_tokens")) types[added.at("id")] = 3;
+    for (size_t id = 0; id < tokens.size(); ++id) {
+        if (types[id] == 3) continue;
+        tokens[id] = tokens[id].starts_with("##") ? tokens[id].substr(2) : "\u2581" + tokens[id];
+    }
+    GgufBuilder file;
+    file.string("tokenizer.ggml.model", "bert").strings("tokenizer.ggml.tokens", tokens);
+    return file.numbers("tokenizer.ggml.token_type", kInteger, types);
+}
+
+TEST(GgufTokenizer, WordPieceAgreesWithTheJsonForm) {
+    const nlohmann::json cases = test::read_json(test::fixtures() / "word_piece" / "cases.json");
+    const Tokenizer tokenizer = load(word_piece());
+    expect_cases(tokenizer, cases);
+    EXPECT_EQ(tokenizer.encode("", {.add_special = true}), (std::vector<TokenId>{2, 3})) << "CLS and SEP";
+    EXPECT_EQ(load(word_piece().boolean("tokenizer.ggml.add_bos_token", false)).adds_bos(), false);
+}
+
+TEST(GgufTokenizer, WordPieceKeepsTheCaseOfAVocabularyWithCapitals) {
+    const auto file = [](const std::string& word) {
+        GgufBuilder builder;
+        builder.string("tokenizer.ggml.model", "bert");
+        builder.strings("tokenizer.ggml.tokens", {"[UNK]", "\u2581king", "s", "\u2581" + word});
+        return builder.numbers<int32_t>("tokenizer.ggml.token_type", kInteger, {3, 1, 1, 1});
+    };
+    EXPECT_EQ(load(file("x")).encode("Kings"), (std::vector<TokenId>{1, 2}));
+    EXPECT_EQ(load(file("X")).encode("Kings"), (std::vector<TokenId>{0}));
+    EXPECT_EQ(load(file("X").boolean("tokenizer.ggml.normalizer.lowercase", true)).encode("Kings"),
+              (std::vector<TokenId>{1, 2}));
+    EXPECT_THAT(error_of(GgufBuilder()
+                             .string("tokenizer.ggml.model", "bert")
+                             .strings("tokenizer.ggml.tokens", {"\u2581a"})),
+                HasSubstr("`tokenizer.ggml.unknown_token_id`: is missing"));
+}
+
 TEST(GgufTokenizer, TheSpaceInFrontCanBeTurnedOff) {
     const Fixture fixture = read_fixture("llama2");
     const Tokenizer tokenizer =
@@ -169,8 +252,9 @@ TEST(GgufTokenizer, WhatIsMissingOrWrongIsNamed) {
         error_of(byte_level(fixture, "own-words")),
         HasSubstr("`tokenizer.ggml.pre`: is \"own-words\", which is not supported (supported are gpt-2, "));
     EXPECT_THAT(
-        error_of(GgufBuilder().string("tokenizer.ggml.model", "t5").strings("tokenizer.ggml.tokens", {"a"})),
-        HasSubstr("`tokenizer.ggml.model`: is \"t5\", which is not supported (supported are gpt2"));
+        error_of(
+            GgufBuilder().string("tokenizer.ggml.model", "rwkv").strings("tokenizer.ggml.tokens", {"a"})),
+        HasSubstr("`tokenizer.ggml.model`: is \"rwkv\", which is not supported (supported are gpt2"));
     EXPECT_THAT(
         error_of(
             GgufBuilder().string("tokenizer.ggml.model", "gpt2").strings("tokenizer.ggml.tokens", {"a"})),

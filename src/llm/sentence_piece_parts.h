@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llm/normalizer.h"
+#include "llm/pattern_set.h"
+#include "llm/sentence_piece_model.h"
+#include "llm/token_decoder.h"
+#include "llm/unigram.h"
+
+namespace tessera::llm {
+
+/// What SentencePiece does to a text, from the contents of a `tokenizer.model` or of the keys of a GGUF file
+/// that repeat them.
+
+/// The map of characters in errors.
+struct CharacterMapPlace {
+    std::string file;
+    std::string entity;
+    std::string advice = {};
+};
+/// @throws Error for a map that is damaged or not supported
+std::vector<NormalizerStep> sentence_piece_normalizer(const SentencePieceModel& model,
+                                                      const CharacterMapPlace& place);
+
+TokenDecoder sentence_piece_decoder(const SentencePieceModel& model);
+
+/// User-defined pieces are better than any that was learned, so that the best division has all of them.
+Unigram sentence_piece_unigram(const SentencePieceModel& model);
+
+/// Pieces that are themselves wherever a text has them.
+PatternSet user_defined_pieces(const SentencePieceModel& model);
+
+/// The piece that stands for unknown characters.
+std::optional<TokenId> unknown_piece(const SentencePieceModel& model);
+
+}  // namespace tessera::llm
