@@ -234,19 +234,18 @@ TEST_F(ChipPlanVerb, PlansGraphs) {
 }
 
 TEST_F(ChipPlanVerb, ExplainsAnOperator) {
-    const std::vector<std::string> arguments = {"explain", kTiny,     "layer_gate", "--chip",
-                                                kSmall,    "--batch", "4",          "--sequence",
-                                                "64",      "--work",  "100000"};
+    const std::vector<std::string> arguments = {
+        "explain", kTiny, "logits", "--chip", kSmall, "--batch", "4", "--sequence", "64", "--work", "100000"};
     const ProcessResult text = chip(arguments);
     ASSERT_EQ(text.exit_code, 0) << text.errors;
-    EXPECT_THAT(text.output, AllOf(HasSubstr("(layer_gate) of 125, 4 positions\n"),
-                                   HasSubstr("issued in front of"), HasSubstr("chosen")));
+    EXPECT_THAT(text.output,
+                AllOf(HasSubstr("(logits) of 125"), HasSubstr("issued in front of"), HasSubstr("chosen")));
     std::vector<std::string> as_json = arguments;
     as_json.emplace_back("--json");
     const Json json = Json::parse(chip(as_json).output);
     const Json planned = Json::parse(plan({"--json"}).output);
     EXPECT_EQ(json["total"], planned["total"]);
-    EXPECT_EQ(json["name"], "layer_gate");
+    EXPECT_EQ(json["name"], "logits");
     EXPECT_EQ(json["slot"], planned["slots"][json["position"].get<size_t>()]);
     // Issued late, the preload of a large weight is waited for.
     ASSERT_FALSE(json["leads"].empty());
