@@ -10,9 +10,11 @@
 
 #include "cli/environment.h"
 #include "cli/flag_variables.h"
+#include "cli/other_tools.h"
 #include "cli/standard_streams.h"
 #include "cli/verb.h"
 #include "support/error.h"
+#include "support/near_names.h"
 #include "support/note.h"
 
 namespace tessera::cli {
@@ -50,6 +52,10 @@ int finish(const std::string& verb, int code) {
     return complain(verb, "cannot write to the standard output", kFailed);
 }
 
+std::string with_advice(const std::string& problem, const std::string& advice) {
+    return advice.empty() ? problem : fmt::format("{} ({})", problem, advice);
+}
+
 /// The fault of the word after `tessera`: CLI11 would call an unknown verb an unexpected argument, and an
 /// unknown flag a missing verb.
 std::string first_word_problem(const std::vector<Verb>& known, int argc, char** argv) {
@@ -58,10 +64,15 @@ std::string first_word_problem(const std::vector<Verb>& known, int argc, char** 
     if (word.starts_with('-'))
         return word == "--help" || word == "-h" || word == "--version"
                    ? ""
-                   : fmt::format("unknown flag `{}`", word);
+                   : with_advice(fmt::format("unknown flag `{}`", word), advice_on_first_word(word));
     const bool is_known =
         std::any_of(known.begin(), known.end(), [&](const Verb& verb) { return verb.name == word; });
-    return is_known ? "" : fmt::format("there is no verb `{}`", word);
+    if (is_known) return "";
+    std::vector<std::string> names;
+    for (const Verb& verb : known) names.push_back(verb.name);
+    if (const auto near = near_names(word, names); !near.empty())
+        return fmt::format("there is no verb `{}` (perhaps `{}`)", word, near.front());
+    return with_advice(fmt::format("there is no verb `{}`", word), advice_on_first_word(word));
 }
 
 /// CLI11 calls an option by one of its long names, though it was given as -n or as an argument.
@@ -126,10 +137,15 @@ int run(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return finish(chosen(), app.exit(error));  // --help, --version
+        if (const std::string foreign = foreign_flag({argv + 2, argv + argc}); !foreign.empty())
+            return complain(chosen(), foreign, kWrongUsage);
         const std::string variable = called.empty() ? "" : rejected_variable(*called.front());
         const std::string problem =
             called.empty() ? error.what() : with_all_names(*called.front(), error.what());
-        return complain(chosen(), variable.empty() ? problem : variable + ": " + problem, kWrongUsage);
+        return complain(
+            chosen(),
+            (variable.empty() ? problem : variable + ": " + problem) + advice_on_missing_flag(problem),
+            kWrongUsage);
     }
     for (size_t i = 0; i < known.size(); ++i)
         if (known[i].name == chosen()) return run_job(known[i].name, jobs[i]);

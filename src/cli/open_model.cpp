@@ -68,7 +68,9 @@ void add_ids_option(CLI::App& app, std::filesystem::path& ids) {
 fs::path resolve_model(const fs::path& model, const Environment& environment) {
     std::error_code error;
     if (!model.empty()) {
-        if (!fs::exists(model, error)) throw Error(model.string(), "", "does not exist");
+        if (!fs::exists(model, error))
+            throw Error(model.string(), "", "does not exist",
+                        "name an artefact, a folder in HuggingFace form, or a GGUF file");
         return model;
     }
     const fs::path root = environment.include_directory.parent_path();

@@ -78,7 +78,20 @@ TEST(Frame, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
     const std::vector<Misuse> misuses = {
         {{}, "tessera: a verb is required\nSee `tessera --help`.\n"},
         {{"frobnicate"}, "tessera: there is no verb `frobnicate`\nSee `tessera --help`.\n"},
-        {{"--frobnicate"}, "tessera: unknown flag `--frobnicate`\nSee `tessera --help`.\n"},
+        {{"--frobnicate"},
+         "tessera: unknown flag `--frobnicate` (a verb comes first: tessera run -m MODEL -p TEXT)\n"
+         "See `tessera --help`.\n"},
+        {{"chta"}, "tessera: there is no verb `chta` (perhaps `chat`)\nSee `tessera --help`.\n"},
+        {{"pull"},
+         "tessera: there is no verb `pull` (models are files: download one, and name it: tessera run "
+         "MODEL.gguf)\nSee `tessera --help`.\n"},
+        {{"run", "x.gguf", "-ngl", "99"},
+         "tessera run: -ngl: is a flag of llama.cpp (nothing runs on a GPU yet: leave it out)\n"
+         "See `tessera run --help`.\n"},
+        {{"run", "x.gguf", "-s", "7"},
+         "tessera run: --seed requires --temperature (the most probable token is always taken without it; "
+         "try "
+         "--temperature 0.8)\nSee `tessera run --help`.\n"},
         {{""}, "tessera: there is no verb ``\nSee `tessera --help`.\n"},
     };
     for (const Misuse& misuse : misuses) {
