@@ -81,7 +81,7 @@ TEST(Frame, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
         {{"--frobnicate"},
          "tessera: unknown flag `--frobnicate` (a verb comes first: tessera run -m MODEL -p TEXT)\n"
          "See `tessera --help`.\n"},
-        {{"chta"}, "tessera: there is no verb `chta` (perhaps `chat`)\nSee `tessera --help`.\n"},
+        {{"chatt"}, "tessera: there is no verb `chatt` (perhaps `chat`)\nSee `tessera --help`.\n"},
         {{"pull"},
          "tessera: there is no verb `pull` (models are files: download one, and name it: tessera run "
          "MODEL.gguf)\nSee `tessera --help`.\n"},
@@ -90,8 +90,7 @@ TEST(Frame, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
          "See `tessera run --help`.\n"},
         {{"run", "x.gguf", "-s", "7"},
          "tessera run: --seed requires --temperature (the most probable token is always taken without it; "
-         "try "
-         "--temperature 0.8)\nSee `tessera run --help`.\n"},
+         "try --temperature 0.8)\nSee `tessera run --help`.\n"},
         {{""}, "tessera: there is no verb ``\nSee `tessera --help`.\n"},
     };
     for (const Misuse& misuse : misuses) {
