@@ -35,6 +35,7 @@ Verb chat_verb();
 Verb check_verb();
 Verb chip_verb();
 Verb compile_verb();
+Verb completion_verb();
 Verb distribute_verb();
 Verb embed_verb();
 Verb explain_verb();
