@@ -182,8 +182,10 @@ TEST_F(RunVerb, WrongCallsAndWrongFilesDiffer) {
     EXPECT_EQ(tessera({"run", "toy.tsr"}).exit_code, 2) << "no prompt";
     EXPECT_EQ(tessera({"run", "toy.tsr", "-p", "a", "-n", "0"}).exit_code, 2);
     EXPECT_EQ(tessera({"run", "missing.tsr", "-p", "a"}).exit_code, 1);
-    EXPECT_EQ(tessera({"run", "missing.tsr", "-p", "a"}).errors,
-              "tessera run: missing.tsr: does not exist\n");
+    EXPECT_EQ(
+        tessera({"run", "missing.tsr", "-p", "a"}).errors,
+        "tessera run: missing.tsr: does not exist (name an artefact, a folder in HuggingFace form, or a GGUF "
+        "file)\n");
     write("text", "hello");
     const ProcessResult result = tessera({"run", "text", "-p", "a"});
     EXPECT_EQ(result.exit_code, 1);
