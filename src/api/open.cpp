@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -67,10 +68,12 @@ KeptName kept_name(const fs::path& model, const OpenSettings& settings) {
     Hasher identity;
     identity.field(whole.string()).field(text(wished_context(settings))).field(text(settings.workers));
     if (settings.embeddings) identity.field("embeddings");
-    for (const auto& [value, usual] :
-         {std::pair(settings.policy, untouched.policy), std::pair(settings.cache_type, untouched.cache_type),
-          std::pair(settings.quantize, untouched.quantize)})
-        if (value != usual) identity.field(value);
+    // With their names: q8_0 is a type of the cache and of quantised weights.
+    for (const auto& [name, value, usual] :
+         {std::tuple("policy", settings.policy, untouched.policy),
+          std::tuple("cache_type", settings.cache_type, untouched.cache_type),
+          std::tuple("quantize", settings.quantize, untouched.quantize)})
+        if (value != usual) identity.field(name).field(value);
     Hasher state;
     if (fs::is_directory(whole))
         add_files_below(state, whole);
