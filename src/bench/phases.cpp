@@ -51,7 +51,7 @@ std::vector<BenchPhase> time_phases(TimedModel& model, BenchCase::Kind kind, int
                                     const StepPredictor* predictor) {
     std::vector<Times> runs;
     for (int64_t r = 0; r < repeat; ++r) runs.push_back(model.kernel_times(kind, tokens));
-    const compiler::VerifiedPlan plan = compiler::verified_plan(model.artefact());
+    const compiler::VerifiedPlan& plan = model.plan();
     std::vector<std::vector<BenchPhase>> phases(runs.front().size());
     for (size_t s = 0; s < phases.size(); ++s) {
         const std::vector<runtime::KernelTime>& first = runs.front()[s];

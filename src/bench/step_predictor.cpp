@@ -55,9 +55,7 @@ double StepPredictor::exchange_seconds(const Node& made,
     if (!call) return 0;
     const TensorType& type = plan_.graph[made.results.front()].type;
     double bytes = bits(type.element) / 8.0;
-    for (const Dim& dim : type.shape)
-        bytes *= static_cast<double>(dim.factor) *
-                 (dim.symbol ? static_cast<double>(symbols.at(*dim.symbol)) : 1.0);
+    for (const int64_t extent : evaluate(type.shape, symbols)) bytes *= static_cast<double>(extent);
     // A transposed result holds what each rank has for this one: the whole is that of all ranks.
     const bool is_transposed = call->kind == ops::ExchangeCall::Kind::kTranspose;
     return distribution::collective_time(is_transposed ? Collective::kAllToAll : Collective::kAllGather,

@@ -41,6 +41,11 @@ TimedModel::TimedModel(std::shared_ptr<const runtime::Artefact> artefact,
             static_cast<int32_t>((i * 7919 + 13) % static_cast<size_t>(model_.session().vocabulary()));
 }
 
+const compiler::VerifiedPlan& TimedModel::plan() {
+    if (!plan_) plan_ = compiler::verified_plan(artefact());
+    return *plan_;
+}
+
 void TimedModel::add(int64_t tokens) {
     const std::span<const int32_t> added = std::span(tokens_).first(static_cast<size_t>(tokens));
     const llm::Addition addition{sequence_, added, llm::last_row(added)};

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ public:
 
     int64_t workers() const { return model_.program().workers(); }
     const runtime::Artefact& artefact() const { return model_.artefact(); }
+    /// Read when it is first needed. @throws Error if the artefact holds no plan, or an illegal one
+    const compiler::VerifiedPlan& plan();
 
     /// Makes the sequence as long as `depth`. Its keys and values are made up: the cost of a step depends on
     /// their number, not on their values.
@@ -52,6 +55,7 @@ private:
 
     llm::LanguageModel model_;
     Graph graph_;
+    std::optional<compiler::VerifiedPlan> plan_;
     llm::SequenceId sequence_;
     std::vector<int32_t> tokens_;  ///< of any step
 };

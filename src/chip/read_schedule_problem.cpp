@@ -14,7 +14,6 @@ namespace {
 
 constexpr JsonBounds kProblemBounds{
     .bytes = size_t{64} << 20, .values = 4'000'000, .depth = 32, .word = 1 << 16};
-constexpr size_t kMostPositions = 100'000;
 /// Sums over all positions stay within 64 bits.
 constexpr int64_t kMostBytes = int64_t{1} << 45;
 constexpr double kMostCycles = 1e15;

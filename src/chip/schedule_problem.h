@@ -10,6 +10,9 @@
 /// device programs.
 namespace tessera::chip {
 
+/// Of the sequence of a problem.
+inline constexpr size_t kMostPositions = 100'000;
+
 /// Whom a full link serves while a preload and an execute run together.
 enum class Share : uint8_t { kFair, kExecute, kPreload };
 

@@ -24,8 +24,6 @@ namespace tessera::cli {
 namespace {
 
 constexpr int64_t kStepsOfThroughput = 4;
-/// Of a schedule, as in the files of `tessera chip schedule`.
-constexpr size_t kMostPositions = 100'000;
 
 struct ChipPlanArguments {
     ChipWorkloadArguments workload;
@@ -81,10 +79,10 @@ ChipWorkload workload_for(const ChipPlanArguments& arguments, Objective objectiv
                                                                        ? partition::RowChoice::kLeastEnergy
                                                                        : partition::RowChoice::kTime);
     const size_t length = workload.tables.problem.size();
-    if (steps > 1 && steps > kMostPositions / length)
+    if (steps > 1 && steps > chip::kMostPositions / length)
         throw Error("", "--steps",
                     fmt::format("is {}, expected at most {}: a step has {} operators", steps,
-                                std::max<size_t>(1, kMostPositions / length), length),
+                                std::max<size_t>(1, chip::kMostPositions / length), length),
                     {}, ErrorKind::kUsage);
     workload.tables.problem = chip::repeated_steps(workload.tables.problem, steps);
     return workload;

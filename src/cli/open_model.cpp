@@ -89,21 +89,20 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
 
 ModelFile open_model(const fs::path& path, int64_t context, const Environment& environment,
                      const FirstUse& how, bool embeddings) {
-    const OpenSettings compiled{.machine = how.machine,
-                                .policy = how.rounding.policy,
-                                .cache_type = how.rounding.cache_type,
-                                .quantize = how.rounding.quantize,
-                                .workers = how.workers,
-                                .embeddings = embeddings};
+    OpenSettings settings{.machine = how.machine,
+                          .policy = how.rounding.policy,
+                          .cache_type = how.rounding.cache_type,
+                          .quantize = how.rounding.quantize,
+                          .workers = how.workers,
+                          .embeddings = embeddings};
     if (fs::is_regular_file(path) && runtime::is_artefact(path)) {
-        if (runtime::is_ranks_file(path)) return open_ranks(path, compiled, embeddings, environment);
+        if (runtime::is_ranks_file(path)) return open_ranks(path, settings, embeddings, environment);
         if (environment.is_launched_by_mpi)
             throw Error(path.string(), "", "is for one process, and mpirun has started several",
                         "compile the model with --ranks, or run it without mpirun");
     }
     std::error_code error;
     std::unique_ptr<Progress> progress;
-    OpenSettings settings = compiled;
     settings.include_directory = environment.include_directory;
     settings.search_path = environment.search_path;
     settings.measured_machines = environment.cache->root();

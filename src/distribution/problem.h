@@ -48,7 +48,6 @@ struct Value {
     std::vector<std::pair<double, int64_t>> moves = {};
     std::optional<int64_t> held_bits = {};  ///< that count as memory; empty: all of it
     bool only_slices = false;               ///< the only boxes are B to S(a)
-    bool slices_are_views = false;          ///< .. which then lie in what is cut, and take no memory
 
     int64_t bits() const;  ///< of the whole value
 };
@@ -67,9 +66,9 @@ struct Problem {
     /// Memory is counted in parts of a bit, so that shards are whole numbers of units.
     int64_t units_per_byte() const { return 8 * placement.domains(); }
     int64_t units(const Value& value, const Form& form) const;
-    /// Of what a box makes.
+    /// Of what a box makes. A slice of a constant that has no other boxes is read where it lies.
     int64_t box_units(const Value& value, const Form& to) const {
-        return value.only_slices && value.slices_are_views ? 0 : units(value, to);
+        return value.is_constant && value.only_slices ? 0 : units(value, to);
     }
     double bytes(int64_t units) const {
         return static_cast<double>(units) / static_cast<double>(units_per_byte());

@@ -47,12 +47,9 @@ SentencePieceModel piece_model(const GgufVocabulary& source) {
     if (unknown && !unknown_piece(model))
         model.types[static_cast<size_t>(*unknown)] = SentencePieceModel::Type::kUnknown;
     model.character_map = character_map_bytes(source);
-    const auto is_set = [&](std::string_view key, bool otherwise) {
-        return source.metadata().get_bool(key).value_or(otherwise);
-    };
-    model.add_dummy_prefix = is_set("tokenizer.ggml.add_space_prefix", model.add_dummy_prefix);
+    model.add_dummy_prefix = source.is_set("tokenizer.ggml.add_space_prefix", model.add_dummy_prefix);
     model.remove_extra_whitespaces =
-        is_set("tokenizer.ggml.remove_extra_whitespaces", model.remove_extra_whitespaces);
+        source.is_set("tokenizer.ggml.remove_extra_whitespaces", model.remove_extra_whitespaces);
     return model;
 }
 

@@ -85,10 +85,8 @@ TokenizerParts GgufVocabulary::common_parts(Defaults defaults) const {
     for (const AddedToken& token : parts.added)
         if (token.special && std::find(kEndTexts.begin(), kEndTexts.end(), token.content) != kEndTexts.end())
             parts.eos.push_back(token.id);
-    if (metadata().get_bool("tokenizer.ggml.add_bos_token").value_or(defaults.adds_bos) && parts.bos)
-        parts.prefix = {*parts.bos};
-    if (metadata().get_bool("tokenizer.ggml.add_eos_token").value_or(defaults.adds_eos) && eos)
-        parts.suffix = {*eos};
+    if (is_set("tokenizer.ggml.add_bos_token", defaults.adds_bos) && parts.bos) parts.prefix = {*parts.bos};
+    if (is_set("tokenizer.ggml.add_eos_token", defaults.adds_eos) && eos) parts.suffix = {*eos};
     return parts;
 }
 

@@ -40,6 +40,11 @@ public:
     std::vector<TokenId> ids(std::string_view key) const;
     std::optional<TokenId> id(std::string_view key) const;
 
+    /// A boolean of the file, or what counts without it.
+    bool is_set(std::string_view key, bool otherwise) const {
+        return metadata().get_bool(key).value_or(otherwise);
+    }
+
     /// Tokens around a text, where the file does not say.
     struct Defaults {
         bool adds_bos = false;

@@ -52,12 +52,9 @@ bool has_capitals(const GgufVocabulary& source) {
 }
 
 BertNormalizer bert_normalizer_of(const GgufVocabulary& source) {
-    const auto is_set = [&](std::string_view key, bool otherwise) {
-        return source.metadata().get_bool(key).value_or(otherwise);
-    };
     BertNormalizer bert;
-    bert.lowercase = is_set("tokenizer.ggml.normalizer.lowercase", !has_capitals(source));
-    bert.strip_accents = is_set("tokenizer.ggml.normalizer.strip_accents", bert.lowercase);
+    bert.lowercase = source.is_set("tokenizer.ggml.normalizer.lowercase", !has_capitals(source));
+    bert.strip_accents = source.is_set("tokenizer.ggml.normalizer.strip_accents", bert.lowercase);
     return bert;
 }
 
@@ -73,9 +70,6 @@ std::optional<TokenId> special_id(const GgufVocabulary& source, std::initializer
 
 TokenizerParts read_gguf_word_piece(const GgufVocabulary& source) {
     TokenizerParts parts = source.common_parts({});
-    const auto is_set = [&](std::string_view key, bool otherwise) {
-        return source.metadata().get_bool(key).value_or(otherwise);
-    };
     // The key of the separator is spelled so in the format.
     const auto first =
         special_id(source, {"tokenizer.ggml.cls_token_id", "tokenizer.ggml.bos_token_id"}, "[CLS]");
@@ -88,9 +82,9 @@ TokenizerParts read_gguf_word_piece(const GgufVocabulary& source) {
     parts.bos = first;
     parts.prefix.clear();
     parts.suffix.clear();
-    if (first && is_set("tokenizer.ggml.add_bos_token", true)) parts.prefix = {*first};
-    const bool ends = is_set("tokenizer.ggml.add_eos_token", true);
-    if (last && is_set("tokenizer.ggml.add_sep_token", ends)) parts.suffix = {*last};
+    if (first && source.is_set("tokenizer.ggml.add_bos_token", true)) parts.prefix = {*first};
+    const bool ends = source.is_set("tokenizer.ggml.add_eos_token", true);
+    if (last && source.is_set("tokenizer.ggml.add_sep_token", ends)) parts.suffix = {*last};
 
     parts.vocabulary = bert_vocabulary(source);
     parts.normalizer = bert_normalizer_of(source).steps();

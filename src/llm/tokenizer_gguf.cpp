@@ -37,7 +37,7 @@ TokenizerParts read_byte_level(const GgufVocabulary& source) {
                     fmt::format("supported are {}", fmt::join(byte_pre_tokenizer_names(), ", ")));
     TokenizerParts parts = source.common_parts({.adds_bos = style->adds_bos});
     if (style->composes) parts.normalizer.emplace_back(UnicodeForm::kNfc);
-    const bool space = source.metadata().get_bool("tokenizer.ggml.add_space_prefix").value_or(false);
+    const bool space = source.is_set("tokenizer.ggml.add_space_prefix", false);
     parts.pre_tokenizer = byte_level_steps(style->patterns, space);
     BpeOptions options;
     options.ignore_merges = style->ignores_merges;
@@ -57,7 +57,7 @@ ScoreRanks rank_tokens(const GgufVocabulary& source) {
 
 TokenizerParts read_scored(const GgufVocabulary& source) {
     TokenizerParts parts = source.common_parts({.adds_bos = true});
-    const bool space = source.metadata().get_bool("tokenizer.ggml.add_space_prefix").value_or(true);
+    const bool space = source.is_set("tokenizer.ggml.add_space_prefix", true);
     if (space) parts.normalizer.emplace_back(Prepend{std::string(kSpaceMark)});
     parts.normalizer.emplace_back(ReplaceText{" ", std::string(kSpaceMark)});
     BpeOptions options;

@@ -123,7 +123,6 @@ private:
         each.only_slices =
             options_.is_for_execution &&
             (each.is_constant || bits_of(value.type, sizes_.front().symbols) > most_exchanged_);
-        each.slices_are_views = each.is_constant;  // a rank's code reads its part of what is packed
         if (in >= 0)
             each.given = carried_;
         else if (value.kind == ValueKind::kInput)

@@ -64,8 +64,7 @@ void compare_with_limits(uint64_t seed, const RandomGraphOptions& options,
     SCOPED_TRACE(::testing::Message() << "seed " << seed << "\n" << text);
     Problem problem = read_problem(text, "drawn.dist");
     problem.cut = cut;
-    for (Value& value : problem.values)
-        value.only_slices = value.slices_are_views = views && value.is_constant;
+    for (Value& value : problem.values) value.only_slices = views && value.is_constant;
     derive_grains(problem);
     const std::vector<PlainSum> plans = enumerate(problem);
     compare(problem, std::nullopt, plans);
