@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/local_seconds.h"
 #include "compiler/part_weights.h"
 #include "compiler/timed.h"
 #include "distribution/report.h"
@@ -31,7 +32,7 @@ spmd::Cluster cluster_of(const CompileOptions& options) {
                         fmt::format("are {}, expected one level of {} ranks", shape_text(cluster), ranks),
                         "nested levels are searched by `tessera distribute`; the run time has one");
     } else {
-        const int64_t workers = options.workers.value_or(options.machine.cores);
+        const int64_t workers = *options.workers;
         const machine::MemoryLevel& memory = options.machine.memory.back();
         const machine::ReadBandwidth* bandwidth = machine::find_bandwidth(memory, ranks * workers);
         const machine::ComputeUnit* unit =
@@ -72,7 +73,8 @@ spmd::ModelReport distributed(const Graph& graph, const CompileOptions& options,
     spmd::ModelOptions model{.held = {},
                              .cut = facts::Cut::kRagged,
                              .collectives = distribution::CollectiveModel::kGathered,
-                             .is_for_execution = true};
+                             .is_for_execution = true,
+                             .seconds = options.cluster ? spmd::LocalSeconds{} : local_seconds(graph, options)};
     // The cache of one sequence at full length.
     const DimSymbol *slots = graph.symbol("S"), *pages = graph.symbol("P");
     if (slots && pages) model.held["P"] = std::min(pages->high, slots->high / kPageSlots);
@@ -88,8 +90,10 @@ spmd::ModelReport distributed(const Graph& graph, const CompileOptions& options,
 
 }  // namespace
 
-void build_ranks(const ModelParts& parts, const std::filesystem::path& out, const CompileOptions& options,
+void build_ranks(const ModelParts& parts, const std::filesystem::path& out, const CompileOptions& given,
                  CompileReport& report) {
+    CompileOptions options = given;
+    if (!options.workers) options.workers = std::max<int64_t>(1, options.machine.cores / *options.ranks);
     if (options.plan || options.kernels)
         throw Error(out.string(), options.plan ? "--plan" : "--kernels",
                     "is for one process: ranks have graphs of their own",

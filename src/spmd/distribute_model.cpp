@@ -1,6 +1,7 @@
 #include "spmd/distribute_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -37,8 +38,33 @@ ModelSearch::ModelSearch(const Graph& graph, Cluster cluster, ModelOptions optio
     : graph_(graph), cluster_(std::move(cluster)), options_(std::move(options)) {
     const Form whole(cluster_.placement.rank(), distribution::broadcast());
     const ModelProblem model = model_problem(graph_, cluster_, options_, whole);
-    for (const distribution::Operator& op : model.problem.operators)
-        choices_.push_back(distribution::derive_choices(model.problem, op));
+    for (size_t o = 0; o < model.problem.operators.size(); ++o) {
+        choices_.push_back(distribution::derive_choices(model.problem, model.problem.operators[o]));
+        if (options_.seconds) price(model, o);
+    }
+}
+
+// The first device has the largest parts.
+void ModelSearch::price(const ModelProblem& model, size_t op) {
+    const auto [b, n] = model.nodes[op];
+    const Block& block = graph_.blocks[static_cast<size_t>(b)];
+    const Definition& definition = *block.nodes[static_cast<size_t>(n)].definition();
+    std::vector<TensorType> types;
+    std::vector<bool> are_constant;
+    for (const int number : model.problem.operators[op].values) {
+        const tessera::Value& value = graph_[model.places[static_cast<size_t>(number)].value];
+        types.push_back(value.type);
+        are_constant.push_back(value.kind == ValueKind::kConstant);
+    }
+    const std::vector<int64_t> first(cluster_.placement.rank(), 0);
+    std::vector<distribution::Choice> priced;
+    for (distribution::Choice& choice : choices_[op]) {
+        const LocalOperator local = local_operator(definition, types, choice, cluster_.placement, first);
+        if (const std::optional<double> seconds = options_.seconds(local, are_constant))
+            choice.seconds = *seconds * static_cast<double>(block.repeat);
+        if (std::isfinite(choice.seconds)) priced.push_back(std::move(choice));
+    }
+    choices_[op] = std::move(priced);
 }
 
 ModelDistribution ModelSearch::best(const distribution::DistributeOptions& search,

@@ -29,6 +29,9 @@ public:
                            const AllowedForms& allows = {}) const;
 
 private:
+    /// Gives the choices of an operator the seconds of their parts, and leaves out what nothing computes.
+    void price(const ModelProblem& model, size_t op);
+
     const Graph& graph_;
     Cluster cluster_;
     ModelOptions options_;

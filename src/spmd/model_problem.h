@@ -8,6 +8,7 @@
 #include "distribution/problem.h"
 #include "ir/graph.h"
 #include "spmd/cluster.h"
+#include "spmd/local_operator.h"
 
 /// The graph of a step as a problem of distribution (docs/distribution.md, "Models").
 namespace tessera::spmd {
@@ -20,6 +21,8 @@ struct ModelOptions {
     /// Only what the run time can do: no box but slices on constants and on values that are too large to
     /// exist whole, no partial results but sums, products, maxima and minima in F32.
     bool is_for_execution = false;
+    /// Times of operators; empty, or where it knows none: rooflines of the cluster's rates.
+    LocalSeconds seconds = {};
 };
 
 /// Where a value of the problem comes from.

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "distribution/form.h"
-#include "spmd/local_definition.h"
+#include "spmd/local_operator.h"
 #include "support/error.h"
 
 // Each form of each value of the problem is a value of the local graph. Boxes stand where their source is
@@ -74,18 +74,6 @@ private:
     }
     const ValuePlace& place_of(int value) const { return model_.places[static_cast<size_t>(value)]; }
 
-    std::vector<Range> held(const TensorType& type, const Form& form) const {
-        return held_ranges(type, form, placement_, device_, {});
-    }
-
-    TensorType local_type(const TensorType& type, const Form& form) const {
-        TensorType local = type;
-        const std::vector<Range> ranges = held(type, form);
-        for (size_t a = 0; a < ranges.size(); ++a)
-            if (type.shape[a].is_constant()) local.shape[a] = Dim(ranges[a].size());
-        return local;
-    }
-
     std::string fresh(const std::string& wanted) {
         std::string name = wanted;
         for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
@@ -109,7 +97,7 @@ private:
         if (!is_new) return at->second;
         const tessera::Value& whole = graph_[place.value];
         tessera::Value local{
-            .name = whole.name, .kind = whole.kind, .type = local_type(whole.type, form), .sources = {}};
+            .name = whole.name, .kind = whole.kind, .type = local_type(whole.type, form, placement_, device_), .sources = {}};
         if (!(form == plan_of(value).made) || (place.block >= 0 && place_of(value).block >= 0))
             local.name = fresh(fmt::format("{}_{}", whole.name, suffix_of(form)));
         if (whole.kind == ValueKind::kInput && !(form == plan_of(value).made))
@@ -118,7 +106,7 @@ private:
         if (!(form == plan_of(value).made) && updated_.contains(place.value))
             local.type.rounding = Rounding::kWeights;
         if (whole.kind == ValueKind::kConstant) {
-            const std::vector<Range> ranges = held(whole.type, form);
+            const std::vector<Range> ranges = held_ranges(whole.type, form, placement_, device_, {});
             local.sources = sources_of(whole, ranges);
             made_.constants[local.name] = {place.value, ranges};
         }
@@ -173,31 +161,16 @@ private:
         const distribution::Choice& choice = plan_.operators[op];
         const std::vector<int>& values = model_.problem.operators[op].values;
         const Definition& definition = *node.definition();
-        facts::IterationBox iterations;
-        for (const Iterator& iterator : definition.iterators) {
-            const auto* extent = std::get_if<Number>(&iterator.extent->node);
-            iterations.push_back({0, extent ? static_cast<int64_t>(extent->value) : 0});
-        }
-        for (size_t level = 0; level < choice.levels.size(); ++level) {
-            if (choice.levels[level].kind != distribution::LevelChoice::Kind::kIterator) continue;
-            Range& range = iterations[static_cast<size_t>(choice.levels[level].index)];
-            range = facts::part_of(range, placement_.levels[level].count, device_[level],
-                                   choice.levels[level].grain);
-        }
         Node local{.name = node.name, .op = {}, .operands = {}, .results = {}, .previous = {}};
-        std::vector<std::vector<Range>> ranges;
         std::vector<TensorType> types;
         for (size_t t = 0; t < definition.tensors.size(); ++t) {
             const Role role = definition.tensors[t].role;
             const bool is_result = role == Role::kOut || role == Role::kUpdate;
-            const tessera::Value& whole = graph_[place_of(values[t]).value];
-            ranges.push_back(held(whole.type, choice.forms[t]));
-            types.push_back(whole.type);
+            types.push_back(graph_[place_of(values[t]).value].type);
             const ValueId each = form_of(values[t], choice.forms[t]);
             (is_result ? local.results : local.operands).push_back(each);
         }
-        local.op =
-            std::make_shared<const Definition>(local_definition(definition, iterations, ranges, types));
+        local.op = local_operator(definition, types, choice, placement_, device_).definition;
         Block& block = made_.graph.blocks[static_cast<size_t>(b)];
         if (node.previous) {
             const tessera::Value& before = graph_[*node.previous];
@@ -241,17 +214,6 @@ std::string composite_name(distribution::Collective collective) {
     std::string kind(distribution::name(collective));
     std::ranges::replace(kind, '-', '_');
     return kind;
-}
-
-std::vector<facts::Range> held_ranges(const TensorType& type, const Form& form,
-                                      const distribution::Placement& placement,
-                                      std::span<const int64_t> device,
-                                      const std::map<std::string, int64_t>& symbols) {
-    std::vector<facts::Range> ranges = distribution::shard(form, fixed_shape(type), placement, device);
-    for (size_t a = 0; a < ranges.size(); ++a)
-        if (!type.shape[a].is_constant())
-            ranges[a] = {0, symbols.empty() ? 0 : evaluate(type.shape[a], symbols)};
-    return ranges;
 }
 
 std::vector<std::vector<int64_t>> all_devices(const distribution::Placement& placement) {

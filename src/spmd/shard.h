@@ -33,13 +33,6 @@ std::string composite_name(distribution::Collective collective);
 /// @pre the plan has been found, of this graph
 LocalGraph shard(const Graph& graph, const ModelDistribution& plan, std::span<const int64_t> device);
 
-/// The ranges of a value that a device holds; symbolic extents are whole, and counted as
-/// `symbols` say: as 0 if there are none.
-std::vector<facts::Range> held_ranges(const TensorType& type, const distribution::Form& form,
-                                      const distribution::Placement& placement,
-                                      std::span<const int64_t> device,
-                                      const std::map<std::string, int64_t>& symbols);
-
 /// All devices in order, the innermost level fastest.
 std::vector<std::vector<int64_t>> all_devices(const distribution::Placement& placement);
 
