@@ -59,9 +59,10 @@ struct CompileSettings {
     /// Work of the searches for graphs, layouts and kernels, a multiple of the default, at most
     /// kMostSearchEffort; 0: no search for graphs and layouts, and a short one for kernels.
     int64_t search_effort = 1;
-    /// Threads that compute a step together, 1 to 1024; default: the machine's cores. `plan` overrides it.
+    /// Threads that compute a step together, 1 to 1024; default: the machine's cores, divided among
+    /// the ranks. `plan` overrides it.
     std::optional<int64_t> workers;
-    /// Processes that share the model, 2 to 128, each with `workers` threads (docs/ranks.md);
+    /// Parts of the model that compute a step together, 2 to 128, each with `workers` threads (docs/ranks.md);
     /// default: one.
     std::optional<int64_t> ranks;
     std::filesystem::path

@@ -36,19 +36,21 @@ class ModelFile {
 public:
     /// Maps the file, and checks all of it but the weights. An artefact is as trusted as a program.
     /// @throws Error if the file is no artefact, is damaged, or holds no language model.
-    explicit ModelFile(const std::filesystem::path& artefact);
-    /// The part of one rank of a file for several, which compute together (runtime/communicator.h).
-    ModelFile(const std::filesystem::path& artefact, std::shared_ptr<runtime::Communicator> ranks);
+    /// @param processes that compute together (runtime/communicator.h), each with its share of the ranks of the
+    /// file; null: this one has all
+    explicit ModelFile(const std::filesystem::path& artefact,
+                       std::shared_ptr<runtime::Communicator> processes = nullptr);
 
     const std::string& name() const;            ///< of the model, for people
     const std::filesystem::path& path() const;  ///< of the artefact
     int64_t vocabulary() const;                 ///< width of a row of logits
     int64_t context() const;                    ///< tokens of the longest sequence that the code allows
-    int64_t workers() const;  ///< threads that compute a step together: part of the compiled plan
-    int64_t ranks() const;    ///< processes that compute a step together
-    int64_t rank() const;     ///< this one of them
-    /// The bytes of the first rank, on all; nothing changes where there is one.
-    void take_from_first_rank(std::span<std::byte> bytes) const;
+    int64_t ranks() const;      ///< parts of the model that compute a step together, each in threads of its own
+    int64_t workers() const;    ///< threads of each rank: part of the compiled plan
+    int64_t processes() const;  ///< among which the ranks are divided
+    int64_t process() const;    ///< this one of them
+    /// The bytes of the first process, on all; nothing changes where there is one.
+    void take_from_first_process(std::span<std::byte> bytes) const;
     int64_t embedding_width() const;  ///< 0: compiled without CompileSettings::embeddings
     bool has_tokenizer() const;       ///< without one there are ids, and no text
     std::string describe() const;     ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
@@ -93,10 +95,12 @@ private:
 
 /// The threads that compute the steps of a model together, since the model was opened.
 struct WorkerStatistics {
-    int64_t workers = 1;
+    int64_t ranks = 1;              ///< of this process
+    int64_t workers = 1;            ///< of each rank
     bool lacks_processors = false;  ///< some workers share a processor: the results are the same, but slow
     int64_t steps = 0;              ///< calls of the code
-    int64_t barriers = 0;           ///< times that all workers have met within steps
+    int64_t barriers = 0;           ///< times that the workers of a rank have met within steps
+    int64_t exchanges = 0;          ///< times that the ranks have exchanged parts
 };
 
 /// A language model, ready to run. It can be moved but not copied. It must not be used by two threads at

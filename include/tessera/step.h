@@ -23,6 +23,7 @@ struct TesseraStep {
     /// Likewise: `rows` rows, in which the part of rank r lies from byte starts[r] to starts[r + 1], the
     /// caller's own is there; returns with the parts of all.
     void (*place)(void* ranks, unsigned char* whole, int64_t rows, const int64_t* starts);
+    int64_t rank;  ///< of the caller: where its part of a tensor begins follows from it
 };
 
 /// One specialisation of the step. It accesses only memory to which `step` points, and keeps nothing between

@@ -59,7 +59,7 @@ class CompileOptions(TypedDict, total=False):
     """How a model is compiled. docs/types.md and docs/schedule.md say more.
 
     machine        description of a machine (TOML); default: this one, as `tessera machine --measure` left it
-    workers        threads that compute a step together, 1 to 1024; default: the machine's cores
+    workers        threads that compute a step together, 1 to 1024; default: the machine's cores, divided among the ranks
     context        tokens of one sequence; default: the model's positions, but at most 8192
     policy         the permitted rounding of activations: "exact" (F32), "default", or "fast" (8 bits)
     cache_type     of keys and values: "auto", "f32", "f16", "bf16" or "q8_0"
@@ -69,8 +69,8 @@ class CompileOptions(TypedDict, total=False):
     plan           file of a plan to compile in place of the planner's
     kernels        file of kernels to keep, around which the others are searched
     tuning         file of `tessera tune`: kernels that were measured on this machine
-    ranks          processes that share the model, each with `workers` threads, 2 to 128; default: one. `out` then has
-                   the parts of all, which `tessera run` starts (docs/ranks.md)
+    ranks          parts of the model that compute a step together, each with `workers` threads, 2 to 128; default:
+                   one. They are threads of one process, or of those that mpirun starts (docs/ranks.md)
     cluster        description of the ranks and what lies between them (TOML); default: ranks on this machine
     rank_memory    bytes of one rank, at most
     dump           folder for the printed form after every pass

@@ -235,9 +235,9 @@ void Engine::Contents::serve() {
 }
 
 Engine::Engine(ModelFile file, const EngineSettings& settings) {
-    if (file.ranks() > 1)
-        throw Error(file.name(), "", "is for several ranks, which do not serve requests yet",
-                    "compile the model without --ranks");
+    if (file.processes() > 1)
+        throw Error(file.name(), "", "is shared by several processes, which do not serve requests yet",
+                    "start it without mpirun: its ranks are then threads of one process");
     contents_ = std::make_unique<Contents>(std::move(file), settings);
 }
 Engine::~Engine() = default;

@@ -67,10 +67,12 @@ int64_t Model::memory_bytes() const {
 
 WorkerStatistics Model::worker_statistics() const {
     const runtime::LoadedProgram& program = contents_->language.program();
-    return {.workers = program.workers(),
+    return {.ranks = static_cast<int64_t>(program.ranks()),
+            .workers = program.workers(),
             .lacks_processors = program.lacks_processors(),
             .steps = program.steps(),
-            .barriers = program.barriers()};
+            .barriers = program.barriers(),
+            .exchanges = program.exchanges()};
 }
 
 Generation Model::generate(std::span<const TokenId> prompt, const GenerateOptions& options) {

@@ -20,12 +20,9 @@ ModelFile::Contents::Contents(std::filesystem::path path_, runtime::Artefact ope
     embedding_width = step.hidden;
 }
 
-ModelFile::Contents::Contents(const std::filesystem::path& path_)
-    : Contents(path_, runtime::Artefact::open(path_)) {}
-
 ModelFile::Contents::Contents(const std::filesystem::path& path_,
-                              std::shared_ptr<runtime::Communicator> ranks)
-    : Contents(path_, runtime::Artefact::open_rank(path_, std::move(ranks))) {}
+                              std::shared_ptr<runtime::Communicator> processes)
+    : Contents(path_, runtime::Artefact::open(path_, std::move(processes))) {}
 
 const llm::Tokenizer& ModelFile::Contents::tokenizer() {
     if (!loaded_tokenizer) loaded_tokenizer = llm::load_tokenizer(artefact->tokenizer(), artefact->where());
@@ -72,11 +69,8 @@ llm::SessionOptions session_options(const ModelSettings& settings) {
     return {.context = settings.context, .chunk = settings.chunk};
 }
 
-ModelFile::ModelFile(const std::filesystem::path& artefact)
-    : contents_(std::make_shared<Contents>(artefact)) {}
-
-ModelFile::ModelFile(const std::filesystem::path& artefact, std::shared_ptr<runtime::Communicator> ranks)
-    : contents_(std::make_shared<Contents>(artefact, std::move(ranks))) {}
+ModelFile::ModelFile(const std::filesystem::path& artefact, std::shared_ptr<runtime::Communicator> processes)
+    : contents_(std::make_shared<Contents>(artefact, std::move(processes))) {}
 
 const std::string& ModelFile::name() const {
     return contents_->artefact->manifest().model;
@@ -106,13 +100,18 @@ int64_t ModelFile::ranks() const {
     return contents_->artefact->ranks_of_file();
 }
 
-int64_t ModelFile::rank() const {
-    const runtime::Communicator* ranks = contents_->artefact->ranks();
-    return ranks ? ranks->rank() : 0;
+int64_t ModelFile::processes() const {
+    const runtime::Communicator* all = contents_->artefact->processes();
+    return all ? all->ranks() : 1;
 }
 
-void ModelFile::take_from_first_rank(std::span<std::byte> bytes) const {
-    if (runtime::Communicator* ranks = contents_->artefact->ranks()) ranks->broadcast(bytes);
+int64_t ModelFile::process() const {
+    const runtime::Communicator* all = contents_->artefact->processes();
+    return all ? all->rank() : 0;
+}
+
+void ModelFile::take_from_first_process(std::span<std::byte> bytes) const {
+    if (runtime::Communicator* all = contents_->artefact->processes()) all->broadcast(bytes);
 }
 
 bool ModelFile::has_tokenizer() const {
@@ -135,8 +134,8 @@ void ModelFile::verify_weights() const {
 }
 
 std::string ModelFile::describe_memory(const ModelSettings& settings) const {
-    const runtime::Manifest& manifest = contents_->artefact->manifest();
-    return tessera::llm::describe(manifest, llm::memory_need(manifest, session_options(settings)),
+    const runtime::Artefact& artefact = *contents_->artefact;
+    return tessera::llm::describe(artefact.manifest(), llm::memory_need(artefact, session_options(settings)),
                                   machine::host_memory_bytes());
 }
 

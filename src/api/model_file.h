@@ -14,8 +14,7 @@
 namespace tessera {
 
 struct ModelFile::Contents {
-    explicit Contents(const std::filesystem::path& path_);
-    Contents(const std::filesystem::path& path_, std::shared_ptr<runtime::Communicator> ranks);
+    Contents(const std::filesystem::path& path_, std::shared_ptr<runtime::Communicator> processes);
     Contents(std::filesystem::path path_, runtime::Artefact opened);
 
     /// Read when it is first needed: logits are computed without. @throws Error if there is none.

@@ -28,16 +28,16 @@ std::vector<BenchPhase> named(const compiler::VerifiedPlan& plan, size_t special
     return phases;
 }
 
-/// The least of all ranks.
-void meet_ranks(runtime::Communicator& ranks, std::vector<BenchPhase>& phases) {
-    const auto count = static_cast<size_t>(ranks.ranks());
+/// The least of all processes.
+void meet_processes(runtime::Communicator& processes, std::vector<BenchPhase>& phases) {
+    const auto count = static_cast<size_t>(processes.ranks());
     std::vector<BenchPhase*> exchanges;
     for (BenchPhase& phase : phases)
         if (phase.exchange_seconds > 0) exchanges.push_back(&phase);
     std::vector<double> all(count * exchanges.size());
-    double* const own = all.data() + static_cast<size_t>(ranks.rank()) * exchanges.size();
+    double* const own = all.data() + static_cast<size_t>(processes.rank()) * exchanges.size();
     for (size_t i = 0; i < exchanges.size(); ++i) own[i] = exchanges[i]->exchange_seconds;
-    ranks.gather(reinterpret_cast<unsigned char*>(all.data()),
+    processes.gather(reinterpret_cast<unsigned char*>(all.data()),
                  static_cast<int64_t>(exchanges.size() * sizeof(double)));
     for (size_t i = 0; i < exchanges.size(); ++i)
         for (size_t r = 0; r < count; ++r)
@@ -80,7 +80,7 @@ std::vector<BenchPhase> time_phases(TimedModel& model, BenchCase::Kind kind, int
             }
     std::vector<BenchPhase> all;
     for (std::vector<BenchPhase>& of : phases) all.insert(all.end(), of.begin(), of.end());
-    if (runtime::Communicator* ranks = model.artefact().ranks()) meet_ranks(*ranks, all);
+    if (runtime::Communicator* processes = model.artefact().processes()) meet_processes(*processes, all);
     return all;
 }
 

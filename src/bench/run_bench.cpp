@@ -109,7 +109,7 @@ private:
     void time(BenchCase& one) {
         progress();
         TimedModel& model = *models_[one.model];
-        if (settings_.limits) one.limits.push_back(probe_of(model.workers())->measure());
+        if (settings_.limits) one.limits.push_back(probe_of(model.threads())->measure());
         one.seconds.push_back(model.time(one.kind, one.tokens));
     }
 

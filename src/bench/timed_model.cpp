@@ -24,6 +24,18 @@ void make_up(std::span<std::byte> state) {
     }
 }
 
+/// Who comes last to an exchange takes the least: the others wait for it. The ranks come to the same exchanges, in
+/// one order, from kernels that may differ.
+void take_least_exchanges(const std::vector<runtime::KernelTime>& other, std::vector<runtime::KernelTime>& own) {
+    auto at = other.begin();
+    for (runtime::KernelTime& kernel : own) {
+        if (kernel.exchange_seconds == 0) continue;
+        at = std::find_if(at, other.end(), [](const auto& each) { return each.exchange_seconds > 0; });
+        if (at == other.end()) return;
+        kernel.exchange_seconds = std::min(kernel.exchange_seconds, (at++)->exchange_seconds);
+    }
+}
+
 }  // namespace
 
 TimedModel::TimedModel(std::shared_ptr<const runtime::Artefact> artefact,
@@ -32,7 +44,8 @@ TimedModel::TimedModel(std::shared_ptr<const runtime::Artefact> artefact,
       graph_(parse_graph(model_.artefact().graph(), model_.artefact().where())),
       sequence_(model_.session().open()) {
     runtime::LoadedProgram& program = model_.program();
-    for (size_t i = 0; i < program.manifest().states.size(); ++i) make_up(program.state(i));
+    for (size_t rank = 0; rank < program.ranks(); ++rank)
+        for (size_t i = 0; i < program.manifest().states.size(); ++i) make_up(program.state(i, rank));
     // Different rows of the embedding, in no order that a cache could follow: a step of any kind begins with
     // some of these.
     tokens_.resize(static_cast<size_t>(model_.session().context()));
@@ -72,11 +85,16 @@ double TimedModel::time(BenchCase::Kind kind, int64_t tokens) {
 }
 
 std::vector<std::vector<runtime::KernelTime>> TimedModel::kernel_times(BenchCase::Kind kind, int64_t tokens) {
-    runtime::StepMarks marks(workers());
-    model_.program().mark_steps(&marks);
+    runtime::LoadedProgram& program = model_.program();
+    std::vector<runtime::StepMarks> marks;
+    for (size_t rank = 0; rank < program.ranks(); ++rank) marks.emplace_back(program.workers());
+    program.mark_steps(marks);
     time(kind, tokens);
-    model_.program().mark_steps(nullptr);
-    return marks.times();
+    program.mark_steps({});
+    std::vector<std::vector<runtime::KernelTime>> times = marks.front().times();
+    for (size_t rank = 1; rank < marks.size(); ++rank)
+        for (size_t s = 0; s < times.size(); ++s) take_least_exchanges(marks[rank].times()[s], times[s]);
+    return times;
 }
 
 TimedModel::Step TimedModel::step(int64_t start, int64_t tokens) const {

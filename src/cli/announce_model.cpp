@@ -9,12 +9,12 @@ void print_warnings(const std::string& model, const std::vector<std::string>& wa
 }
 
 void announce_model(const ModelFile& file, const ModelSettings& settings) {
-    if (file.rank() == 0) print_warnings(file.name(), file.warnings());
+    if (file.process() == 0) print_warnings(file.name(), file.warnings());
     const std::string memory = file.describe_memory(settings);
-    if (file.ranks() == 1)
+    if (file.processes() == 1)
         note("memory: {}", memory);
     else
-        note("rank {} of {}: {}", file.rank(), file.ranks(), memory);
+        note("process {} of {}: {}", file.process(), file.processes(), memory);
 }
 
 }  // namespace tessera::cli

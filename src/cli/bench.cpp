@@ -17,7 +17,6 @@
 #include "cli/verb.h"
 #include "plan/plan.h"
 #include "runtime/artefact.h"
-#include "runtime/ranks_file.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/limits.h"
@@ -46,10 +45,6 @@ void open_all(const std::filesystem::path& path, const BenchArguments& options, 
               const Environment& environment, std::vector<ModelFile>& files) {
     FirstUse how{.rounding = options.rounding};
     if (std::filesystem::is_regular_file(path) && runtime::is_artefact(path)) {
-        if (runtime::is_ranks_file(path) && options.models.size() > 1)
-            throw Error(path.string(), "",
-                        "is for several ranks, which cannot be timed in turns with other models",
-                        "time it by itself", ErrorKind::kUsage);
         files.push_back(open_model(path, context, environment, how));
         const int64_t workers = files.back().workers();
         if (!options.threads.empty() && options.threads != std::vector<int64_t>{workers})
@@ -117,7 +112,7 @@ int bench_models(const BenchArguments& options, const Environment& environment) 
     settings.should_stop = [&] { return interrupt.interrupted(); };
     const std::vector<BenchCase> cases = bench(files, settings);
     progress.reset();
-    if (files.front().rank() > 0) return 0;
+    if (files.front().process() > 0) return 0;
     if (!options.json.empty() && !to_stdout) write_file(options.json, bench_json(models, cases));
     fmt::print("{}", to_stdout ? bench_json(models, cases)
                                : bench_table(models, cases) + bench_phases(models, cases));

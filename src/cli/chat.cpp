@@ -88,9 +88,9 @@ int run(const ChatArguments& options, const Environment& environment) {
         throw Error(path.string(), "", "has no chat template: it continues texts, and answers nobody",
                     "`tessera run` continues a text; --chat-template FILE gives it a template");
     const ModelFile file = open_model(path, options.limits.context, environment, options.first_use);
-    if (file.ranks() > 1)
-        throw Error(path.string(), "", "is for several ranks, which do not chat yet",
-                    "`tessera run` asks them one question");
+    if (file.processes() > 1)
+        throw Error(path.string(), "", "is shared by several processes, which do not chat yet",
+                    "start it without mpirun: its ranks are then threads of one process");
     const ModelSettings settings{.context = options.limits.context};
     announce_model(file, settings);
     Model model(file, settings);

@@ -106,7 +106,8 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
     add_machine_flags(app, flags);
     CLI::Option* ranks =
         app.add_option("--ranks", flags.ranks,
-                       "processes that share the model, each with --workers threads (docs/ranks.md)")
+                       "parts of the model that compute a step together, each with --workers threads: in one "
+                       "process, or in those that mpirun starts (docs/ranks.md)")
             ->type_name("N")
             ->check(whole_number(1, 128));
     app.add_option("--cluster", flags.cluster,

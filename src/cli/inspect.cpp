@@ -105,7 +105,7 @@ void print_memory(const runtime::Artefact& artefact) {
                    name(c.element), fmt::join(c.shape, ", "), c.layout);
     }
     if (m.text) {
-        const llm::MemoryNeed need = llm::memory_need(m, {});
+        const llm::MemoryNeed need = llm::memory_need(artefact, {});
         fmt::print("states      {} bytes for each token, {:.2f} MiB for the whole context\n",
                    need.cache_per_token, static_cast<double>(need.cache) / kMiB);
         fmt::print("running     {}\n", llm::describe(m, need, machine::host_memory_bytes()));
@@ -187,8 +187,8 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
         "of an artefact for several ranks: how each tensor lies, every box, and the memory of a rank; "
         "with --json as JSON");
     app.add_flag("--measure", options->measure,
-                 "with --distribution: also time the exchange of every box between as many ranks, which this "
-                 "starts, or mpirun")
+                 "with --distribution: also time the exchange of every box between as many ranks, threads of this "
+                 "process, or those that mpirun starts")
         ->needs("--distribution");
     app.add_option("--svg", options->svg, "with --distribution: draw the groups into this file")
         ->needs("--distribution")

@@ -31,7 +31,7 @@ int write_logits(const LogitsArguments& options, const Environment& environment)
     const ModelSettings settings{.context = count, .chunk = options.chunk};
     announce_model(artefact, settings);
     Model model(artefact, settings);
-    if (artefact.rank() > 0) {  // the first rank has the same
+    if (artefact.process() > 0) {  // the first rank has the same
         every_logit(model, ids, environment, [](std::span<const float>) {});
         return 0;
     }

@@ -134,8 +134,8 @@ Verb machine_verb() {
             app.add_flag("--json", options->json, "print JSON, with the same fields, instead of TOML");
             app.add_option(
                    "--ranks", options->ranks,
-                   "also measure the link between so many processes, which this starts, or mpirun; what "
-                   "is compiled for as many ranks then uses it")
+                   "also measure the link between so many threads, or processes that mpirun starts; what is "
+                   "compiled for as many ranks then uses it")
                 ->type_name("N")
                 ->check(whole_number(2, 128));
             return [options, &environment] {

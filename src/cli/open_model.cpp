@@ -9,9 +9,8 @@
 
 #include "api/model_file.h"
 #include "cli/number_checks.h"
-#include "machine/processors.h"
 #include "runtime/artefact.h"
-#include "runtime/ranks_file.h"
+#include "runtime/communicator.h"
 #include "support/error.h"
 #include "support/note.h"
 #include "support/printable.h"
@@ -21,33 +20,6 @@
 namespace tessera::cli {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-/// The part of this process: one of those that mpirun has started, or that start here.
-ModelFile open_part(const fs::path& path, const Environment& environment) {
-    if (environment.is_launched_by_mpi) return {path, runtime::join_mpi()};
-    const runtime::Artefact first = runtime::Artefact::open(path);
-    const int64_t ranks = first.ranks_of_file();
-    const auto processors = static_cast<int64_t>(machine::worker_processors().size());
-    const bool has_all = ranks * first.manifest().workers <= processors;
-    if (!has_all)
-        note("{} ranks of {} on {} {}: they wait for each other asleep", ranks,
-             first.manifest().workers == 1 ? "one thread"
-                                           : fmt::format("{} threads", first.manifest().workers),
-             processors, processors == 1 ? "processor" : "processors");
-    return {path, runtime::start_local_ranks(ranks, has_all ? runtime::kRankSpins : 0)};
-}
-
-ModelFile open_ranks(const fs::path& path, const OpenSettings& settings, bool embeddings,
-                     const Environment& environment) {
-    if (embeddings) throw Error(path.string(), "", "is for several ranks, which give no embeddings");
-    ModelFile model = open_part(path, environment);
-    expect_settings(model, settings);
-    return model;
-}
-
-}  // namespace
 
 CLI::Option* add_model_argument(CLI::App& app, fs::path& model) {
     return app
@@ -96,10 +68,11 @@ ModelFile open_model(const fs::path& path, int64_t context, const Environment& e
                           .workers = how.workers,
                           .embeddings = embeddings};
     if (fs::is_regular_file(path) && runtime::is_artefact(path)) {
-        if (runtime::is_ranks_file(path)) return open_ranks(path, settings, embeddings, environment);
-        if (environment.is_launched_by_mpi)
-            throw Error(path.string(), "", "is for one process, and mpirun has started several",
-                        "compile the model with --ranks, or run it without mpirun");
+        if (environment.is_launched_by_mpi) {
+            ModelFile model(path, runtime::join_mpi());
+            expect_settings(model, settings);
+            return model;
+        }
     }
     std::error_code error;
     std::unique_ptr<Progress> progress;

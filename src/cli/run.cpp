@@ -70,10 +70,10 @@ void print_statistics(const GenerateStatistics& s) {
 }
 
 void print_workers(const WorkerStatistics& s) {
-    if (s.workers == 1) return;
-    note("workers: {}{}, {:.1f} barriers a step", s.workers,
-         s.lacks_processors ? " (more than there are processors)" : "",
-         rate(s.barriers, static_cast<double>(s.steps)));
+    const char* lack = s.lacks_processors ? " (more than there are processors)" : "";
+    const auto steps = static_cast<double>(s.steps);
+    if (s.ranks > 1) note("ranks:   {}{}, {:.1f} exchanges a step", s.ranks, lack, rate(s.exchanges, steps));
+    if (s.workers > 1) note("workers: {}{}, {:.1f} barriers a step", s.workers, lack, rate(s.barriers, steps));
 }
 
 struct Prepared {
@@ -130,11 +130,11 @@ int run(const RunArguments& options, const Environment& environment) {
     announce_model(file, settings);
     Model model(file, settings);
 
-    if (prompt.is_chat && file.rank() == 0)
+    if (prompt.is_chat && file.process() == 0)
         note("using the model's chat template (--raw continues the text as it is)");
-    // Every rank has all logits and draws from them: the same tokens, from one seed.
-    file.take_from_first_rank(std::as_writable_bytes(std::span(&sampling.seed, 1)));
-    const bool tells = file.rank() == 0;
+    // Every process has all logits and draws from them: the same tokens, from one seed.
+    file.take_from_first_process(std::as_writable_bytes(std::span(&sampling.seed, 1)));
+    const bool tells = file.process() == 0;
     if (options.sampling.is_seed_drawn && tells) note("seed: {}", sampling.seed);
     const bool has_text = file.has_tokenizer();
     if (!has_text) {

@@ -129,7 +129,7 @@ int verify(const VerifyArguments& options, const Environment& environment) {
     });
     bool is_equal = report_logits(comparison, vocabulary, options.tolerance);
     if (!options.greedy.empty()) is_equal &= report_greedy(model, prompt, greedy);
-    return is_equal || artefact.rank() > 0 ? 0 : 1;  // the first rank speaks for all
+    return is_equal || artefact.process() > 0 ? 0 : 1;  // the first rank speaks for all
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include "compiler/manifest_of.h"
 
+#include <algorithm>
+#include <set>
+
 #include "codegen/cpp/emit.h"
+#include "ops/exchange.h"
 #include "plan/constants.h"
 #include "support/error.h"
 
@@ -42,6 +46,38 @@ std::vector<std::string> instruction_sets(const machine::Machine& machine) {
     return sets;
 }
 
+/// Whether the output is written by exchanges alone in which the ranks place their parts.
+bool is_placed(const Compiled& compiled, int64_t output, const std::set<std::string>& placing) {
+    const auto writes_it = [&](const movement::ProgramBuffer& buffer) {
+        return buffer.memory == movement::MemoryKind::kOutput && buffer.position == output && buffer.is_written;
+    };
+    const auto places = [&](const movement::WorkerAccess& access) {
+        return !access.is_write || placing.contains(access.node);
+    };
+    for (const movement::Program& program : compiled.programs)
+        for (const movement::ProgramBlock& block : program.blocks)
+            for (const movement::Kernel& kernel : block.kernels)
+                if (std::ranges::any_of(kernel.buffers, writes_it) &&
+                    !std::ranges::all_of(kernel.accesses, places))
+                    return false;
+    return true;
+}
+
+std::vector<std::string> placed_outputs(const Compiled& compiled) {
+    std::set<std::string> placing;
+    for (const Block& block : compiled.graph.blocks)
+        for (const Node& node : block.nodes) {
+            const auto call = node.definition() ? ops::exchange_call(*node.definition()) : std::nullopt;
+            if (call && call->kind == ops::ExchangeCall::Kind::kPlace) placing.insert(node.name);
+        }
+    std::vector<std::string> placed;
+    if (placing.empty()) return placed;
+    for (size_t i = 0; i < compiled.graph.outputs.size(); ++i)
+        if (is_placed(compiled, static_cast<int64_t>(i), placing))
+            placed.push_back(compiled.graph[compiled.graph.outputs[i]].name);
+    return placed;
+}
+
 }  // namespace
 
 runtime::Manifest::Text text_of(const import::ModelFacts& facts) {
@@ -79,6 +115,7 @@ runtime::Manifest manifest_of(const std::optional<runtime::Manifest::Text>& text
         manifest.outputs.push_back(
             {graph[output].name, graph[output].type.element, graph[output].type.shape});
     }
+    manifest.placed_outputs = placed_outputs(compiled);
     const plan::ConstantSection section = plan::constant_section(graph, compiled.plan);
     manifest.constants_bytes = section.bytes;
     for (const Value& value : graph.values) {

@@ -59,6 +59,21 @@ MemoryNeed memory_need(const runtime::Manifest& manifest, const SessionOptions& 
     return need;
 }
 
+MemoryNeed memory_need(const runtime::Artefact& artefact, const SessionOptions& options) {
+    MemoryNeed all = memory_need(artefact.manifest(), options);
+    for (size_t rank = 1; rank < artefact.parts(); ++rank) {
+        const runtime::Manifest& manifest = artefact.part(rank).manifest();
+        const MemoryNeed need = memory_need(manifest, options);
+        all.weights = sum_or_throw(manifest, all.weights, need.weights);
+        all.cache = sum_or_throw(manifest, all.cache, need.cache);
+        all.cache_per_token += need.cache_per_token;
+        all.step = sum_or_throw(manifest, all.step, need.step);
+    }
+    all.weights = std::max<int64_t>(0, all.weights - artefact.shared_bytes());
+    (void)sum_or_throw(artefact.manifest(), sum_or_throw(artefact.manifest(), all.weights, all.cache), all.step);
+    return all;
+}
+
 int64_t largest_context(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available) {
     const StepInterface interface(manifest);
     const int64_t left = available - need.weights - need.step;

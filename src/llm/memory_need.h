@@ -4,7 +4,7 @@
 #include <string>
 
 #include "llm/session.h"
-#include "runtime/manifest.h"
+#include "runtime/artefact.h"
 
 namespace tessera::llm {
 
@@ -24,6 +24,8 @@ struct MemoryNeed {
 /// From the manifest alone, before anything is allocated or read.
 /// @throws Error if the manifest is no language model's or does not allow the options.
 MemoryNeed memory_need(const runtime::Manifest& manifest, const SessionOptions& options);
+/// Of all ranks of this process together.
+MemoryNeed memory_need(const runtime::Artefact& artefact, const SessionOptions& options);
 
 /// The most tokens of one sequence with which the need stays within `available` bytes; 0 if there is none.
 int64_t largest_context(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available);

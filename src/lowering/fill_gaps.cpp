@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ops/exchange.h"
 #include "support/checked.h"
 #include "support/error.h"
 
@@ -57,6 +58,7 @@ movement::Body fill_gaps(const std::vector<const Node*>& nodes,
                          Names& names) {
     movement::Body body;
     for (const Node* node : nodes) {
+        if (ops::is_exchange(*node->definition())) continue;  // the others' parts come from them
         for (const int t : node->definition()->results()) {
             const ValueId value = value_of(*node, t);
             const plan::TensorPlan& plan = storage.plan_of(value);

@@ -77,12 +77,9 @@ DefinitionPtr transposed_exchange(Symbols symbols, const TensorType& type, int a
 }
 
 DefinitionPtr placed_exchange(Symbols symbols, const TensorType& type, int axis,
-                              std::span<const int64_t> starts, int64_t rank) {
-    const auto a = static_cast<size_t>(axis);
-    const int64_t start = starts[static_cast<size_t>(rank)];
+                              std::span<const int64_t> starts) {
     Copy copy(type);
-    if (start != 0) copy.written[a] = fmt::format("{} + x{}", start, a);
-    copy.result[a] = std::to_string(starts.back());
+    copy.result[static_cast<size_t>(axis)] = std::to_string(starts.back());
     return copy.define(symbols, fmt::format("{}{}", kPlaced, fmt::join(starts, "_")), type.element);
 }
 

@@ -3,6 +3,11 @@
 #include "support/limits.h"
 
 namespace tessera::plan {
+namespace {
+
+constexpr int64_t kLargeBytes = int64_t{1} << 20;
+
+}  // namespace
 
 const Layout& stored_layout(const Plan& plan, const std::string& value) {
     static const Layout row_major;
@@ -20,8 +25,10 @@ ConstantSection constant_section(const Graph& graph, const Plan& plan) {
             (stored_elements(stored_layout(plan, value.name), shape) * bits(value.type.element) + 7) / 8;
         stored.repetitions = value.repetitions();
         stored.stride = stored.repetitions > 1 ? rounded_to_lines(stored.bytes) : 0;
+        const int64_t all = rounded_to_lines(stored.bytes) * stored.repetitions;
+        if (all >= kLargeBytes) section.bytes = (section.bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
         stored.offset = section.bytes;
-        section.bytes += rounded_to_lines(stored.bytes) * stored.repetitions;
+        section.bytes += all;
         section.constants.emplace(value.name, stored);
     }
     return section;

@@ -19,7 +19,7 @@ struct StoredConstant {
 };
 
 /// Follows from the graph and the plan's stored layouts: constants in the graph's order, each repetition on a
-/// line of its own.
+/// line of its own, large ones from a page on, so that ranks that have the same can share its pages.
 struct ConstantSection {
     std::map<std::string, StoredConstant> constants;  ///< by value name
     int64_t bytes = 0;

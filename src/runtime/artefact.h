@@ -66,15 +66,14 @@ int64_t write_artefact(const std::filesystem::path& path, const ArtefactParts& p
 /// An artefact, mapped. Views into it live as long as it does.
 class Artefact {
 public:
-    /// Checks everything but the weights.
-    /// @throws Error: not an artefact, another format version, truncated, damaged.
-    /// Of a file for several ranks the part of the first one, to be read: only open_rank can run it.
-    static Artefact open(const std::filesystem::path& path);
-    /// That of one rank in a file for several (runtime/ranks_file.h), which compute together.
-    /// @throws Error as open, and if the file is for another number of ranks
-    static Artefact open_rank(const std::filesystem::path& path, std::shared_ptr<Communicator> ranks);
+    /// Checks everything but the weights. Of a file for several ranks (runtime/ranks_file.h) it is the part of
+    /// the first rank of this process, which has those of the others (`parts`).
+    /// @param processes that compute together, each with as many ranks; null: this process has all
+    /// @throws Error: not an artefact, another format version, truncated, damaged; the processes do not divide
+    /// the ranks.
+    static Artefact open(const std::filesystem::path& path, std::shared_ptr<Communicator> processes = nullptr);
 
-    /// Reads all weights. @throws Error if they are damaged.
+    /// Reads all weights, of the other parts too. @throws Error if they are damaged.
     void verify_weights() const;
     /// @throws Error if the code needs more than this machine has. `architecture`: as in the manifest;
     /// `features`: those of the CPU (machine/probe.h).
@@ -89,17 +88,24 @@ public:
     const std::vector<NamedFile>& tokenizer() const { return tokenizer_; }
     const std::string& where() const { return where_; }
     int64_t ranks_of_file() const { return ranks_of_file_; }  ///< 1: the artefact is all of the file
-    /// With whom its steps are computed together; null: with nobody.
-    Communicator* ranks() const { return ranks_.get(); }
+    /// Ranks of this process: this artefact is the part of the first one.
+    size_t parts() const { return 1 + others_.size(); }
+    const Artefact& part(size_t rank) const { return rank == 0 ? *this : others_[rank - 1]; }
+    /// Bytes that several parts of this process have in common, as often as they would otherwise be there again.
+    int64_t shared_bytes() const { return shared_bytes_; }
+    /// With which its steps are computed together; null: with none.
+    Communicator* processes() const { return processes_.get(); }
 
 private:
     Artefact() = default;
-    static Artefact read(MappedFile mapped, uint64_t offset, uint64_t size, const std::string& where);
+    static Artefact read(MappedFile mapped, const std::string& where);
 
     MappedFile file_;
     std::string where_;
     int64_t ranks_of_file_ = 1;
-    std::shared_ptr<Communicator> ranks_;
+    std::shared_ptr<Communicator> processes_;
+    std::vector<Artefact> others_;
+    int64_t shared_bytes_ = 0;
     Manifest manifest_;
     std::string_view code_, plan_, graph_;
     std::span<const std::byte> constants_;

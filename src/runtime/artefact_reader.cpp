@@ -105,43 +105,68 @@ private:
     uint64_t end_ = 0;
 };
 
+/// How much more the runs are together than the part of the file in which they lie.
+int64_t bytes_in_common(std::span<const std::vector<RanksTable::Part>> parts) {
+    std::vector<RanksTable::Part> runs;
+    for (const auto& part : parts) runs.insert(runs.end(), part.begin(), part.end());
+    std::ranges::sort(runs, {}, &RanksTable::Part::offset);
+    uint64_t end = 0, common = 0;
+    for (const RanksTable::Part& run : runs) {
+        if (run.offset < end) common += std::min(end, run.offset + run.size) - run.offset;
+        end = std::max(end, run.offset + run.size);
+    }
+    return static_cast<int64_t>(common);
+}
+
+/// Whether the steps of two ranks have the same arguments, and take the same specialisations.
+bool are_steps_alike(const Manifest& a, const Manifest& b) {
+    const auto have_bounds_alike = [](const Manifest::Specialisation& x, const Manifest::Specialisation& y) {
+        return x.bounds == y.bounds;
+    };
+    return a.workers == b.workers && a.symbols == b.symbols && a.inputs == b.inputs &&
+           a.outputs == b.outputs && a.states.size() == b.states.size() &&
+           std::ranges::equal(a.specialisations, b.specialisations, have_bounds_alike);
+}
+
 }  // namespace
 
-Artefact Artefact::open(const std::filesystem::path& path) {
+Artefact Artefact::open(const std::filesystem::path& path, std::shared_ptr<Communicator> processes) {
     MappedFile mapped = MappedFile::open(path);
-    RanksTable::Part part{0, mapped.size()};
-    int64_t ranks = 1;
-    if (is_ranks_text(mapped.text())) {
-        const RanksTable table = read_ranks_table(mapped.text(), path.string());
-        part = table.parts.front();
-        ranks = std::ssize(table.parts);
+    const int64_t count = processes ? processes->ranks() : 1;
+    if (!is_ranks_text(mapped.text())) {
+        if (count > 1)
+            throw Error(path.string(), "", fmt::format("is for one process, and there are {}", count),
+                        "compile the model with --ranks, or run it without mpirun");
+        return read(std::move(mapped), path.string());
     }
-    Artefact result = read(std::move(mapped), part.offset, part.size, path.string());
-    result.ranks_of_file_ = ranks;
-    return result;
-}
-
-Artefact Artefact::open_rank(const std::filesystem::path& path, std::shared_ptr<Communicator> ranks) {
-    MappedFile mapped = MappedFile::open(path);
     const RanksTable table = read_ranks_table(mapped.text(), path.string());
-    if (std::ssize(table.parts) != ranks->ranks())
-        throw Error(path.string(), "",
-                    fmt::format("is for {} ranks, and there are {}", table.parts.size(), ranks->ranks()),
-                    fmt::format("start {}, or compile the model with --ranks {}", table.parts.size(),
-                                ranks->ranks()));
-    const RanksTable::Part& part = table.parts[static_cast<size_t>(ranks->rank())];
-    Artefact result = read(std::move(mapped), part.offset, part.size,
-                           fmt::format("{} (rank {})", path.string(), ranks->rank()));
-    result.ranks_of_file_ = ranks->ranks();
-    result.ranks_ = std::move(ranks);
+    const int64_t ranks = std::ssize(table.parts);
+    if (ranks % count != 0)
+        throw Error(path.string(), "", fmt::format("is for {} ranks, which {} processes cannot share", ranks, count),
+                    fmt::format("start 1 or {}, or another number that divides the ranks", ranks));
+    const int64_t first = processes ? processes->rank() * (ranks / count) : 0;
+    const auto part = [&](int64_t rank) {
+        return read(MappedFile::open(path, table.parts[static_cast<size_t>(rank)]),
+                    fmt::format("{} (rank {})", path.string(), rank));
+    };
+    Artefact result = part(first);
+    for (int64_t r = first + 1; r < first + ranks / count; ++r) {
+        result.others_.push_back(part(r));
+        if (!are_steps_alike(result.manifest_, result.others_.back().manifest_))
+            throw Error(path.string(), "ranks", fmt::format("{} and {} have different steps", first, r),
+                        std::string(kCompileAgain));
+    }
+    result.shared_bytes_ = bytes_in_common(std::span(table.parts).subspan(static_cast<size_t>(first), result.parts()));
+    result.ranks_of_file_ = ranks;
+    result.processes_ = std::move(processes);
     return result;
 }
 
-Artefact Artefact::read(MappedFile mapped, uint64_t offset, uint64_t size, const std::string& where) {
+Artefact Artefact::read(MappedFile mapped, const std::string& where) {
     Artefact result;
     result.file_ = std::move(mapped);
     result.where_ = where;
-    const std::string_view file = result.file_.text().substr(offset, size);
+    const std::string_view file = result.file_.text();
     std::string_view manifest;
     std::array<int, 6> count{};
     for (const Section& section : TableReader(file, result.where_).read()) {
@@ -169,7 +194,7 @@ Artefact Artefact::read(MappedFile mapped, uint64_t offset, uint64_t size, const
                 result.tokenizer_.push_back({name, std::string(contents)});
                 break;
             case SectionKind::kConstants:
-                result.constants_ = result.file_.bytes().subspan(offset + section.offset, section.size);
+                result.constants_ = result.file_.bytes().subspan(section.offset, section.size);
                 result.constants_checksum_ = section.checksum;
                 break;
             default:
@@ -198,6 +223,7 @@ void Artefact::verify_weights() const {
     if (XXH3_64bits(constants_.data(), constants_.size()) != constants_checksum_)
         throw Error(where_, "constants", "are damaged: their checksum does not fit",
                     std::string(kCompileAgain));
+    for (const Artefact& other : others_) other.verify_weights();
 }
 
 void Artefact::check_host(std::string_view architecture, const std::set<std::string>& features) const {

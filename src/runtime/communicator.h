@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-/// What the ranks of a program have in common: processes that compute every step together, each with its part
-/// of the model (docs/ranks.md).
+/// What the ranks of a program have in common: threads (runtime/rank_group.h) and processes that compute every
+/// step together, each with its part of the model (docs/ranks.md).
 namespace tessera::runtime {
 
 class Communicator {
@@ -41,17 +41,7 @@ private:
     int64_t rank_, ranks_;
 };
 
-/// Looks of a rank that has a processor of its own, as workers do (runtime/workers.h): some 50 us.
-inline constexpr int64_t kRankSpins = 4000;
-
-/// Starts ranks - 1 processes like this one, which is rank 0; returns in each of them. They meet in memory
-/// that they share and that goes with them. The others write nothing to the standard output. If one of them
-/// dies, or ends before this one, this one ends too, with a message and exit code 1; they end with it.
-/// @param spins looks at a changed number before sleeping; 0 where processors are fewer than what computes
-/// @pre no other thread runs @throws Error where the system refuses a process
-std::shared_ptr<Communicator> start_local_ranks(int64_t ranks, int64_t spins);
-
-/// The ranks that `mpirun` has started, by Open MPI, which is loaded here and was not needed to build this.
+/// The processes that `mpirun` has started, by Open MPI, which is loaded here and was not needed to build this.
 /// Its launcher ends all ranks where one dies.
 /// @throws Error if the library is missing or another one
 std::shared_ptr<Communicator> join_mpi();

@@ -167,6 +167,9 @@ Manifest manifest_of(const JsonCursor& root, const std::string& where) {
         result.constants.push_back(constant_of(constant));
     for (const JsonCursor& item : root.at("specialisations").items())
         result.specialisations.push_back(specialisation_of(item, where));
+    if (root.find("placed_outputs"))
+        for (const JsonCursor& output : root.at("placed_outputs").items())
+            result.placed_outputs.push_back(output.string());
     if (root.find("text")) result.text = text_of(root.at("text"));
     if (root.find("warnings"))
         for (const JsonCursor& warning : root.at("warnings").items())
@@ -192,6 +195,7 @@ std::string print(const Manifest& manifest) {
                  {"constants_bytes", manifest.constants_bytes},
                  {"constants", json_list(manifest.constants)},
                  {"specialisations", json_list(manifest.specialisations)}};
+    if (!manifest.placed_outputs.empty()) json["placed_outputs"] = manifest.placed_outputs;
     if (manifest.text) json["text"] = json_of(*manifest.text);
     if (!manifest.warnings.empty()) json["warnings"] = manifest.warnings;
     // Names come from checkpoints: bytes that are not UTF-8 are replaced, and never cause an exception.

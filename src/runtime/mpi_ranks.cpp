@@ -1,4 +1,4 @@
-// Ranks that mpirun has started. Open MPI's C interface is loaded when it is asked for: its handles are
+// Processes that mpirun has started. Open MPI's C interface is loaded when it is asked for: its handles are
 // addresses of objects in the library, so that neither its headers nor the library are needed to build.
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ public:
         }
         world = symbol("ompi_mpi_comm_world");
         byte = symbol("ompi_mpi_byte");
-        load(init, "MPI_Init");
+        load(init, "MPI_Init_thread");
         load(rank, "MPI_Comm_rank");
         load(size, "MPI_Comm_size");
         load(gather, "MPI_Allgather");
@@ -45,7 +45,7 @@ public:
 
     using Handle = void*;
     Handle world, byte;
-    int (*init)(int*, char***);
+    int (*init)(int*, char***, int, int*);
     int (*rank)(Handle, int*);
     int (*size)(Handle, int*);
     int (*gather)(const void*, int, Handle, void*, int, Handle, Handle);
@@ -163,7 +163,9 @@ std::shared_ptr<Communicator> join_mpi() {
     const MpiLibrary mpi;
     int rank = 0, ranks = 0;
     const DeadlySignals before;
-    const bool is_started = mpi.init(nullptr, nullptr) == 0;
+    constexpr int kFunneled = 1;  // the first rank of a process, in its main thread, exchanges for all (rank_group.h)
+    int provided = 0;
+    const bool is_started = mpi.init(nullptr, nullptr, kFunneled, &provided) == 0 && provided >= kFunneled;
     before.restore();
     if (!is_started || mpi.rank(mpi.world, &rank) != 0 || mpi.size(mpi.world, &ranks) != 0)
         throw Error("mpirun", "", "MPI cannot be started");

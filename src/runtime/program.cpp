@@ -22,47 +22,46 @@ std::string list_of(const std::vector<DimSymbol>& symbols, std::span<const int64
 LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
                              const std::map<std::string, int64_t>& state_symbols,
                              const ProgramOptions& options)
-    : artefact_(std::move(artefact)), library_(artefact_->code(), artefact_->where()) {
-    if (artefact_->ranks_of_file() > 1 && !artefact_->ranks())
-        throw Error(artefact_->where(), "",
-                    fmt::format("is for {} ranks, each with a part of the model", artefact_->ranks_of_file()),
-                    "`tessera run`, `logits`, `verify`, `perplexity` and `bench` start them");
-    resolve_entries();
-    if (options.one_specialisation) first_specialisation_ = entries_.size() - 1;
-    allocate_states(state_symbols);
-    int64_t arena_bytes = 0;
-    for (const auto& specialisation : manifest().specialisations)
-        arena_bytes = std::max(arena_bytes, specialisation.arena_bytes);
-    arena_ = AnonymousMemory(static_cast<size_t>(arena_bytes), artefact_->where(), "arena");
-    if (workers() > 1) start_workers(options);
+    : artefact_(std::move(artefact)) {
+    set_state_symbols(state_symbols);
+    int64_t spins = 0;
+    start_threads(options, spins);
+    for (size_t r = 0; r < artefact_->parts(); ++r)
+        ranks_.emplace_back(artefact_->part(r), state_symbols_, spins);
+    for (const Manifest::Tensor& output : manifest().outputs) {
+        bool is_shared = true;
+        for (size_t r = 0; r < ranks_.size(); ++r)
+            is_shared = is_shared &&
+                        std::ranges::count(artefact_->part(r).manifest().placed_outputs, output.name) > 0;
+        shares_output_.push_back(is_shared);
+    }
+    if (artefact_->ranks_of_file() > 1)
+        group_ = std::make_unique<RankGroup>(std::ssize(ranks_), spins, artefact_->processes());
+    if (options.one_specialisation) first_specialisation_ = manifest().specialisations.size() - 1;
 }
 
-void LoadedProgram::start_workers(const ProgramOptions& options) {
-    const Communicator* ranks = artefact_->ranks();
-    const int64_t before = ranks ? ranks->rank() * workers() : 0;
-    WorkerOptions team = one_processor_each(workers(), before);
+void LoadedProgram::start_threads(const ProgramOptions& options, int64_t& spins) {
+    const int64_t threads = static_cast<int64_t>(artefact_->parts()) * workers();
+    const Communicator* processes = artefact_->processes();
+    if (threads == 1 && !processes) return;
+    WorkerOptions team = one_processor_each(threads, processes ? processes->rank() * threads : 0);
     lacks_processors_ = team.processors.empty();
+    spins = team.spins;
     if (!options.pin) team.processors.clear();
-    team_ = std::make_unique<WorkerTeam>(workers(), team);
+    team_ = std::make_unique<WorkerTeam>(threads, team);
 }
 
-void LoadedProgram::resolve_entries() {
-    for (const auto& specialisation : manifest().specialisations)
-        entries_.push_back(library_.function<TesseraStepFunction>(specialisation.entry));
-}
-
-void LoadedProgram::mark_steps(StepMarks* marks) {
+void LoadedProgram::mark_steps(std::span<StepMarks> marks) {
+    TESSERA_CHECK(marks.empty() || marks.size() == ranks_.size());
     marks_ = marks;
-    if (!marks || !marked_entries_.empty()) return;
-    for (const auto& specialisation : manifest().specialisations)
-        marked_entries_.push_back(
-            library_.function<TesseraMarkedStepFunction>(specialisation.entry + kTesseraMarkedSuffix));
+    if (!marks.empty())
+        for (RankProgram& rank : ranks_) rank.resolve_marked_entries();
 }
 
-void LoadedProgram::allocate_states(const std::map<std::string, int64_t>& state_symbols) {
+void LoadedProgram::set_state_symbols(const std::map<std::string, int64_t>& state_symbols) {
     const std::vector<DimSymbol>& symbols = manifest().symbols;
     state_symbols_.assign(symbols.size(), -1);
-    for (const Manifest::State& state : manifest().states) {
+    for (const Manifest::State& state : manifest().states)
         for (const Dim& dim : state.stored) {
             if (!dim.symbol) continue;
             const auto value = state_symbols.find(*dim.symbol);
@@ -75,11 +74,6 @@ void LoadedProgram::allocate_states(const std::map<std::string, int64_t>& state_
                                         value->second, symbol.low, symbol.high, symbol.multiple_of));
             state_symbols_[static_cast<size_t>(&symbol - symbols.data())] = value->second;
         }
-        const std::optional<int64_t> bytes = byte_size(manifest(), state, state_symbols_);
-        if (!bytes) throw Error(artefact_->where(), state.name, "is too large for any memory");
-        states_.emplace_back(static_cast<size_t>(*bytes), artefact_->where(), state.name);
-        state_addresses_.push_back(reinterpret_cast<unsigned char*>(states_.back().bytes().data()));
-    }
 }
 
 void LoadedProgram::check_symbols(std::span<const int64_t> symbols) const {
@@ -138,57 +132,50 @@ void LoadedProgram::run_step(std::span<const int64_t> symbols,
     addresses(manifest().inputs, inputs, "inputs", input_addresses);
     addresses(manifest().outputs, outputs, "outputs", output_addresses);
     const size_t specialisation = specialisation_for(symbols);
-    const TesseraStep step{
-        .symbols = symbols.data(),
-        .inputs = input_addresses.data(),
-        .outputs = output_addresses.data(),
-        .constants = reinterpret_cast<const unsigned char*>(artefact_->constants().data()),
-        .states = state_addresses_.data(),
-        .arena = reinterpret_cast<unsigned char*>(arena_.bytes().data()),
-        .worker = 0,
-        .meet = [](void* team) { static_cast<WorkerTeam*>(team)->meet(); },
-        .team = team_.get(),
-        .gather = [](void* ranks, unsigned char* parts,
-                     int64_t part_bytes) { static_cast<Communicator*>(ranks)->gather(parts, part_bytes); },
-        .ranks = artefact_->ranks(),
-        .transpose =
-            [](void* ranks, unsigned char* parts, int64_t part_bytes) {
-                static_cast<Communicator*>(ranks)->transpose(parts, part_bytes);
-            },
-        .place =
-            [](void* of, unsigned char* whole, int64_t rows, const int64_t* starts) {
-                auto* ranks = static_cast<Communicator*>(of);
-                ranks->place(whole, rows, {starts, static_cast<size_t>(ranks->ranks()) + 1});
-            }};
+    // All ranks have all outputs: the caller's are those of the first one, and shared where they can be.
+    std::vector<std::vector<void*>> output_addresses_of(ranks_.size(), output_addresses);
+    std::vector<TesseraStep> steps;
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+        std::vector<void*>& own = output_addresses_of[r];
+        for (size_t i = 0; r > 0 && i < own.size(); ++i)
+            if (!shares_output_[i]) own[i] = ranks_[r].unread_output(i, std::ssize(outputs[i]));
+        steps.push_back(ranks_[r].step(symbols, input_addresses, own,
+                                       group_ ? &group_->rank(static_cast<int64_t>(r)) : nullptr));
+    }
     ++steps_;
     struct Call {
         const LoadedProgram& program;
-        const TesseraStep& step;
+        const std::vector<TesseraStep>& steps;
         size_t specialisation;
-    } call{*this, step, specialisation};
-    const WorkerTeam::Task task = [](void* context, int64_t worker) noexcept {
+    } call{*this, steps, specialisation};
+    const WorkerTeam::Task task = [](void* context, int64_t thread) noexcept {
         const Call& shared = *static_cast<const Call*>(context);
-        TesseraMarkedStep own{shared.step, StepMarks::mark, shared.program.marks_};
-        own.step.worker = worker;
-        if (own.marks)
-            shared.program.marked_entries_[shared.specialisation](&own);
-        else
-            shared.program.entries_[shared.specialisation](&own.step);
+        const int64_t workers = shared.program.workers();
+        const auto rank = static_cast<size_t>(thread / workers);
+        const std::span<StepMarks> marks = shared.program.marks_;
+        shared.program.ranks_[rank].run(shared.specialisation, shared.steps[rank], thread % workers,
+                                        marks.empty() ? nullptr : &marks[rank]);
     };
     if (team_)
         team_->run(task, &call);
     else
         task(&call, 0);
-    if (marks_) marks_->end_step(specialisation);
+    for (StepMarks& marks : marks_) marks.end_step(specialisation);
 }
 
 void LoadedProgram::reset() {
-    for (AnonymousMemory& state : states_) state.clear();
+    for (RankProgram& rank : ranks_) rank.reset();
 }
 
 int64_t LoadedProgram::state_bytes() const {
     int64_t sum = 0;
-    for (const AnonymousMemory& state : states_) sum += static_cast<int64_t>(state.bytes().size());
+    for (const RankProgram& rank : ranks_) sum += rank.state_bytes();
+    return sum;
+}
+
+int64_t LoadedProgram::arena_bytes() const {
+    int64_t sum = 0;
+    for (const RankProgram& rank : ranks_) sum += rank.arena_bytes();
     return sum;
 }
 

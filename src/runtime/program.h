@@ -2,19 +2,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "runtime/artefact.h"
-#include "runtime/memory.h"
-#include "runtime/shared_library.h"
+#include "runtime/rank_group.h"
+#include "runtime/rank_program.h"
 #include "runtime/step_marks.h"
 #include "runtime/workers.h"
-#include "tessera/step.h"
 
 namespace tessera::runtime {
 
@@ -27,7 +26,7 @@ struct ProgramOptions {
 
 /// The code of an artefact, loaded, with state of its own. Not to be called by two threads at once; several
 /// programs may share one artefact.
-/// Where the code is for several workers, their threads start here and end with the program; the thread that
+/// The threads of all workers of all ranks of this process start here and end with the program; the thread that
 /// runs a step is one of them, and is pinned too as long as it does.
 class LoadedProgram {
 public:
@@ -43,47 +42,47 @@ public:
     void run_step(std::span<const int64_t> symbols, std::span<const std::span<const std::byte>> inputs,
                   std::span<const std::span<std::byte>> outputs);
 
-    /// The steps from here on are marked (runtime/step_marks.h), or no longer if it is null. It must live as
-    /// long. @throws Error if the code has no marks, as that of older artefacts
-    void mark_steps(StepMarks* marks);
+    /// The steps from here on are marked (runtime/step_marks.h), or no longer if there are no marks.
+    /// @param marks of each rank of this process; they must live as long
+    /// @throws Error if the code has no marks, as that of older artefacts
+    void mark_steps(std::span<StepMarks> marks);
 
     /// All states as they were at the beginning.
     void reset();
 
     const Manifest& manifest() const { return artefact_->manifest(); }
-    /// One state with its repetitions, in the manifest's order.
-    std::span<const std::byte> state(size_t index) const { return states_[index].bytes(); }
-    std::span<std::byte> state(size_t index) { return states_[index].bytes(); }
+    /// One state with its repetitions, in the manifest's order. @param rank of this process
+    std::span<const std::byte> state(size_t index, size_t rank = 0) const { return ranks_[rank].state(index); }
+    std::span<std::byte> state(size_t index, size_t rank = 0) { return ranks_[rank].state(index); }
     int64_t state_bytes() const;
-    int64_t arena_bytes() const { return static_cast<int64_t>(arena_.bytes().size()); }
+    int64_t arena_bytes() const;
 
-    int64_t workers() const { return manifest().workers; }
+    int64_t workers() const { return manifest().workers; }  ///< of each rank
+    size_t ranks() const { return ranks_.size(); }          ///< of this process
     /// Whether some workers share a processor: the program computes the same, slowly.
     bool lacks_processors() const { return lacks_processors_; }
     int64_t steps() const { return steps_; }
-    /// Times that the workers have met within steps, since the beginning.
-    int64_t barriers() const { return team_ ? team_->barriers() : 0; }
+    /// Times that the workers of a rank have met within steps, since the beginning.
+    int64_t barriers() const { return ranks_.front().barriers(); }
+    /// Times that the ranks have exchanged parts, since the beginning.
+    int64_t exchanges() const { return group_ ? group_->rank(0).exchanges() : 0; }
 
 private:
-    void resolve_entries();
-    void start_workers(const ProgramOptions& options);
-    void allocate_states(const std::map<std::string, int64_t>& state_symbols);
+    void start_threads(const ProgramOptions& options, int64_t& spins);
+    void set_state_symbols(const std::map<std::string, int64_t>& state_symbols);
     void check_symbols(std::span<const int64_t> symbols) const;
     size_t specialisation_for(std::span<const int64_t> symbols) const;
 
     std::shared_ptr<const Artefact> artefact_;
-    SharedLibrary library_;
-    std::vector<TesseraStepFunction> entries_;               ///< as the manifest's specialisations
-    std::vector<TesseraMarkedStepFunction> marked_entries_;  ///< likewise; empty while steps are not marked
-    StepMarks* marks_ = nullptr;
+    std::span<StepMarks> marks_;          ///< of each rank; empty: steps are not marked
     std::vector<int64_t> state_symbols_;  ///< as the manifest's symbols; -1 where no state depends on it
-    std::vector<AnonymousMemory> states_;
-    std::vector<unsigned char*> state_addresses_;
-    AnonymousMemory arena_;  ///< of the largest specialisation
+    std::deque<RankProgram> ranks_;
+    std::vector<bool> shares_output_;  ///< whether all ranks place their parts in it
+    std::unique_ptr<RankGroup> group_;  ///< null if there is one rank of all
     bool lacks_processors_ = false;
     size_t first_specialisation_ = 0;  ///< those before it are not called
     int64_t steps_ = 0;
-    std::unique_ptr<WorkerTeam> team_;  ///< null if the caller is the only worker; ends before the members
+    std::unique_ptr<WorkerTeam> team_;  ///< null if the caller is the only thread; ends before the members
                                         ///< that it uses
 };
 

@@ -6,17 +6,17 @@
 #include <string_view>
 #include <vector>
 
-/// One file with the artefacts of several ranks: a header of one page, the account of the distribution, then
-/// the artefact of each rank at a whole page. A rank maps the file and touches its own part.
+#include "support/mapped_file.h"
+
+/// One file with the artefacts of several ranks: a header of one page, the account of the distribution, a table of
+/// runs, then the runs of which the artefacts are made. A weight that several ranks have whole lies in it once, and is
+/// in memory once for all ranks of a machine (runtime/shared_runs.h).
 namespace tessera::runtime {
 
 struct RanksTable {
-    struct Part {
-        uint64_t offset = 0;
-        uint64_t size = 0;
-    };
-    Part account;             ///< JSON (spmd/model_report.h)
-    std::vector<Part> parts;  ///< by rank; two or more
+    using Part = MappedFile::Range;
+    Part account;                          ///< JSON (spmd/model_report.h)
+    std::vector<std::vector<Part>> parts;  ///< of each rank, two or more: one behind the other its artefact
 };
 
 /// Whether the text begins as such a file does.

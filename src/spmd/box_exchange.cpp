@@ -36,7 +36,8 @@ std::optional<BoxExchange> box_exchange(const distribution::Problem& problem,
     BoxExchange made;
     made.seconds = distribution::box(problem, at_point, box.from, 0, to)->seconds;
     const bool is_cut_anew = to.kind == Sbp::Kind::kSplit && to.axis == from.axis;
-    if (from.kind == Sbp::Kind::kSplit && (is_ragged(value, from, ranks) || is_cut_anew)) {
+    if (from.kind == Sbp::Kind::kSplit &&
+        (to.kind != Sbp::Kind::kSplit || is_cut_anew || is_ragged(value, from, ranks))) {
         made.call = "place";
         int64_t inner = tessera::bits(value.type);
         for (size_t a = static_cast<size_t>(from.axis) + 1; a < value.shape.size(); ++a)

@@ -1,6 +1,7 @@
 #include "spmd/exchanges.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include <fmt/core.h>
@@ -12,14 +13,14 @@
 
 // With K elements of axis a on each rank:
 //
-//   all_gather      S(a) -> B     Z[r, ..] is what rank r has, Y[.., r K + j, ..] = Z[r, .., j, ..]
-//   all_reduce      P -> B        likewise, Y[..] = fold over r of Z[r, ..]
+//   all_gather      S(a) -> B     Y[.., r K + j, ..] is what rank r has
+//   all_reduce      P -> B        Z[r, ..] is what rank r has, Y[..] = fold over r of Z[r, ..]
 //   reduce_scatter  P -> S(a)     Z[r, ..] is what rank r has for this one, Y[..] = fold over r of Z[r, ..]
 //   all_to_all      S(a) -> S(b)  likewise, Y[.., r K + j, .., i, ..] = Z[r, .., j, .., i, ..]
 //   slice           B -> S(a)     Y[.., j, ..] = X[.., start + j, ..]
 //
-// Where parts differ in size, or one axis is cut before and after, those of the axis that was cut are put in
-// their places of the whole, which each rank then has, or takes its part of. A sum that is scattered in such
+// The parts of an axis are put in their places of the whole, also for an all_to_all of parts that differ in size or
+// along one axis, of which each rank then takes its part. A sum that is scattered in such
 // parts is gathered as for `all_reduce`.
 
 namespace tessera::spmd {
@@ -148,6 +149,11 @@ private:
         return true;
     }
 
+    /// Whether the bytes of an element of this axis are known.
+    static bool has_constant_rows(const TensorType& type, int axis) {
+        return std::all_of(type.shape.begin() + axis, type.shape.end(), std::mem_fn(&Dim::is_constant));
+    }
+
     void lower(const Node& box, std::vector<Node>& nodes) {
         Taking taking{.box = box, .from = attribute(box, "from"), .to = attribute(box, "to")};
         const ValueId source = box.operands.front();
@@ -158,7 +164,8 @@ private:
         if (out >= 0) taking.out = starts_of(taking.to, extent(box, "to_extent"));
         taking.source = type;
         if (is_slice) return take(taking, source, nodes);
-        if (in >= 0 && (!is_even(taking.in) || in == out)) return place(taking, nodes);
+        if (in >= 0 && (!is_even(taking.in) || in == out || (out < 0 && has_constant_rows(type, in))))
+            return place(taking, nodes);
         if (out >= 0 && is_even(taking.out)) {
             const DefinitionPtr definition = ops::transposed_exchange(made_.symbols, type, out, ranks_);
             taking.source.shape[static_cast<size_t>(out)] = Dim(taking.out[1]);
@@ -209,7 +216,7 @@ private:
         const ValueId source = taking.box.operands.front(), result = taking.box.results.front();
         const int axis = split_axis_of(taking.from);
         const DefinitionPtr definition =
-            ops::placed_exchange(made_.symbols, made_[source].type, axis, taking.in, rank_);
+            ops::placed_exchange(made_.symbols, made_[source].type, axis, taking.in);
         if (taking.out.empty()) {
             nodes.push_back({.name = taking.box.name,
                              .op = definition,

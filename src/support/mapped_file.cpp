@@ -44,22 +44,53 @@ void* map_in_huge_pages(int descriptor, size_t size) {
     return mapped;
 }
 
+size_t size_of(int descriptor, const std::filesystem::path& path) {
+    if (descriptor < 0) fail(path, "open");
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0) fail(path, "examine");
+    if (!S_ISREG(status.st_mode)) throw Error(path.string(), "", "is not a regular file");
+    return static_cast<size_t>(status.st_size);
+}
+
 }  // namespace
 
 MappedFile MappedFile::open(const std::filesystem::path& path) {
-    MappedDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-    if (descriptor.value < 0) fail(path, "open");
-    struct stat status {};
-    if (::fstat(descriptor.value, &status) != 0) fail(path, "examine");
-    if (!S_ISREG(status.st_mode)) throw Error(path.string(), "", "is not a regular file");
-
+    const MappedDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    const size_t size = size_of(descriptor.value, path);
     MappedFile result;
-    const auto size = static_cast<size_t>(status.st_size);
     if (size == 0) return result;  // mmap refuses length zero
     void* address = size >= kHugePage ? map_in_huge_pages(descriptor.value, size)
                                       : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.value, 0);
     if (address == MAP_FAILED) fail(path, "map");
     result.bytes_ = {static_cast<const std::byte*>(address), size};
+    return result;
+}
+
+MappedFile MappedFile::open(const std::filesystem::path& path, std::span<const Range> ranges) {
+    const MappedDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    const size_t all = size_of(descriptor.value, path);
+    size_t size = 0;
+    for (const Range& range : ranges) {
+        TESSERA_CHECK(range.offset <= all && range.size <= all - range.offset, "a range of {}", path.string());
+        size += range.size;
+    }
+    MappedFile result;
+    if (size == 0) return result;
+    // As far from a huge page as the first range is in the file.
+    const size_t skipped = size < kHugePage ? 0 : ranges.front().offset % kHugePage;
+    auto* const reserved = static_cast<std::byte*>(map_aligned(size + skipped, PROT_NONE));
+    if (reserved == MAP_FAILED) fail(path, "map");
+    if (skipped > 0) ::munmap(reserved, skipped);
+    std::byte* const begin = reserved + skipped;
+    result.bytes_ = {begin, size};
+    std::byte* at = begin;
+    for (const Range& range : ranges) {
+        if (::mmap(at, range.size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor.value,
+                   static_cast<off_t>(range.offset)) == MAP_FAILED)
+            fail(path, "map");
+        at += range.size;
+    }
+    if (size >= kHugePage) want_huge_pages(begin, size);
     return result;
 }
 

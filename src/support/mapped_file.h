@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -15,6 +16,15 @@ public:
     /// @throws Error if `path` is missing, unreadable or not a regular file. An empty file gives an empty
     /// span.
     static MappedFile open(const std::filesystem::path& path);
+
+    struct Range {
+        uint64_t offset = 0;
+        uint64_t size = 0;
+        bool operator==(const Range&) const = default;
+    };
+    /// These ranges of the file, one behind the other. @pre they lie in it and begin at pages; all but the last are
+    /// whole pages @throws Error as open
+    static MappedFile open(const std::filesystem::path& path, std::span<const Range> ranges);
 
     MappedFile() = default;
     MappedFile(MappedFile&& other) noexcept;

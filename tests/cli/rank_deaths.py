@@ -4,7 +4,7 @@ leave no process, no shared memory, no socket and no file behind.
 
 Usage: rank_deaths.py TESSERA [--kills N] [--seed S] [--model MODEL] [--ranks R]
 
-Half of the runs are started by tessera itself, the others by mpirun, which is left out where it is missing.
+The ranks are processes that mpirun starts.
 """
 
 import argparse
@@ -76,9 +76,9 @@ class RankDeaths:
                           "--workers", 1, "--search-effort", 0).wait()  # fmt: skip
         assert code == 0, "the model cannot be compiled for ranks"
 
-    def kill_once(self, number, launcher, seconds):
+    def kill_once(self, number, seconds):
         shared, files_before = self.left()
-        run = self.start(*launcher, self.tessera, "bench", "ranks.tsr", "--prefill", 16, "--decode", 256,
+        run = self.start("mpirun", "--allow-run-as-root", "--oversubscribe", "-np", self.ranks, self.tessera, "bench", "ranks.tsr", "--prefill", 16, "--decode", 256,
                          "--repeat", 1_000_000)  # fmt: skip
         deadline = time.monotonic() + 60
         while len(victims := self.ranks_of(self.marked())) < self.ranks and time.monotonic() < deadline:
@@ -86,7 +86,7 @@ class RankDeaths:
         time.sleep(self.random.uniform(0, seconds))
         victim = self.random.choice(victims)
         how = self.random.choice([signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
-        what = f"run {number}, {'mpirun' if launcher else 'forked'}, {how.name} to rank process {victim}"
+        what = f"run {number}, {how.name} to rank process {victim}"
         self.expect(run.poll() is None, f"{what}: the run ended by itself")
         os.kill(victim, how)
         begin = time.monotonic()
@@ -113,13 +113,8 @@ class RankDeaths:
 
     def run_all(self):
         self.prepare()
-        launchers = [[]]
-        if shutil.which("mpirun"):
-            launchers.append(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", self.ranks])
-        else:
-            print("not checked: ranks over MPI; mpirun is missing")
         for number in range(self.kills):
-            self.kill_once(number, launchers[number % len(launchers)], seconds=2)
+            self.kill_once(number, seconds=2)
         print(f"{self.kills} deaths, {self.failures} failures; the slowest end took {self.slowest:.2f} s")
         return self.failures
 
@@ -132,6 +127,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--model", type=pathlib.Path, default=root / "models/tessera-tiny")
+    if not shutil.which("mpirun"):
+        parser.error("mpirun is missing")
     deaths = RankDeaths(parser.parse_args())
     try:
         return 1 if deaths.run_all() else 0

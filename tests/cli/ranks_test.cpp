@@ -1,4 +1,4 @@
-// A model in several processes, as a user compiles and runs it.
+// A model in several ranks, as a user compiles and runs it: threads of one process, and of several.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -15,6 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
+constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
+
 class Ranks : public ToyBench {
 protected:
     void SetUp() override {
@@ -28,6 +30,14 @@ protected:
         all.insert(all.end(), more.begin(), more.end());
         return tessera(all);
     }
+    static bool has_mpirun() { return find_program("mpirun", kPath).has_value(); }
+    /// Logits in mpi.bin, by so many processes.
+    ProcessResult logits_over_mpi(const char* processes, const std::string& artefact) const {
+        return run_process({.program = *find_program("mpirun", kPath),
+                            .arguments = {"--allow-run-as-root", "--oversubscribe", "-np", processes,
+                                          TESSERA_PROGRAM, "logits", path(artefact), "--ids", path("ids.json"),
+                                          "--out", path("mpi.bin")}});
+    }
     static std::string model() { return (fs::path(TESSERA_SOURCE_DIR) / "models/tessera-tiny").string(); }
 };
 
@@ -39,8 +49,7 @@ TEST_F(Ranks, GiveTheLogitsOfOneProcess) {
     ASSERT_EQ(tessera({"logits", "one.tsr", "--ids", "ids.json", "--out", "one.bin"}).exit_code, 0);
     const ProcessResult both = tessera({"logits", "two.tsr", "--ids", "ids.json", "--out", "two.bin"});
     ASSERT_EQ(both.exit_code, 0) << both.errors;
-    EXPECT_THAT(both.errors, HasSubstr("rank 0 of 2: weights "));
-    EXPECT_THAT(both.errors, HasSubstr("rank 1 of 2: weights "));
+    EXPECT_THAT(both.errors, HasSubstr("memory: weights "));
     const std::vector<float> one = read_floats("one.bin"), two = read_floats("two.bin");
     ASSERT_EQ(one.size(), two.size());
     const auto [low, high] = std::ranges::minmax(one);
@@ -56,24 +65,43 @@ TEST_F(Ranks, GiveTheLogitsOfOneProcess) {
     EXPECT_EQ(account.at("levels")[0].at("count"), 2);
     EXPECT_THAT(tessera({"inspect", "two.tsr", "--distribution"}).output, HasSubstr("memory of a device\n"));
     EXPECT_THAT(tessera({"retarget", "two.tsr", "-o", "three.tsr"}).errors, HasSubstr("is for 2 ranks"));
-    EXPECT_EQ(tessera({"bench", "two.tsr", "--prefill", "16", "--decode", "4", "--repeat", "1"}).exit_code,
+    EXPECT_THAT(tessera({"run", "two.tsr", "-p", "61 + 93 =", "-n", "4"}).errors, HasSubstr("exchanges a step"));
+    EXPECT_EQ(tessera({"bench", "two.tsr", "one.tsr", "--prefill", "16", "--decode", "4", "--repeat", "1"})
+                  .exit_code,
               0);
+    EXPECT_THAT(tessera({"bench", "two.tsr", "--prefill", "0", "--decode", "4", "--repeat", "1", "--phases"}).output,
+                HasSubstr(", exchange\n"));
     EXPECT_THAT(tessera({"inspect", "one.tsr", "--distribution"}).errors, HasSubstr("for one process"));
 
-    const auto mpirun = find_program("mpirun", "/usr/local/bin:/usr/bin:/bin");
-    if (!mpirun) GTEST_SKIP() << "not checked: ranks over MPI; mpirun is missing";
-    const ProcessResult over_mpi = run_process(
-        {.program = *mpirun,
-         .arguments = {"--allow-run-as-root", "--oversubscribe", "-np", "2", TESSERA_PROGRAM, "logits",
-                       path("two.tsr"), "--ids", path("ids.json"), "--out", path("mpi.bin")}});
+    if (!has_mpirun()) GTEST_SKIP() << "not checked: ranks over MPI; mpirun is missing";
+    const ProcessResult over_mpi = logits_over_mpi("2", "two.tsr");
     EXPECT_EQ(over_mpi.exit_code, 0) << over_mpi.errors;
+    EXPECT_THAT(over_mpi.errors, HasSubstr("process 0 of 2: weights "));
+    EXPECT_THAT(over_mpi.errors, HasSubstr("process 1 of 2: weights "));
     EXPECT_EQ(read_floats("mpi.bin"), two);
-    const ProcessResult three = run_process(
-        {.program = *mpirun,
-         .arguments = {"--allow-run-as-root", "--oversubscribe", "-np", "3", TESSERA_PROGRAM, "logits",
-                       path("two.tsr"), "--ids", path("ids.json"), "--out", path("mpi.bin")}});
+    const ProcessResult three = logits_over_mpi("3", "two.tsr");
     EXPECT_NE(three.exit_code, 0);
-    EXPECT_THAT(three.errors, HasSubstr("is for 2 ranks, and there are 3"));
+    EXPECT_THAT(three.errors, HasSubstr("is for 2 ranks, which 3 processes cannot share"));
+    EXPECT_THAT(logits_over_mpi("2", "one.tsr").errors, HasSubstr("is for one process, and there are 2"));
+}
+
+TEST_F(Ranks, AreThreadsOfOneProcessAndOfSeveral) {
+    ASSERT_EQ(compile("one.tsr", {}).exit_code, 0);
+    const ProcessResult compiled = compile("four.tsr", {"--ranks", "4"});
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
+    ASSERT_EQ(tessera({"logits", "one.tsr", "--ids", "ids.json", "--out", "one.bin"}).exit_code, 0);
+    const ProcessResult all = tessera({"logits", "four.tsr", "--ids", "ids.json", "--out", "four.bin"});
+    ASSERT_EQ(all.exit_code, 0) << all.errors;
+    const std::vector<float> one = read_floats("one.bin"), four = read_floats("four.bin");
+    ASSERT_EQ(one.size(), four.size());
+    const auto [low, high] = std::ranges::minmax(one);
+    for (size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(one[i], four[i], 3e-6 * (high - low)) << i;
+    if (!has_mpirun()) GTEST_SKIP() << "not checked: threads of several processes; mpirun is missing";
+    for (const char* processes : {"2", "4"}) {
+        const ProcessResult mixed = logits_over_mpi(processes, "four.tsr");
+        EXPECT_EQ(mixed.exit_code, 0) << mixed.errors;
+        EXPECT_EQ(read_floats("mpi.bin"), four) << processes;
+    }
 }
 
 // Nothing in the model divides by three: parts are of different sizes.
@@ -107,12 +135,8 @@ TEST_F(Ranks, OfRaggedPartsGiveTheLogitsOfOneProcess) {
     EXPECT_TRUE(fs::exists(path("picture.svg")));
     EXPECT_EQ(tessera({"inspect", "three.tsr", "--measure"}).exit_code, 2);
 
-    const auto mpirun = find_program("mpirun", "/usr/local/bin:/usr/bin:/bin");
-    if (!mpirun) GTEST_SKIP() << "not checked: ragged parts over MPI; mpirun is missing";
-    const ProcessResult over_mpi = run_process(
-        {.program = *mpirun,
-         .arguments = {"--allow-run-as-root", "--oversubscribe", "-np", "3", TESSERA_PROGRAM, "logits",
-                       path("three.tsr"), "--ids", path("ids.json"), "--out", path("mpi.bin")}});
+    if (!has_mpirun()) GTEST_SKIP() << "not checked: ragged parts over MPI; mpirun is missing";
+    const ProcessResult over_mpi = logits_over_mpi("3", "three.tsr");
     EXPECT_EQ(over_mpi.exit_code, 0) << over_mpi.errors;
     EXPECT_EQ(read_floats("mpi.bin"), three);
 }

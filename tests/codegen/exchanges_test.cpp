@@ -21,15 +21,16 @@ movement::Kernel kernel_of(const std::string& node) {
     return kernel;
 }
 
-TEST(ExchangesInCode, AreCallsBehindTheirKernels) {
+/// A graph of one exchange of x.
+Graph graph_of(const std::vector<Dim>& shape, const DefinitionPtr& exchange, const std::vector<Dim>& made) {
     Graph graph;
     graph.symbols = {{"R", 1, 8, 1}, {"T", 1, 512, 1}};
     Value x{.name = "x", .kind = ValueKind::kInput, .type = {}, .sources = {}};
-    x.type.shape = {Dim("T"), Dim(96)};
+    x.type.shape = shape;
     Value z = x;
     z.name = "z";
     z.kind = ValueKind::kIntermediate;
-    z.type.shape = {Dim(2), Dim("T"), Dim(96)};
+    z.type.shape = made;
     graph.values = {x, z};
     graph.blocks = {{.name = "b",
                      .repeat = 1,
@@ -37,14 +38,24 @@ TEST(ExchangesInCode, AreCallsBehindTheirKernels) {
                      .carried_out = {},
                      .states = {},
                      .nodes = {{.name = "z",
-                                .op = ops::exchange(graph.symbols, x.type, 2),
+                                .op = exchange,
                                 .operands = {{0}},
                                 .results = {{1}},
                                 .previous = {}}}}};
-    const Exchanges exchanges = exchanges_of(graph);
+    return graph;
+}
+
+const std::vector<DimSymbol> kSymbols = {{"R", 1, 8, 1}, {"T", 1, 512, 1}};
+
+TEST(ExchangesInCode, AreCallsBehindTheirKernels) {
+    TensorType type;
+    type.shape = {Dim("T"), Dim(96)};
+    const Exchanges exchanges = exchanges_of(
+        graph_of(type.shape, ops::exchange(kSymbols, type, 2), {Dim(2), Dim("T"), Dim(96)}));
     ASSERT_EQ(exchanges.size(), 1U);
     EXPECT_EQ(exchanges.at("z").before, "step->gather(step->ranks, ");
     EXPECT_EQ(exchanges.at("z").after, ", int64_t{384} * step->symbols[1]);\n");
+    EXPECT_TRUE(exchanges.at("z").starts.empty());
     EXPECT_EQ(exchange_text(kernel_of("z"), 1, exchanges, "  "),
               "  step->gather(step->ranks, step->arena + 4096, int64_t{384} * step->symbols[1]);\n");
     EXPECT_EQ(exchange_text(kernel_of("z"), 2, exchanges, "  "),
@@ -53,6 +64,20 @@ TEST(ExchangesInCode, AreCallsBehindTheirKernels) {
               "step->symbols[1]);\n"
               "  step->meet(step->team);\n");
     EXPECT_EQ(exchange_text(kernel_of("y"), 2, exchanges, "  "), "");
+    EXPECT_EQ(exchange_of(kernel_of("y"), exchanges), nullptr);
+}
+
+TEST(ExchangesInCode, PlaceWhatTheKernelWritesWhereThePartOfItsRankBegins) {
+    TensorType type;
+    type.shape = {Dim("T"), Dim(6), Dim(64)};
+    const std::vector<int64_t> starts = {0, 6, 9};
+    const Exchanges exchanges =
+        exchanges_of(graph_of(type.shape, ops::placed_exchange(kSymbols, type, 1, starts),
+                              {Dim("T"), Dim(9), Dim(64)}));
+    EXPECT_EQ(exchanges.at("z").starts, (std::vector<int64_t>{0, 384, 576}));
+    EXPECT_EQ(exchange_text(kernel_of("z"), 1, exchanges, "  "),
+              "  { static constexpr int64_t starts[] = {0, 1536, 2304}; step->place(step->ranks, "
+              "step->arena + 4096, int64_t{1} * step->symbols[1], starts); }\n");
 }
 
 }  // namespace

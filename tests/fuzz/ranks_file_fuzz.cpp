@@ -11,8 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return fuzz::accepts_or_throws_error([&] {
         const std::string_view file = fuzz::text_of(data, size);
         const runtime::RanksTable table = runtime::read_ranks_table(file, "fuzz");
-        for (const runtime::RanksTable::Part& part : table.parts)
-            fuzz::read_ends(std::as_bytes(std::span(file)).subspan(part.offset, part.size));
+        for (const auto& part : table.parts)
+            for (const runtime::RanksTable::Part& run : part)
+                fuzz::read_ends(std::as_bytes(std::span(file)).subspan(run.offset, run.size));
         fuzz::read_ends(std::as_bytes(std::span(file)).subspan(table.account.offset, table.account.size));
     });
 }

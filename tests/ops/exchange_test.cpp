@@ -37,12 +37,12 @@ TEST(Exchange, PutsAPartAtItsPlaceOfTheWhole) {
     TensorType type;
     type.shape = {Dim("T"), Dim(256), Dim(2)};
     const std::vector<int64_t> starts = {0, 320, 576};
-    const DefinitionPtr definition = placed_exchange(symbols, type, 1, starts, 1);
+    const DefinitionPtr definition = placed_exchange(symbols, type, 1, starts);
     EXPECT_TRUE(is_exchange(*definition));
     EXPECT_EQ(exchange_call(*definition), (ExchangeCall{ExchangeCall::Kind::kPlace, starts}));
     EXPECT_EQ(print(*definition),
               "op place_between_ranks_0_320_576(x0: T, x1: 256, x2: 2)\ndim T in 1..512\n"
-              "in X f32[x0, x1, x2] of [T, 256, 2]\nout Z f32[x0, 320 + x1, x2] of [T, 576, 2] = X * 1\n");
+              "in X f32[x0, x1, x2] of [T, 256, 2]\nout Z f32[x0, x1, x2] of [T, 576, 2] = X * 1\n");
 }
 
 }  // namespace

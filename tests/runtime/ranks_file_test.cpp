@@ -30,7 +30,7 @@ protected:
         std::vector<std::filesystem::path> parts;
         for (int i = 0; i < 3; ++i) {
             ToyModel toy;
-            toy.context = 64 + 64 * i;
+            toy.name = fmt::format("part {}", i);
             parts.push_back(folder_.path() / fmt::format("part{}.tsr", i));
             toy.write(parts.back());
         }
@@ -42,7 +42,7 @@ protected:
     std::string problem_of(const std::string& bytes) const {
         std::ofstream(folder_.path() / "bad.tsr", std::ios::binary) << bytes;
         try {
-            (void)Artefact::open_rank(folder_.path() / "bad.tsr", std::make_shared<Three>(2));
+            (void)Artefact::open(folder_.path() / "bad.tsr", std::make_shared<Three>(2));
         } catch (const Error& error) {
             return error.what();
         }
@@ -50,7 +50,6 @@ protected:
     }
     std::string bytes() const { return std::string(MappedFile::open(path()).text()); }
 
-private:
     TemporaryFolder folder_;
 };
 
@@ -59,28 +58,45 @@ TEST_F(RanksFile, HoldsThePartOfEachRank) {
     EXPECT_TRUE(is_ranks_file(path()));
     EXPECT_EQ(read_ranks_account(path()), "{\"account\": 1}");
     for (int64_t rank = 0; rank < 3; ++rank) {
-        const Artefact artefact = Artefact::open_rank(path(), std::make_shared<Three>(rank));
-        EXPECT_EQ(artefact.manifest().text->context, 64 + 64 * rank);
-        EXPECT_EQ(artefact.ranks()->rank(), rank);
+        const Artefact artefact = Artefact::open(path(), std::make_shared<Three>(rank));
+        EXPECT_EQ(artefact.manifest().model, fmt::format("part {}", rank));
+        EXPECT_EQ(artefact.processes()->rank(), rank);
+        EXPECT_EQ(artefact.parts(), 1);
         EXPECT_EQ(artefact.ranks_of_file(), 3);
         EXPECT_EQ(reinterpret_cast<uintptr_t>(artefact.constants().data()) % 64, 0);
         EXPECT_NO_THROW(artefact.verify_weights());
     }
 }
 
-TEST_F(RanksFile, TheFirstPartCanBeReadAndNotRun) {
-    const Artefact first = Artefact::open(path());
-    EXPECT_EQ(first.manifest().text->context, 64);
-    EXPECT_EQ(first.ranks(), nullptr);
-    EXPECT_EQ(first.ranks_of_file(), 3);
+TEST_F(RanksFile, OneProcessHasAllParts) {
+    const Artefact all = Artefact::open(path());
+    EXPECT_EQ(all.processes(), nullptr);
+    EXPECT_EQ(all.ranks_of_file(), 3);
+    ASSERT_EQ(all.parts(), 3);
+    for (size_t rank = 0; rank < 3; ++rank)
+        EXPECT_EQ(all.part(rank).manifest().model, fmt::format("part {}", rank));
+    EXPECT_NO_THROW(all.verify_weights());
 }
 
-TEST_F(RanksFile, IsForSoManyRanks) {
+TEST_F(RanksFile, IsForProcessesThatDivideTheRanks) {
     try {
-        (void)Artefact::open_rank(path(), std::make_shared<Three>(0, 2));
+        (void)Artefact::open(path(), std::make_shared<Three>(0, 2));
         FAIL();
     } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("is for 3 ranks, and there are 2"));
+        EXPECT_THAT(error.what(), HasSubstr("is for 3 ranks, which 2 processes cannot share"));
+    }
+}
+
+TEST_F(RanksFile, PartsHaveTheSameSteps) {
+    ToyModel other;
+    other.context = 64;
+    other.write(folder_.path() / "other.tsr");
+    write_ranks_file(path(), "{}", {folder_.path() / "part0.tsr", folder_.path() / "other.tsr"});
+    try {
+        (void)Artefact::open(path());
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("0 and 1 have different steps"));
     }
 }
 

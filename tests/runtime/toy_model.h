@@ -24,6 +24,7 @@ namespace tessera::runtime {
 /// 1), mod the vocabulary. The tokens are read back from a paged cache, by the page tables, each with the
 /// position that it came with. The 4 is a weight, the only one.
 struct ToyModel {
+    std::string name = "toy";
     int64_t vocabulary = 23;
     int64_t context = 128;
     int64_t longest_step = 8;    ///< tokens of one step
@@ -38,7 +39,7 @@ struct ToyModel {
         const Dim t("T"), r("R"), b("B");
         const ElementType i32 = ElementType::kI32;
         Manifest m;
-        m.model = "toy";
+        m.model = name;
         m.tessera_version = "test";
         m.machine = "any";
         m.machine_hash = "0";

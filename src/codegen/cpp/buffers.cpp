@@ -72,7 +72,7 @@ std::string parameter_type(const movement::ProgramBuffer& buffer,
                        buffer.is_written && is_alone ? " __restrict" : "");
 }
 
-std::string pointer_text(const movement::ProgramBuffer& b) {
+std::string pointer_text(const movement::ProgramBuffer& b, const std::string& from) {
     std::string base = base_text(b);
     if (b.worker_stride > 0) base += fmt::format(" + worker * {}", b.worker_stride);
     if (!(b.repetition_stride == movement::Index(0)))
@@ -84,8 +84,8 @@ std::string pointer_text(const movement::ProgramBuffer& b) {
     }
     const bool is_untyped =
         b.memory == movement::MemoryKind::kInput || b.memory == movement::MemoryKind::kOutput;
-    return fmt::format("[[maybe_unused]] {} const {} = {}_cast<{}>({});", type, b.name,
-                       is_untyped ? "static" : "reinterpret", type, base);
+    return fmt::format("[[maybe_unused]] {} const {} = {}_cast<{}>({}){};", type, b.name,
+                       is_untyped ? "static" : "reinterpret", type, base, from.empty() ? "" : " + " + from);
 }
 
 std::string whole_address_text(const movement::Address& address) {

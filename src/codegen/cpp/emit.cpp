@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include <fmt/ranges.h>
+
 #include "codegen/cpp/buffers.h"
 #include "codegen/cpp/kernel_text.h"
 #include "lowering/storage.h"
@@ -97,7 +99,7 @@ void find_shape(const std::vector<std::string>& tiles, const movement::Kernel& k
 }
 
 EmittedKernel emit_kernel(const movement::Program& program, const movement::Kernel& kernel,
-                          const std::string& name, FactorTypes& factors) {
+                          const std::string& name, const Exchanges& exchanges, FactorTypes& factors) {
     EmittedKernel emitted;
     emitted.name = name;
     emitted.comment = kernel.comment;
@@ -110,8 +112,14 @@ EmittedKernel emit_kernel(const movement::Program& program, const movement::Kern
     if (program.workers > 1)
         emitted.symbols +=
             fmt::format("    [[maybe_unused]] const int64_t {} = step.worker;\n", movement::kWorker);
+    const ExchangeText* exchange = exchange_of(kernel, exchanges);
+    const bool is_placed = exchange && !exchange->starts.empty();
+    if (is_placed)
+        emitted.pointers += fmt::format("    static constexpr int64_t starts[] = {{{}}};\n",
+                                        fmt::join(exchange->starts, ", "));
     for (const movement::ProgramBuffer& buffer : kernel.buffers)
-        emitted.pointers += "    " + pointer_text(buffer) + "\n";
+        emitted.pointers +=
+            "    " + pointer_text(buffer, is_placed && buffer.is_written ? "starts[step.rank]" : "") + "\n";
     KernelText text(factors);
     text.body(kernel.body);
     emitted.body = text.text();
@@ -214,7 +222,7 @@ std::string emit(const std::string& model, const std::vector<movement::Program>&
     for (const movement::Program& program : programs) {
         for (const movement::ProgramBlock& block : program.blocks) {
             for (const movement::Kernel& kernel : block.kernels)
-                kernels.push_back(emit_kernel(program, kernel, names.of(kernel), factors));
+                kernels.push_back(emit_kernel(program, kernel, names.of(kernel), exchanges, factors));
         }
     }
     const std::string kernel_functions = functions(kernels);

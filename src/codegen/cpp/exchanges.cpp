@@ -27,8 +27,8 @@ std::string elements(const Graph& graph, std::span<const Dim> axes, int64_t fact
 ExchangeText call_of(const Graph& graph, const Node& node, const ops::ExchangeCall& call) {
     const TensorType& type = graph[node.results.front()].type;
     const int bits = tessera::bits(type.element);
+    TESSERA_CHECK(bits % 8 == 0, "parts of {} bits cannot be exchanged", bits);
     if (call.kind != ops::ExchangeCall::Kind::kPlace) {
-        TESSERA_CHECK(bits % 8 == 0, "parts of {} bits cannot be exchanged", bits);
         const std::span<const Dim> part(type.shape.begin() + 1, type.shape.end());  // axis 0 counts the ranks
         return {fmt::format("step->{}(step->ranks, ",
                             call.kind == ops::ExchangeCall::Kind::kGather ? "gather" : "transpose"),
@@ -38,20 +38,20 @@ ExchangeText call_of(const Graph& graph, const Node& node, const ops::ExchangeCa
     const TensorType& own = graph[node.operands.front()].type;
     size_t axis = 0;
     while (own.shape[axis] == type.shape[axis]) ++axis;
-    int64_t inner = bits;
+    int64_t inner = 1;
     for (size_t a = axis + 1; a < type.shape.size(); ++a) {
         TESSERA_CHECK(type.shape[a].is_constant(), "{} has an inner axis of no constant size", node.name);
         inner *= type.shape[a].factor;
     }
-    std::vector<int64_t> starts;
+    std::vector<int64_t> starts, bytes;
     for (const int64_t start : call.starts) {
-        TESSERA_CHECK(start * inner % 8 == 0, "{} has parts of broken bytes", node.name);
-        starts.push_back(start * inner / 8);
+        starts.push_back(start * inner);
+        bytes.push_back(starts.back() * bits / 8);
     }
     const std::span<const Dim> outer(type.shape.data(), axis);
     return {fmt::format("{{ static constexpr int64_t starts[] = {{{}}}; step->place(step->ranks, ",
-                        fmt::join(starts, ", ")),
-            fmt::format(", {}, starts); }}\n", elements(graph, outer))};
+                        fmt::join(bytes, ", ")),
+            fmt::format(", {}, starts); }}\n", elements(graph, outer)), std::move(starts)};
 }
 
 }  // namespace
@@ -66,12 +66,16 @@ Exchanges exchanges_of(const Graph& graph) {
     return exchanges;
 }
 
-std::string exchange_text(const movement::Kernel& kernel, int64_t workers, const Exchanges& exchanges,
-                          const std::string& indent) {
-    const ExchangeText* made = nullptr;
+const ExchangeText* exchange_of(const movement::Kernel& kernel, const Exchanges& exchanges) {
     for (const movement::WorkerAccess& access : kernel.accesses)
         if (const auto found = exchanges.find(access.node); access.is_write && found != exchanges.end())
-            made = &found->second;
+            return &found->second;
+    return nullptr;
+}
+
+std::string exchange_text(const movement::Kernel& kernel, int64_t workers, const Exchanges& exchanges,
+                          const std::string& indent) {
+    const ExchangeText* made = exchange_of(kernel, exchanges);
     if (!made) return "";
     const movement::ProgramBuffer* parts = nullptr;
     for (const movement::ProgramBuffer& buffer : kernel.buffers) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "ir/graph.h"
 #include "movement/program.h"
@@ -9,14 +10,19 @@
 /// Calls by which the ranks of a program meet (ops/exchange.h).
 namespace tessera::codegen::cpp {
 
-/// A call as C++ over `step`, with the address of the parts in the middle.
 struct ExchangeText {
-    std::string before, after;
+    std::string before, after;  ///< the call as C++ over `step`, with the address of the parts in the middle
+    /// Where the part of each rank begins in a row of the whole, in elements: there the kernel writes it. Empty:
+    /// every rank writes at the same place.
+    std::vector<int64_t> starts = {};
 };
 
 /// For each exchange of the graph, by its node's name.
 using Exchanges = std::map<std::string, ExchangeText>;
 Exchanges exchanges_of(const Graph& graph);
+
+/// The exchange that the kernel makes parts for; null: none.
+const ExchangeText* exchange_of(const movement::Kernel& kernel, const Exchanges& exchanges);
 
 /// The call behind a kernel that makes a rank's part; empty behind any other. With several workers they meet
 /// before and behind it, and worker 0 calls. @pre an exchange is a kernel of its own
