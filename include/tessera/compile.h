@@ -62,8 +62,8 @@ struct CompileSettings {
     /// Threads that compute a step together, 1 to 1024; default: the machine's cores, divided among
     /// the ranks. `plan` overrides it.
     std::optional<int64_t> workers;
-    /// Parts of the model that compute a step together, 2 to 128, each with `workers` threads (docs/ranks.md);
-    /// default: one.
+    /// Parts of the model that compute a step together, 2 to 128, each with `workers` threads
+    /// (docs/ranks.md); default: one.
     std::optional<int64_t> ranks;
     std::filesystem::path
         cluster;  ///< description of the ranks and what lies between them; empty: this machine

@@ -36,8 +36,8 @@ class ModelFile {
 public:
     /// Maps the file, and checks all of it but the weights. An artefact is as trusted as a program.
     /// @throws Error if the file is no artefact, is damaged, or holds no language model.
-    /// @param processes that compute together (runtime/communicator.h), each with its share of the ranks of the
-    /// file; null: this one has all
+    /// @param processes that compute together (runtime/communicator.h), each with its share of the ranks of
+    /// the file; null: this one has all
     explicit ModelFile(const std::filesystem::path& artefact,
                        std::shared_ptr<runtime::Communicator> processes = nullptr);
 
@@ -45,8 +45,8 @@ public:
     const std::filesystem::path& path() const;  ///< of the artefact
     int64_t vocabulary() const;                 ///< width of a row of logits
     int64_t context() const;                    ///< tokens of the longest sequence that the code allows
-    int64_t ranks() const;      ///< parts of the model that compute a step together, each in threads of its own
-    int64_t workers() const;    ///< threads of each rank: part of the compiled plan
+    int64_t ranks() const;    ///< parts of the model that compute a step together, each in threads of its own
+    int64_t workers() const;  ///< threads of each rank: part of the compiled plan
     int64_t processes() const;  ///< among which the ranks are divided
     int64_t process() const;    ///< this one of them
     /// The bytes of the first process, on all; nothing changes where there is one.

@@ -38,7 +38,7 @@ void meet_processes(runtime::Communicator& processes, std::vector<BenchPhase>& p
     double* const own = all.data() + static_cast<size_t>(processes.rank()) * exchanges.size();
     for (size_t i = 0; i < exchanges.size(); ++i) own[i] = exchanges[i]->exchange_seconds;
     processes.gather(reinterpret_cast<unsigned char*>(all.data()),
-                 static_cast<int64_t>(exchanges.size() * sizeof(double)));
+                     static_cast<int64_t>(exchanges.size() * sizeof(double)));
     for (size_t i = 0; i < exchanges.size(); ++i)
         for (size_t r = 0; r < count; ++r)
             exchanges[i]->exchange_seconds =

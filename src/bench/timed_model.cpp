@@ -24,9 +24,10 @@ void make_up(std::span<std::byte> state) {
     }
 }
 
-/// Who comes last to an exchange takes the least: the others wait for it. The ranks come to the same exchanges, in
-/// one order, from kernels that may differ.
-void take_least_exchanges(const std::vector<runtime::KernelTime>& other, std::vector<runtime::KernelTime>& own) {
+/// Who comes last to an exchange takes the least: the others wait for it. The ranks come to the same
+/// exchanges, in one order, from kernels that may differ.
+void take_least_exchanges(const std::vector<runtime::KernelTime>& other,
+                          std::vector<runtime::KernelTime>& own) {
     auto at = other.begin();
     for (runtime::KernelTime& kernel : own) {
         if (kernel.exchange_seconds == 0) continue;

@@ -22,7 +22,9 @@ public:
     TimedModel(std::shared_ptr<const runtime::Artefact> artefact, const std::set<std::string>& features,
                const llm::SessionOptions& options);
 
-    int64_t threads() const { return static_cast<int64_t>(model_.program().ranks()) * model_.program().workers(); }
+    int64_t threads() const {
+        return static_cast<int64_t>(model_.program().ranks()) * model_.program().workers();
+    }
     const runtime::Artefact& artefact() const { return model_.artefact(); }
     /// Read when it is first needed. @throws Error if the artefact holds no plan, or an illegal one
     const compiler::VerifiedPlan& plan();

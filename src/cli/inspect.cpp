@@ -186,9 +186,10 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
         "--distribution", options->distribution,
         "of an artefact for several ranks: how each tensor lies, every box, and the memory of a rank; "
         "with --json as JSON");
-    app.add_flag("--measure", options->measure,
-                 "with --distribution: also time the exchange of every box between as many ranks, threads of this "
-                 "process, or those that mpirun starts")
+    app.add_flag(
+           "--measure", options->measure,
+           "with --distribution: also time the exchange of every box between as many ranks, threads of this "
+           "process, or those that mpirun starts")
         ->needs("--distribution");
     app.add_option("--svg", options->svg, "with --distribution: draw the groups into this file")
         ->needs("--distribution")

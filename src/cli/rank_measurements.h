@@ -8,7 +8,8 @@
 /// What is measured between ranks: by `tessera machine --measure --ranks` and `tessera inspect --measure`.
 namespace tessera::cli {
 
-/// The link of these ranks: the processes that mpirun has started, which must be so many, or threads of this one.
+/// The link of these ranks: the processes that mpirun has started, which must be so many, or threads of this
+/// one.
 /// @return whether this is the first rank, which alone has results
 bool measure_link(machine::Machine& machine, int64_t ranks, const Environment& environment);
 

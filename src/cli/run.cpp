@@ -73,7 +73,8 @@ void print_workers(const WorkerStatistics& s) {
     const char* lack = s.lacks_processors ? " (more than there are processors)" : "";
     const auto steps = static_cast<double>(s.steps);
     if (s.ranks > 1) note("ranks:   {}{}, {:.1f} exchanges a step", s.ranks, lack, rate(s.exchanges, steps));
-    if (s.workers > 1) note("workers: {}{}, {:.1f} barriers a step", s.workers, lack, rate(s.barriers, steps));
+    if (s.workers > 1)
+        note("workers: {}{}, {:.1f} barriers a step", s.workers, lack, rate(s.barriers, steps));
 }
 
 struct Prepared {

@@ -70,11 +70,12 @@ private:
 };
 
 spmd::ModelReport distributed(const Graph& graph, const CompileOptions& options, const std::string& where) {
-    spmd::ModelOptions model{.held = {},
-                             .cut = facts::Cut::kRagged,
-                             .collectives = distribution::CollectiveModel::kGathered,
-                             .is_for_execution = true,
-                             .seconds = options.cluster ? spmd::LocalSeconds{} : local_seconds(graph, options)};
+    spmd::ModelOptions model{
+        .held = {},
+        .cut = facts::Cut::kRagged,
+        .collectives = distribution::CollectiveModel::kGathered,
+        .is_for_execution = true,
+        .seconds = options.cluster ? spmd::LocalSeconds{} : local_seconds(graph, options)};
     // The cache of one sequence at full length.
     const DimSymbol *slots = graph.symbol("S"), *pages = graph.symbol("P");
     if (slots && pages) model.held["P"] = std::min(pages->high, slots->high / kPageSlots);

@@ -67,9 +67,9 @@ public:
         if (!is_new) return at->second;
         const bool has_weights = op.results.size() == 1 && std::ranges::count(are_constant, true) > 0 &&
                                  local.definition->monoid == Monoid::kSum;
-        at->second = (has_weights ? in_best_layouts(graph_of(local, are_constant, graph_))
-                                  : lone_(op, operands)) /
-                     weights_;
+        at->second =
+            (has_weights ? in_best_layouts(graph_of(local, are_constant, graph_)) : lone_(op, operands)) /
+            weights_;
         return at->second;
     }
 

@@ -49,7 +49,8 @@ std::vector<std::string> instruction_sets(const machine::Machine& machine) {
 /// Whether the output is written by exchanges alone in which the ranks place their parts.
 bool is_placed(const Compiled& compiled, int64_t output, const std::set<std::string>& placing) {
     const auto writes_it = [&](const movement::ProgramBuffer& buffer) {
-        return buffer.memory == movement::MemoryKind::kOutput && buffer.position == output && buffer.is_written;
+        return buffer.memory == movement::MemoryKind::kOutput && buffer.position == output &&
+               buffer.is_written;
     };
     const auto places = [&](const movement::WorkerAccess& access) {
         return !access.is_write || placing.contains(access.node);

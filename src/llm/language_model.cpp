@@ -17,8 +17,7 @@ std::unique_ptr<runtime::LoadedProgram> load(const std::shared_ptr<const runtime
     utsname host{};
     uname(&host);
     artefact->check_host(host.machine, features);
-    check_fits(artefact->manifest(), memory_need(*artefact, options),
-               machine::host_memory_bytes());
+    check_fits(artefact->manifest(), memory_need(*artefact, options), machine::host_memory_bytes());
     return std::make_unique<runtime::LoadedProgram>(
         artefact, Session::state_symbols(artefact->manifest(), options), program);
 }

@@ -70,7 +70,8 @@ MemoryNeed memory_need(const runtime::Artefact& artefact, const SessionOptions& 
         all.step = sum_or_throw(manifest, all.step, need.step);
     }
     all.weights = std::max<int64_t>(0, all.weights - artefact.shared_bytes());
-    (void)sum_or_throw(artefact.manifest(), sum_or_throw(artefact.manifest(), all.weights, all.cache), all.step);
+    (void)sum_or_throw(artefact.manifest(), sum_or_throw(artefact.manifest(), all.weights, all.cache),
+                       all.step);
     return all;
 }
 

@@ -20,9 +20,9 @@ DefinitionPtr exchange(Symbols symbols, const TensorType& type, int64_t ranks);
 /// @pre the number of ranks divides the axis
 DefinitionPtr transposed_exchange(Symbols symbols, const TensorType& type, int axis, int64_t ranks);
 
-/// Z[.., j, ..] = X[.., j, ..]: the part of an axis that the first rank has of the whole. The code of every rank
-/// writes it where its own part begins (codegen/cpp/exchanges.h), so that ranks with parts of one size have one
-/// program. Behind it the run time fills in the parts of the others, which may be of other sizes.
+/// Z[.., j, ..] = X[.., j, ..]: the part of an axis that the first rank has of the whole. The code of every
+/// rank writes it where its own part begins (codegen/cpp/exchanges.h), so that ranks with parts of one size
+/// have one program. Behind it the run time fills in the parts of the others, which may be of other sizes.
 /// @param starts where the part of each rank begins, and the end of the last one
 DefinitionPtr placed_exchange(Symbols symbols, const TensorType& type, int axis,
                               std::span<const int64_t> starts);

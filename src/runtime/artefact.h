@@ -66,12 +66,13 @@ int64_t write_artefact(const std::filesystem::path& path, const ArtefactParts& p
 /// An artefact, mapped. Views into it live as long as it does.
 class Artefact {
 public:
-    /// Checks everything but the weights. Of a file for several ranks (runtime/ranks_file.h) it is the part of
-    /// the first rank of this process, which has those of the others (`parts`).
+    /// Checks everything but the weights. Of a file for several ranks (runtime/ranks_file.h) it is the part
+    /// of the first rank of this process, which has those of the others (`parts`).
     /// @param processes that compute together, each with as many ranks; null: this process has all
-    /// @throws Error: not an artefact, another format version, truncated, damaged; the processes do not divide
-    /// the ranks.
-    static Artefact open(const std::filesystem::path& path, std::shared_ptr<Communicator> processes = nullptr);
+    /// @throws Error: not an artefact, another format version, truncated, damaged; the processes do not
+    /// divide the ranks.
+    static Artefact open(const std::filesystem::path& path,
+                         std::shared_ptr<Communicator> processes = nullptr);
 
     /// Reads all weights, of the other parts too. @throws Error if they are damaged.
     void verify_weights() const;
@@ -91,7 +92,8 @@ public:
     /// Ranks of this process: this artefact is the part of the first one.
     size_t parts() const { return 1 + others_.size(); }
     const Artefact& part(size_t rank) const { return rank == 0 ? *this : others_[rank - 1]; }
-    /// Bytes that several parts of this process have in common, as often as they would otherwise be there again.
+    /// Bytes that several parts of this process have in common, as often as they would otherwise be there
+    /// again.
     int64_t shared_bytes() const { return shared_bytes_; }
     /// With which its steps are computed together; null: with none.
     Communicator* processes() const { return processes_.get(); }

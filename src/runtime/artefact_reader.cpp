@@ -142,7 +142,8 @@ Artefact Artefact::open(const std::filesystem::path& path, std::shared_ptr<Commu
     const RanksTable table = read_ranks_table(mapped.text(), path.string());
     const int64_t ranks = std::ssize(table.parts);
     if (ranks % count != 0)
-        throw Error(path.string(), "", fmt::format("is for {} ranks, which {} processes cannot share", ranks, count),
+        throw Error(path.string(), "",
+                    fmt::format("is for {} ranks, which {} processes cannot share", ranks, count),
                     fmt::format("start 1 or {}, or another number that divides the ranks", ranks));
     const int64_t first = processes ? processes->rank() * (ranks / count) : 0;
     const auto part = [&](int64_t rank) {
@@ -156,7 +157,8 @@ Artefact Artefact::open(const std::filesystem::path& path, std::shared_ptr<Commu
             throw Error(path.string(), "ranks", fmt::format("{} and {} have different steps", first, r),
                         std::string(kCompileAgain));
     }
-    result.shared_bytes_ = bytes_in_common(std::span(table.parts).subspan(static_cast<size_t>(first), result.parts()));
+    result.shared_bytes_ =
+        bytes_in_common(std::span(table.parts).subspan(static_cast<size_t>(first), result.parts()));
     result.ranks_of_file_ = ranks;
     result.processes_ = std::move(processes);
     return result;

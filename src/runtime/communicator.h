@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-/// What the ranks of a program have in common: threads (runtime/rank_group.h) and processes that compute every
-/// step together, each with its part of the model (docs/ranks.md).
+/// What the ranks of a program have in common: threads (runtime/rank_group.h) and processes that compute
+/// every step together, each with its part of the model (docs/ranks.md).
 namespace tessera::runtime {
 
 class Communicator {
@@ -41,8 +41,8 @@ private:
     int64_t rank_, ranks_;
 };
 
-/// The processes that `mpirun` has started, by Open MPI, which is loaded here and was not needed to build this.
-/// Its launcher ends all ranks where one dies.
+/// The processes that `mpirun` has started, by Open MPI, which is loaded here and was not needed to build
+/// this. Its launcher ends all ranks where one dies.
 /// @throws Error if the library is missing or another one
 std::shared_ptr<Communicator> join_mpi();
 

@@ -78,8 +78,8 @@ struct Manifest {
     std::vector<DimSymbol> symbols;
     std::vector<Tensor> inputs;
     std::vector<Tensor> outputs;
-    /// Outputs in which the ranks place their parts, and write nothing else: those of one process can share the
-    /// memory of such an output.
+    /// Outputs in which the ranks place their parts, and write nothing else: those of one process can share
+    /// the memory of such an output.
     std::vector<std::string> placed_outputs;
     std::vector<State> states;
     int64_t constants_bytes = 0;

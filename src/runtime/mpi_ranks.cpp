@@ -163,7 +163,8 @@ std::shared_ptr<Communicator> join_mpi() {
     const MpiLibrary mpi;
     int rank = 0, ranks = 0;
     const DeadlySignals before;
-    constexpr int kFunneled = 1;  // the first rank of a process, in its main thread, exchanges for all (rank_group.h)
+    constexpr int kFunneled =
+        1;  // the first rank of a process, in its main thread, exchanges for all (rank_group.h)
     int provided = 0;
     const bool is_started = mpi.init(nullptr, nullptr, kFunneled, &provided) == 0 && provided >= kFunneled;
     before.restore();

@@ -26,8 +26,8 @@ struct ProgramOptions {
 
 /// The code of an artefact, loaded, with state of its own. Not to be called by two threads at once; several
 /// programs may share one artefact.
-/// The threads of all workers of all ranks of this process start here and end with the program; the thread that
-/// runs a step is one of them, and is pinned too as long as it does.
+/// The threads of all workers of all ranks of this process start here and end with the program; the thread
+/// that runs a step is one of them, and is pinned too as long as it does.
 class LoadedProgram {
 public:
     /// Loads the code and allocates the states, all zero. `state_symbols` gives a value to every symbol in
@@ -52,7 +52,9 @@ public:
 
     const Manifest& manifest() const { return artefact_->manifest(); }
     /// One state with its repetitions, in the manifest's order. @param rank of this process
-    std::span<const std::byte> state(size_t index, size_t rank = 0) const { return ranks_[rank].state(index); }
+    std::span<const std::byte> state(size_t index, size_t rank = 0) const {
+        return ranks_[rank].state(index);
+    }
     std::span<std::byte> state(size_t index, size_t rank = 0) { return ranks_[rank].state(index); }
     int64_t state_bytes() const;
     int64_t arena_bytes() const;
@@ -77,7 +79,7 @@ private:
     std::span<StepMarks> marks_;          ///< of each rank; empty: steps are not marked
     std::vector<int64_t> state_symbols_;  ///< as the manifest's symbols; -1 where no state depends on it
     std::deque<RankProgram> ranks_;
-    std::vector<bool> shares_output_;  ///< whether all ranks place their parts in it
+    std::vector<bool> shares_output_;   ///< whether all ranks place their parts in it
     std::unique_ptr<RankGroup> group_;  ///< null if there is one rank of all
     bool lacks_processors_ = false;
     size_t first_specialisation_ = 0;  ///< those before it are not called

@@ -11,9 +11,9 @@
 #include "support/error.h"
 
 // Parts pass through a buffer that all threads share: each copies its own in, all meet, and each copies the
-// others' out. There are two buffers, used in turns, so that one meeting suffices: whoever has come to the next
-// one has read all of this one. With several processes the first thread exchanges what lies in the buffer with
-// theirs, between two meetings; so each operation keeps the parts of a process together in it.
+// others' out. There are two buffers, used in turns, so that one meeting suffices: whoever has come to the
+// next one has read all of this one. With several processes the first thread exchanges what lies in the
+// buffer with theirs, between two meetings; so each operation keeps the parts of a process together in it.
 //
 // Large parts of threads that are all here are read where they lie, which saves a copy for a second meeting.
 
@@ -45,7 +45,8 @@ struct RankGroup::Shared {
     Communicator* processes;
     Barrier barrier;
     AnonymousMemory memory;
-    std::array<std::vector<unsigned char*>, 2> lying;  ///< where each thread's parts lie; written before a meeting
+    std::array<std::vector<unsigned char*>, 2>
+        lying;  ///< where each thread's parts lie; written before a meeting
 };
 
 namespace {
@@ -137,8 +138,8 @@ public:
             group_.barrier.arrive_and_wait();
             return read_lying([&](int64_t r, const unsigned char* lying) {
                 if (shares(r)) return;
-                Columns{columns(r), stride, lying + starts[static_cast<size_t>(r)], stride,
-                        width(starts, r),   rows}
+                Columns{columns(r), stride,           lying + starts[static_cast<size_t>(r)],
+                        stride,     width(starts, r), rows}
                     .copy();
             });
         }
@@ -152,12 +153,11 @@ public:
                 const int64_t count = std::min(rows_at_once, rows - row);
                 const auto placed = [&](int64_t r) { return columns(r) + row * stride + at; };
                 const auto piece = [&](int64_t r) { return buffer() + cut[static_cast<size_t>(r)]; };
-                Columns{piece(rank()), row_bytes,          placed(rank()),
-                        stride,        width(cut, rank()), count}
-                    .copy();
+                Columns{piece(rank()), row_bytes, placed(rank()), stride, width(cut, rank()), count}.copy();
                 meet([&] { group_.processes->place(buffer(), count, of_processes(cut)); });
                 for_others([&](int64_t r) {
-                    if (!shares(r)) Columns{placed(r), stride, piece(r), row_bytes, width(cut, r), count}.copy();
+                    if (!shares(r))
+                        Columns{placed(r), stride, piece(r), row_bytes, width(cut, r), count}.copy();
                 });
                 turn_ ^= 1;
             }
@@ -169,9 +169,7 @@ public:
             const std::span<std::byte> part =
                 bytes.subspan(at, std::min(static_cast<size_t>(kSlotBytes), bytes.size() - at));
             if (rank() == 0) std::memcpy(buffer(), part.data(), part.size());
-            meet([&] {
-                group_.processes->broadcast({reinterpret_cast<std::byte*>(buffer()), part.size()});
-            });
+            meet([&] { group_.processes->broadcast({reinterpret_cast<std::byte*>(buffer()), part.size()}); });
             if (rank() != 0) std::memcpy(part.data(), buffer(), part.size());
             turn_ ^= 1;
         }

@@ -9,8 +9,8 @@
 
 namespace tessera::runtime {
 
-/// The ranks of one process: threads, which meet in its memory. Where several processes compute together, each
-/// has as many, in the order of the processes, and the first rank of each exchanges for all of them.
+/// The ranks of one process: threads, which meet in its memory. Where several processes compute together,
+/// each has as many, in the order of the processes, and the first rank of each exchanges for all of them.
 class RankGroup {
 public:
     /// @param threads ranks of this process

@@ -53,8 +53,8 @@ private:
     std::vector<TesseraMarkedStepFunction> marked_entries_;  ///< likewise; empty while steps are not marked
     std::vector<AnonymousMemory> states_;
     std::vector<unsigned char*> state_addresses_;
-    AnonymousMemory arena_;  ///< of the largest specialisation
-    Barrier barrier_;        ///< of the workers of this rank
+    AnonymousMemory arena_;                     ///< of the largest specialisation
+    Barrier barrier_;                           ///< of the workers of this rank
     std::map<size_t, AnonymousMemory> unread_;  ///< by output
 };
 

@@ -30,7 +30,7 @@ struct RanksHeader {
     uint32_t ranks = 0;
     uint64_t checksum = 0;  ///< of the header with zero in its place, the account and the runs
     RanksTable::Part account;
-    RanksTable::Part runs;                        ///< a table of RanksTable::Part, those of rank 0 first
+    RanksTable::Part runs;                          ///< a table of RanksTable::Part, those of rank 0 first
     std::array<uint32_t, kMostRanks> run_counts{};  ///< by rank
 };
 static_assert(sizeof(RanksHeader) <= kPage);
@@ -129,7 +129,8 @@ int64_t write_ranks_file(const std::filesystem::path& path, std::string_view acc
     size_t count = 0;
     for (size_t r = 0; r < runs.size(); ++r) {
         if (runs[r].size() > kMostRuns)
-            throw Error(path.string(), "ranks", fmt::format("have {} runs of weights in common", runs[r].size()));
+            throw Error(path.string(), "ranks",
+                        fmt::format("have {} runs of weights in common", runs[r].size()));
         header.run_counts[r] = static_cast<uint32_t>(runs[r].size());
         count += runs[r].size();
     }

@@ -8,9 +8,9 @@
 
 #include "support/mapped_file.h"
 
-/// One file with the artefacts of several ranks: a header of one page, the account of the distribution, a table of
-/// runs, then the runs of which the artefacts are made. A weight that several ranks have whole lies in it once, and is
-/// in memory once for all ranks of a machine (runtime/shared_runs.h).
+/// One file with the artefacts of several ranks: a header of one page, the account of the distribution, a
+/// table of runs, then the runs of which the artefacts are made. A weight that several ranks have whole lies
+/// in it once, and is in memory once for all ranks of a machine (runtime/shared_runs.h).
 namespace tessera::runtime {
 
 struct RanksTable {

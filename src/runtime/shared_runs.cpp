@@ -9,8 +9,8 @@
 #include "support/huge_pages.h"
 #include "support/limits.h"
 
-// Every 16th page of what is stored is an anchor. A page of a later text that is one is compared, and then its
-// neighbours on both sides.
+// Every 16th page of what is stored is an anchor. A page of a later text that is one is compared, and then
+// its neighbours on both sides.
 
 namespace tessera::runtime {
 namespace {
@@ -38,7 +38,9 @@ private:
         Run run;  ///< of its own text, in which it lies
     };
 
-    std::string_view page(size_t text, uint64_t offset) const { return texts_[text].substr(offset, kSharedPage); }
+    std::string_view page(size_t text, uint64_t offset) const {
+        return texts_[text].substr(offset, kSharedPage);
+    }
     static uint64_t hash(std::string_view page) { return XXH3_64bits(page.data(), page.size()); }
 
     static bool is_blank(std::string_view page) {

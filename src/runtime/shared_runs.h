@@ -15,9 +15,9 @@ struct Run {
     bool operator==(const Run&) const = default;
 };
 
-/// For each text the runs that it is made of, one behind the other: where whole pages are those of an earlier text,
-/// a part of a run that this one has of its own. Such runs are multiples of 2 MiB, so that those behind them keep their places within huge
-/// pages.
+/// For each text the runs that it is made of, one behind the other: where whole pages are those of an earlier
+/// text, a part of a run that this one has of its own. Such runs are multiples of 2 MiB, so that those behind
+/// them keep their places within huge pages.
 std::vector<std::vector<Run>> shared_runs(std::span<const std::string_view> texts);
 
 }  // namespace tessera::runtime

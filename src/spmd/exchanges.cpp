@@ -19,9 +19,9 @@
 //   all_to_all      S(a) -> S(b)  likewise, Y[.., r K + j, .., i, ..] = Z[r, .., j, .., i, ..]
 //   slice           B -> S(a)     Y[.., j, ..] = X[.., start + j, ..]
 //
-// The parts of an axis are put in their places of the whole, also for an all_to_all of parts that differ in size or
-// along one axis, of which each rank then takes its part. A sum that is scattered in such
-// parts is gathered as for `all_reduce`.
+// The parts of an axis are put in their places of the whole, also for an all_to_all of parts that differ in
+// size or along one axis, of which each rank then takes its part. A sum that is scattered in such parts is
+// gathered as for `all_reduce`.
 
 namespace tessera::spmd {
 namespace {

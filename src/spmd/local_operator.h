@@ -13,7 +13,7 @@ namespace tessera::spmd {
 /// What one device does of an operator.
 struct LocalOperator {
     DefinitionPtr definition;
-    std::vector<TensorType> types;                  ///< of its parts of the tensors, in the definition's order
+    std::vector<TensorType> types;  ///< of its parts of the tensors, in the definition's order
     std::vector<std::vector<facts::Range>> ranges;  ///< of each axis of each tensor; symbolic ones are empty
 };
 

@@ -96,8 +96,10 @@ private:
         const auto [at, is_new] = forms_.try_emplace({value, form});
         if (!is_new) return at->second;
         const tessera::Value& whole = graph_[place.value];
-        tessera::Value local{
-            .name = whole.name, .kind = whole.kind, .type = local_type(whole.type, form, placement_, device_), .sources = {}};
+        tessera::Value local{.name = whole.name,
+                             .kind = whole.kind,
+                             .type = local_type(whole.type, form, placement_, device_),
+                             .sources = {}};
         if (!(form == plan_of(value).made) || (place.block >= 0 && place_of(value).block >= 0))
             local.name = fresh(fmt::format("{}_{}", whole.name, suffix_of(form)));
         if (whole.kind == ValueKind::kInput && !(form == plan_of(value).made))

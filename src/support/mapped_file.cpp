@@ -71,7 +71,8 @@ MappedFile MappedFile::open(const std::filesystem::path& path, std::span<const R
     const size_t all = size_of(descriptor.value, path);
     size_t size = 0;
     for (const Range& range : ranges) {
-        TESSERA_CHECK(range.offset <= all && range.size <= all - range.offset, "a range of {}", path.string());
+        TESSERA_CHECK(range.offset <= all && range.size <= all - range.offset, "a range of {}",
+                      path.string());
         size += range.size;
     }
     MappedFile result;

@@ -22,8 +22,8 @@ public:
         uint64_t size = 0;
         bool operator==(const Range&) const = default;
     };
-    /// These ranges of the file, one behind the other. @pre they lie in it and begin at pages; all but the last are
-    /// whole pages @throws Error as open
+    /// These ranges of the file, one behind the other. @pre they lie in it and begin at pages; all but the
+    /// last are whole pages @throws Error as open
     static MappedFile open(const std::filesystem::path& path, std::span<const Range> ranges);
 
     MappedFile() = default;

@@ -33,10 +33,10 @@ protected:
     static bool has_mpirun() { return find_program("mpirun", kPath).has_value(); }
     /// Logits in mpi.bin, by so many processes.
     ProcessResult logits_over_mpi(const char* processes, const std::string& artefact) const {
-        return run_process({.program = *find_program("mpirun", kPath),
-                            .arguments = {"--allow-run-as-root", "--oversubscribe", "-np", processes,
-                                          TESSERA_PROGRAM, "logits", path(artefact), "--ids", path("ids.json"),
-                                          "--out", path("mpi.bin")}});
+        return run_process(
+            {.program = *find_program("mpirun", kPath),
+             .arguments = {"--allow-run-as-root", "--oversubscribe", "-np", processes, TESSERA_PROGRAM,
+                           "logits", path(artefact), "--ids", path("ids.json"), "--out", path("mpi.bin")}});
     }
     static std::string model() { return (fs::path(TESSERA_SOURCE_DIR) / "models/tessera-tiny").string(); }
 };
@@ -65,12 +65,14 @@ TEST_F(Ranks, GiveTheLogitsOfOneProcess) {
     EXPECT_EQ(account.at("levels")[0].at("count"), 2);
     EXPECT_THAT(tessera({"inspect", "two.tsr", "--distribution"}).output, HasSubstr("memory of a device\n"));
     EXPECT_THAT(tessera({"retarget", "two.tsr", "-o", "three.tsr"}).errors, HasSubstr("is for 2 ranks"));
-    EXPECT_THAT(tessera({"run", "two.tsr", "-p", "61 + 93 =", "-n", "4"}).errors, HasSubstr("exchanges a step"));
+    EXPECT_THAT(tessera({"run", "two.tsr", "-p", "61 + 93 =", "-n", "4"}).errors,
+                HasSubstr("exchanges a step"));
     EXPECT_EQ(tessera({"bench", "two.tsr", "one.tsr", "--prefill", "16", "--decode", "4", "--repeat", "1"})
                   .exit_code,
               0);
-    EXPECT_THAT(tessera({"bench", "two.tsr", "--prefill", "0", "--decode", "4", "--repeat", "1", "--phases"}).output,
-                HasSubstr(", exchange\n"));
+    EXPECT_THAT(
+        tessera({"bench", "two.tsr", "--prefill", "0", "--decode", "4", "--repeat", "1", "--phases"}).output,
+        HasSubstr(", exchange\n"));
     EXPECT_THAT(tessera({"inspect", "one.tsr", "--distribution"}).errors, HasSubstr("for one process"));
 
     if (!has_mpirun()) GTEST_SKIP() << "not checked: ranks over MPI; mpirun is missing";

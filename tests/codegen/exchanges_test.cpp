@@ -32,16 +32,13 @@ Graph graph_of(const std::vector<Dim>& shape, const DefinitionPtr& exchange, con
     z.kind = ValueKind::kIntermediate;
     z.type.shape = made;
     graph.values = {x, z};
-    graph.blocks = {{.name = "b",
-                     .repeat = 1,
-                     .carried_in = {},
-                     .carried_out = {},
-                     .states = {},
-                     .nodes = {{.name = "z",
-                                .op = exchange,
-                                .operands = {{0}},
-                                .results = {{1}},
-                                .previous = {}}}}};
+    graph.blocks = {
+        {.name = "b",
+         .repeat = 1,
+         .carried_in = {},
+         .carried_out = {},
+         .states = {},
+         .nodes = {{.name = "z", .op = exchange, .operands = {{0}}, .results = {{1}}, .previous = {}}}}};
     return graph;
 }
 
@@ -50,8 +47,8 @@ const std::vector<DimSymbol> kSymbols = {{"R", 1, 8, 1}, {"T", 1, 512, 1}};
 TEST(ExchangesInCode, AreCallsBehindTheirKernels) {
     TensorType type;
     type.shape = {Dim("T"), Dim(96)};
-    const Exchanges exchanges = exchanges_of(
-        graph_of(type.shape, ops::exchange(kSymbols, type, 2), {Dim(2), Dim("T"), Dim(96)}));
+    const Exchanges exchanges =
+        exchanges_of(graph_of(type.shape, ops::exchange(kSymbols, type, 2), {Dim(2), Dim("T"), Dim(96)}));
     ASSERT_EQ(exchanges.size(), 1U);
     EXPECT_EQ(exchanges.at("z").before, "step->gather(step->ranks, ");
     EXPECT_EQ(exchanges.at("z").after, ", int64_t{384} * step->symbols[1]);\n");
@@ -71,9 +68,8 @@ TEST(ExchangesInCode, PlaceWhatTheKernelWritesWhereThePartOfItsRankBegins) {
     TensorType type;
     type.shape = {Dim("T"), Dim(6), Dim(64)};
     const std::vector<int64_t> starts = {0, 6, 9};
-    const Exchanges exchanges =
-        exchanges_of(graph_of(type.shape, ops::placed_exchange(kSymbols, type, 1, starts),
-                              {Dim("T"), Dim(9), Dim(64)}));
+    const Exchanges exchanges = exchanges_of(
+        graph_of(type.shape, ops::placed_exchange(kSymbols, type, 1, starts), {Dim("T"), Dim(9), Dim(64)}));
     EXPECT_EQ(exchanges.at("z").starts, (std::vector<int64_t>{0, 384, 576}));
     EXPECT_EQ(exchange_text(kernel_of("z"), 1, exchanges, "  "),
               "  { static constexpr int64_t starts[] = {0, 1536, 2304}; step->place(step->ranks, "

@@ -10,9 +10,10 @@ namespace tessera::measure {
 namespace {
 
 TEST(RankExchanges, AreTimedAlikeOnAllRanks) {
-    for (const RankExchange& exchange : {RankExchange{.call = "gather", .part_bytes = 64, .starts = {}},
-                                         RankExchange{.call = "transpose", .part_bytes = 64, .starts = {}},
-                                         RankExchange{.call = "place", .rows = 3, .starts = {0, 8, 24, 32}}}) {
+    for (const RankExchange& exchange :
+         {RankExchange{.call = "gather", .part_bytes = 64, .starts = {}},
+          RankExchange{.call = "transpose", .part_bytes = 64, .starts = {}},
+          RankExchange{.call = "place", .rows = 3, .starts = {0, 8, 24, 32}}}) {
         std::vector<double> seconds(3);
         runtime::on_local_ranks(3, [&](runtime::Communicator& rank) {
             seconds[static_cast<size_t>(rank.rank())] = exchange_seconds(rank, exchange);

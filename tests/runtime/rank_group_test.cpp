@@ -1,5 +1,5 @@
-// What ranks exchange as threads of one process and of several. The processes are threads too, whose exchanges are
-// those of a group of one rank each.
+// What ranks exchange as threads of one process and of several. The processes are threads too, whose
+// exchanges are those of a group of one rank each.
 #include "runtime/rank_group.h"
 
 #include <algorithm>
@@ -54,14 +54,8 @@ bool is_right_on(int64_t processes, int64_t threads, int64_t spins, const Work& 
 
 template <typename Work>
 void expect_right(const Work& work) {
-    for (const auto& [processes, threads] : {std::pair<int64_t, int64_t>{1, 1},
-                                             {1, 2},
-                                             {1, 3},
-                                             {1, 5},
-                                             {2, 1},
-                                             {2, 2},
-                                             {3, 2},
-                                             {2, 3}})
+    for (const auto& [processes, threads] :
+         {std::pair<int64_t, int64_t>{1, 1}, {1, 2}, {1, 3}, {1, 5}, {2, 1}, {2, 2}, {3, 2}, {2, 3}})
         for (const int64_t spins : {0, 1000})
             EXPECT_TRUE(is_right_on(processes, threads, spins, work))
                 << processes << " processes of " << threads << ", spins " << spins;
@@ -133,9 +127,11 @@ TEST(Ranks, RunAsThreadsOfThisProcess) {
     std::atomic<int64_t> sum = 0;
     on_local_ranks(4, [&](Communicator& rank) { sum += 1 + rank.rank(); });
     EXPECT_EQ(sum, 10);
-    EXPECT_THROW(on_local_ranks(2, [](Communicator& rank) {
-        if (rank.rank() == 0) throw std::runtime_error("first");
-    }), std::runtime_error);
+    EXPECT_THROW(on_local_ranks(2,
+                                [](Communicator& rank) {
+                                    if (rank.rank() == 0) throw std::runtime_error("first");
+                                }),
+                 std::runtime_error);
 }
 
 }  // namespace

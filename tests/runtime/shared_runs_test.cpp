@@ -43,7 +43,8 @@ uint64_t stored(const std::vector<std::vector<Run>>& all) {
 
 TEST(SharedRuns, WhatTextsHaveInCommonIsStoredOnce) {
     const std::string common = noise(5 * kMiB, 1), a = noise(3 * kMiB, 2), b = noise(kMiB / 2 + 4096, 3);
-    const std::string first = a + common + a.substr(0, 1000), second = b + common + b, third = common + common;
+    const std::string first = a + common + a.substr(0, 1000), second = b + common + b,
+                      third = common + common;
     const std::vector<std::string_view> texts = {first, second, third};
     const auto runs = shared_runs(texts);
     ASSERT_EQ(runs.size(), 3);
@@ -73,7 +74,8 @@ TEST(SharedRuns, SmallAndBlankTextsAreTheirOwn) {
     const std::vector<std::string_view> texts = {"", "abc", "abc", blank, blank};
     const auto runs = shared_runs(texts);
     EXPECT_TRUE(runs[0].empty());
-    for (size_t t = 1; t < texts.size(); ++t) EXPECT_EQ(runs[t], (std::vector<runtime::Run>{{t, 0, texts[t].size()}}));
+    for (size_t t = 1; t < texts.size(); ++t)
+        EXPECT_EQ(runs[t], (std::vector<runtime::Run>{{t, 0, texts[t].size()}}));
 }
 
 }  // namespace

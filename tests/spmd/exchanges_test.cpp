@@ -187,7 +187,8 @@ TEST(Exchanges, PutRaggedPartsAtTheirPlaces) {
 TEST(Exchanges, OfEvenPartsAreTheSameOnAllRanks) {
     const auto made = [](int64_t rank) {
         return print(with_exchanges(
-            with_box("288", "576", R"(all_gather: from = "[S(1)]", from_extent = 576, to = "[B]")"), rank, 2));
+            with_box("288", "576", R"(all_gather: from = "[S(1)]", from_extent = 576, to = "[B]")"), rank,
+            2));
     };
     EXPECT_THAT(made(0), ::testing::HasSubstr("op place_between_ranks_0_288_576("));
     EXPECT_EQ(made(0), made(1));

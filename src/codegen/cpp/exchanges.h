@@ -12,8 +12,8 @@ namespace tessera::codegen::cpp {
 
 struct ExchangeText {
     std::string before, after;  ///< the call as C++ over `step`, with the address of the parts in the middle
-    /// Where the part of each rank begins in a row of the whole, in elements: there the kernel writes it. Empty:
-    /// every rank writes at the same place.
+    /// Where the part of each rank begins in a row of the whole, in elements: there the kernel writes it.
+    /// Empty: every rank writes at the same place.
     std::vector<int64_t> starts = {};
 };
 
