@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Tessera's tokenizers beside the `tokenizers` and `sentencepiece` libraries, on random texts.
 
-    pip install tokenizers==0.23.3 sentencepiece==0.2.3
+    pip install tokenizers==0.23.3 sentencepiece==0.2.3 protobuf gguf==0.19.0
     cmake --build --preset test --target encode_texts
     bench/tokenizers/compare.py build/test/bench/tokenizers/encode_texts [KIND..] [--texts 100000] [--seed 1]
 
 Each kind is a small tokenizer that is trained on random words and a little real text, with another choice of model,
-normaliser, pre-tokeniser and decoder. Ids and decoded texts must be equal. Prints the number of texts and of differences,
-with the first three; the exit code is 1 if there are any.
+normaliser, pre-tokeniser and decoder. Kinds gguf-.. are such tokenizers in the form that ggml's converters give them, with the
+library's own form as the oracle. Ids and decoded texts must be equal. Prints the number of texts and of differences, with the
+first three; the exit code is 1 if there are any.
 
 Not compared: texts with characters whose properties the libraries take from another version of Unicode than Tessera
 (AGE below). A decoded text of Tessera keeps bytes that are no UTF-8, the libraries write U+FFFD.
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import unicodedata
 
+import gguf
 import sentencepiece
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -126,16 +128,25 @@ def bpe(generator, size=400, options=None, trainer_options=None, **parts):
     return trained(generator, models.BPE(unk_token="<unk>", **(options or {})), trainer, **parts)
 
 
+def wordlevel(generator, size=400, **parts):
+    trainer = trainers.WordLevelTrainer(vocab_size=size, special_tokens=["[UNK]", "[PAD]"], show_progress=False)
+    return trained(generator, models.WordLevel(unk_token="[UNK]"), trainer, **parts)
+
+
 def character_map(name):
     """The map of a rule that SentencePiece ships, in base 64."""
     writer = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(CORPUS.splitlines()), model_writer=writer, vocab_size=200,
                                              normalization_rule_name=name, hard_vocab_limit=False, minloglevel=2,
                                              num_threads=1)
+    return piece_model(writer.getvalue()).normalizer_spec.precompiled_charsmap
+
+
+def piece_model(document):
     from sentencepiece import sentencepiece_model_pb2 as proto
     model = proto.ModelProto()
-    model.ParseFromString(writer.getvalue())
-    return model.normalizer_spec.precompiled_charsmap
+    model.ParseFromString(document)
+    return model
 
 
 def precompiled(name):
@@ -178,6 +189,16 @@ KINDS = {
     "bpe-bytes": lambda g: bpe(g, 500, normalizer=N.NFC(), trainer_options={"initial_alphabet": P.ByteLevel.alphabet()},
                                pre=P.ByteLevel(add_prefix_space=True), decoder=D.ByteLevel(),
                                post=processors.RobertaProcessing(("</s>", 1), ("<s>", 0))),
+    "wordlevel": lambda g: wordlevel(g, normalizer=N.NFC(), pre=P.Whitespace()),
+    "wordlevel-lower": lambda g: wordlevel(g, normalizer=N.Sequence([N.NFKC(), N.Lowercase()]),
+                                           pre=P.Sequence([P.WhitespaceSplit(), P.Punctuation()]),
+                                           added=[AddedToken("king", single_word=True), AddedToken("<mask>", lstrip=True)]),
+}
+# As WordPiece in GGUF.
+BERT = {
+    "gguf-bert": lambda g: wordpiece(g, normalizer=N.BertNormalizer(), pre=P.BertPreTokenizer(), decoder=D.WordPiece()),
+    "gguf-bert-cased": lambda g: wordpiece(g, normalizer=N.BertNormalizer(lowercase=False, strip_accents=None),
+                                           pre=P.BertPreTokenizer(), decoder=D.WordPiece()),
 }
 SENTENCE_PIECE = {
     "spm-unigram": dict(model_type="unigram", vocab_size=1500),
@@ -187,7 +208,49 @@ SENTENCE_PIECE = {
     "spm-unigram-identity": dict(model_type="unigram", vocab_size=1500, normalization_rule_name="identity", add_dummy_prefix=False),
     "spm-bpe": dict(model_type="bpe", vocab_size=1500),
     "spm-bpe-bytes": dict(model_type="bpe", vocab_size=1500, byte_fallback=True, normalization_rule_name="nmt_nfkc_cf", split_digits=True),
+    # As Unigram in GGUF.
+    "gguf-t5": dict(model_type="unigram", vocab_size=1500),
+    "gguf-t5-bytes": dict(model_type="unigram", vocab_size=1500, byte_fallback=True, normalization_rule_name="nfkc_cf"),
+    "gguf-t5-symbols": dict(model_type="unigram", vocab_size=1500, user_defined_symbols=["<mask>", "the", "king", "ﬁ"],
+                            remove_extra_whitespaces=False),
+    "gguf-t5-identity": dict(model_type="unigram", vocab_size=1500, normalization_rule_name="identity", add_dummy_prefix=False),
 }
+
+
+def write_gguf(path, kind, tokens, types, more):
+    writer = gguf.GGUFWriter(path, kind)
+    writer.add_tokenizer_model(kind)
+    writer.add_token_list(tokens)
+    writer.add_token_types(types)
+    more(writer)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+
+
+def write_bert(path, tokenizer):
+    """A mark before what begins a word, in place of one before what continues it."""
+    def text(token):
+        return token if token.startswith("[") and token.endswith("]") and len(token) > 2 else \
+            token[2:] if token.startswith("##") else "▁" + token
+    tokens = [token for token, _ in sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])]
+    special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    types = [gguf.TokenType.CONTROL if token in special else gguf.TokenType.NORMAL for token in tokens]
+    write_gguf(path, "bert", [text(token) for token in tokens], types, lambda writer: None)
+
+
+def write_t5(path, document):
+    model = piece_model(document)
+
+    def more(writer):
+        writer.add_token_scores([piece.score for piece in model.pieces])
+        writer.add_add_space_prefix(model.normalizer_spec.add_dummy_prefix)
+        writer.add_remove_extra_whitespaces(model.normalizer_spec.remove_extra_whitespaces)
+        if model.normalizer_spec.precompiled_charsmap:
+            writer.add_precompiled_charsmap(model.normalizer_spec.precompiled_charsmap)
+        writer.add_unk_token_id(model.trainer_spec.unk_id)
+        writer.add_eos_token_id(model.trainer_spec.eos_id)
+    write_gguf(path, "t5", [piece.piece for piece in model.pieces], [piece.type for piece in model.pieces], more)
 
 
 def own_answers(program, model, texts, *options):
@@ -219,33 +282,40 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="writes the tokenizers here")
     options = parser.parse_intermixed_args()
     differences = 0
-    for name in options.kinds or [*KINDS, *SENTENCE_PIECE]:
+    for name in options.kinds or [*KINDS, *BERT, *SENTENCE_PIECE]:
         generator = random.Random(f"{options.seed} {name}")
         with tempfile.TemporaryDirectory() as temporary:
             folder = options.keep / name if options.keep else pathlib.Path(temporary)
             folder.mkdir(parents=True, exist_ok=True)
-            if name in KINDS:
-                tokenizer = KINDS[name](generator)
-                tokenizer.save(str(folder / "tokenizer.json"))
+            path = folder / "tokenizer.gguf" if name.startswith("gguf-") else folder
+            if name not in SENTENCE_PIECE:
+                tokenizer = (KINDS | BERT)[name](generator)
+                if name in BERT:
+                    write_bert(path, tokenizer)
+                else:
+                    tokenizer.save(str(folder / "tokenizer.json"))
                 specials = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
                 texts = [random_text(generator, specials) for _ in range(options.texts)]
                 expected = []
                 for encoding in tokenizer.encode_batch(texts, add_special_tokens=False):
                     expected.append((encoding.ids, tokenizer.decode(encoding.ids, skip_special_tokens=False)))
-                answers = own_answers(options.program, folder, texts)
+                answers = own_answers(options.program, path, texts)
             else:
                 writer = io.BytesIO()
                 sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(corpus(generator)), model_writer=writer,
                                                          hard_vocab_limit=False, minloglevel=2, num_threads=1,
                                                          **SENTENCE_PIECE[name])
-                (folder / "tokenizer.model").write_bytes(writer.getvalue())
+                if name.startswith("gguf-"):
+                    write_t5(path, writer.getvalue())
+                else:
+                    (folder / "tokenizer.model").write_bytes(writer.getvalue())
                 processor = sentencepiece.SentencePieceProcessor(model_proto=writer.getvalue())
                 texts = [random_text(generator, ["<mask>", "<s>", "<unk>"]) for _ in range(options.texts)]
                 texts = [text.replace("\0", "") for text in texts]
                 unknown = processor.unk_id()
                 # The library writes something of its own for unknown characters.
                 expected = [(ids, None if unknown in ids else processor.decode(ids)) for ids in processor.encode(texts)]
-                answers = own_answers(options.program, folder, texts, "--spell-special")
+                answers = own_answers(options.program, path, texts, "--spell-special")
             differences += compare(name, texts, expected, answers)
     return differences > 0
 

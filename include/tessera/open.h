@@ -30,7 +30,8 @@ struct OpenSettings {
     std::filesystem::path models_directory = {};
     /// File with the code of this library: models that another version has compiled are compiled again.
     std::filesystem::path program = {};
-    /// Called before a checkpoint is compiled, and may choose other folders for what it writes; may be empty.
+    /// Called before a checkpoint is compiled, and may choose other folders for what it writes, or describe
+    /// the machine otherwise in `measured_machines`; may be empty.
     std::function<void(OpenSettings& settings)> before_compiling = {};
     std::function<void(const std::filesystem::path& artefact)> on_compile = {};  ///< next; may be empty
     /// Told why an artefact that was kept is compiled again; may be empty.

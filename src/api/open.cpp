@@ -126,7 +126,7 @@ ModelFile open_model(const fs::path& model, const OpenSettings& given) {
     if (!fs::exists(model))
         throw Error(model.string(), "", "does not exist",
                     "give an artefact, a HuggingFace folder or a GGUF file");
-    const KeptName kept = kept_name(model, given);
+    KeptName kept = kept_name(model, given);
     if (const fs::path artefact = given.models_directory / kept.whole; fs::exists(artefact)) {
         try {
             ModelFile opened(artefact);
@@ -137,7 +137,10 @@ ModelFile open_model(const fs::path& model, const OpenSettings& given) {
         }
     }
     OpenSettings settings = given;
-    if (settings.before_compiling) settings.before_compiling(settings);
+    if (settings.before_compiling) {
+        settings.before_compiling(settings);
+        kept = kept_name(model, settings);  // the machine may have been measured
+    }
     const fs::path artefact = settings.models_directory / kept.whole;
     create_folders(settings.models_directory);
     if (settings.on_compile) settings.on_compile(artefact);

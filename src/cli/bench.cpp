@@ -11,6 +11,7 @@
 #include "cli/announce_model.h"
 #include "cli/bench_phases.h"
 #include "cli/bench_report.h"
+#include "cli/host_machine.h"
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
@@ -36,6 +37,7 @@ struct BenchArguments {
     std::string json;
     bool costs = false;
     std::string machine;
+    bool no_measure = false;
     RoundingFlags rounding;
     BenchSettings settings;
 };
@@ -43,7 +45,7 @@ struct BenchArguments {
 /// The artefact itself, or one for each number of threads. An artefact has as many workers as its plan.
 void open_all(const std::filesystem::path& path, const BenchArguments& options, int64_t context,
               const Environment& environment, std::vector<ModelFile>& files) {
-    FirstUse how{.rounding = options.rounding};
+    FirstUse how{.no_measure = options.no_measure, .rounding = options.rounding};
     if (std::filesystem::is_regular_file(path) && runtime::is_artefact(path)) {
         files.push_back(open_model(path, context, environment, how));
         const int64_t workers = files.back().workers();
@@ -165,6 +167,7 @@ void declare_options(CLI::App& app, BenchArguments& options) {
             ->type_name("FILE");
     app.add_flag("--costs", options.costs, "also predict the times, by what was measured of the machine")
         ->needs(machine);
+    add_no_measure_flag(app, options.no_measure);
     add_rounding_flags(app, options.rounding);
     app.add_flag("--phases", settings.phases,
                  "also time every kernel, barrier and exchange of ranks, beside what --costs predicts");

@@ -98,7 +98,7 @@ int run(const ChatArguments& options, const Environment& environment) {
 
     const AnswerSettings how{.chat = options.chat.settings(),
                              .sampling = options.sampling.options,
-                             .tokens = options.limits.tokens,
+                             .tokens = most_tokens(options.limits, std::nullopt),
                              .stop = options.limits.stop,
                              .grammar = grammar,
                              .folds_thinking = options.chat.think == "fold",
@@ -112,7 +112,8 @@ int run(const ChatArguments& options, const Environment& environment) {
 
 void declare_answers(CLI::App& app, ChatArguments& options) {
     add_first_use_flags(app, options.first_use);
-    add_limit_flags(app, options.limits, "most tokens of one answer (default: what the context leaves)",
+    add_limit_flags(app, options.limits,
+                    "most tokens of one answer (default, and -1: what the context leaves)",
                     "most tokens of the conversation (default: as many as the compiled model allows)");
     app.add_flag("--no-prefix-reuse", options.no_prefix_reuse,
                  "read the whole conversation again for every answer: the same text, only later");

@@ -7,6 +7,7 @@
 #include "cli/announce_model.h"
 #include "cli/host_machine.h"
 #include "cli/number_checks.h"
+#include "cost/cost_model.h"
 #include "machine/machine_text.h"
 #include "plan/plan.h"
 #include "support/error.h"
@@ -68,6 +69,7 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
     app.add_option("--machine", flags.machine, "machine description (TOML); default: this machine")
         ->check(not_empty())
         ->type_name("FILE");
+    add_no_measure_flag(app, flags.no_measure);
     CLI::Option* workers = app.add_option("--workers", flags.workers,
                                           "threads that compute together; default: the machine's cores")
                                ->type_name("N")
@@ -155,12 +157,14 @@ CompileReport retarget(const fs::path& artefact, const fs::path& out, const Comp
     return report;
 }
 
-void advise_measuring(const CompileFlags& flags, const Environment& environment) {
-    if (!flags.machine.empty()) return;
+void prepare_host(const CompileFlags& flags, bool is_quiet, const Environment& environment) {
+    if (!flags.machine.empty() || flags.no_measure) return;
+    measure_once(environment);
+    if (is_quiet) return;
     const machine::Machine host = host_machine(environment);
     if (host.memory.back().read_bandwidth.empty()) {
         note("this machine has not been measured; `tessera machine --measure` does it once");
-    } else if (!is_up_to_date(host, environment)) {
+    } else if (cost::is_measured(host) && !is_up_to_date(host, environment)) {
         note(
             "this machine was measured with other kernels or another compiler; `tessera machine "
             "--measure` does it again");

@@ -20,6 +20,7 @@ namespace tessera::cli {
 
 struct CompileFlags {
     std::string machine;  ///< file; empty: the host
+    bool no_measure = false;
     std::string plan;     ///< file; empty: the default planner's
     std::string kernels;  ///< file of stated kernels
     std::string tuning;   ///< file of measured kernels
@@ -34,15 +35,17 @@ struct CompileFlags {
     bool embeddings = false;
 };
 
-/// --machine, --workers, --plan, --search-effort and --dump. `flags` must outlive the parsing.
+/// --machine, --no-measure, --workers, --plan, --search-effort and --dump. `flags` must outlive the parsing.
 void add_machine_flags(CLI::App& app, CompileFlags& flags);
 /// Those, --context, --policy, --cache-type and --quantize.
 void add_compile_flags(CLI::App& app, CompileFlags& flags);
 
 /// The machine of a file, or the host. @throws Error.
 machine::Machine read_machine(const std::string& file, const Environment& environment);
-/// Says on stderr how to measure the host, if its rates are wanted and are missing or older than the kernels.
-void advise_measuring(const CompileFlags& flags, const Environment& environment);
+/// Measures the host once, unless another machine is compiled for or --no-measure was given. Says on stderr
+/// how to measure it where that could not be kept, or what is kept is older than the kernels, but not if
+/// `is_quiet`.
+void prepare_host(const CompileFlags& flags, bool is_quiet, const Environment& environment);
 
 /// Compiles with progress on the terminal, and prints the warnings about the checkpoint.
 CompileReport compile(const std::filesystem::path& model, const std::filesystem::path& out,

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/host_machine.h"
 #include "cli/number_checks.h"
 #include "support/limits.h"
 
@@ -33,6 +34,7 @@ void add_first_use_flags(CLI::App& app, FirstUse& flags) {
     app.add_option("--machine", flags.machine, "machine description for it (TOML; default: this machine)")
         ->check(not_empty())
         ->type_name("FILE");
+    add_no_measure_flag(app, flags.no_measure);
     add_rounding_flags(app, flags.rounding);
 }
 

@@ -21,12 +21,13 @@ struct RoundingFlags {
 struct FirstUse {
     std::optional<int64_t> workers;
     std::string machine;  ///< file; empty: the host
+    bool no_measure = false;
     RoundingFlags rounding;
 };
 
 /// --policy, --cache-type and --quantize.
 void add_rounding_flags(CLI::App& app, RoundingFlags& flags);
-/// --workers, --machine and those.
+/// --workers, --machine, --no-measure and those.
 void add_first_use_flags(CLI::App& app, FirstUse& flags);
 
 }  // namespace tessera::cli

@@ -1,16 +1,38 @@
 #pragma once
 
+#include <cstdint>
+
 #include "cli/environment.h"
 #include "machine/machine.h"
 
+namespace CLI {
+class App;
+}
+
 namespace tessera::cli {
 
-/// This machine as `tessera machine --measure` left it, else as it can be known without measuring. Never
-/// measures.
+/// This machine as it was measured and kept, else as it can be known without measuring. Never measures.
 machine::Machine host_machine(const Environment& environment);
 
 /// Whether the rates of `measured` are of the kernels and the compiler that are here now.
 /// @throws Error where there is no C++ compiler
 bool is_up_to_date(const machine::Machine& measured, const Environment& environment);
+
+struct MeasureFlags {
+    bool is_quick = false;
+    int64_t threads = 0;  ///< at most; 0: the cores of the machine
+};
+
+/// Measures, with progress on the terminal. @throws Error as measure_machine
+machine::Machine measure_host(const machine::Machine& probed, const MeasureFlags& flags,
+                              const Environment& environment);
+
+/// --no-measure.
+void add_no_measure_flag(CLI::App& app, bool& no_measure);
+
+/// Before something is compiled for this machine: measures its roofs and keeps them, where nothing is kept.
+/// Says so on stderr. Two processes do it one after the other, and the second one finds what the first has
+/// kept. Where it fails, or nothing could be kept, the machine stays as it is known.
+void measure_once(const Environment& environment);
 
 }  // namespace tessera::cli

@@ -7,16 +7,15 @@
 #include "cli/number_checks.h"
 #include "cli/rank_measurements.h"
 #include "cli/verb.h"
+#include "cost/cost_model.h"
 #include "machine/doubtful_levels.h"
 #include "machine/host_cache.h"
 #include "machine/machine_text.h"
 #include "machine/probe.h"
-#include "measure/measure_machine.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/note.h"
 #include "support/output_place.h"
-#include "support/progress.h"
 
 namespace tessera::cli {
 namespace {
@@ -31,28 +30,6 @@ struct MachineArguments {
     int64_t ranks = 0;
 };
 
-machine::Machine measure(const machine::Machine& probed, const MachineArguments& options,
-                         const Environment& environment) {
-    std::unique_ptr<Progress> progress;
-    measure::MeasureOptions how{.threads = options.threads,
-                                .include_directory = environment.include_directory,
-                                .cache_directory = environment.cache->writable("code"),
-                                .search_path = environment.search_path,
-                                .on_stage =
-                                    [&](const std::string& stage) {
-                                        progress.reset();
-                                        progress = std::make_unique<Progress>(environment.terminal,
-                                                                              "measuring " + stage);
-                                    },
-                                .on_sample = [&] { progress->update(); }};
-    if (options.quick) {
-        how.samples = 3;
-        how.every_type = false;
-        how.seconds = 0.002;
-    }
-    return measure::measure_machine(probed, how);
-}
-
 machine::Machine describe(const MachineArguments& options, const Environment& environment) {
     const machine::Machine probed = machine::probe_host();
     if (options.threads > probed.cores)
@@ -63,9 +40,10 @@ machine::Machine describe(const MachineArguments& options, const Environment& en
     if (!options.measure && !options.refresh) return host_machine(environment);
     if (!options.refresh && !is_partial)
         if (const auto kept = machine::cached_host(environment.cache->root(), probed);
-            kept && is_up_to_date(*kept, environment))
+            kept && cost::is_measured(*kept) && is_up_to_date(*kept, environment))
             return *kept;
-    machine::Machine measured = measure(probed, options, environment);
+    machine::Machine measured =
+        measure_host(probed, {.is_quick = options.quick, .threads = options.threads}, environment);
     if (const auto kept = machine::cached_host(environment.cache->root(), probed))
         measured.rank_links = kept->rank_links;
     // Measurements made in a hurry or in part must not stand in for the whole.
@@ -126,7 +104,9 @@ Verb machine_verb() {
                 "this machine then uses it");
             app.add_flag("--refresh", options->refresh, "measure again");
             app.add_flag("--quick", options->quick,
-                         "few and short samples, few types of weights; the result is not kept");
+                         "few and short samples, and no micro-kernels: what a first compilation measures by "
+                         "itself; not "
+                         "kept");
             app.add_option("--threads", options->threads,
                            "measure with at most so many threads; the result is not kept")
                 ->type_name("N")

@@ -46,6 +46,13 @@ CLI::Validator whole_number(int64_t low, int64_t high) {
                     [=](const std::string& text) { return is_whole_number(text, low, high); });
 }
 
+CLI::Validator whole_number_or(int64_t special, int64_t low, int64_t high) {
+    return check_of(fmt::format("a whole number from {} to {}, or {}", low, high, special), "",
+                    [=](const std::string& text) {
+                        return is_whole_number(text, low, high) || text == fmt::to_string(special);
+                    });
+}
+
 CLI::Validator positive_count() {
     return whole_number(1);
 }

@@ -15,6 +15,9 @@ inline constexpr int64_t kMostTokens = int64_t{1} << 24;
 /// A whole number in decimal digits. Beyond the largest there is none to name where `high` is left out.
 CLI::Validator whole_number(int64_t low, int64_t high = std::numeric_limits<int64_t>::max());
 
+/// The same, or `special`.
+CLI::Validator whole_number_or(int64_t special, int64_t low, int64_t high);
+
 /// A whole number, 1 or more.
 CLI::Validator positive_count();
 

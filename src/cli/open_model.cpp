@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "api/model_file.h"
+#include "cli/host_machine.h"
 #include "cli/number_checks.h"
 #include "runtime/artefact.h"
 #include "runtime/communicator.h"
@@ -83,6 +84,7 @@ ModelFile open_model(const fs::path& path, int64_t context, const Environment& e
     settings.models_directory = environment.cache->root() / "models";
     settings.program = fs::read_symlink("/proc/self/exe", error);
     settings.before_compiling = [&](OpenSettings& before) {
+        if (how.machine.empty() && !how.no_measure) measure_once(environment);
         before.cache_directory = environment.cache->writable("code");
         before.models_directory = environment.cache->writable("models");
     };

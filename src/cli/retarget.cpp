@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +29,8 @@ Job declare_retarget(CLI::App& app, const Environment& environment) {
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_machine_flags(app, options->flags);
     return [options, &environment] {
-        if (!options->is_quiet) advise_measuring(options->flags, environment);
+        if (std::filesystem::exists(options->artefact))
+            prepare_host(options->flags, options->is_quiet, environment);
         const CompileReport report = retarget(options->artefact, options->out, options->flags, environment);
         if (!options->is_quiet) print_report(options->out, report);
         return 0;

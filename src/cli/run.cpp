@@ -29,6 +29,8 @@ namespace tessera::cli {
 namespace {
 
 constexpr int64_t kDefaultTokens = 128;
+/// An answer mostly ends by itself; small models may repeat themselves without an end.
+constexpr int64_t kDefaultAnswer = 512;
 
 struct RunArguments {
     std::filesystem::path model;
@@ -40,19 +42,26 @@ struct RunArguments {
     ProgramFlags program;
 };
 
+/// None: as many as the context leaves.
+std::optional<int64_t> wanted_tokens(const RunArguments& options, const Prompt& prompt) {
+    return most_tokens(options.limits, prompt.is_chat ? kDefaultAnswer : kDefaultTokens);
+}
+
 /// Positions to set memory aside for: those that the prompt and the wanted tokens take, within what is
 /// allowed.
-int64_t needed_context(const ModelFile& model, int64_t prompt, const RunArguments& options) {
+int64_t needed_context(const ModelFile& model, int64_t prompt, std::optional<int64_t> tokens,
+                       const RunArguments& options) {
     const int64_t largest = model.context();
     if (options.limits.context > largest) return options.limits.context;  // refused by the session
     const int64_t allowed = options.limits.context == 0 ? largest : options.limits.context;
+    if (!tokens) return allowed;
     // The last token of the text takes no position: nothing is computed after it.
-    const int64_t needed = prompt + options.limits.tokens.value_or(kDefaultTokens) - 1;
+    const int64_t needed = prompt + *tokens - 1;
     if (needed > allowed && options.limits.tokens && prompt <= allowed)
         throw Error(
             model.name(), "",
-            fmt::format("{} tokens after a prompt of {} do not fit into the context of {}",
-                        *options.limits.tokens, prompt, allowed),
+            fmt::format("{} tokens after a prompt of {} do not fit into the context of {}", *tokens, prompt,
+                        allowed),
             allowed < largest ? fmt::format("--context can be up to {}", largest) : "choose a smaller -n");
     return std::max<int64_t>(1, std::min(needed, allowed));
 }
@@ -88,7 +97,8 @@ Prepared prepare(const RunArguments& options, const Environment& environment) {
     const ModelText text =
         read_model_text(path, options.prompt.may_chat(), options.prompt.chat.chat_template);
     Prompt prompt = read_prompt(options.prompt, text, path.string());
-    const int64_t length = static_cast<int64_t>(prompt.ids.size()) + options.limits.tokens.value_or(0);
+    const int64_t length =
+        static_cast<int64_t>(prompt.ids.size()) + most_tokens(options.limits, 0).value_or(0);
     return {open_model(path, std::max(options.limits.context, length), environment, options.first_use),
             std::move(prompt)};
 }
@@ -126,8 +136,9 @@ int run(const RunArguments& options, const Environment& environment) {
     llm::check(options.sampling.options);
     SamplingOptions sampling = options.sampling.options;
     const auto [file, prompt] = prepare(options, environment);
-    const ModelSettings settings{.context =
-                                     needed_context(file, static_cast<int64_t>(prompt.ids.size()), options)};
+    const std::optional<int64_t> tokens = wanted_tokens(options, prompt);
+    const ModelSettings settings{
+        .context = needed_context(file, static_cast<int64_t>(prompt.ids.size()), tokens, options)};
     announce_model(file, settings);
     Model model(file, settings);
 
@@ -153,7 +164,7 @@ int run(const RunArguments& options, const Environment& environment) {
         show(text);
         ends_line = text.ends_with('\n');
     };
-    GenerateOptions how{.max_tokens = options.limits.tokens.value_or(kDefaultTokens),
+    GenerateOptions how{.max_tokens = tokens.value_or(model.context()),
                         .sampling = sampling,
                         .stop_ids = prompt.ends,
                         .grammar = grammar,
@@ -173,6 +184,8 @@ int run(const RunArguments& options, const Environment& environment) {
     if (!tells) return 0;
     if (result.reason == StopReason::kContext)
         note("stopped: the context of {} tokens is full (see --context)", model.context());
+    if (result.reason == StopReason::kMaxTokens && !options.limits.tokens)
+        note("stopped: after {} tokens (see -n)", *tokens);
     if (result.reason == StopReason::kInterrupted) note("stopped: interrupted");
     if (grammar && !grammar->accepts(result.text))
         note("the text ends before the grammar does{}",
@@ -185,33 +198,35 @@ int run(const RunArguments& options, const Environment& environment) {
 }  // namespace
 
 Verb run_verb() {
-    return {.name = "run",
-            .help = "answer or continue a text with a model, or call a program with arrays",
-            .examples = {"tessera run -p \"12 + 34 =\"",
-                         ("tessera run models/Qwen3-0.6B -p \"Once upon a time\" -n 64 --temperature 0.8 "
-                          "--top-p 0.95 --seed 1"),
-                         "tessera run OUT.tsr --raw -p - --stop \"User:\" < prompt.txt",
-                         ("tessera run -m SmolLM2.gguf -p \"Why is the sky blue?\" --system \"Answer in one "
-                          "sentence.\" -n 100 -c 2048 -t 2"),
-                         "tessera run SmolLM2.gguf -p \"A fruit as JSON.\" --json-schema fruit.schema.json",
-                         "tessera run OUT.tsr -p \"12 + 34 =\" --grammar 'root ::= \" \" [0-9]{1,3}'",
-                         "tessera run OUT.tsr --ids prompt.json --context 4096",
-                         "tessera run matmul.tsr --input X=x.npy --input Y=y.npy --out results --times 100"},
-            .declare = [](CLI::App& app, const Environment& environment) -> Job {
-                const auto options = std::make_shared<RunArguments>();
-                add_model_argument(app, options->model);
-                add_prompt_flags(app, options->prompt);
-                add_first_use_flags(app, options->first_use);
-                add_limit_flags(
-                    app, options->limits,
-                    fmt::format("most tokens to generate (default {}, or what the context leaves)",
-                                kDefaultTokens),
-                    "most tokens of prompt and text together (default: what they need)");
-                add_sampling_flags(app, options->sampling);
-                add_grammar_flags(app, options->grammar);
-                add_program_flags(app, options->program);
-                return [options, &environment] { return run(*options, environment); };
-            }};
+    return {
+        .name = "run",
+        .help = "answer or continue a text with a model, or call a program with arrays",
+        .examples = {"tessera run -p \"12 + 34 =\"",
+                     ("tessera run models/Qwen3-0.6B -p \"Once upon a time\" -n 64 --temperature 0.8 "
+                      "--top-p 0.95 --seed 1"),
+                     "tessera run OUT.tsr --raw -p - --stop \"User:\" < prompt.txt",
+                     ("tessera run -m SmolLM2.gguf -p \"Why is the sky blue?\" --system \"Answer in one "
+                      "sentence.\" -n 100 -c 2048 -t 2"),
+                     "tessera run SmolLM2.gguf -p \"A fruit as JSON.\" --json-schema fruit.schema.json",
+                     "tessera run OUT.tsr -p \"12 + 34 =\" --grammar 'root ::= \" \" [0-9]{1,3}'",
+                     "tessera run OUT.tsr --ids prompt.json --context 4096",
+                     "tessera run matmul.tsr --input X=x.npy --input Y=y.npy --out results --times 100"},
+        .declare = [](CLI::App& app, const Environment& environment) -> Job {
+            const auto options = std::make_shared<RunArguments>();
+            add_model_argument(app, options->model);
+            add_prompt_flags(app, options->prompt);
+            add_first_use_flags(app, options->first_use);
+            add_limit_flags(
+                app, options->limits,
+                fmt::format("most tokens to generate; -1: as many as the context leaves (default: {}, and {} "
+                            "for an answer by the model's template)",
+                            kDefaultTokens, kDefaultAnswer),
+                "most tokens of prompt and text together (default: what they need)");
+            add_sampling_flags(app, options->sampling);
+            add_grammar_flags(app, options->grammar);
+            add_program_flags(app, options->program);
+            return [options, &environment] { return run(*options, environment); };
+        }};
 }
 
 }  // namespace tessera::cli

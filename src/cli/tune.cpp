@@ -73,6 +73,7 @@ void print_kernel(const planner::TunedKernel& kernel) {
 
 int run_tune(const TuneArguments& options, const Environment& environment) {
     check_output(options.log);
+    if (!options.flags.no_measure) measure_once(environment);
     const machine::Machine machine = measured_host(environment);
     planner::TuningLog log;
     if (fs::exists(options.log))

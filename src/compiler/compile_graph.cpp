@@ -104,7 +104,7 @@ plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const pla
         },
         [](const Found& each) { return plan::print(each.plan); });
     pass.note(layouts::summary(found.search) +
-                  (planner.costs->is_measured() ? "" : ", by roofs: the machine was not measured"),
+                  (planner.costs->is_measured() ? "" : ", by roofs: no micro-kernels were measured"),
               print(found.search));
     return std::move(found.plan);
 }

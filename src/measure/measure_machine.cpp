@@ -14,6 +14,13 @@
 
 namespace tessera::measure {
 
+MeasureOptions quick(MeasureOptions options) {
+    options.samples = 3;
+    options.seconds = 0.002;
+    options.micro_kernels = false;
+    return options;
+}
+
 machine::Machine measure_machine(machine::Machine machine, const MeasureOptions& options) {
     TESSERA_CHECK(options.samples >= 1 && options.seconds > 0);
     const auto stage = [&](const char* name, void (*measure)(machine::Machine&, const MeasureOptions&)) {
@@ -24,7 +31,8 @@ machine::Machine measure_machine(machine::Machine machine, const MeasureOptions&
     stage("bandwidth", measure_bandwidth);
     stage("barriers", measure_barriers);
     stage("compute units", measure_peaks);
-    stage("micro-kernels", measure_micro_kernels);
+    machine.micro_kernels.clear();
+    if (options.micro_kernels) stage("micro-kernels", measure_micro_kernels);
     machine.measured_with = kernels_digest(machine, options);
     return machine;
 }

@@ -4,8 +4,9 @@ half-written file may be accepted, and messages name the cause.
 
 Usage: interruptions.py TESSERA [--kills N] [--seed S] [--model MODEL]
 
-Needs an artefact that is the same to the last byte whenever it is compiled, which every model gives. The parts with full
-disks and a cache that cannot be written mount small file systems, and are left out without the right to do so.
+Needs an artefact that is the same to the last byte whenever it is compiled, which every model gives for one description of the
+machine: a file, but where measuring is killed. The parts with full disks and a cache that cannot be written mount small file
+systems, and are left out without the right to do so.
 """
 
 import argparse
@@ -29,13 +30,16 @@ class Interruptions:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tessera-interruptions-"))
         self.failures = 0
 
-    def start(self, *words, cache="cache"):
+    def start(self, *words, cache="cache", measures=False):
         environment = dict(os.environ, XDG_CACHE_HOME=str(self.folder / cache))
+        environment.pop("TESSERA_NO_MEASURE", None)
+        if self.model in words and not measures:
+            words = [*words, "--machine", self.folder / "host.toml"]
         return subprocess.Popen([self.tessera, *map(str, words)], cwd=self.folder, env=environment, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)  # fmt: skip
 
-    def run(self, *words, cache="cache"):
-        process = self.start(*words, cache=cache)
+    def run(self, *words, cache="cache", measures=False):
+        process = self.start(*words, cache=cache, measures=measures)
         output, errors = process.communicate()
         return process.returncode, output, errors
 
@@ -52,6 +56,8 @@ class Interruptions:
         return path.read_bytes() == self.artefact
 
     def prepare(self):
+        code, _, errors = self.run("machine", "-o", "host.toml")
+        assert code == 0, errors
         start = time.monotonic()
         code, _, errors = self.run("compile", self.model, "-o", "whole.tsr", "-q")
         self.seconds = time.monotonic() - start
@@ -106,6 +112,29 @@ class Interruptions:
         code, output, errors = self.run("run", self.model, *PROMPT)
         self.expect(code == 0 and output == self.text, f"the run after all kills: {errors}")
         print(f"run: {killed} of {self.kills} killed", flush=True)
+
+    def kill_measurements(self):
+        """What is kept of the machine is whole, or nothing is; the next compilation measures, if nothing is."""
+        shutil.rmtree(self.folder / "cache", ignore_errors=True)
+        start = time.monotonic()
+        code, _, errors = self.run("compile", self.model, "-o", "out.tsr", "-q", measures=True)
+        self.expect(code == 0 and "measuring this machine once" in errors, f"the first measurement: {errors}")
+        seconds = time.monotonic() - start - self.seconds
+        killed = wholes = 0
+        machines = self.folder / "cache/tessera/machines"
+        for number in range(self.kills):
+            shutil.rmtree(machines, ignore_errors=True)
+            killed += self.kill_after(self.start("compile", self.model, "-o", "out.tsr", "-q", measures=True),
+                                      self.random.uniform(0, 1.5) * max(seconds, 1))  # fmt: skip
+            kept = list(machines.glob("*.toml"))
+            wholes += len(kept)
+            code, output, errors = self.run("machine")
+            self.expect(code == 0 and ("bytes_per_second" in output) == bool(kept), f"kill {number}: {kept} {errors}")
+        code, _, errors = self.run("compile", self.model, "-o", "out.tsr", "-q", measures=True)
+        self.expect(code == 0 and ("measuring" in errors) == (not kept), f"the measurement after all kills: {errors}")
+        left = [name for name in self.left_in("cache/tessera/machines") if not name.endswith((".toml", ".lock"))]
+        self.expect(not left, f"left behind after the next measurement: {left}")
+        print(f"measure: {killed} of {self.kills} killed, {wholes} had ended", flush=True)
 
     def compile_twice(self):
         for is_warm in False, True:
@@ -173,6 +202,7 @@ class Interruptions:
             self.fill_disks()
             self.kill_compilations()
             self.kill_runs()
+            self.kill_measurements()
         finally:
             for name in "full", "read-only":
                 if os.path.ismount(self.folder / name):

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,37 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
+constexpr const char* kProgram = R"(graph "program"
+input X: f32[64]
+value Y: f32[64]
+block main
+  node twice(X) -> Y
+    op twice(i: 64)
+    in X f32[i]
+    out Y f32[i] = X + X
+output Y
+)";
+
 class MachineMeasuring : public ::testing::Test {
 protected:
     ProcessResult tessera(std::vector<std::string> arguments, const std::string& verb = "machine") const {
         arguments.insert(arguments.begin(),
-                         {"XDG_CACHE_HOME=" + folder_.path().string(), TESSERA_PROGRAM, verb});
+                         {"--unset=TESSERA_NO_MEASURE", "XDG_CACHE_HOME=" + folder_.path().string(),
+                          TESSERA_PROGRAM, verb});
         return run_process({.program = "/usr/bin/env", .arguments = std::move(arguments)});
+    }
+    /// Messages of compiling a program, for this machine unless told otherwise.
+    std::string compile(const std::vector<std::string>& more = {}) const {
+        const std::string program = folder() / "program.ir";
+        std::ofstream(program) << kProgram;
+        std::vector<std::string> arguments = {program, "-q", "-o", folder() / "program.tsr"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const ProcessResult result = tessera(arguments, "compile");
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return result.errors;
+    }
+    std::optional<machine::Machine> kept() const {
+        return machine::cached_host(folder() / "tessera", machine::probe_host());
     }
     const std::filesystem::path& folder() const { return folder_.path(); }
 
@@ -61,21 +87,52 @@ TEST_F(MachineMeasuring, ALinkOfRanksIsPrintedAndKept) {
     const ProcessResult result = tessera({"--ranks", "2"});
     ASSERT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_THAT(result.output, HasSubstr("{ ranks = 2, transport = \"memory\", latency_seconds = "));
-    const auto kept = machine::cached_host(folder() / "tessera", machine::probe_host());
-    ASSERT_TRUE(kept.has_value());
-    ASSERT_NE(find_rank_link(*kept, 2), nullptr);
-    EXPECT_GT(find_rank_link(*kept, 2)->bytes_per_second, 0);
+    ASSERT_TRUE(kept().has_value());
+    ASSERT_NE(find_rank_link(*kept(), 2), nullptr);
+    EXPECT_GT(find_rank_link(*kept(), 2)->bytes_per_second, 0);
     EXPECT_EQ(tessera({}).output, result.output);
     EXPECT_EQ(tessera({"--ranks", "1"}).exit_code, 2);
+}
+
+TEST_F(MachineMeasuring, NothingIsMeasuredForNothing) {
+    EXPECT_THAT(tessera({"no-model", "-o", "no.tsr"}, "compile").errors, Not(HasSubstr("measur")));
+    EXPECT_THAT(compile({"--no-measure"}), IsEmpty());
+    EXPECT_THAT(compile({"--machine", TESSERA_SOURCE_DIR "/machines/generic-x86-64.toml"}), IsEmpty());
+    EXPECT_EQ(kept(), std::nullopt);
+}
+
+TEST_F(MachineMeasuring, TheFirstCompilationMeasuresOnceAndKeepsIt) {
+    // A link of ranks that was measured before stays.
+    machine::Machine measured = machine::probe_host();
+    measured.rank_links = {
+        {.ranks = 2, .transport = "memory", .latency_seconds = 1e-6, .bytes_per_second = 1e10}};
+    machine::keep_host(folder() / "tessera", machine::probe_host(), measured);
+    EXPECT_THAT(compile(), HasSubstr("measuring this machine once"));
+    ASSERT_TRUE(kept().has_value());
+    EXPECT_EQ(kept()->rank_links, measured.rank_links);
+    measured = *kept();
+    EXPECT_FALSE(measured.memory.back().read_bandwidth.empty());
+    EXPECT_FALSE(measured.units.back().peaks.empty());
+    EXPECT_THAT(measured.micro_kernels, IsEmpty());
+    EXPECT_THAT(compile(), IsEmpty());
+    EXPECT_EQ(kept(), measured);
 }
 
 TEST_F(MachineMeasuring, RatesAreKeptForAsLongAsTheKernelsAreTheSame) {
     const std::string file = folder() / "host.toml";
     ASSERT_EQ(tessera({"--measure", "--quick", "-o", file}).exit_code, 0);
     machine::Machine measured = machine::read_machine(file);
+    // As if it had taken its time.
+    measured.micro_kernels = {{.name = "loops",
+                               .types = {{"C", "f32"}},
+                               .parameters = {{"lanes", 16}},
+                               .sizes = {{"i", 160}},
+                               .work = {{"loads", 10}},
+                               .level = measured.memory[1].name,
+                               .seconds = 1e-6}};
     machine::keep_host(folder() / "tessera", machine::probe_host(), measured);
     EXPECT_THAT(tessera({"--measure"}).output, HasSubstr(machine::print_machine(measured)));
-    const auto advice = [&] { return tessera({"no-model", "-o", "no.tsr"}, "compile").errors; };
+    const auto advice = [&] { return tessera({file, "-o", "no.tsr"}, "compile").errors; };
     EXPECT_THAT(advice(), Not(HasSubstr("measured")));
 
     measured.measured_with = "00ff";
