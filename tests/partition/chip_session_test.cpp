@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 
-#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -29,8 +28,6 @@ TEST(ChipSession, OfTheCheckpointWritesWhatTheReferenceDoes) {
     const std::vector<int64_t> greedy = reference_ids("greedy.json");
     for (size_t i = 0; i < 3; ++i) {
         const ChipStep step = session.step(tokens);
-        fmt::print("{} tokens: planned {:.0f}, simulated {:.0f}, SRAM {}, distance {:.3g}\n", tokens.size(),
-                   step.planned, step.simulated, step.sram_peak, step.distance);
         EXPECT_LT(step.distance, 1e-5);
         tokens = {std::max_element(step.logits.begin(), step.logits.end()) - step.logits.begin()};
         EXPECT_EQ(tokens[0], greedy[i]);
