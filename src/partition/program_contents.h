@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct TileContents {
 
 /// As the lists of a chip::ProgramOperator.
 struct OperatorContents {
-    std::vector<std::vector<Piece>> transfers[5];  ///< by TransferKind
+    std::array<std::vector<std::vector<Piece>>, 5> transfers;  ///< by TransferKind
     std::vector<TileContents> tiles;
 
     const std::vector<std::vector<Piece>>& of(chip::TransferKind kind) const {

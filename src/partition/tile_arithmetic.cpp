@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "facts/share.h"
 #include "ir/body_value.h"
@@ -12,7 +13,7 @@
 namespace tessera::partition {
 namespace {
 
-constexpr double kNothingYet = -INFINITY;
+constexpr double kNothingYet = -std::numeric_limits<double>::infinity();
 
 /// What a sum below one maximum counts below a larger one.
 double weight_below(double own, double larger) {
