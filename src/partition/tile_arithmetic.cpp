@@ -87,7 +87,8 @@ void TileArithmetic::fold_softmax(PartialResults& into, const PartialResults& ne
     const std::map<int64_t, double> old_maxima = by_element(into[0]), new_maxima = by_element(next[0]);
     const auto old_maximum = [&](int64_t element) {
         const auto found = old_maxima.find(element);
-        return found == old_maxima.end() ? kNothingYet : found->second;
+        if (found == old_maxima.end()) return kNothingYet;
+        return found->second;
     };
     std::vector<double> maxima;
     for (const auto& [element, maximum] : new_maxima)
