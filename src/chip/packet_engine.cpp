@@ -125,7 +125,8 @@ void PacketEngine::record(Flight& flight, const Packet& packet, double now) {
                          .step = packet.step,
                          .links = {},
                          .start = now,
-                         .end = 0});
+                         .end = 0,
+                         .item = packet.item});
     if (flight.tree >= 0)
         records_->back().links.resize(trees_[static_cast<size_t>(flight.tree)].route.size());
 }

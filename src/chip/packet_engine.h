@@ -33,7 +33,7 @@ public:
         std::span<const int32_t> to;  ///< cores; not of a store
         int64_t bytes = 0;
         int64_t step = 0;
-        size_t item = 0;  ///< whatever its landing shall say
+        size_t item = 0;  ///< what its landing and its record shall say
     };
     struct Landing {
         TransferKind kind = TransferKind::kPreload;

@@ -117,12 +117,17 @@ private:
         // The first parts of all transfers before the second ones, so that all links into cores begin early.
         const std::vector<Transfer>& transfers = op(index).of(TransferKind::kPreload);
         for (int64_t part = 0; part < PacketEngine::kMostParts; ++part)
-            for (const Transfer& transfer : transfers) {
+            for (size_t t = 0; t < transfers.size(); ++t) {
+                const Transfer& transfer = transfers[t];
                 const int64_t parts = engine_.parts(transfer, transfers.size());
                 const int64_t bytes = transfer.bytes * (part + 1) / parts - transfer.bytes * part / parts;
                 if (part >= parts || bytes == 0) continue;
                 ++preload_left_;
-                engine_.send({.op = index, .kind = TransferKind::kPreload, .to = transfer.to, .bytes = bytes},
+                engine_.send({.op = index,
+                              .kind = TransferKind::kPreload,
+                              .to = transfer.to,
+                              .bytes = bytes,
+                              .item = t},
                              now_);
             }
         is_preloading_ = true;
@@ -192,7 +197,7 @@ private:
         const double start = std::max(now_, free);
         free = start + static_cast<double>(tile.flops) / chip_.units[tile.unit].flops_per_cycle;
         queue_.push(free, EventKind::kTileEnd, static_cast<int32_t>(index));
-        if (records_) result_.tiles.push_back({executed_, tile, start, free});
+        if (records_) result_.tiles.push_back({executed_, tile, start, free, index});
     }
 
     void handle(const Event& event) {

@@ -29,6 +29,7 @@ struct PacketRecord {
     std::vector<HeldLink> links;  ///< each after the one that feeds it
     double start = 0;             ///< requested
     double end = 0;               ///< all of it has arrived
+    size_t item = 0;              ///< of the operator's list of this kind
 };
 
 struct TileRecord {
@@ -36,6 +37,7 @@ struct TileRecord {
     Tile tile;
     double start = 0;
     double end = 0;
+    size_t item = 0;  ///< of the operator's list
 };
 
 /// SRAM that an operator holds on a core.

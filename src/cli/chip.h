@@ -9,6 +9,7 @@ Verb chip_check_part();
 Verb chip_explain_part();
 Verb chip_explore_part();
 Verb chip_plan_part();
+Verb chip_run_part();
 Verb chip_schedule_part();
 Verb chip_simulate_part();
 

@@ -128,12 +128,14 @@ double apply_function(Function function, std::span<const double> x) {
 }
 
 BodyValue::BodyValue(const Definition& definition, const BoundExtents& extents,
-                     const std::vector<TensorData>& tensors, const std::string& where)
+                     const std::vector<TensorData>& tensors, const std::string& where,
+                     const HeldElements* held)
     : iterators(definition.iterators.size(), 0),
       definition_(definition),
       extents_(extents),
       tensors_(tensors),
-      where_(where) {
+      where_(where),
+      held_(held) {
     scope_.dims = extents_.dims;
     scope_.iterators = iterators;
     scope_.read = [this](const Read& read) { return read_index(read); };
@@ -188,7 +190,19 @@ double BodyValue::read(const Read& read) const {
         return static_cast<double>(read_index(read));
     }
     const std::optional<int64_t> at = position(read.tensor, read.coordinates);
-    return at ? data.values[static_cast<size_t>(*at)] : outside;
+    if (!at) return outside;
+    check_held(read, *at);
+    return data.values[static_cast<size_t>(*at)];
+}
+
+void BodyValue::check_held(const Read& read, int64_t position) const {
+    if (!held_) return;
+    const std::vector<bool>& held = (*held_)[static_cast<size_t>(read.tensor)];
+    if (held.empty() || held[static_cast<size_t>(position)]) return;
+    std::vector<int64_t> at;
+    for (const ExprPtr& component : read.coordinates) at.push_back(coordinate(*component));
+    throw Error(where_, definition_.tensors[static_cast<size_t>(read.tensor)].name,
+                fmt::format("is read at [{}], which is not there, {}", fmt::join(at, ", "), iteration()));
 }
 
 int64_t BodyValue::read_index(const Read& read) const {
@@ -200,6 +214,7 @@ int64_t BodyValue::read_index(const Read& read) const {
                         fmt::join(extents_.shapes[static_cast<size_t>(read.tensor)], ", "), iteration()),
             "an index operand must be read within its shape");
     }
+    check_held(read, *at);
     return static_cast<int64_t>(tensors_[static_cast<size_t>(read.tensor)].values[static_cast<size_t>(*at)]);
 }
 

@@ -25,8 +25,10 @@ double apply_function(Function function, std::span<const double> arguments);
 /// Bodies, predicates and maps at one iteration.
 class BodyValue {
 public:
+    /// Without `held` all elements may be read.
     BodyValue(const Definition& definition, const BoundExtents& extents,
-              const std::vector<TensorData>& tensors, const std::string& where);
+              const std::vector<TensorData>& tensors, const std::string& where,
+              const HeldElements* held = nullptr);
     BodyValue(const BodyValue&) = delete;
     BodyValue& operator=(const BodyValue&) = delete;
 
@@ -45,11 +47,13 @@ public:
 private:
     double read(const Read& read) const;
     int64_t read_index(const Read& read) const;
+    void check_held(const Read& read, int64_t position) const;
 
     const Definition& definition_;
     const BoundExtents& extents_;
     const std::vector<TensorData>& tensors_;
     const std::string& where_;
+    const HeldElements* held_;
     IntegerScope scope_;
 };
 

@@ -20,12 +20,12 @@ size_t index(int64_t position) {
 class Interpreter {
 public:
     Interpreter(const Definition& definition, const BoundExtents& extents,
-                const std::vector<TensorData>& tensors, const std::string& where)
+                const std::vector<TensorData>& tensors, const std::string& where, const HeldElements* held)
         : definition_(definition),
           extents_(extents),
           tensors_(tensors),
           where_(where),
-          point_(definition, extents, tensors, where) {}
+          point_(definition, extents, tensors, where, held) {}
 
     std::vector<TensorData> run() {
         if (definition_.monoid == Monoid::kSoftmaxSum) return softmax_sum();
@@ -203,9 +203,9 @@ void check_contents(const Definition& definition, const BoundExtents& extents,
 
 std::vector<TensorData> interpret(const Definition& definition, const BoundExtents& extents,
                                   const std::vector<TensorData>& operands, const std::string& where,
-                                  bool round_results) {
+                                  bool round_results, const HeldElements* held) {
     check_contents(definition, extents, operands);
-    std::vector<TensorData> results = Interpreter(definition, extents, operands, where).run();
+    std::vector<TensorData> results = Interpreter(definition, extents, operands, where, held).run();
     if (!round_results) return results;
     const std::vector<int> positions = definition.results();
     for (size_t i = 0; i < results.size(); ++i) {

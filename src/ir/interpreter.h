@@ -15,14 +15,18 @@ struct TensorData {
     std::vector<double> values;
 };
 
+/// Which elements of each tensor are there, row-major; an empty list: all of them.
+using HeldElements = std::vector<std::vector<bool>>;
+
 /// Runs every iteration of the box. `operands` has one entry for each tensor of the definition, in order;
 /// those of `out` results are ignored, that of an `update` holds its previous contents. Returns the results
 /// in order, each rounded once to its type (`round_results`), or as computed.
-/// @throws Error for an out-of-range write or read of an index operand, and for two iterations of a map that
-/// write one element.
+/// @param held which elements of the operands may be read; null: all
+/// @throws Error for an out-of-range write or read of an index operand, for two iterations of a map that
+/// write one element, and for a read of an element that is not held.
 std::vector<TensorData> interpret(const Definition& definition, const BoundExtents& extents,
                                   const std::vector<TensorData>& operands, const std::string& where,
-                                  bool round_results = true);
+                                  bool round_results = true, const HeldElements* held = nullptr);
 
 /// The deterministic contents of the zoo's tests (notation, "Contents and arithmetic"): operands by their
 /// number, index operands by their fill. `test_contents_of` fills one tensor only.

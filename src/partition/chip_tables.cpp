@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "partition/chip_part.h"
 #include "partition/energy.h"
@@ -158,6 +159,8 @@ private:
 std::string key_of(const ChipPart& part) {
     std::string key = print(part.op.bound.definition);
     for (const int64_t dim : part.op.bound.extents.dims) key += fmt::format(" {}", dim);
+    for (const std::vector<double>& contents : part.op.bound.contents)
+        key += fmt::format(" [{}]", fmt::join(contents, " "));
     for (const Place place : part.op.places) key += place == Place::kHbm ? " hbm" : " chip";
     return key + fmt::format(" {} {}", part.cut ? static_cast<int64_t>(*part.cut) : -1, part.exchange_bytes);
 }
@@ -201,6 +204,7 @@ ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& ch
                           ? TableMaker(part, chip, tables.problem.sram_bytes).make(choice)
                           : Table{tables.problem.operators[place->second], tables.operators[place->second]};
         table.rows.name = op.name;
+        table.planned.op = part.op;  // one with the same table has other values
         const bool fits = std::any_of(table.rows.rows.begin(), table.rows.rows.end(),
                                       [&](const chip::Row& row) { return tables.problem.is_usable(row); });
         if (!fits) refuse_operator(part, chip, tables.problem.sram_bytes, where);

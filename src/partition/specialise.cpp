@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "facts/evaluate.h"
 #include "facts/share.h"
 #include "ir/integer_value.h"
 
@@ -91,6 +92,24 @@ std::optional<size_t> only_iterator(const facts::BoundDefinition& bound, const E
     return only;
 }
 
+/// Whether an element into which nothing is folded is the same if no iteration reaches it: then it has no
+/// post-expression.
+bool keeps_identity(const facts::BoundDefinition& bound) {
+    const Definition& definition = bound.definition;
+    if (!definition.post) return true;
+    if (reads_anything(definition.post) || !iterators_in(definition.post).empty()) return false;
+    const double start = identity(definition.monoid);
+    const auto folded = [&](const Expr&) { return facts::Column{start}; };
+    return facts::evaluate_column(definition.post, 1, bound.extents.dims, folded).front() == start;
+}
+
+bool writes_along(const Definition& definition, size_t iterator) {
+    for (const int result : definition.results())
+        for (const int i : iterators_in(definition.tensors[static_cast<size_t>(result)].map))
+            if (static_cast<size_t>(i) == iterator) return true;
+    return false;
+}
+
 }  // namespace
 
 facts::BoundDefinition without_idle_ends(const facts::BoundDefinition& bound) {
@@ -99,7 +118,7 @@ facts::BoundDefinition without_idle_ends(const facts::BoundDefinition& bound) {
     facts::IterationBox box = facts::whole_box(bound);
     for (const ExprPtr& condition : conditions) {
         const auto only = reads_anything(condition) ? std::nullopt : only_iterator(bound, condition);
-        if (!only) continue;
+        if (!only || (writes_along(bound.definition, *only) && !keeps_identity(bound))) continue;
         std::vector<int64_t> at(box.size(), 0);
         const auto holds = [&](int64_t value) {
             at[*only] = value;

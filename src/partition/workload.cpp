@@ -73,6 +73,7 @@ private:
         std::map<int, IndexContents> known;
         std::vector<Place> places;
         std::vector<int> values;
+        std::map<size_t, std::vector<double>> numbers;  // by position among the tensors that stay
         size_t operand = 0, result = 0;
         for (size_t t = 0; t < definition.tensors.size(); ++t) {
             const Role role = definition.tensors[t].role;
@@ -83,16 +84,19 @@ private:
                 known.emplace(static_cast<int>(t), contents->second);
                 continue;
             }
+            if (const auto given = facts_.numbers.find(graph_[value].name);
+                role == Role::kIndex && given != facts_.numbers.end())
+                numbers.emplace(places.size(), given->second);
             const bool is_far = is_result ? is_stored(value) : is_hbm(value);
             places.push_back(is_far ? Place::kHbm : Place::kOnChip);
             values.push_back(value.index);
         }
         const std::string where = fmt::format("{}, node {}", where_, node.name);
         const Definition specialised_definition = specialised(definition, known);
-        return {node.name,
-                without_idle_ends(facts::bind_unfilled(specialised_definition,
-                                                       dims_of(specialised_definition, symbols_), where)),
-                std::move(places), std::move(values)};
+        facts::BoundDefinition bound =
+            facts::bind_unfilled(specialised_definition, dims_of(specialised_definition, symbols_), where);
+        for (auto& [tensor, given] : numbers) bound.contents[tensor] = std::move(given);
+        return {node.name, without_idle_ends(bound), std::move(places), std::move(values)};
     }
 
     void add(const Block& block) {

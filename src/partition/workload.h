@@ -43,6 +43,8 @@ struct StepFacts {
     /// Contents of its index inputs. Others may hold anything: an operator that reads through one may touch
     /// all of what it reads.
     std::map<std::string, IndexContents> contents;
+    /// The numbers of others, row-major: they stay operands, and what is read through them is known.
+    std::map<std::string, std::vector<double>> numbers;
     /// All of a state that the step reads it has made itself before: it reads it on the chip.
     bool makes_states = false;
     /// New contents of states go to the HBM.

@@ -214,5 +214,27 @@ TEST(Interpreter, RefusesWhatTheNotationForbids) {
             {{0, 0}, {1, 2}}));
 }
 
+TEST(Interpreter, ReadsOnlyWhatIsHeld) {
+    const Definition definition =
+        parse_definition("op f(t: 3)\nindex id i32[t]\nin X f32[t]\nout Y f32[t] = X[id[t]]\n", "f.op");
+    const BoundExtents extents = bound_extents(definition, {}, "f.op");
+    const std::vector<TensorData> operands = {{{3}, {2, 2, 2}}, {{3}, {5, 6, 7}}, {{3}, {0, 0, 0}}};
+    const HeldElements held = {{true, true, true}, {false, false, true}, {}};
+    EXPECT_EQ(interpret(definition, extents, operands, "f.op", true, &held)[0].values,
+              (std::vector<double>{7, 7, 7}));
+    const auto problem = [&](const HeldElements& some) -> std::string {
+        try {
+            (void)interpret(definition, extents, operands, "f.op", true, &some);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return {};
+    };
+    EXPECT_EQ(problem({{}, {true, true, false}, {}}),
+              "f.op: `X`: is read at [2], which is not there, at t = 0");
+    EXPECT_EQ(problem({{true, false, true}, {}, {}}),
+              "f.op: `id`: is read at [1], which is not there, at t = 1");
+}
+
 }  // namespace
 }  // namespace tessera

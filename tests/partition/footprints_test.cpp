@@ -15,16 +15,17 @@ namespace tessera::partition {
 namespace {
 
 using facts::Enumerated;
-using Elements = std::set<facts::Point>;
+using ElementPoints = std::set<facts::Point>;
 
 /// The elements of a tensor that each tile touches, by the place of the tile.
-std::map<facts::Point, Elements> touched_by_tiles(const Enumerated& all, int tensor, const TileSizes& sizes) {
+std::map<facts::Point, ElementPoints> touched_by_tiles(const Enumerated& all, int tensor,
+                                                       const TileSizes& sizes) {
     const std::vector<int64_t>& shape = all.extents().shapes[static_cast<size_t>(tensor)];
-    std::map<facts::Point, Elements> tiles;
+    std::map<facts::Point, ElementPoints> tiles;
     for (const facts::Point& point : all.box()) {
         facts::Point tile;
         for (size_t i = 0; i < sizes.size(); ++i) tile.push_back(point[i] / sizes[i]);
-        Elements& elements = tiles[tile];
+        ElementPoints& elements = tiles[tile];
         for (const auto& access : all.accesses(tensor)) {
             const facts::Point at = all.coordinates(access.map, point);
             bool is_inside = true;
@@ -52,8 +53,8 @@ TEST(Footprints, OfRandomDefinitionsAreThoseOfEveryIteration) {
                 sizes.push_back(1 + static_cast<int64_t>(random() % static_cast<uint64_t>(extent)));
             for (size_t t = 0; t < file.definition.tensors.size(); ++t) {
                 int64_t most = 0;
-                std::map<Elements, int64_t> equal;
-                Elements together;
+                std::map<ElementPoints, int64_t> equal;
+                ElementPoints together;
                 for (const auto& [tile, elements] : touched_by_tiles(all, static_cast<int>(t), sizes)) {
                     most = std::max(most, static_cast<int64_t>(elements.size()));
                     if (!elements.empty()) ++equal[elements];

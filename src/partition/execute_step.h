@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "chip/chip_description.h"
+#include "chip/plan_schedule.h"
+#include "ir/graph_interpreter.h"
+#include "partition/chip_tables.h"
+#include "partition/execute_program.h"
+
+namespace tessera::partition {
+
+/// A step with its plan and its program, ready to be simulated and executed.
+struct PlannedStep {
+    Graph graph;  ///< without composites
+    ChipTables tables;
+    chip::PlanResult plan;
+    ExecutableProgram program;
+};
+
+/// Plans one call of a step on a chip, with the numbers of its index inputs. The plan leaves room for the
+/// values that lie on each core.
+/// @throws Error where the chip has no plan for an operator, for a plan that cannot be executed
+/// (executable_program), and naming what is too large to be executed with real numbers
+PlannedStep plan_step(const Graph& graph, const GraphCall& call, const chip::ChipDescription& chip,
+                      const std::string& where, const chip::PlanOptions& options = {});
+
+struct ExecutedStep {
+    ExecutedProgram executed;
+    double cycles = 0;  ///< in the simulator
+};
+
+/// Simulates the program and executes it (execute_program).
+ExecutedStep execute_step(const PlannedStep& step, const chip::ChipDescription& chip, const GraphCall& call);
+
+/// Iterations of all operators together, some minutes, and elements of all that the HBM holds.
+inline constexpr int64_t kMostExecutedIterations = 1'000'000'000;
+inline constexpr int64_t kMostFarElements = int64_t{1} << 27;
+
+}  // namespace tessera::partition

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "facts/bound_definition.h"
+#include "ir/interpreter.h"
+#include "partition/held_numbers.h"
+#include "partition/program_contents.h"
+
+/// What a core computes of an operator: partial results of some iterations, which it folds together.
+namespace tessera::partition {
+
+/// Of each result of the definition, in their order, not rounded and without the post-expression.
+using PartialResults = std::vector<HeldNumbers>;
+
+/// What an operator's tensors hold on a core.
+struct TileOperands {
+    std::vector<TensorData> numbers;  ///< of each tensor, whole; what is not held is 0
+    HeldElements held;
+};
+
+class TileArithmetic {
+public:
+    /// @pre `bound` outlives this
+    explicit TileArithmetic(const facts::BoundDefinition& bound);
+
+    /// Runs the iterations of the box. @throws Error naming `where` and an element that is not held
+    PartialResults execute(const facts::IterationBox& box, const TileOperands& operands,
+                           const std::string& where) const;
+    void fold(PartialResults& into, const PartialResults& next) const;
+    /// Elements of a result that are complete, rounded to its type.
+    /// @param before what they are folded into, in their order; empty: nothing
+    /// @pre iterations of the box write them, and they are among the partial ones
+    std::vector<double> finish(const Piece& piece, const facts::IterationBox& box,
+                               const PartialResults& complete, const std::vector<double>& before,
+                               const TileOperands& operands, const std::string& where) const;
+    /// An element that no iteration reaches, rounded.
+    double untouched(size_t tensor) const;
+
+private:
+    void fold_softmax(PartialResults& into, const PartialResults& next) const;
+
+    const facts::BoundDefinition& bound_;
+    std::vector<int> results_;
+    /// Of a softmax: the element of the maxima to which an element of the sums and of the weighted sums
+    /// belongs.
+    std::array<std::map<int64_t, int64_t>, 2> maximum_of_;
+};
+
+}  // namespace tessera::partition
