@@ -82,7 +82,10 @@ TEST(LocalSeconds, OfOtherOperatorsAreTheirCostsOverThePoints) {
 
 TEST(LocalSeconds, AreUnknownOfAMachineWithoutTimesOfLoops) {
     const Graph graph = parse_graph(kPartsGraph, "parts");
-    EXPECT_FALSE(local_seconds(graph, {.machine = {}, .workers = 1}));
+    CompileOptions options{.machine = testing::measured_machine(), .workers = 1};
+    EXPECT_TRUE(local_seconds(graph, options));
+    std::erase_if(options.machine.micro_kernels, [](const auto& time) { return time.name == "loops"; });
+    EXPECT_FALSE(local_seconds(graph, options));
 }
 
 }  // namespace
