@@ -49,8 +49,9 @@ void print_step(const WrittenStep& written, size_t number, const llm::Tokenizer&
                    "simulated", "SRAM", "distance");
     fmt::print("{:>4}  {:>6}  {:>9.0f}  {:>9.0f}  {:>9}  {:>8.2g}  {}\n", number, written.tokens,
                written.step.planned, written.step.simulated, written.step.sram_peak, written.step.distance,
-               tokenizer.has_text(written.next) ? printable(tokenizer.token_bytes(written.next))
-                                                : std::to_string(written.next));
+               tokenizer.has_text(written.next)
+                   ? fmt::format("\"{}\"", printable(tokenizer.token_bytes(written.next)))
+                   : std::to_string(written.next));
     std::fflush(stdout);
 }
 
