@@ -18,28 +18,27 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
         throw Error(out.string(), "", "is the model itself, which the artefact would replace",
                     "write the artefact to another file");
     CompileReport report;
-    const import::ImportOptions wanted{.context = options.context.value_or(0),
-                                       .policy = options.policy,
-                                       .cache = options.cache_type,
-                                       .quantisation = options.quantisation,
-                                       .gives_hidden = options.embeddings};
-    import::ImportedModel model = timed("read-model", options, report,
-                                        [&] { return import::import_model(model_path, wanted);
-});
-model.graph.name = valid_utf8(model.graph.name);
-llm::ModelTokenizer tokenizer = llm::inspect_tokenizer(model_path);
-std::vector<std::string> warnings = model.warnings;
-if (!tokenizer.problem.empty()) warnings.push_back(tokenizer.problem);
-if (!tokenizer.chat_problem.empty()) warnings.push_back(tokenizer.chat_problem);
-const auto build = options.ranks ? build_ranks : build_artefact;
-build({.graph = model.graph,
-       .weights = *model.weights,
-       .text = text_of(model.facts),
-       .tokenizer = std::move(tokenizer.files),
-       .where = model_path.string(),
-       .warnings = std::move(warnings)},
-      out, options, report);
-return report;
-}  // namespace tessera::compiler
+    auto model = timed("read-model", options, report, [&] {
+        return import::import_model(model_path, {.context = options.context.value_or(0),
+                                                 .policy = options.policy,
+                                                 .cache = options.cache_type,
+                                                 .quantisation = options.quantisation,
+                                                 .gives_hidden = options.embeddings});
+    });
+    model.graph.name = valid_utf8(model.graph.name);
+    llm::ModelTokenizer tokenizer = llm::inspect_tokenizer(model_path);
+    std::vector<std::string> warnings = model.warnings;
+    if (!tokenizer.problem.empty()) warnings.push_back(tokenizer.problem);
+    if (!tokenizer.chat_problem.empty()) warnings.push_back(tokenizer.chat_problem);
+    const auto build = options.ranks ? build_ranks : build_artefact;
+    build({.graph = model.graph,
+           .weights = *model.weights,
+           .text = text_of(model.facts),
+           .tokenizer = std::move(tokenizer.files),
+           .where = model_path.string(),
+           .warnings = std::move(warnings)},
+          out, options, report);
+    return report;
+}
 
 }  // namespace tessera::compiler

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -55,25 +56,28 @@ public:
     }
 
     double operator()(const spmd::LocalOperator& local, const std::vector<bool>& are_constant) {
-        egraph::Operator op{.what = local.definition, .results = {}};
-        std::vector<TensorType> operands;
-        std::string key;
-        for (size_t t = 0; t < local.types.size(); ++t) {
-            const Role role = local.definition->tensors[t].role;
-            (role == Role::kOut || role == Role::kUpdate ? op.results : operands).push_back(local.types[t]);
-            key += fmt::format("{}{} ", print(local.types[t]), are_constant[t] ? " constant" : "");
-        }
-        const auto [at, is_new] = known_.try_emplace(key + egraph::key(op));
+        const Graph part = graph_of(local, are_constant, graph_);
+        const Node& node = part.blocks.front().nodes.front();
+        const egraph::Operator op{.what = local.definition, .results = types_of(part, node.results)};
+        std::string key = egraph::key(op);
+        for (const Value& value : part.values)
+            key += fmt::format(" {}{}", print(value.type), value.sources.empty() ? "" : " constant");
+        const auto [at, is_new] = known_.try_emplace(key);
         if (!is_new) return at->second;
         const bool has_weights = op.results.size() == 1 && std::ranges::count(are_constant, true) > 0 &&
                                  local.definition->monoid == Monoid::kSum;
         at->second =
-            (has_weights ? in_best_layouts(graph_of(local, are_constant, graph_)) : lone_(op, operands)) /
-            weights_;
+            (has_weights ? in_best_layouts(part) : lone_(op, types_of(part, node.operands))) / weights_;
         return at->second;
     }
 
 private:
+    static std::vector<TensorType> types_of(const Graph& graph, const std::vector<ValueId>& values) {
+        std::vector<TensorType> types;
+        for (const ValueId value : values) types.push_back(graph[value].type);
+        return types;
+    }
+
     double in_best_layouts(const Graph& graph) const {
         PlanningStart start = planning_start(graph, options_.machine, options_.workers, 1);
         // Weights come from where those of the whole model lie.
@@ -100,7 +104,7 @@ spmd::LocalSeconds local_seconds(const Graph& graph, const CompileOptions& optio
     if (!planner_options(options.machine, options.workers).costs->knows_loops()) return {};
     const auto pricing = std::make_shared<LocalPricing>(graph, options);
     return [pricing](const spmd::LocalOperator& local, const std::vector<bool>& are_constant) {
-        return std::optional((*pricing)(local, are_constant));
+        return (*pricing)(local, are_constant);
     };
 }
 

@@ -26,7 +26,7 @@ ConstantSection constant_section(const Graph& graph, const Plan& plan) {
         stored.repetitions = value.repetitions();
         stored.stride = stored.repetitions > 1 ? rounded_to_lines(stored.bytes) : 0;
         const int64_t all = rounded_to_lines(stored.bytes) * stored.repetitions;
-        if (all >= kLargeBytes) section.bytes = (section.bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+        if (all >= kLargeBytes) section.bytes = rounded_to_pages(section.bytes);
         stored.offset = section.bytes;
         section.bytes += all;
         section.constants.emplace(value.name, stored);

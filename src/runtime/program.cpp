@@ -24,8 +24,7 @@ LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
                              const ProgramOptions& options)
     : artefact_(std::move(artefact)) {
     set_state_symbols(state_symbols);
-    int64_t spins = 0;
-    start_threads(options, spins);
+    const int64_t spins = start_threads(options);
     for (size_t r = 0; r < artefact_->parts(); ++r)
         ranks_.emplace_back(artefact_->part(r), state_symbols_, spins);
     for (const Manifest::Tensor& output : manifest().outputs) {
@@ -40,15 +39,15 @@ LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
     if (options.one_specialisation) first_specialisation_ = manifest().specialisations.size() - 1;
 }
 
-void LoadedProgram::start_threads(const ProgramOptions& options, int64_t& spins) {
+int64_t LoadedProgram::start_threads(const ProgramOptions& options) {
     const int64_t threads = static_cast<int64_t>(artefact_->parts()) * workers();
     const Communicator* processes = artefact_->processes();
-    if (threads == 1 && !processes) return;
+    if (threads == 1 && !processes) return 0;
     WorkerOptions team = one_processor_each(threads, processes ? processes->rank() * threads : 0);
     lacks_processors_ = team.processors.empty();
-    spins = team.spins;
     if (!options.pin) team.processors.clear();
     team_ = std::make_unique<WorkerTeam>(threads, team);
+    return team.spins;
 }
 
 void LoadedProgram::mark_steps(std::span<StepMarks> marks) {

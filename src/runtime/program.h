@@ -70,7 +70,8 @@ public:
     int64_t exchanges() const { return group_ ? group_->rank(0).exchanges() : 0; }
 
 private:
-    void start_threads(const ProgramOptions& options, int64_t& spins);
+    /// Looks of a waiting thread before it sleeps (WorkerOptions::spins).
+    int64_t start_threads(const ProgramOptions& options);
     void set_state_symbols(const std::map<std::string, int64_t>& state_symbols);
     void check_symbols(std::span<const int64_t> symbols) const;
     size_t specialisation_for(std::span<const int64_t> symbols) const;

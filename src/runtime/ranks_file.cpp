@@ -12,6 +12,7 @@
 #include "runtime/shared_runs.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
+#include "support/limits.h"
 #include "support/mapped_file.h"
 
 namespace tessera::runtime {
@@ -34,10 +35,6 @@ struct RanksHeader {
     std::array<uint32_t, kMostRanks> run_counts{};  ///< by rank
 };
 static_assert(sizeof(RanksHeader) <= kPage);
-
-uint64_t whole_pages(uint64_t bytes) {
-    return (bytes + kPage - 1) / kPage * kPage;
-}
 
 uint64_t checksum_of(RanksHeader header, std::string_view account, std::string_view runs) {
     header.checksum = 0;
@@ -123,7 +120,7 @@ int64_t write_ranks_file(const std::filesystem::path& path, std::string_view acc
     uint64_t end = kPage;
     const auto place = [&](uint64_t size) {
         const RanksTable::Part part{end, size};
-        end = whole_pages(end + size);
+        end = static_cast<uint64_t>(rounded_to_pages(static_cast<int64_t>(end + size)));
         return part;
     };
     size_t count = 0;

@@ -60,8 +60,7 @@ void ModelSearch::price(const ModelProblem& model, size_t op) {
     std::vector<distribution::Choice> priced;
     for (distribution::Choice& choice : choices_[op]) {
         const LocalOperator local = local_operator(definition, types, choice, cluster_.placement, first);
-        if (const std::optional<double> seconds = options_.seconds(local, are_constant))
-            choice.seconds = *seconds * static_cast<double>(block.repeat);
+        choice.seconds = options_.seconds(local, are_constant) * static_cast<double>(block.repeat);
         if (std::isfinite(choice.seconds)) priced.push_back(std::move(choice));
     }
     choices_[op] = std::move(priced);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,10 +21,9 @@ LocalOperator local_operator(const Definition& definition, const std::vector<Ten
                              const distribution::Choice& choice, const distribution::Placement& placement,
                              std::span<const int64_t> device);
 
-/// Seconds of a device's part of an operator, the mean over the points of its graph; none: not known.
-/// @param are_constant of each tensor
-using LocalSeconds =
-    std::function<std::optional<double>(const LocalOperator& local, const std::vector<bool>& are_constant)>;
+/// Seconds of a device's part of an operator, the mean over the points of its graph; infinite where nothing
+/// computes it. @param are_constant of each tensor
+using LocalSeconds = std::function<double(const LocalOperator& local, const std::vector<bool>& are_constant)>;
 
 /// The type of what a device holds of a value in this form.
 TensorType local_type(const TensorType& type, const distribution::Form& form,

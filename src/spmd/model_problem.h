@@ -21,7 +21,7 @@ struct ModelOptions {
     /// Only what the run time can do: no box but slices on constants and on values that are too large to
     /// exist whole, no partial results but sums, products, maxima and minima in F32.
     bool is_for_execution = false;
-    /// Times of operators; empty, or where it knows none: rooflines of the cluster's rates.
+    /// Times of operators; empty: rooflines of the cluster's rates.
     LocalSeconds seconds = {};
 };
 

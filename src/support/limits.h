@@ -18,4 +18,9 @@ constexpr int64_t rounded_to_lines(int64_t bytes) {
     return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
 }
 
+/// The next multiple of a page. @pre bytes >= 0, and at least a page below the largest number
+constexpr int64_t rounded_to_pages(int64_t bytes) {
+    return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
 }  // namespace tessera

@@ -38,25 +38,31 @@ protected:
              .arguments = {"--allow-run-as-root", "--oversubscribe", "-np", processes, TESSERA_PROGRAM,
                            "logits", path(artefact), "--ids", path("ids.json"), "--out", path("mpi.bin")}});
     }
+    /// The logits of a model for so many ranks, which are those of one process, and the same again.
+    void expect_logits_of_one_process(const std::string& artefact, const std::string& ranks,
+                                      std::vector<float>& logits) const {
+        ASSERT_EQ(compile("one.tsr", {}).exit_code, 0);
+        const ProcessResult compiled = compile(artefact, {"--ranks", ranks});
+        ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
+        ASSERT_EQ(tessera({"logits", "one.tsr", "--ids", "ids.json", "--out", "one.bin"}).exit_code, 0);
+        const ProcessResult all = tessera({"logits", artefact, "--ids", "ids.json", "--out", "ranks.bin"});
+        ASSERT_EQ(all.exit_code, 0) << all.errors;
+        EXPECT_THAT(all.errors, HasSubstr("memory: weights "));
+        const std::vector<float> one = read_floats("one.bin");
+        logits = read_floats("ranks.bin");
+        ASSERT_EQ(one.size(), logits.size());
+        const auto [low, high] = std::ranges::minmax(one);
+        for (size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(one[i], logits[i], 3e-6 * (high - low)) << i;
+        ASSERT_EQ(tessera({"logits", artefact, "--ids", "ids.json", "--out", "again.bin"}).exit_code, 0);
+        EXPECT_EQ(read_floats("again.bin"), logits);
+    }
     static std::string model() { return (fs::path(TESSERA_SOURCE_DIR) / "models/tessera-tiny").string(); }
 };
 
 TEST_F(Ranks, GiveTheLogitsOfOneProcess) {
-    ASSERT_EQ(compile("one.tsr", {}).exit_code, 0);
-    const ProcessResult compiled = compile("two.tsr", {"--ranks", "2"});
-    ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
+    std::vector<float> two;
+    ASSERT_NO_FATAL_FAILURE(expect_logits_of_one_process("two.tsr", "2", two));
     EXPECT_FALSE(fs::exists(path("two.tsr.rank0")));
-    ASSERT_EQ(tessera({"logits", "one.tsr", "--ids", "ids.json", "--out", "one.bin"}).exit_code, 0);
-    const ProcessResult both = tessera({"logits", "two.tsr", "--ids", "ids.json", "--out", "two.bin"});
-    ASSERT_EQ(both.exit_code, 0) << both.errors;
-    EXPECT_THAT(both.errors, HasSubstr("memory: weights "));
-    const std::vector<float> one = read_floats("one.bin"), two = read_floats("two.bin");
-    ASSERT_EQ(one.size(), two.size());
-    const auto [low, high] = std::ranges::minmax(one);
-    for (size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(one[i], two[i], 3e-6 * (high - low)) << i;
-
-    ASSERT_EQ(tessera({"logits", "two.tsr", "--ids", "ids.json", "--out", "again.bin"}).exit_code, 0);
-    EXPECT_EQ(read_floats("again.bin"), two);
     // Step by step, text, and what is told of the artefact.
     EXPECT_EQ(tessera({"run", "two.tsr", "-p", "61 + 93 =", "-n", "4"}).output,
               tessera({"run", "one.tsr", "-p", "61 + 93 =", "-n", "4"}).output);
@@ -88,16 +94,8 @@ TEST_F(Ranks, GiveTheLogitsOfOneProcess) {
 }
 
 TEST_F(Ranks, AreThreadsOfOneProcessAndOfSeveral) {
-    ASSERT_EQ(compile("one.tsr", {}).exit_code, 0);
-    const ProcessResult compiled = compile("four.tsr", {"--ranks", "4"});
-    ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
-    ASSERT_EQ(tessera({"logits", "one.tsr", "--ids", "ids.json", "--out", "one.bin"}).exit_code, 0);
-    const ProcessResult all = tessera({"logits", "four.tsr", "--ids", "ids.json", "--out", "four.bin"});
-    ASSERT_EQ(all.exit_code, 0) << all.errors;
-    const std::vector<float> one = read_floats("one.bin"), four = read_floats("four.bin");
-    ASSERT_EQ(one.size(), four.size());
-    const auto [low, high] = std::ranges::minmax(one);
-    for (size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(one[i], four[i], 3e-6 * (high - low)) << i;
+    std::vector<float> four;
+    ASSERT_NO_FATAL_FAILURE(expect_logits_of_one_process("four.tsr", "4", four));
     if (!has_mpirun()) GTEST_SKIP() << "not checked: threads of several processes; mpirun is missing";
     for (const char* processes : {"2", "4"}) {
         const ProcessResult mixed = logits_over_mpi(processes, "four.tsr");
@@ -108,18 +106,8 @@ TEST_F(Ranks, AreThreadsOfOneProcessAndOfSeveral) {
 
 // Nothing in the model divides by three: parts are of different sizes.
 TEST_F(Ranks, OfRaggedPartsGiveTheLogitsOfOneProcess) {
-    ASSERT_EQ(compile("one.tsr", {}).exit_code, 0);
-    const ProcessResult compiled = compile("three.tsr", {"--ranks", "3"});
-    ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
-    ASSERT_EQ(tessera({"logits", "one.tsr", "--ids", "ids.json", "--out", "one.bin"}).exit_code, 0);
-    const ProcessResult all = tessera({"logits", "three.tsr", "--ids", "ids.json", "--out", "three.bin"});
-    ASSERT_EQ(all.exit_code, 0) << all.errors;
-    const std::vector<float> one = read_floats("one.bin"), three = read_floats("three.bin");
-    ASSERT_EQ(one.size(), three.size());
-    const auto [low, high] = std::ranges::minmax(one);
-    for (size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(one[i], three[i], 3e-6 * (high - low)) << i;
-    ASSERT_EQ(tessera({"logits", "three.tsr", "--ids", "ids.json", "--out", "again.bin"}).exit_code, 0);
-    EXPECT_EQ(read_floats("again.bin"), three);
+    std::vector<float> three;
+    ASSERT_NO_FATAL_FAILURE(expect_logits_of_one_process("three.tsr", "3", three));
 
     const ProcessResult measured = tessera(
         {"inspect", "three.tsr", "--distribution", "--measure", "--json", "--svg", path("picture.svg")});
