@@ -89,11 +89,16 @@ std::vector<Evaluation> Evaluator::at_points(const plan::Nest& nest, const std::
 
 std::vector<Evaluator::Touched> Evaluator::touched(const TiledKernel& kernel,
                                                    const std::vector<bool>& is_tile) {
-    std::map<ValueId, double> bytes;
-    for (const auto& [storage, size] : OfKernel(*this, kernel, 0).touched(is_tile))
-        bytes[storages_[static_cast<size_t>(storage)]] = size;
+    std::map<ValueId, Touched> by_storage;
+    OfKernel(*this, kernel, 0).for_each_touched(is_tile, [&](int number, double bytes, bool is_result) {
+        const ValueId storage = storages_[static_cast<size_t>(number)];
+        Touched& touched = by_storage[storage];
+        touched.storage = storage;
+        touched.bytes = std::max(touched.bytes, bytes);
+        touched.is_written = touched.is_written || is_result;
+    });
     std::vector<Touched> found;
-    for (const auto& [storage, size] : bytes) found.push_back({storage, size});
+    for (const auto& [storage, touched] : by_storage) found.push_back(touched);
     return found;
 }
 

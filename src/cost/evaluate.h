@@ -67,7 +67,8 @@ public:
     /// What a kernel touches of a storage outside of its tiles, at the first point: undivided.
     struct Touched {
         ValueId storage;
-        double bytes;
+        double bytes = 0;
+        bool is_written = false;
     };
     std::vector<Touched> touched(const lowering::TiledKernel& kernel, const std::vector<bool>& is_tile);
     /// At the first point, where other kernels have left each storage in some level.

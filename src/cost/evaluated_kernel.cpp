@@ -72,11 +72,11 @@ Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std:
         const std::set<int>& streamed = evaluator_.leaves_[static_cast<size_t>(leaves[i])].streamed;
         Evaluation here;
         here.levels.resize(sum.levels.size());
-        transfer(tiled, leaf, definition, streamed, price.stall_per_byte, is_tile, here);
+        farthest = std::max(farthest,
+                            transfer(tiled, leaf, definition, streamed, price.stall_per_byte, is_tile, here));
         // A product's time holds with its data in the near level, that of other operators with it in L1.
         double waiting = 0;
         for (size_t level = 0; level < sum.levels.size(); ++level) {
-            if (here.levels[level] > 0) farthest = std::max(farthest, level);
             if (level <= (streamed.empty() ? 0 : evaluator_.model_.near_level())) continue;
             const double seconds = here.levels[level] * rate(level);
             sum.levels[level] += seconds;
@@ -90,7 +90,7 @@ Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std:
         sum.seconds += std::max(near + here.stalls, waiting);
     }
     // The first loads of a kernel wait for each other no longer than the farthest of them takes; those that
-    // follow are fetched ahead.
+    // follow are fetched ahead, and no store is waited for.
     const double first = evaluator_.model_.latency_seconds(farthest);
     sum.stalls += first;
     sum.seconds += first;
@@ -104,17 +104,16 @@ void Evaluator::OfKernel::only_parts(int op, std::vector<int64_t>& extents) cons
             extents[x] = evaluator_.workers_;
 }
 
-std::map<int, double> Evaluator::OfKernel::touched(const std::vector<bool>& is_tile) const {
-    std::map<int, double> sizes;
+void Evaluator::OfKernel::for_each_touched(
+    const std::vector<bool>& is_tile,
+    const std::function<void(int storage, double bytes, bool is_result)>& visit) const {
     for (const TiledOperator& tiled : kernel_.operators) {
         for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
             const Tensor& tensor = facts(tiled).tensors[t];
-            if (is_in_tiles(tiled, tensor, is_tile)) continue;
-            double& size = sizes[tensor.storage];
-            size = std::max(size, bytes(tiled, t, extents(tiled, 0)));
+            if (!is_in_tiles(tiled, tensor, is_tile))
+                visit(tensor.storage, bytes(tiled, t, extents(tiled, 0)), tensor.is_result);
         }
     }
-    return sizes;
 }
 
 double Evaluator::OfKernel::buffer_bytes(const std::vector<bool>& is_tile) const {
@@ -194,9 +193,10 @@ void Evaluator::OfKernel::transfer_inside(const TiledOperator& tiled, const plan
     move(evaluator_.level_of(footprint), again * bytes(tiled, t, extents));
 }
 
-void Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Leaf& leaf,
-                                   const Definition& definition, const std::set<int>& streamed, double stall,
-                                   const std::vector<bool>& is_tile, Evaluation& sum) const {
+size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Leaf& leaf,
+                                     const Definition& definition, const std::set<int>& streamed,
+                                     double stall, const std::vector<bool>& is_tile, Evaluation& sum) const {
+    size_t farthest = 0;
     std::vector<std::vector<int64_t>> within;  // by depth
     for (size_t depth = 0; depth <= tiled.loops.size(); ++depth) within.push_back(extents(tiled, depth));
     for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
@@ -216,6 +216,7 @@ void Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Leaf&
             // A line that is written to memory is read first, and the store waits for it.
             const bool is_read_first = tensor.is_result && level + 1 == sum.levels.size();
             sum.levels[level] += (is_read_first ? 2 : 1) * bytes;
+            if (!tensor.is_result && bytes > 0) farthest = std::max(farthest, level);
             if (is_streamed)
                 sum.stalls += bytes * evaluator_.model_.stall_per_byte(stall, level, evaluator_.workers_);
             if (is_read_first) sum.stalls += 2 * bytes * rate(level);
@@ -250,6 +251,7 @@ void Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Leaf&
         }
         transfer_inside(tiled, leaf, definition, t, within.back(), move);
     }
+    return farthest;
 }
 
 size_t Evaluator::OfKernel::common_loops(const TiledOperator& tiled, const Tensor& tensor) const {

@@ -39,8 +39,9 @@ public:
     /// The parts of the workers are in place of what was folded.
     void only_parts(int op, std::vector<int64_t>& extents) const;
 
-    /// Bytes of each storage that it touches outside of its tiles.
-    std::map<int, double> touched(const std::vector<bool>& is_tile) const;
+    /// Every access to a storage outside of its tiles.
+    void for_each_touched(const std::vector<bool>& is_tile,
+                          const std::function<void(int storage, double bytes, bool is_result)>& visit) const;
 
     double buffer_bytes(const std::vector<bool>& is_tile) const;
 
@@ -74,9 +75,10 @@ private:
     /// Whether each trip of the loop folds a part of the operator's reduction.
     bool folds(const lowering::TiledOperator& tiled, int loop) const;
 
-    void transfer(const lowering::TiledOperator& tiled, const plan::Leaf& leaf, const Definition& definition,
-                  const std::set<int>& streamed, double stall, const std::vector<bool>& is_tile,
-                  Evaluation& sum) const;
+    /// Adds what the operator moves to the levels. @return the farthest level that it reads from
+    size_t transfer(const lowering::TiledOperator& tiled, const plan::Leaf& leaf,
+                    const Definition& definition, const std::set<int>& streamed, double stall,
+                    const std::vector<bool>& is_tile, Evaluation& sum) const;
 
     /// A product goes over groups of columns outside and over blocks of rows inside: what no column indexes
     /// is read again for every group of them, behind all rows and a panel of the others.

@@ -5,6 +5,9 @@
 //   clock   0        w1          w1+x1        ..          step
 //           | norm   | product   | norm       |           | norm      reads what was written at w1: it lies
 //           |        | writes x  | reads x    |           |           w1 + x1 - 0 bytes back
+//
+// What other workers have written lies in their caches: behind a meeting it comes from the nearest level that
+// all of them share.
 #include "cost/step_cost.h"
 
 #include <algorithm>
@@ -23,8 +26,10 @@ public:
         : graph_(graph),
           plan_(plan),
           constants_(plan::constant_section(graph, plan)),
+          pinned_(pinned),
           input_(lowering::lowering_input(graph, plan, pinned, constants_)),
-          model_(model) {
+          model_(model),
+          shared_(shared_level()) {
         for (const Block& block : graph.blocks) {
             PricedBlock& priced = blocks_.emplace_back(
                 input_, block, std::vector<WeightedSizes>{{1, symbols}}, model_, outermost());
@@ -47,6 +52,7 @@ private:
         PricedBlock* priced;
         Evaluator::Numbered numbered;
         std::vector<Evaluator::Touched> touched;
+        bool is_met = false;  ///< all workers meet before it
         KernelCost cost;
     };
 
@@ -54,18 +60,34 @@ private:
     struct Touch {
         double clock = 0;  ///< when that kernel began
         double bytes = 0;
+        int64_t written = -1;  ///< meetings of the workers before it was written last
     };
 
     size_t outermost() const { return model_.machine().memory.size() - 1; }
 
+    /// The nearest level that all workers share.
+    size_t shared_level() const {
+        const std::vector<machine::MemoryLevel>& memory = model_.machine().memory;
+        size_t level = 0;
+        while (level < outermost() && memory[level].shared_by_cores < plan_.workers) ++level;
+        return level;
+    }
+
+    bool is_of_each_worker(ValueId storage) const {
+        const auto tensor = pinned_.tensors.find(graph_[storage].name);
+        return tensor != pinned_.tensors.end() && tensor->second.each_worker;
+    }
+
     void add(const Block& block, PricedBlock& priced, const plan::KernelPlan& plan, size_t position) {
-        Kernel kernel{&block, &priced, priced.evaluator.numbered(plan.nest, priced.is_tile), {}, {}};
+        Kernel kernel{
+            &block, &priced, priced.evaluator.numbered(plan.nest, priced.is_tile), {}, false, {}};
         if (kernel.numbered.kernel.problem.empty())
             kernel.touched = priced.evaluator.touched(kernel.numbered.kernel, priced.is_tile);
         kernel.cost.block = block.name;
         kernel.cost.name = plan::root(plan.nest).node;
         kernel.cost.kernel = position;
         kernel.cost.repeat = block.repeat;
+        kernel.is_met = plan.barrier;
         if (plan.barrier) kernel.cost.barrier_seconds = model_.barrier_seconds(plan_.workers);
         kernels_.push_back(std::move(kernel));
     }
@@ -86,12 +108,16 @@ private:
     void visit(Kernel& kernel, int64_t repetition) {
         std::map<ValueId, size_t> levels;
         double bytes = 0;
+        meetings_ += kernel.is_met;
         for (const Evaluator::Touched& touched : kernel.touched) {
             Touch& last = touched_[key(touched.storage, repetition)];
+            size_t& level = levels[touched.storage];
             // Storage that was never touched, or only in part, comes from the main memory.
-            levels[touched.storage] = 2 * last.bytes < touched.bytes
-                                          ? outermost()
-                                          : kernel.priced->evaluator.level_of(clock_ - last.clock);
+            level = 2 * last.bytes < touched.bytes ? outermost()
+                                                   : kernel.priced->evaluator.level_of(clock_ - last.clock);
+            if (last.written >= 0 && last.written < meetings_ && !is_of_each_worker(touched.storage))
+                level = std::max(level, shared_);
+            if (touched.is_written) last.written = meetings_;
             if (2 * touched.bytes >= last.bytes) last = {clock_, std::max(touched.bytes, last.bytes)};
             bytes += touched.bytes;
         }
@@ -123,8 +149,11 @@ private:
     const Graph& graph_;
     const plan::Plan& plan_;
     const plan::ConstantSection constants_;
+    const plan::SpecialisationPlan& pinned_;
     const lowering::LoweringInput input_;
     const CostModel& model_;
+    const size_t shared_;
+    int64_t meetings_ = 0;
     std::deque<PricedBlock> blocks_;
     std::vector<Kernel> kernels_;
     std::map<std::pair<ValueId, int64_t>, Touch> touched_;

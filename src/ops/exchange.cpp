@@ -53,13 +53,11 @@ std::vector<int64_t> numbers_of(std::string_view text) {
 }  // namespace
 
 DefinitionPtr exchange(Symbols symbols, const TensorType& type, int64_t ranks) {
-    std::string iterators, axes;
-    for (size_t i = 0; i < type.shape.size(); ++i) {
-        iterators += fmt::format(", x{}: {}", i, text(type.shape[i]));
-        axes += fmt::format("{}x{}", i == 0 ? "" : ", ", i);
-    }
-    return define(symbols, fmt::format("op {0}(r: {1}{2})\nin  X {3}[{4}]\nout Z {3}[r, {4}] = X * 1\n",
-                                       kExchange, ranks, iterators, name(type.element), axes));
+    Copy copy(type);
+    copy.iterators.insert(copy.iterators.begin(), "r: 1");
+    copy.written.insert(copy.written.begin(), "r");
+    copy.result.insert(copy.result.begin(), std::to_string(ranks));
+    return copy.define(symbols, kExchange, type.element);
 }
 
 DefinitionPtr transposed_exchange(Symbols symbols, const TensorType& type, int axis, int64_t ranks) {

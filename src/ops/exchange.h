@@ -11,8 +11,8 @@
 /// being a view of X.
 namespace tessera::ops {
 
-/// Z[r, ..] = X[..] for every r: the place where each rank's X will lie, filled with the rank's own. Behind
-/// it the run time gathers: Z[r] becomes what rank r has there.
+/// Z[r, ..] = X[..]: what the first of the ranks has. The code of every rank writes its own Z[r]
+/// (codegen/cpp/exchanges.h), so that all have one program. Behind it the run time gathers those of the others.
 DefinitionPtr exchange(Symbols symbols, const TensorType& type, int64_t ranks);
 
 /// Z[r, .., j, ..] = X[.., r K + j, ..] with K elements of an axis for each rank: what the rank has for every

@@ -5,6 +5,7 @@
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
 #include "lowering/numbered_nest.h"
+#include "ops/exchange.h"
 #include "planner/leaf_choice.h"
 #include "planner/priced.h"
 #include "planner/stated.h"
@@ -58,6 +59,7 @@ public:
             context_.leaves.push_back(std::move(leaves));
             std::vector<int> readers;
             context_.is_alone.push_back(alone.contains(&node));
+            context_.is_last.push_back(ops::is_exchange(*node.definition()));  // ranks meet behind it
             bool is_whole = node.previous.has_value();
             for (const ValueId result : node.results) {
                 is_whole = is_whole || view.escapes(result);

@@ -5,7 +5,6 @@
 
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
-#include "ops/exchange.h"
 #include "planner/block_search.h"
 #include "planner/divide_work.h"
 #include "planner/grouping.h"
@@ -107,8 +106,6 @@ private:
             places_.choose(view, lone);
         }
         std::set<const Node*> alone;
-        for (const Node& node : view.block().nodes)
-            if (ops::is_exchange(*node.definition())) alone.insert(&node);
         while (true) {
             places_.choose(view, lone);
             BlockSchedule found = search_block(input_, view, alone, options_);

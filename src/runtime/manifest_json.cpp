@@ -5,14 +5,17 @@
 #include "runtime/manifest.h"
 #include "support/error.h"
 #include "support/json.h"
+#include "tessera/step.h"
 
 namespace tessera::runtime {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The layout of the JSON; it changes with every change that an older run time would misread.
-constexpr int64_t kManifestVersion = 1;
+/// The layout of the JSON, and of what generated code is called with (tessera/step.h). It changes with every
+/// change that another run time would misread. 1: steps had no `rank`.
+constexpr int64_t kManifestVersion = 2;
+static_assert(sizeof(TesseraMarkedStep) == 128, "generated code reads it: this is another version");
 
 ElementType element_of(const JsonCursor& value) {
     const std::string name = value.string();

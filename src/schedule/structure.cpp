@@ -123,7 +123,7 @@ std::vector<Merge> merges(const BlockContext& block, const Structure& structure)
     std::vector<Merge> found;
     for (size_t source = 0; source < structure.size(); ++source) {
         const std::vector<int> made = structure[source].operators();
-        if (is_alone(block, made)) continue;
+        if (is_alone(block, made) || block.is_last[static_cast<size_t>(made.back())]) continue;
         for (size_t into = source + 1; into < structure.size(); ++into) {
             const int reader = first_reader(block, structure[into], made);
             if (reader < 0 || is_alone(block, structure[into].operators())) continue;

@@ -66,8 +66,11 @@ CompiledPlans::CompiledPlans(int64_t lanes) : lanes_(lanes), library_(std::make_
 CompiledPlans::CompiledPlans(CompiledPlans&&) noexcept = default;
 CompiledPlans::~CompiledPlans() = default;
 
-size_t CompiledPlans::add(const Graph& graph, const plan::Plan& plan) {
+size_t CompiledPlans::add(const Graph& graph, const plan::Plan& plan,
+                          const codegen::cpp::Exchanges& exchanges) {
     const size_t index = entries_.size();
+    for (const auto& [node, exchange] : exchanges)
+        TESSERA_CHECK(exchanges_.emplace(node, exchange).second, "two exchanges are named {}", node);
     InterpretedPlan interpreted(graph, plan);
     Entry entry{graph, plan, interpreted.programs(), std::move(interpreted)};
     for (movement::Program& program : entry.programs) program.specialisation += fmt::format("_{}", index);
@@ -83,7 +86,7 @@ void CompiledPlans::compile() {
     std::vector<movement::Program> programs;
     for (const Entry& entry : entries_)
         programs.insert(programs.end(), entry.programs.begin(), entry.programs.end());
-    const std::string code = codegen::cpp::emit("test", programs);
+    const std::string code = codegen::cpp::emit("test", programs, exchanges_);
     const fs::path folder = fs::temp_directory_path() / fmt::format("tessera-tests-{}", getuid());
     fs::create_directories(folder);
     const std::string stem = fmt::format("{}-{}", hash_hex(code + std::to_string(lanes_)), getpid());
@@ -112,35 +115,55 @@ std::vector<To*> addresses(const std::vector<std::span<std::byte>>& memory) {
     return result;
 }
 
-/// Runs a step by as many workers as the plan has, in turns.
-void run_step(TesseraStepFunction entry, const movement::ProgramMemory& memory, int64_t workers,
-              Turns turns) {
-    const auto inputs = addresses<const void>(memory.inputs);
-    const auto outputs = addresses<void>(memory.outputs);
-    const auto states = addresses<unsigned char>(memory.states);
-    const TesseraStep step{memory.symbols.data(),
-                           inputs.data(),
-                           outputs.data(),
-                           reinterpret_cast<unsigned char*>(memory.constants.data()),
-                           states.data(),
-                           reinterpret_cast<unsigned char*>(memory.arena.data()),
-                           0,
-                           nullptr,
-                           nullptr};
-    if (workers == 1) return entry(&step);
-    run_by_turns(entry, step, workers, turns, 1);
+/// What a step is called with. Its memory must live as long as it runs.
+class Step {
+public:
+    explicit Step(const movement::ProgramMemory& memory)
+        : inputs_(addresses<const void>(memory.inputs)),
+          outputs_(addresses<void>(memory.outputs)),
+          states_(addresses<unsigned char>(memory.states)),
+          step{memory.symbols.data(),
+               inputs_.data(),
+               outputs_.data(),
+               reinterpret_cast<unsigned char*>(memory.constants.data()),
+               states_.data(),
+               reinterpret_cast<unsigned char*>(memory.arena.data()),
+               0,
+               nullptr,
+               nullptr} {}
+
+private:
+    std::vector<const void*> inputs_;
+    std::vector<void*> outputs_;
+    std::vector<unsigned char*> states_;
+
+public:
+    TesseraStep step;
+};
+
+runtime::Communicator& communicator(void* ranks) {
+    return *static_cast<runtime::Communicator*>(ranks);
 }
 
 }  // namespace
 
+TesseraStepFunction CompiledPlans::function(size_t index, size_t specialisation) const {
+    const std::string name = codegen::cpp::entry_name(entries_.at(index).programs[specialisation]);
+    const auto function = reinterpret_cast<TesseraStepFunction>(dlsym(library_->handle, name.c_str()));
+    TESSERA_CHECK(function != nullptr, "{}", name);
+    return function;
+}
+
 GraphResult CompiledPlans::run(size_t index, const GraphCall& call, Turns turns) const {
     const Entry& entry = entries_.at(index);
     const size_t s = specialisation_for(entry.plan, call);
-    const std::string name = codegen::cpp::entry_name(entry.programs[s]);
-    const auto function = reinterpret_cast<TesseraStepFunction>(dlsym(library_->handle, name.c_str()));
-    TESSERA_CHECK(function != nullptr, "{}", name);
     const StepMemory memory(entry.graph, entry.plan, entry.plan.specialisations[s], call);
-    run_step(function, memory.memory(), entry.plan.workers, turns);
+    const movement::ProgramMemory parts = memory.memory();
+    const Step step(parts);
+    if (entry.plan.workers == 1)
+        function(index, s)(&step.step);
+    else
+        run_by_turns(function(index, s), step.step, entry.plan.workers, turns, 1);
     GraphResult result = memory.results();
     const InterpretedPlan::Run interpreted = entry.interpreted.run(call);
     const Difference worst = difference(result, interpreted.result, kSmallest);
@@ -151,6 +174,25 @@ GraphResult CompiledPlans::run(size_t index, const GraphCall& call, Turns turns)
         << "emitted code against the interpreter: " << worst.where_in_row << "\n"
         << plan::print(entry.plan);
     return result;
+}
+
+GraphResult CompiledPlans::run(size_t index, const GraphCall& call, runtime::Communicator& ranks) const {
+    const Entry& entry = entries_.at(index);
+    const size_t s = specialisation_for(entry.plan, call);
+    const StepMemory memory(entry.graph, entry.plan, entry.plan.specialisations[s], call);
+    const movement::ProgramMemory parts = memory.memory();
+    Step step(parts);
+    step.step.ranks = &ranks;
+    step.step.rank = ranks.rank();
+    step.step.gather = [](void* of, unsigned char* all, int64_t bytes) { communicator(of).gather(all, bytes); };
+    step.step.transpose = [](void* of, unsigned char* all, int64_t bytes) {
+        communicator(of).transpose(all, bytes);
+    };
+    step.step.place = [](void* of, unsigned char* whole, int64_t rows, const int64_t* starts) {
+        communicator(of).place(whole, rows, {starts, static_cast<size_t>(communicator(of).ranks()) + 1});
+    };
+    function(index, s)(&step.step);
+    return memory.results();
 }
 
 void expect_compiled_plans_compute(int64_t lanes, const std::vector<PlannedGraph>& plans) {

@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "codegen/cpp/exchanges.h"
 #include "codegen/taking_turns.h"
 #include "ir/graph_interpreter.h"
 #include "movement/difference.h"
 #include "movement/planned_graphs.h"
 #include "movement/program.h"
 #include "plan/plan.h"
+#include "runtime/communicator.h"
+#include "tessera/step.h"
 
 /// Code of plans, compiled and called in this process: the emitted side of the differential tests.
 namespace tessera::testing {
@@ -30,7 +33,8 @@ public:
     ~CompiledPlans();
 
     /// Lowers the plan; its place in the unit is returned. @throws Error where the plan does not lower.
-    size_t add(const Graph& graph, const plan::Plan& plan);
+    /// @param exchanges of the graph; names of nodes differ between graphs that have some
+    size_t add(const Graph& graph, const plan::Plan& plan, const codegen::cpp::Exchanges& exchanges = {});
     /// The programs lowered by `add`, one for each specialisation.
     const std::vector<movement::Program>& programs(size_t index) const;
     /// Emits and compiles all plans. @throws Error with the compiler's first complaints; the source is kept
@@ -43,12 +47,17 @@ public:
     /// or has not written yet, is NaN; memory that it may not write is watched. @throws Error for a write
     /// outside.
     GraphResult run(size_t index, const GraphCall& call, Turns turns = Turns::kDescending) const;
+    /// Likewise as one rank of several, which all call this, and without the interpreter.
+    GraphResult run(size_t index, const GraphCall& call, runtime::Communicator& ranks) const;
 
 private:
     struct Entry;
     struct Library;
+    TesseraStepFunction function(size_t index, size_t specialisation) const;
+
     int64_t lanes_;
     std::vector<Entry> entries_;
+    codegen::cpp::Exchanges exchanges_;
     std::unique_ptr<Library> library_;
 };
 

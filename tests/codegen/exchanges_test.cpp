@@ -1,79 +1,104 @@
+// Random graphs, split over ranks, planned, compiled and run: threads that exchange by a real group give what
+// the interpreter gives for the whole graph.
 #include "codegen/cpp/exchanges.h"
+
+#include <map>
 
 #include <gtest/gtest.h>
 
+#include "codegen/compiled_plans.h"
 #include "ops/exchange.h"
+#include "planner/default_planner.h"
+#include "runtime/rank_group.h"
+#include "spmd/exchanges.h"
+#include "spmd/interpret_ranks.h"
 
 namespace tessera::codegen::cpp {
 namespace {
 
-movement::Kernel kernel_of(const std::string& node) {
-    movement::Kernel kernel;
-    kernel.name = node;
-    movement::ProgramBuffer read, written;
-    read.name = "x";
-    written.name = "z";
-    written.is_written = true;
-    written.position = 4096;
-    kernel.buffers = {read, written};
-    kernel.accesses = {{.value = "x", .node = node, .is_write = false, .by_all = true, .parts = {}},
-                       {.value = "z", .node = node, .is_write = true, .by_all = true, .parts = {}}};
-    return kernel;
+constexpr uint64_t kSeeds = 48;
+
+/// A random graph and its compiled ranks.
+struct Ranks {
+    testing::RandomGraph random;
+    spmd::ModelDistribution distribution;
+    std::vector<spmd::LocalGraph> locals;
+    std::vector<size_t> compiled;  ///< their places in the unit
+};
+
+/// Programs of a distribution that splits much and is not the fastest one.
+Ranks split(uint64_t seed, int64_t lanes) {
+    Ranks ranks{.random = testing::random_graph(seed, lanes), .distribution = {}, .locals = {}, .compiled = {}};
+    const auto count = 2 + static_cast<int64_t>(seed % 3);
+    const spmd::Cluster cluster{.name = "test",
+                                .levels = {"rank"},
+                                .placement = {{{count, 1e-7, 1e-7, false}}},
+                                .flops_per_second = 1e3,
+                                .bytes_per_second = 1e3,
+                                .memory = {}};
+    spmd::ModelOptions options{.held = {}, .cut = facts::Cut::kRagged};
+    options.is_for_execution = true;
+    ranks.distribution = spmd::ModelSearch(ranks.random.graph, cluster, options).best();
+    for (int64_t rank = 0; rank < count; ++rank) {
+        const int64_t device[] = {rank};
+        spmd::LocalGraph local = spmd::shard(ranks.random.graph, ranks.distribution, device);
+        local.graph = spmd::with_exchanges(local.graph, rank, count);
+        for (Block& block : local.graph.blocks)
+            for (Node& node : block.nodes) node.name += fmt::format("_{}_{}", seed, rank);
+        verify(local.graph, "local");
+        ranks.locals.push_back(std::move(local));
+    }
+    return ranks;
 }
 
-/// A graph of one exchange of x.
-Graph graph_of(const std::vector<Dim>& shape, const DefinitionPtr& exchange, const std::vector<Dim>& made) {
-    Graph graph;
-    graph.symbols = {{"R", 1, 8, 1}, {"T", 1, 512, 1}};
-    Value x{.name = "x", .kind = ValueKind::kInput, .type = {}, .sources = {}};
-    x.type.shape = shape;
-    Value z = x;
-    z.name = "z";
-    z.kind = ValueKind::kIntermediate;
-    z.type.shape = made;
-    graph.values = {x, z};
-    graph.blocks = {
-        {.name = "b",
-         .repeat = 1,
-         .carried_in = {},
-         .carried_out = {},
-         .states = {},
-         .nodes = {{.name = "z", .op = exchange, .operands = {{0}}, .results = {{1}}, .previous = {}}}}};
-    return graph;
-}
-
-const std::vector<DimSymbol> kSymbols = {{"R", 1, 8, 1}, {"T", 1, 512, 1}};
-
-TEST(ExchangesInCode, AreCallsBehindTheirKernels) {
-    TensorType type;
-    type.shape = {Dim("T"), Dim(96)};
-    const Exchanges exchanges =
-        exchanges_of(graph_of(type.shape, ops::exchange(kSymbols, type, 2), {Dim(2), Dim("T"), Dim(96)}));
-    ASSERT_EQ(exchanges.size(), 1U);
-    EXPECT_EQ(exchanges.at("z").before, "step->gather(step->ranks, ");
-    EXPECT_EQ(exchanges.at("z").after, ", int64_t{384} * step->symbols[1]);\n");
-    EXPECT_TRUE(exchanges.at("z").starts.empty());
-    EXPECT_EQ(exchange_text(kernel_of("z"), 1, exchanges, "  "),
-              "  step->gather(step->ranks, step->arena + 4096, int64_t{384} * step->symbols[1]);\n");
-    EXPECT_EQ(exchange_text(kernel_of("z"), 2, exchanges, "  "),
-              "  step->meet(step->team);\n"
-              "  if (step->worker == 0) step->gather(step->ranks, step->arena + 4096, int64_t{384} * "
-              "step->symbols[1]);\n"
-              "  step->meet(step->team);\n");
-    EXPECT_EQ(exchange_text(kernel_of("y"), 2, exchanges, "  "), "");
-    EXPECT_EQ(exchange_of(kernel_of("y"), exchanges), nullptr);
-}
-
-TEST(ExchangesInCode, PlaceWhatTheKernelWritesWhereThePartOfItsRankBegins) {
-    TensorType type;
-    type.shape = {Dim("T"), Dim(6), Dim(64)};
-    const std::vector<int64_t> starts = {0, 6, 9};
-    const Exchanges exchanges = exchanges_of(
-        graph_of(type.shape, ops::placed_exchange(kSymbols, type, 1, starts), {Dim("T"), Dim(9), Dim(64)}));
-    EXPECT_EQ(exchanges.at("z").starts, (std::vector<int64_t>{0, 384, 576}));
-    EXPECT_EQ(exchange_text(kernel_of("z"), 1, exchanges, "  "),
-              "  { static constexpr int64_t starts[] = {0, 1536, 2304}; step->place(step->ranks, "
-              "step->arena + 4096, int64_t{1} * step->symbols[1], starts); }\n");
+TEST(Exchanges, OfThreadsGiveWhatTheGraphGives) {
+    const int64_t lanes = testing::host_lanes().front();
+    testing::CompiledPlans compiled(lanes);
+    std::vector<Ranks> all;
+    std::map<ops::ExchangeCall::Kind, int> kinds;
+    int fused = 0;
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+        Ranks ranks = split(seed, lanes);
+        for (const spmd::LocalGraph& local : ranks.locals) {
+            if (seed == 19) fmt::print("{}\n", print(local.graph));
+            const plan::Plan plan =
+                planner::default_plan(local.graph, testing::differential_options(seed, lanes));
+            ranks.compiled.push_back(compiled.add(local.graph, plan, exchanges_of(local.graph)));
+            for (const Block& block : local.graph.blocks)
+                for (const Node& node : block.nodes)
+                    if (const auto call = ops::exchange_call(*node.definition())) ++kinds[call->kind];
+            for (const movement::Program& program : compiled.programs(ranks.compiled.back()))
+                for (const auto& block : program.blocks)
+                    for (const movement::Kernel& kernel : block.kernels)
+                        fused += exchange_of(kernel, exchanges_of(local.graph)) &&
+                                 kernel.comment.find(';') != std::string::npos;
+        }
+        all.push_back(std::move(ranks));
+    }
+    EXPECT_GT(kinds[ops::ExchangeCall::Kind::kGather], 5);
+    EXPECT_GT(kinds[ops::ExchangeCall::Kind::kTranspose], 5);
+    EXPECT_GT(kinds[ops::ExchangeCall::Kind::kPlace], 5);
+    EXPECT_GT(fused, 5) << "no exchange shares a kernel with what makes the parts";
+    compiled.compile();
+    for (const Ranks& ranks : all)
+        for (const int64_t tokens : testing::kTokens) {
+            const GraphCall call = ranks.random.call(tokens);
+            const GraphResult expected = interpret_graph(ranks.random.graph, call);
+            std::vector<GraphResult> results(ranks.locals.size());
+            runtime::on_local_ranks(std::ssize(ranks.locals), [&](runtime::Communicator& communicator) {
+                const auto at = static_cast<size_t>(communicator.rank());
+                const int64_t device[] = {communicator.rank()};
+                const GraphCall own = spmd::local_call(ranks.random.graph, ranks.distribution, ranks.locals[at],
+                                                       call, device);
+                results[at] = compiled.run(ranks.compiled[at], own, communicator);
+            });
+            for (const GraphResult& result : results) {
+                const testing::Difference worst =
+                    testing::difference({result.outputs, {}}, {expected.outputs, {}});
+                ASSERT_LE(worst.relative, testing::kToleranceOfPlans)
+                    << print(ranks.random.graph) << print(ranks.locals.front().graph) << worst.where;
+            }
+        }
 }
 
 }  // namespace

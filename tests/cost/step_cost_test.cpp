@@ -3,6 +3,7 @@
 #include "cost/step_cost.h"
 
 #include <cmath>
+#include <set>
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -113,6 +114,25 @@ TEST(StepCosts, WorkersShareTheWorkAndMeet) {
     EXPECT_EQ(costs(320, 1000, 2, "n:160@worker ")[1].barrier_seconds, 1e-6);
     // Parts that are not equal: the worker with most counts.
     EXPECT_NEAR(costs(320, 1000, 2, "n:256@worker ")[0].near_seconds, 16e-6 + kCall, 1e-10);
+}
+
+TEST(StepCosts, WhatOtherWorkersWroteComesFromTheCacheThatTheyShare) {
+    const auto levels = [](const KernelCost& cost) {
+        std::set<std::string> names;
+        for (const LevelTraffic& level : cost.levels) names.insert(level.level);
+        return names;
+    };
+    EXPECT_EQ(levels(costs(320, 1, 2, "n:160@worker ")[1]), std::set<std::string>{"L3"});
+    EXPECT_FALSE(levels(costs(320, 1)[1]).contains("L3")) << "one worker wrote it itself";
+}
+
+TEST(StepCosts, AStoreIsNotWaitedFor) {
+    machine::Machine slow = testing::measured_machine();
+    for (machine::MemoryLevel& level : slow.memory) level.latency_seconds = 1e-3;
+    slow.memory.front().latency_seconds = 0;
+    // The sum reads what is near and writes what was not touched for a step.
+    const std::vector<KernelCost> near = costs(16, 1000), far = costs(16, 1000, 1, "", CostModel(slow));
+    EXPECT_NEAR(far[1].seconds, near[1].seconds, 1e-12);
 }
 
 TEST(StepCosts, MoreBytesAreNeverCheaper) {

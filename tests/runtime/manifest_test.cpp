@@ -138,8 +138,8 @@ TEST(Manifest, EveryFieldIsRequiredAndTyped) {
         return parse_problem(text.replace(at, from.size(), to));
     };
     EXPECT_EQ(
-        with("\"manifest_version\": 1", "\"manifest_version\": 2"),
-        "a.tsr: `manifest_version`: is 2, expected 1 (compile the model again with this version of Tessera)");
+        with("\"manifest_version\": 2", "\"manifest_version\": 3"),
+        "a.tsr: `manifest_version`: is 3, expected 2 (compile the model again with this version of Tessera)");
     EXPECT_EQ(with("\"machine_hash\"", "\"machine_cash\""), "a.tsr: `machine_hash`: is missing");
     EXPECT_EQ(with("\"model\": \"toy\"", "\"model\": []"), "a.tsr: `model`: is [], expected a text");
     EXPECT_EQ(with("\"constants_bytes\": 128", "\"constants_bytes\": 1.5"),

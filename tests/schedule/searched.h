@@ -88,6 +88,7 @@ public:
                 return std::ranges::find(graph_.outputs, result) != graph_.outputs.end();
             }));
             context_->is_alone.push_back(false);
+            context_->is_last.push_back(false);
             std::vector<bool> is_constant;
             for (const Iterator& iterator : node.definition()->iterators)
                 is_constant.push_back(std::holds_alternative<Number>(iterator.extent->node));

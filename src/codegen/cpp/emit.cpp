@@ -112,14 +112,13 @@ EmittedKernel emit_kernel(const movement::Program& program, const movement::Kern
     if (program.workers > 1)
         emitted.symbols +=
             fmt::format("    [[maybe_unused]] const int64_t {} = step.worker;\n", movement::kWorker);
-    const ExchangeText* exchange = exchange_of(kernel, exchanges);
-    const bool is_placed = exchange && !exchange->starts.empty();
-    if (is_placed)
-        emitted.pointers += fmt::format("    static constexpr int64_t starts[] = {{{}}};\n",
-                                        fmt::join(exchange->starts, ", "));
+    const std::optional<KernelExchange> exchange = exchange_of(kernel, exchanges);
+    if (exchange && !exchange->text.tables.empty())
+        emitted.pointers += fmt::format("    {}\n", exchange->text.tables);
     for (const movement::ProgramBuffer& buffer : kernel.buffers)
-        emitted.pointers +=
-            "    " + pointer_text(buffer, is_placed && buffer.is_written ? "starts[step.rank]" : "") + "\n";
+        emitted.pointers += fmt::format(
+            "    {}\n",
+            pointer_text(buffer, exchange && &buffer == &exchange->parts ? exchange->text.start : ""));
     KernelText text(factors);
     text.body(kernel.body);
     emitted.body = text.text();

@@ -12,14 +12,14 @@
 namespace tessera::codegen::cpp {
 namespace {
 
-/// Elements of some axes: "int64_t{64} * step->symbols[0]".
-std::string elements(const Graph& graph, std::span<const Dim> axes, int64_t factor = 1) {
+/// Elements of some axes: "int64_t{64} * step->symbols[0]". @param step "step->" or "step."
+std::string elements(const Graph& graph, std::span<const Dim> axes, const char* step, int64_t factor = 1) {
     std::string symbols;
     for (const Dim& dim : axes) {
         factor *= dim.factor;
         if (!dim.symbol) continue;
         for (size_t s = 0; s < graph.symbols.size(); ++s)
-            if (graph.symbols[s].name == *dim.symbol) symbols += fmt::format(" * step->symbols[{}]", s);
+            if (graph.symbols[s].name == *dim.symbol) symbols += fmt::format(" * {}symbols[{}]", step, s);
     }
     return fmt::format("int64_t{{{}}}{}", factor, symbols);
 }
@@ -28,11 +28,13 @@ ExchangeText call_of(const Graph& graph, const Node& node, const ops::ExchangeCa
     const TensorType& type = graph[node.results.front()].type;
     const int bits = tessera::bits(type.element);
     TESSERA_CHECK(bits % 8 == 0, "parts of {} bits cannot be exchanged", bits);
-    if (call.kind != ops::ExchangeCall::Kind::kPlace) {
+    using Kind = ops::ExchangeCall::Kind;
+    if (call.kind != Kind::kPlace) {
         const std::span<const Dim> part(type.shape.begin() + 1, type.shape.end());  // axis 0 counts the ranks
-        return {fmt::format("step->{}(step->ranks, ",
-                            call.kind == ops::ExchangeCall::Kind::kGather ? "gather" : "transpose"),
-                fmt::format(", {});\n", elements(graph, part, bits / 8))};
+        const bool is_gather = call.kind == Kind::kGather;
+        return {.before = fmt::format("step->{}(step->ranks, ", is_gather ? "gather" : "transpose"),
+                .after = fmt::format(", {});\n", elements(graph, part, "step->", bits / 8)),
+                .start = is_gather ? fmt::format("step.rank * ({})", elements(graph, part, "step.")) : ""};
     }
     // The axis of which the rank has a part.
     const TensorType& own = graph[node.operands.front()].type;
@@ -49,9 +51,11 @@ ExchangeText call_of(const Graph& graph, const Node& node, const ops::ExchangeCa
         bytes.push_back(starts.back() * bits / 8);
     }
     const std::span<const Dim> outer(type.shape.data(), axis);
-    return {fmt::format("{{ static constexpr int64_t starts[] = {{{}}}; step->place(step->ranks, ",
-                        fmt::join(bytes, ", ")),
-            fmt::format(", {}, starts); }}\n", elements(graph, outer)), std::move(starts)};
+    return {.before = fmt::format("{{ static constexpr int64_t starts[] = {{{}}}; step->place(step->ranks, ",
+                                  fmt::join(bytes, ", ")),
+            .after = fmt::format(", {}, starts); }}\n", elements(graph, outer, "step->")),
+            .start = "starts[step.rank]",
+            .tables = fmt::format("static constexpr int64_t starts[] = {{{}}};", fmt::join(starts, ", "))};
 }
 
 }  // namespace
@@ -66,31 +70,29 @@ Exchanges exchanges_of(const Graph& graph) {
     return exchanges;
 }
 
-const ExchangeText* exchange_of(const movement::Kernel& kernel, const Exchanges& exchanges) {
-    for (const movement::WorkerAccess& access : kernel.accesses)
-        if (const auto found = exchanges.find(access.node); access.is_write && found != exchanges.end())
-            return &found->second;
-    return nullptr;
+std::optional<KernelExchange> exchange_of(const movement::Kernel& kernel, const Exchanges& exchanges) {
+    for (const movement::WorkerAccess& access : kernel.accesses) {
+        const auto found = exchanges.find(access.node);
+        if (!access.is_write || found == exchanges.end()) continue;
+        for (const movement::ProgramBuffer& buffer : kernel.buffers)
+            if (buffer.is_written && buffer.value == access.value) return KernelExchange{found->second, buffer};
+        TESSERA_CHECK(false, "{} does not write {}", kernel.name, access.value);
+    }
+    return std::nullopt;
 }
 
 std::string exchange_text(const movement::Kernel& kernel, int64_t workers, const Exchanges& exchanges,
                           const std::string& indent) {
-    const ExchangeText* made = exchange_of(kernel, exchanges);
-    if (!made) return "";
-    const movement::ProgramBuffer* parts = nullptr;
-    for (const movement::ProgramBuffer& buffer : kernel.buffers) {
-        if (!buffer.is_written) continue;
-        TESSERA_CHECK(!parts, "the exchange {} shares a kernel", kernel.name);
-        parts = &buffer;
-    }
-    const bool is_output = parts && parts->memory == movement::MemoryKind::kOutput;
-    TESSERA_CHECK(
-        parts && (is_output || parts->memory == movement::MemoryKind::kArena) && parts->worker_stride == 0,
-        "{} exchanges what is neither in the arena nor an output", kernel.name);
+    const std::optional<KernelExchange> exchange = exchange_of(kernel, exchanges);
+    if (!exchange) return "";
+    const movement::ProgramBuffer& parts = exchange->parts;
+    const bool is_output = parts.memory == movement::MemoryKind::kOutput;
+    TESSERA_CHECK((is_output || parts.memory == movement::MemoryKind::kArena) && parts.worker_stride == 0,
+                  "{} exchanges what is neither in the arena nor an output", kernel.name);
     const std::string address =
-        is_output ? fmt::format("static_cast<unsigned char*>(step->outputs[{}])", parts->position)
-                  : fmt::format("step->arena + {}", parts->position);
-    const std::string call = made->before + address + made->after;
+        is_output ? fmt::format("static_cast<unsigned char*>(step->outputs[{}])", parts.position)
+                  : fmt::format("step->arena + {}", parts.position);
+    const std::string call = exchange->text.before + address + exchange->text.after;
     if (workers == 1) return indent + call;
     return fmt::format(
         "{0}step->meet(step->team);\n{0}if (step->worker == 0) {1}{0}step->meet(step->team);\n", indent,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,20 +13,26 @@ namespace tessera::codegen::cpp {
 
 struct ExchangeText {
     std::string before, after;  ///< the call as C++ over `step`, with the address of the parts in the middle
-    /// Where the part of each rank begins in a row of the whole, in elements: there the kernel writes it.
+    /// Where the kernel writes the part of its rank, as C++ over `step`, in elements, and what that refers to.
     /// Empty: every rank writes at the same place.
-    std::vector<int64_t> starts = {};
+    std::string start = {}, tables = {};
 };
 
 /// For each exchange of the graph, by its node's name.
 using Exchanges = std::map<std::string, ExchangeText>;
 Exchanges exchanges_of(const Graph& graph);
 
-/// The exchange that the kernel makes parts for; null: none.
-const ExchangeText* exchange_of(const movement::Kernel& kernel, const Exchanges& exchanges);
+/// The exchange at the end of a kernel.
+struct KernelExchange {
+    const ExchangeText& text;
+    const movement::ProgramBuffer& parts;  ///< which the kernel writes
+};
+
+/// Empty: the kernel ends with none.
+std::optional<KernelExchange> exchange_of(const movement::Kernel& kernel, const Exchanges& exchanges);
 
 /// The call behind a kernel that makes a rank's part; empty behind any other. With several workers they meet
-/// before and behind it, and worker 0 calls. @pre an exchange is a kernel of its own
+/// before and behind it, and worker 0 calls.
 std::string exchange_text(const movement::Kernel& kernel, int64_t workers, const Exchanges& exchanges,
                           const std::string& indent);
 
