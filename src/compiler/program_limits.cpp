@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "import/npy/npy_file.h"
+#include "ops/exchange.h"
 #include "support/error.h"
 
 namespace tessera::compiler {
@@ -73,7 +74,13 @@ void expect_program(const Graph& graph, const std::string& where) {
                             "repetitions overwrite what is carried: let an operator before or after the "
                             "block copy it");
         }
-        for (const Node& node : block.nodes) expect_known_indices(graph, block, node, where);
+        for (const Node& node : block.nodes) {
+            if (node.definition() && ops::is_exchange(*node.definition()))
+                throw Error(where, node.name,
+                            fmt::format("is `{}`, at which ranks meet", node.definition()->name),
+                            "give the operator another name: compiling a model with --ranks makes these");
+            expect_known_indices(graph, block, node, where);
+        }
     }
 }
 

@@ -9,7 +9,8 @@ namespace tessera::compiler {
 /// Whether a graph that somebody wrote can be a program: called with arrays, every one of which has a file.
 /// @pre the graph is verified
 /// @throws Error naming the value that NumPy has no type for, that has a layout of its own, or by which
-/// elements are found though the graph itself computes it; an output that no operator makes.
+/// elements are found though the graph itself computes it; an output that no operator makes; an exchange of
+/// ranks.
 void expect_program(const Graph& graph, const std::string& where);
 
 }  // namespace tessera::compiler

@@ -79,8 +79,7 @@ private:
     }
 
     void add(const Block& block, PricedBlock& priced, const plan::KernelPlan& plan, size_t position) {
-        Kernel kernel{
-            &block, &priced, priced.evaluator.numbered(plan.nest, priced.is_tile), {}, false, {}};
+        Kernel kernel{&block, &priced, priced.evaluator.numbered(plan.nest, priced.is_tile), {}, false, {}};
         if (kernel.numbered.kernel.problem.empty())
             kernel.touched = priced.evaluator.touched(kernel.numbered.kernel, priced.is_tile);
         kernel.cost.block = block.name;

@@ -12,7 +12,8 @@
 namespace tessera::ops {
 
 /// Z[r, ..] = X[..]: what the first of the ranks has. The code of every rank writes its own Z[r]
-/// (codegen/cpp/exchanges.h), so that all have one program. Behind it the run time gathers those of the others.
+/// (codegen/cpp/exchanges.h), so that all have one program. Behind it the run time gathers those of the
+/// others.
 DefinitionPtr exchange(Symbols symbols, const TensorType& type, int64_t ranks);
 
 /// Z[r, .., j, ..] = X[.., r K + j, ..] with K elements of an axis for each rank: what the rank has for every

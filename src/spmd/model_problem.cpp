@@ -121,8 +121,8 @@ private:
         each.type = value.type.element;
         each.is_constant = value.kind == ValueKind::kConstant;
         each.only_slices =
-            options_.is_for_execution &&
-            (each.is_constant || bits_of(value.type, sizes_.front().symbols) > most_exchanged_);
+            options_.is_for_execution && (each.is_constant || bits(each.type) < 8 ||
+                                          bits_of(value.type, sizes_.front().symbols) > most_exchanged_);
         if (in >= 0)
             each.given = carried_;
         else if (value.kind == ValueKind::kInput)

@@ -18,8 +18,9 @@ struct ModelOptions {
     std::map<std::string, int64_t> held = {};
     facts::Cut cut = facts::Cut::kEvenly;
     distribution::CollectiveModel collectives = distribution::CollectiveModel::kFastest;
-    /// Only what the run time can do: no box but slices on constants and on values that are too large to
-    /// exist whole, no partial results but sums, products, maxima and minima in F32.
+    /// Only what the run time can do: no box but slices on constants, on elements of less than a byte and on
+    /// values that are too large to exist whole, no partial results but sums, products, maxima and minima in
+    /// F32.
     bool is_for_execution = false;
     /// Times of operators; empty: rooflines of the cluster's rates.
     LocalSeconds seconds = {};

@@ -184,7 +184,9 @@ GraphResult CompiledPlans::run(size_t index, const GraphCall& call, runtime::Com
     Step step(parts);
     step.step.ranks = &ranks;
     step.step.rank = ranks.rank();
-    step.step.gather = [](void* of, unsigned char* all, int64_t bytes) { communicator(of).gather(all, bytes); };
+    step.step.gather = [](void* of, unsigned char* all, int64_t bytes) {
+        communicator(of).gather(all, bytes);
+    };
     step.step.transpose = [](void* of, unsigned char* all, int64_t bytes) {
         communicator(of).transpose(all, bytes);
     };

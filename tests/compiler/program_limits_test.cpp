@@ -53,6 +53,13 @@ TEST(ProgramLimits, ArraysHaveATypeOfNumpyAndNoLayout) {
                 HasSubstr("`x`: has the layout lanes <0:4>"));
 }
 
+TEST(ProgramLimits, RanksMeetInModelsOnly) {
+    EXPECT_THAT(problem("input x: f32[8]\nvalue y: f32[16]\n",
+                        "block b\nnode y(x) -> y\nop place_between_ranks_0_8_16(n: 8)\nin X f32[n]\n"
+                        "out Y f32[n] of [16] = X * 1\noutput y\n"),
+                HasSubstr("`y`: is `place_between_ranks_0_8_16`, at which ranks meet"));
+}
+
 TEST(ProgramLimits, AnIndexIsKnownBeforeTheCall) {
     const std::string values = "input i: i32[8]\ninput x: f32[8]\nvalue j: i32[8]\nvalue y: f32[8]\n";
     const std::string next = "node next(i) -> j\nop next(n: 8)\nin I i32[n]\nout J i32[n] = I + 1\n";

@@ -13,6 +13,7 @@
 #include "movement/random_graph.h"
 #include "ops/exchange.h"
 #include "spmd/interpret_ranks.h"
+#include "spmd/some_choices.h"
 
 namespace tessera::spmd {
 namespace {
@@ -91,16 +92,8 @@ void expect_programs_agree(uint64_t seed, facts::Cut cut, Seen& seen) {
                           .memory = {}};
     ModelOptions options{.held = {}, .cut = cut};
     options.is_for_execution = true;
-    const auto some = [seed](const Node& node, const std::vector<distribution::Form>& forms) {
-        size_t hash = std::hash<std::string>()(node.name) + seed;
-        bool is_whole = true;
-        for (const distribution::Form& form : forms) {
-            hash = hash * 31 + std::hash<std::string>()(distribution::text(form));
-            is_whole = is_whole && distribution::text(form) == "[B]";
-        }
-        return is_whole || hash % 3 != 0;
-    };
-    const ModelDistribution plan = ModelSearch(random.graph, cluster, options).best({}, some);
+    const ModelDistribution plan =
+        ModelSearch(random.graph, cluster, options).best({}, testing::some_choices(seed));
     std::vector<LocalGraph> locals;
     for (int64_t rank = 0; rank < ranks; ++rank) {
         const int64_t device[] = {rank};

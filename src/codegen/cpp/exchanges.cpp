@@ -75,7 +75,8 @@ std::optional<KernelExchange> exchange_of(const movement::Kernel& kernel, const 
         const auto found = exchanges.find(access.node);
         if (!access.is_write || found == exchanges.end()) continue;
         for (const movement::ProgramBuffer& buffer : kernel.buffers)
-            if (buffer.is_written && buffer.value == access.value) return KernelExchange{found->second, buffer};
+            if (buffer.is_written && buffer.value == access.value)
+                return KernelExchange{found->second, buffer};
         TESSERA_CHECK(false, "{} does not write {}", kernel.name, access.value);
     }
     return std::nullopt;

@@ -13,8 +13,8 @@ namespace tessera::codegen::cpp {
 
 struct ExchangeText {
     std::string before, after;  ///< the call as C++ over `step`, with the address of the parts in the middle
-    /// Where the kernel writes the part of its rank, as C++ over `step`, in elements, and what that refers to.
-    /// Empty: every rank writes at the same place.
+    /// Where the kernel writes the part of its rank, as C++ over `step`, in elements, and what that refers
+    /// to. Empty: every rank writes at the same place.
     std::string start = {}, tables = {};
 };
 
