@@ -1,10 +1,10 @@
-// Two steps are walked, so that the second one finds the caches as steps leave them. The clock counts bytes:
-// a tensor is still in a cache that holds all bytes touched since the last kernel that touched the tensor
-// began.
+// Two steps are walked, so that the second one finds the caches as steps leave them. The clock counts the
+// bytes that a worker touches: a tensor is still in a cache that holds all bytes touched since a kernel began
+// to read it, or had written half of it.
 //
-//   clock   0        w1          w1+x1        ..          step
-//           | norm   | product   | norm       |           | norm      reads what was written at w1: it lies
-//           |        | writes x  | reads x    |           |           w1 + x1 - 0 bytes back
+//   clock   0        n           n+p          ..          step
+//           | norm   | product   | norm       |           | norm      reads what was written at n + p/2,
+//           which |        | writes x  | reads x    |           |           lies p/2 bytes back
 //
 // What other workers have written lies in their caches: behind a meeting it comes from the nearest level that
 // all of them share.
@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 #include "cost/priced_block.h"
+#include "lowering/lower.h"
 #include "support/error.h"
 
 namespace tessera::cost {
@@ -26,7 +28,6 @@ public:
         : graph_(graph),
           plan_(plan),
           constants_(plan::constant_section(graph, plan)),
-          pinned_(pinned),
           input_(lowering::lowering_input(graph, plan, pinned, constants_)),
           model_(model),
           shared_(shared_level()) {
@@ -52,15 +53,18 @@ private:
         PricedBlock* priced;
         Evaluator::Numbered numbered;
         std::vector<Evaluator::Touched> touched;
-        bool is_met = false;  ///< all workers meet before it
+        bool is_met = false;                           ///< all workers meet before it
+        std::vector<movement::WorkerAccess> accesses;  ///< empty for one worker
+        bool is_divided = false;
         KernelCost cost;
     };
 
     /// The last access to most of a storage; accesses to a small part are not remembered.
     struct Touch {
-        double clock = 0;  ///< when that kernel began
+        double clock = 0;
         double bytes = 0;
         int64_t written = -1;  ///< meetings of the workers before it was written last
+        const std::vector<movement::WorkerAccess>* accesses = nullptr;  ///< of the kernel that did
     };
 
     size_t outermost() const { return model_.machine().memory.size() - 1; }
@@ -73,13 +77,26 @@ private:
         return level;
     }
 
-    bool is_of_each_worker(ValueId storage) const {
-        const auto tensor = pinned_.tensors.find(graph_[storage].name);
-        return tensor != pinned_.tensors.end() && tensor->second.each_worker;
+    using Accesses = std::vector<movement::WorkerAccess>;
+
+    /// Whether the workers read only what each has written itself.
+    bool is_own(const Accesses& written, const Accesses& now, ValueId storage) const {
+        const std::string& name = graph_[storage].name;
+        std::optional<std::vector<movement::WorkerPart>> common;
+        for (const Accesses* accesses : {&written, &now})
+            for (const movement::WorkerAccess& access : *accesses) {
+                if (access.value != name || (access.by_all && access.is_write)) continue;
+                if (!common) common = access.parts;
+                std::erase_if(*common, [&](const movement::WorkerPart& part) {
+                    return std::ranges::find(access.parts, part) == access.parts.end();
+                });
+            }
+        return !common || !common->empty();
     }
 
     void add(const Block& block, PricedBlock& priced, const plan::KernelPlan& plan, size_t position) {
-        Kernel kernel{&block, &priced, priced.evaluator.numbered(plan.nest, priced.is_tile), {}, false, {}};
+        Kernel kernel{&block, &priced, priced.evaluator.numbered(plan.nest, priced.is_tile), {}, false, {},
+                      false,  {}};
         if (kernel.numbered.kernel.problem.empty())
             kernel.touched = priced.evaluator.touched(kernel.numbered.kernel, priced.is_tile);
         kernel.cost.block = block.name;
@@ -87,6 +104,9 @@ private:
         kernel.cost.kernel = position;
         kernel.cost.repeat = block.repeat;
         kernel.is_met = plan.barrier;
+        if (plan_.workers > 1) kernel.accesses = lowering::lower_kernel(input_, block, plan).accesses;
+        kernel.is_divided =
+            std::ranges::any_of(kernel.accesses, [](const auto& access) { return !access.by_all; });
         if (plan.barrier) kernel.cost.barrier_seconds = model_.barrier_seconds(plan_.workers);
         kernels_.push_back(std::move(kernel));
     }
@@ -108,17 +128,25 @@ private:
         std::map<ValueId, size_t> levels;
         double bytes = 0;
         meetings_ += kernel.is_met;
+        for (const Evaluator::Touched& touched : kernel.touched) bytes += touched.bytes;
+        if (kernel.is_divided) bytes /= static_cast<double>(plan_.workers);
         for (const Evaluator::Touched& touched : kernel.touched) {
             Touch& last = touched_[key(touched.storage, repetition)];
             size_t& level = levels[touched.storage];
             // Storage that was never touched, or only in part, comes from the main memory.
             level = 2 * last.bytes < touched.bytes ? outermost()
                                                    : kernel.priced->evaluator.level_of(clock_ - last.clock);
-            if (last.written >= 0 && last.written < meetings_ && !is_of_each_worker(touched.storage))
+            if (last.written >= 0 && last.written < meetings_ &&
+                !is_own(*last.accesses, kernel.accesses, touched.storage))
                 level = std::max(level, shared_);
-            if (touched.is_written) last.written = meetings_;
-            if (2 * touched.bytes >= last.bytes) last = {clock_, std::max(touched.bytes, last.bytes)};
-            bytes += touched.bytes;
+            if (touched.is_written) {
+                last.written = meetings_;
+                last.accesses = &kernel.accesses;
+            }
+            if (2 * touched.bytes >= last.bytes) {
+                last.clock = clock_ + (touched.is_written ? bytes / 2 : 0);
+                last.bytes = std::max(touched.bytes, last.bytes);
+            }
         }
         clock_ += bytes;
         const Evaluation found =
@@ -148,7 +176,6 @@ private:
     const Graph& graph_;
     const plan::Plan& plan_;
     const plan::ConstantSection constants_;
-    const plan::SpecialisationPlan& pinned_;
     const lowering::LoweringInput input_;
     const CostModel& model_;
     const size_t shared_;

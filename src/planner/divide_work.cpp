@@ -24,6 +24,7 @@
 #include "cost/weighted_sizes.h"
 #include "lowering/numbered_nest.h"
 #include "lowering/parts.h"
+#include "ops/exchange.h"
 #include "plan/parts.h"
 #include "planner/division_options.h"
 #include "planner/pending_accesses.h"
@@ -51,6 +52,9 @@ public:
                  const PlannerOptions& options)
         : input_(input), out_(out), options_(options), runs_most_(runs_most(input)) {
         for (size_t b = 0; b < input.graph.blocks.size(); ++b) {
+            for (const Node& node : input.graph.blocks[b].nodes)
+                if (ops::is_exchange(*node.definition()))
+                    exchanged_.insert(input.graph[node.results.front()].name);
             cost::PricedBlock priced = priced_block(input, input.graph.blocks[b], options);
             barrier_seconds_ = priced.evaluator.barrier_seconds();
             for (size_t k = 0; k < out.kernels.size(); ++k) {
@@ -193,7 +197,7 @@ private:
         return tensor(value) && tensor(value)->place == plan::Place::kTile;
     }
     bool may_be_own(const std::string& value) const {
-        return tensor(value) && tensor(value)->place == plan::Place::kArena;
+        return tensor(value) && tensor(value)->place == plan::Place::kArena && !exchanged_.contains(value);
     }
     void apply(const State& state) {
         std::vector<SequencedKernel> sequence;
@@ -240,6 +244,7 @@ private:
     const PlannerOptions& options_;
     const bool runs_most_;
     double barrier_seconds_ = 0;
+    std::set<std::string> exchanged_;  ///< values by which ranks meet: one for all workers of a rank
     std::vector<Step> steps_;
 };
 

@@ -86,6 +86,8 @@ public:
     std::string_view graph() const { return graph_; }
     /// Aligned to 4096.
     std::span<const std::byte> constants() const { return constants_; }
+    /// Reads those of this part, by the thread that calls.
+    void fetch_constants() const { file_.fetch(constants_); }
     const std::vector<NamedFile>& tokenizer() const { return tokenizer_; }
     const std::string& where() const { return where_; }
     int64_t ranks_of_file() const { return ranks_of_file_; }  ///< 1: the artefact is all of the file

@@ -37,6 +37,19 @@ LoadedProgram::LoadedProgram(std::shared_ptr<const Artefact> artefact,
     if (artefact_->ranks_of_file() > 1)
         group_ = std::make_unique<RankGroup>(std::ssize(ranks_), spins, artefact_->processes());
     if (options.one_specialisation) first_specialisation_ = manifest().specialisations.size() - 1;
+    if (artefact_->ranks_of_file() > 1) fetch_weights();
+}
+
+void LoadedProgram::fetch_weights() {
+    const WorkerTeam::Task task = [](void* context, int64_t thread) noexcept {
+        const LoadedProgram& program = *static_cast<const LoadedProgram*>(context);
+        if (thread % program.workers() != 0) return;
+        program.artefact_->part(static_cast<size_t>(thread / program.workers())).fetch_constants();
+    };
+    if (team_)
+        team_->run(task, this);
+    else
+        task(this, 0);
 }
 
 int64_t LoadedProgram::start_threads(const ProgramOptions& options) {

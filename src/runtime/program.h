@@ -72,6 +72,8 @@ public:
 private:
     /// Looks of a waiting thread before it sleeps (WorkerOptions::spins).
     int64_t start_threads(const ProgramOptions& options);
+    /// Every rank reads its own weights, which lie on its processor's node if no other has read them before.
+    void fetch_weights();
     void set_state_symbols(const std::map<std::string, int64_t>& state_symbols);
     void check_symbols(std::span<const int64_t> symbols) const;
     size_t specialisation_for(std::span<const int64_t> symbols) const;

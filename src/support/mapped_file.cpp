@@ -103,14 +103,22 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     return *this;
 }
 
+void MappedFile::fetch(std::span<const std::byte> part) const {
+    advise(part, MADV_POPULATE_READ);
+}
+
 void MappedFile::release(std::span<const std::byte> part) const {
+    advise(part, MADV_DONTNEED);
+}
+
+void MappedFile::advise(std::span<const std::byte> part, int advice) const {
     if (part.empty()) return;
     TESSERA_CHECK(part.data() >= bytes_.data() && part.data() + part.size() <= bytes_.data() + bytes_.size());
     // Whole pages, from the one that holds the first byte: nothing was ever written to them.
     const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
     const size_t before = reinterpret_cast<uintptr_t>(part.data()) % page;
-    // A hint: where the system refuses it, the pages stay.
-    (void)::madvise(const_cast<std::byte*>(part.data() - before), part.size() + before, MADV_DONTNEED);
+    // A hint: where the system refuses it, the pages stay as they are.
+    (void)::madvise(const_cast<std::byte*>(part.data() - before), part.size() + before, advice);
 }
 
 MappedFile::~MappedFile() {

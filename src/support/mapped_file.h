@@ -37,12 +37,17 @@ public:
     std::string_view text() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
     size_t size() const { return bytes_.size(); }
 
+    /// Reads the pages that hold `part`, so that nobody waits for them later, and the calling thread's node
+    /// has those that were not in memory. @pre `part` lies in the file
+    void fetch(std::span<const std::byte> part) const;
     /// Gives back the memory of the pages that hold `part`. They are read from the file again when they are
     /// touched again, so this changes nothing but the resident set of the process.
     /// @pre `part` lies in the file
     void release(std::span<const std::byte> part) const;
 
 private:
+    void advise(std::span<const std::byte> part, int advice) const;
+
     std::span<const std::byte> bytes_;
 };
 

@@ -69,10 +69,9 @@ TEST(DivideWork, EveryLayerOfABlockMayHaveItsBarriers) {
     }
 }
 
-/// For one token all workers compute work whose division would cost more in barriers; for many tokens they
-/// share it.
-TEST(DivideWork, WhatAllComputeForATokenIsSharedForAPrompt) {
-    const Graph graph = parse_graph(R"(graph "rows"
+/// Rows that are scaled by an operator of this name, and a product of them.
+Graph rows(const char* name) {
+    Graph graph = parse_graph(fmt::format(R"(graph "rows"
 symbol T in 1..512
 point decode weight 64: T = 1
 point prefill_512 weight 1: T = 512
@@ -84,7 +83,7 @@ value y: f32[T, 256]
 
 block main
   node scaled(x) -> scaled
-    op scale(t: T, n: 256)
+    op {}(t: T, n: 256)
     dim T in 1..512
     in X f32[t, n]
     out Y f32[t, n] = X * 2
@@ -96,8 +95,16 @@ block main
     out Y f32[t, n] = sum(X * W)
 output y
 )",
-                                    "rows");
+                                          name),
+                              "rows");
     verify(graph, "rows");
+    return graph;
+}
+
+/// For one token all workers compute work whose division would cost more in barriers; for many tokens they
+/// share it.
+TEST(DivideWork, WhatAllComputeForATokenIsSharedForAPrompt) {
+    const Graph graph = rows("scale");
     const plan::Plan plan =
         default_plan(graph, {.machine = "test", .lanes = 8, .workers = 2, .structures = 0});
     const auto& decode = plan.specialisations.at(0).kernels;
@@ -109,6 +116,16 @@ output y
     EXPECT_EQ(plan::divided_loop(decode[1].nest)->iterator, "n");
     for (const plan::KernelPlan& kernel : prefill)
         EXPECT_TRUE(plan::divided_loop(kernel.nest)) << plan::print(plan);
+}
+
+/// Each worker would compute the rows of one token for itself; but ranks exchange one copy of them.
+TEST(DivideWork, WhatRanksExchangeHasNoCopies) {
+    const PlannerOptions options{.machine = "test", .lanes = 8, .workers = 2, .structures = 0};
+    EXPECT_TRUE(default_plan(rows("scale"), options).specialisations.at(0).tensors.at("scaled").each_worker);
+    const plan::Plan plan = default_plan(rows("place_between_ranks_0_256"), options);
+    const plan::SpecialisationPlan& decode = plan.specialisations.at(0);
+    EXPECT_FALSE(decode.tensors.at("scaled").each_worker) << plan::print(plan);
+    EXPECT_TRUE(decode.kernels[0].alone || plan::divided_loop(decode.kernels[0].nest)) << plan::print(plan);
 }
 
 }  // namespace
