@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Usage: scripts/build.sh [PRESET [TARGET]]   (release, test, debug, sanitize; default: release, everything)
+# Usage: scripts/build.sh [PRESET [TARGET...]]   (release, test, debug, sanitize; default: release, everything)
 # Configures and builds in build/PRESET.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 preset=${1:-release}
-target=${2:-all}
+targets=("${@:2}")
 cmake --preset "$preset" --log-level=WARNING >&2
-cmake --build --preset "$preset" --target "$target" --parallel "$(nproc)" >&2
+cmake --build --preset "$preset" --target "${targets[@]:-all}" --parallel "$(nproc)" >&2
