@@ -181,7 +181,7 @@ const char* name(TransferKind kind) {
 }
 
 JsonCursor parse_device_program(std::string_view json, const std::string& where) {
-    const JsonCursor file = parse_json(json, where, kProgramBounds);
+    JsonCursor file = parse_json(json, where, kProgramBounds);
     if (!file.is_object()) file.fail_expected("an object");
     return file;
 }

@@ -7,7 +7,7 @@
 namespace tessera::partition {
 namespace {
 
-constexpr const char* kGraph = R"(graph "g"
+constexpr const char* kDrawnGraph = R"(graph "g"
 symbol T in 1..8
 input x: f32[T, 4]
 input at: i32[T]
@@ -32,7 +32,7 @@ output y
 )";
 
 TEST(DrawnCall, FollowsFromTheSeed) {
-    const Graph graph = parse_graph(kGraph, "g.ir");
+    const Graph graph = parse_graph(kDrawnGraph, "g.ir");
     const GraphCall call = drawn_call(graph, {{"T", 5}}, 1, "g.ir");
     const GraphCall again = drawn_call(graph, {{"T", 5}}, 1, "g.ir");
     const GraphCall other = drawn_call(graph, {{"T", 5}}, 2, "g.ir");
