@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ struct Tile {
 
 struct ProgramOperator {
     std::string name;
-    std::vector<Transfer> transfers[5];  ///< by TransferKind
+    std::array<std::vector<Transfer>, 5> transfers;  ///< by TransferKind
     std::vector<Tile> tiles;
     std::vector<int64_t>
         preload_bytes;  ///< of each core: space from the begin of the preload to that of the execute

@@ -11,11 +11,12 @@ namespace tessera::chip {
 enum class EventKind : uint8_t {
     kHop,         ///< packet `a` asks for link `b`
     kBranch,      ///< packet `a` asks for all links behind hop `b` of its tree
+    kLink,        ///< link `a` is free, or gives way, for packets that wait
     kPort,        ///< packets that were sent together ask for the ports of controller `a`
     kRelease,     ///< controller `a` has bytes a cycle to give
     kTileEnd,     ///< tile `a` is done
     kArrived,     ///< all that core `a` waits for in group `b` is there
-    kPreloadEnd,  ///< all packets of the running preload are there
+    kPreloadEnd,  ///< all packets of the running preload are there, if this is still known (`a`)
 };
 
 struct Event {

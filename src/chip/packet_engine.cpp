@@ -13,6 +13,7 @@ namespace {
 /// A controller that has less than this part of what a port can take lets it wait.
 constexpr double kLeastPart = 0.25;
 constexpr int64_t kLeastPartBytes = 256;
+constexpr int64_t kManyParts = 8;
 /// Of a number of ports.
 constexpr double kPortRounding = 1e-9;
 
@@ -20,11 +21,7 @@ constexpr double kPortRounding = 1e-9;
 
 PacketEngine::PacketEngine(const Chip& chip, const Network& network, EventQueue& queue,
                            std::vector<PacketRecord>* records)
-    : chip_(chip),
-      network_(network),
-      queue_(queue),
-      records_(records),
-      link_free_(network.links().size(), 0) {
+    : chip_(chip), network_(network), queue_(queue), records_(records), links_(network.links().size()) {
     controllers_.resize(chip.hbm.size());
     for (size_t h = 0; h < chip.hbm.size(); ++h)
         controllers_[h].port_bytes.assign(network.doors(static_cast<int32_t>(h)), 0);
@@ -41,6 +38,14 @@ int64_t PacketEngine::parts(const Transfer& preload, size_t transfers) const {
     for (const Controller& controller : controllers_) ports += controller.port_bytes.size();
     if (ports <= 1 && transfers <= 1) return 1;
     return std::clamp<int64_t>(preload.bytes / kLeastPartBytes, 1, kMostParts);
+}
+
+int64_t PacketEngine::bytes_before(int64_t bytes, int64_t part, int64_t parts) {
+    if (parts < kManyParts) return bytes * part / parts;
+    // In quarters of a part.
+    const int64_t left = parts - part, all = 4 * (parts - 2);
+    const int64_t before = all - (left == 0 ? 0 : left == 1 ? 1 : left == 2 ? 2 : 4 * (left - 2));
+    return bytes * before / all;
 }
 
 /// Forgets the packets that have arrived by now.
@@ -181,6 +186,8 @@ void PacketEngine::handle(const Event& event) {
             return ask(event.a, event.b, event.time);
         case EventKind::kBranch:
             return branch(event.a, event.b, event.time);
+        case EventKind::kLink:
+            return serve(event.a, event.time);
         case EventKind::kPort:
             return ask_ports(event.a, event.time);
         case EventKind::kRelease:
@@ -207,8 +214,53 @@ void PacketEngine::ask(int32_t packet, int32_t hop, double now) {
         release(link.controller, now);
         return;
     }
-    hold(packet, hop, std::max(now, link_free_[static_cast<size_t>(index)]),
-         flight.bytes / link.bytes_per_cycle);
+    LinkQueue& queue = links_[static_cast<size_t>(index)];
+    if (queue.is_free(now)) return hold(packet, hop, now, flight.bytes / link.bytes_per_cycle);
+    const double again =
+        queue.wait({.packet = packet, .hop = hop, .bytes = flight.bytes, .kind = flight.kind}, now);
+    if (again >= 0) queue_.push(again, EventKind::kLink, index);
+}
+
+/// Of several events of one link those are nothing that find it taken again.
+void PacketEngine::serve(int32_t link, double now) {
+    LinkQueue& queue = links_[static_cast<size_t>(link)];
+    if (queue.gives_way(now)) give_way(link, now);
+    if (queue.free() > now || !queue.has_waiting()) return;
+    const LinkRequest next = queue.next();
+    if (next.packet < 0)
+        hold_rest(next, link, now);
+    else
+        hold(next.packet, next.hop, now,
+             next.bytes / network_.links()[static_cast<size_t>(link)].bytes_per_cycle);
+    if (queue.has_waiting()) queue_.push(queue.free(), EventKind::kLink, link);
+}
+
+void PacketEngine::give_way(int32_t link, double now) {
+    LinkQueue& queue = links_[static_cast<size_t>(link)];
+    const LinkRequest holder = queue.holder();
+    const double begin = queue.begin(), left = queue.give_way(now).bytes;
+    landings_.push_back({TransferKind::kPreload, holder.item, now, /*is_more=*/true});
+    if (holder.record < 0) return;
+    const PacketPiece sent{holder.record, holder.place, holder.bytes - left, begin, now};
+    if (holder.piece < 0)
+        pieces_.push_back(sent);
+    else
+        pieces_[static_cast<size_t>(holder.piece)] = sent;
+}
+
+/// What is left of a packet is on its last link.
+void PacketEngine::hold_rest(LinkRequest rest, int32_t link, double begin) {
+    const double until = begin + rest.bytes / network_.links()[static_cast<size_t>(link)].bytes_per_cycle;
+    if (rest.record >= 0) {
+        rest.piece = static_cast<int32_t>(pieces_.size());
+        pieces_.push_back({rest.record, rest.place, rest.bytes, begin, until});
+    }
+    links_[static_cast<size_t>(link)].hold(rest, begin, until);
+    landings_.push_back({TransferKind::kPreload, rest.item, until + chip_.latency});
+}
+
+void PacketEngine::cut_records() {
+    if (records_) *records_ = cut_into_pieces(std::move(*records_), pieces_, chip_.latency);
 }
 
 void PacketEngine::branch(int32_t packet, int32_t hop, double now) {
@@ -233,6 +285,15 @@ void PacketEngine::ask_ports(int32_t index, double now) {
     release(index, now);
 }
 
+/// Stores are before preloads: the execute waits for them.
+bool PacketEngine::is_before(const Asking& a, const Asking& b) const {
+    const auto key = [&](const Asking& asking) {
+        const bool is_preload = flights_[static_cast<size_t>(asking.packet)].kind == TransferKind::kPreload;
+        return std::pair(is_preload, asking.number);
+    };
+    return key(a) < key(b);
+}
+
 void PacketEngine::release(int32_t controller, double now) {
     Controller& of = controllers_[static_cast<size_t>(controller)];
     const HbmController& hbm = chip_.hbm[static_cast<size_t>(controller)];
@@ -245,15 +306,15 @@ void PacketEngine::release(int32_t controller, double now) {
     // would be the last to end.
     auto ports = static_cast<double>(of.active.size());
     for (size_t p = 0; p < of.waiting.size(); ++p)
-        if (!of.waiting[p].empty() && link_free_[static_cast<size_t>(of.first_link) + p] <= now) ++ports;
+        if (!of.waiting[p].empty() && links_[static_cast<size_t>(of.first_link) + p].free() <= now) ++ports;
     const double fewest = std::ceil(hbm.bytes_per_cycle / port_rate - kPortRounding);
     const double part = std::min(port_rate, hbm.bytes_per_cycle / std::clamp(ports, 1.0, fewest));
     while (available >= kLeastPart * port_rate) {
         size_t best = of.waiting.size();
         for (size_t p = 0; p < of.waiting.size(); ++p) {
-            const bool is_free = link_free_[static_cast<size_t>(of.first_link) + p] <= now;
+            const bool is_free = links_[static_cast<size_t>(of.first_link) + p].free() <= now;
             if (!is_free || of.waiting[p].empty()) continue;
-            if (best == of.waiting.size() || of.waiting[p].front().number < of.waiting[best].front().number)
+            if (best == of.waiting.size() || is_before(of.waiting[p].front(), of.waiting[best].front()))
                 best = p;
         }
         if (best == of.waiting.size()) return;
@@ -261,7 +322,7 @@ void PacketEngine::release(int32_t controller, double now) {
         of.waiting[best].pop_front();
         const double rate = std::min(part, available);
         hold(next.packet, next.hop, now, flights_[static_cast<size_t>(next.packet)].bytes / rate);
-        const double until = link_free_[static_cast<size_t>(of.first_link) + best];
+        const double until = links_[static_cast<size_t>(of.first_link) + best].free();
         of.active.push_back({until, rate});
         available -= rate;
         queue_.push(until, EventKind::kRelease, controller);
@@ -272,26 +333,36 @@ void PacketEngine::hold(int32_t packet, int32_t hop, double begin, double cycles
     Flight& flight = flights_[static_cast<size_t>(packet)];
     const int32_t index = link_of(flight, hop);
     const double until = begin + cycles;
-    link_free_[static_cast<size_t>(index)] = until;
     flight.arrival = std::max(flight.arrival, until + chip_.latency);
+    LinkRequest holder{
+        .bytes = flight.bytes, .kind = flight.kind, .item = flight.item, .record = flight.record};
     // Links behind one link are alike, ports aside, behind which there is none.
     const auto asked_behind = [&](int32_t link) {
         const double through = flight.bytes / network_.links()[static_cast<size_t>(link)].bytes_per_cycle;
         return std::max(begin + chip_.latency, until + chip_.latency - through);
     };
     if (flight.tree < 0) {
-        if (flight.record >= 0)
-            (*records_)[static_cast<size_t>(flight.record)].links.push_back({index, begin, until});
+        if (flight.record >= 0) {
+            std::vector<HeldLink>& held = (*records_)[static_cast<size_t>(flight.record)].links;
+            holder.place = static_cast<int32_t>(held.size());
+            held.push_back({index, begin, until});
+        }
         const int32_t next = network_.link_after(index, flight.to);
+        holder.can_give_way = next < 0 && flight.kind == TransferKind::kPreload;
+        links_[static_cast<size_t>(index)].hold(holder, begin, until);
         if (next < 0) return land(packet);
         queue_.push(asked_behind(next), EventKind::kHop, packet, next);
         return;
     }
     Tree& tree = trees_[static_cast<size_t>(flight.tree)];
+    holder.place = hop;
     if (flight.record >= 0)
         (*records_)[static_cast<size_t>(flight.record)].links[static_cast<size_t>(hop)] = {index, begin,
                                                                                            until};
-    if (const int32_t next = tree.first_after[static_cast<size_t>(hop)]; next >= 0)
+    const int32_t next = tree.first_after[static_cast<size_t>(hop)];
+    holder.can_give_way = next < 0 && flight.kind == TransferKind::kPreload;
+    links_[static_cast<size_t>(index)].hold(holder, begin, until);
+    if (next >= 0)
         queue_.push(asked_behind(tree.route[static_cast<size_t>(next)].link), EventKind::kBranch, packet,
                     hop);
     if (++tree.asked == tree.route.size()) land(packet);

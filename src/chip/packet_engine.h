@@ -7,15 +7,19 @@
 #include <vector>
 
 #include "chip/event_queue.h"
+#include "chip/link_queue.h"
+#include "chip/packet_pieces.h"
 #include "chip/simulation.h"
 
 namespace tessera::chip {
 
-/// Packets in flight. A link carries one packet at a time, in the order in which they ask for it. A packet
-/// holds every link of its route for bytes / rate: it is cut through where the next link is not faster, and
-/// waits in the node in between where it is, so that no fast link stands still for a slow one.
+/// Packets in flight. A link carries one packet at a time, those of executes first (chip/link_queue.h),
+/// others in the order in which they ask for it. A packet holds every link of its route for bytes / rate: it
+/// is cut through where the next link is not faster, and waits in the node in between where it is, so that no
+/// fast link stands still for a slow one.
 ///
-/// When a packet has its last link, its arrival is known. So arrivals are no events, but `landings`.
+/// When a packet has its last link, its arrival is known. So arrivals are no events, but `landings`. A packet
+/// of a preload that gives way on its last link becomes several.
 class PacketEngine {
 public:
     /// Packets are recorded if there is a place for them.
@@ -38,7 +42,8 @@ public:
     struct Landing {
         TransferKind kind = TransferKind::kPreload;
         size_t item = 0;
-        double time = 0;  ///< now or later
+        double time = 0;       ///< now or later
+        bool is_more = false;  ///< nothing has landed: a packet of a preload has become one more
     };
 
     /// Sends a packet at `now`. A preload or store goes through `port`, or through the one that is free
@@ -47,11 +52,17 @@ public:
     /// Packets into which one of the transfers of a preload is cut, so that all ports and links work on it.
     int64_t parts(const Transfer& preload, size_t transfers) const;
     static constexpr int64_t kMostParts = 16;
+    /// Bytes of a transfer in the first ones of its parts. They are equal, but where there are many the last
+    /// three are a half, a quarter and a quarter: a link into a core that is slower than the HBM has the last
+    /// one to itself, while nothing else is read.
+    static int64_t bytes_before(int64_t bytes, int64_t part, int64_t parts);
 
-    /// Of kHop, kBranch, kPort and kRelease; others are nothing to it.
+    /// Of kHop, kBranch, kLink, kPort and kRelease; others are nothing to it.
     void handle(const Event& event);
     /// Of packets whose arrival has become known; whoever reads them clears them.
     std::vector<Landing>& landings() { return landings_; }
+    /// Puts the records of packets that have given way into pieces. Once, behind the last event.
+    void cut_records();
 
 private:
     /// What a packet on its way needs: hundreds of thousands may be under way.
@@ -108,8 +119,12 @@ private:
     void ask(int32_t packet, int32_t hop, double now);
     void branch(int32_t packet, int32_t hop, double now);
     void ask_ports(int32_t controller, double now);
+    bool is_before(const Asking& a, const Asking& b) const;
     void release(int32_t controller, double now);
+    void serve(int32_t link, double now);
     void hold(int32_t packet, int32_t hop, double begin, double cycles);
+    void hold_rest(LinkRequest rest, int32_t link, double begin);
+    void give_way(int32_t link, double now);
     void land(int32_t packet);
     void settle(double now);
 
@@ -121,7 +136,8 @@ private:
     std::vector<int32_t> free_flights_;
     std::vector<Tree> trees_;
     std::vector<int32_t> free_trees_;
-    std::vector<double> link_free_;
+    std::vector<LinkQueue> links_;
+    std::vector<PacketPiece> pieces_;
     std::vector<Controller> controllers_;
     std::vector<Landing> landings_;
     uint64_t asked_ = 0;

@@ -21,7 +21,7 @@ constexpr int64_t kMostFlops = int64_t{1} << 50;
 
 class ProgramReader {
 public:
-    explicit ProgramReader(const Chip& chip) : chip_(chip) {}
+    ProgramReader(const Chip& chip, bool plans_suffice) : chip_(chip), plans_suffice_(plans_suffice) {}
 
     DeviceProgram read(const JsonCursor& file) const {
         DeviceProgram program;
@@ -108,6 +108,10 @@ private:
     ProgramOperator operator_of(const JsonCursor& at) const {
         ProgramOperator result;
         result.name = at.string_or("name", "");
+        if (plans_suffice_ && !at.find("execute_bytes") && at.find("plan")) {
+            expect_no_work(at);
+            return result;
+        }
         for (const TransferKind kind : kTransferKinds)
             if (const auto list = at.find(name(kind)))
                 for (const JsonCursor& item : list->items())
@@ -117,6 +121,14 @@ private:
         result.preload_bytes = spaces(at.at("preload_bytes"));
         result.execute_bytes = spaces(at.at("execute_bytes"));
         return result;
+    }
+
+    static void expect_no_work(const JsonCursor& at) {
+        for (const char* list :
+             {"preload", "distribute", "shift", "compute", "reduce", "store", "preload_bytes"})
+            if (at.find(list))
+                at.fail(fmt::format("has `{}` and no `execute_bytes`", list),
+                        "leave out all work and spaces, which then follow from `plan`, or nothing of them");
     }
 
     void read_entries(const JsonCursor& at, DeviceProgram& program) const {
@@ -147,6 +159,7 @@ private:
     }
 
     const Chip& chip_;
+    bool plans_suffice_;
 };
 
 }  // namespace
@@ -167,10 +180,18 @@ const char* name(TransferKind kind) {
     return "store";
 }
 
-DeviceProgram read_device_program(std::string_view json, const std::string& where, const Chip& chip) {
-    const JsonCursor file = parse_json(json, where, kProgramBounds);
+JsonCursor parse_device_program(std::string_view json, const std::string& where) {
+    JsonCursor file = parse_json(json, where, kProgramBounds);
     if (!file.is_object()) file.fail_expected("an object");
-    return ProgramReader(chip).read(file);
+    return file;
+}
+
+DeviceProgram read_device_program(std::string_view json, const std::string& where, const Chip& chip) {
+    return ProgramReader(chip, /*plans_suffice=*/false).read(parse_device_program(json, where));
+}
+
+DeviceProgram read_planned_program(const JsonCursor& file, const Chip& chip) {
+    return ProgramReader(chip, /*plans_suffice=*/true).read(file);
 }
 
 }  // namespace tessera::chip

@@ -62,6 +62,7 @@ public:
             }
             control();
         }
+        engine_.cut_records();
         return std::move(result_);
     }
 
@@ -120,8 +121,10 @@ private:
             for (size_t t = 0; t < transfers.size(); ++t) {
                 const Transfer& transfer = transfers[t];
                 const int64_t parts = engine_.parts(transfer, transfers.size());
-                const int64_t bytes = transfer.bytes * (part + 1) / parts - transfer.bytes * part / parts;
-                if (part >= parts || bytes == 0) continue;
+                if (part >= parts) continue;
+                const int64_t bytes = PacketEngine::bytes_before(transfer.bytes, part + 1, parts) -
+                                      PacketEngine::bytes_before(transfer.bytes, part, parts);
+                if (bytes == 0) continue;
                 ++preload_left_;
                 engine_.send({.op = index,
                               .kind = TransferKind::kPreload,
@@ -178,9 +181,12 @@ private:
     /// Makes events of arrivals that others wait for: the last one of each kind at a core.
     void note_landings() {
         for (const PacketEngine::Landing& landing : engine_.landings()) {
-            if (landing.kind == TransferKind::kPreload) {
+            if (landing.is_more) {
+                ++preload_left_;
+                ++ends_known_;  // an end that was known is none
+            } else if (landing.kind == TransferKind::kPreload) {
                 preload_end_ = std::max(preload_end_, landing.time);
-                if (--preload_left_ == 0) queue_.push(preload_end_, EventKind::kPreloadEnd, 0);
+                if (--preload_left_ == 0) queue_.push(preload_end_, EventKind::kPreloadEnd, ends_known_);
             } else {
                 execution_->will_arrive(landing.kind, landing.item, landing.time, completed_);
             }
@@ -211,7 +217,7 @@ private:
                 begin_ready();
                 break;
             case EventKind::kPreloadEnd:
-                end_preload();
+                if (event.a == ends_known_) end_preload();
                 break;
             default:
                 engine_.handle(event);
@@ -264,6 +270,7 @@ private:
     size_t preload_ = 0;                   ///< the running one, or the next
     int64_t preload_left_ = 0;             ///< packets of it of which the arrival is not known
     double preload_end_ = 0;               ///< latest arrival
+    int32_t ends_known_ = 0;               ///< of preloads, and packets that gave way behind them
     bool is_preloading_ = false;
     std::vector<bool> is_preloaded_;
     size_t executed_ = 0;  ///< the running execute, or the next

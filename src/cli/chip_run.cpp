@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -7,6 +8,8 @@
 
 #include "chip/read_chip_toml.h"
 #include "cli/chip.h"
+#include "cli/chip_run_graph.h"
+#include "cli/named_values.h"
 #include "cli/number_checks.h"
 #include "import/import_model.h"
 #include "llm/load_tokenizer.h"
@@ -19,14 +22,17 @@ namespace {
 
 /// Sums are added in another order, each number rounded once: what is beyond this is a fault.
 constexpr double kLargestDistance = 1e-4;
+constexpr int64_t kMostTokensByDefault = 16;
 
 struct ChipRunArguments {
     std::string model;
     std::string chip;
     std::string prompt;
-    int64_t tokens = 16;
+    std::optional<int64_t> tokens;
     int64_t work = 20'000;
     uint64_t seed = 0;
+    std::vector<std::string> symbols;
+    std::string program, out;
     bool as_json = false;
 };
 
@@ -68,16 +74,37 @@ nlohmann::ordered_json steps_json(const std::vector<WrittenStep>& steps) {
     return json;
 }
 
-int run_chip_run(const ChipRunArguments& arguments) {
-    if (arguments.model.ends_with(".ir"))
-        throw Error(arguments.model, "", "is a graph, expected a checkpoint with a tokenizer",
-                    "`tessera chip plan` takes graphs", ErrorKind::kUsage);
+[[noreturn]] void refuse_flag(const char* flag, const char* problem) {
+    throw Error("", flag, problem, {}, ErrorKind::kUsage);
+}
+
+int run_graph(const ChipRunArguments& arguments) {
+    constexpr const char* kForCheckpoints = "is for checkpoints: a graph (.ir) has no tokens";
+    if (!arguments.prompt.empty()) refuse_flag("--prompt", kForCheckpoints);
+    if (arguments.tokens) refuse_flag("--tokens", kForCheckpoints);
+    return run_graph_on_chip({.graph = arguments.model,
+                              .chip = arguments.chip,
+                              .symbols = arguments.symbols,
+                              .program = arguments.program,
+                              .out = arguments.out,
+                              .work = arguments.work,
+                              .seed = arguments.seed,
+                              .as_json = arguments.as_json});
+}
+
+int run_checkpoint(const ChipRunArguments& arguments) {
+    constexpr const char* kForGraphs = "is for graphs (.ir): every step of a checkpoint is planned";
+    if (!arguments.symbols.empty()) refuse_flag("--set", kForGraphs);
+    if (!arguments.program.empty()) refuse_flag("--program", kForGraphs);
+    if (!arguments.out.empty()) refuse_flag("--out", kForGraphs);
+    if (arguments.prompt.empty()) refuse_flag("--prompt", "is required for a checkpoint");
+    const int64_t most_tokens = arguments.tokens.value_or(kMostTokensByDefault);
     const chip::ChipDescription chip = chip::read_chip_description(arguments.chip);
     const llm::Tokenizer tokenizer = llm::load_tokenizer(arguments.model);
     std::vector<TokenId> ids = tokenizer.encode_prompt(arguments.prompt, /*parse_special=*/false);
     if (ids.empty())
         throw Error("", "--prompt", "has no tokens, expected at least one", {}, ErrorKind::kUsage);
-    const int64_t capacity = std::ssize(ids) + arguments.tokens;
+    const int64_t capacity = std::ssize(ids) + most_tokens;
     const import::ImportedModel model = import::import_model(
         arguments.model, {.context = capacity, .max_tokens = std::ssize(ids), .max_sequences = 1});
     partition::ChipSession session(model, chip, arguments.chip, capacity,
@@ -88,7 +115,7 @@ int run_chip_run(const ChipRunArguments& arguments) {
 
     std::vector<WrittenStep> steps;
     std::vector<int64_t> tokens(ids.begin(), ids.end());
-    while (std::ssize(steps) < arguments.tokens) {
+    while (std::ssize(steps) < most_tokens) {
         WrittenStep written{.step = session.step(tokens), .tokens = tokens.size()};
         const std::vector<double>& logits = written.step.logits;
         written.next = static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
@@ -116,27 +143,40 @@ int run_chip_run(const ChipRunArguments& arguments) {
 
 Job declare_chip_run(CLI::App& app, const Environment&) {
     const auto arguments = std::make_shared<ChipRunArguments>();
-    app.add_option("MODEL", arguments->model,
-                   "a small checkpoint: a HuggingFace folder with a tokenizer, or a GGUF file")
+    app.add_option(
+           "MODEL", arguments->model,
+           "a small checkpoint, a HuggingFace folder with a tokenizer or a GGUF file; or a graph (.ir)")
         ->required()
         ->check(not_empty());
     app.add_option("--chip", arguments->chip, "the chip as TOML (machines/chips), without a pod")
         ->required()
         ->check(not_empty())
         ->type_name("FILE");
-    app.add_option("-p,--prompt", arguments->prompt, "the text that is continued")
-        ->required()
+    app.add_option("-p,--prompt", arguments->prompt, "of a checkpoint: the text that is continued")
         ->check(not_empty())
         ->type_name("TEXT");
-    app.add_option("--tokens", arguments->tokens, "that are written, at most; each is a step")
+    app.add_option("--tokens", arguments->tokens, "that are written, at most; each is a step; 16")
         ->check(positive_count())
         ->type_name("N");
     app.add_option("--work", arguments->work, "executes that the search of a step runs, at most")
         ->check(count_or_zero())
         ->type_name("N");
-    app.add_option("--seed", arguments->seed, "of the search")->check(count_or_zero())->type_name("N");
-    app.add_flag("--json", arguments->as_json, "text, ids and steps as JSON");
-    return [arguments] { return run_chip_run(*arguments); };
+    app.add_option("--seed", arguments->seed, "of the search, and of the contents of a graph")
+        ->check(count_or_zero())
+        ->type_name("N");
+    add_named_numbers(app, "--set", arguments->symbols, "the value of a symbol of a graph");
+    app.add_option("--program", arguments->program,
+                   "executes this device program of a graph, which may be edited, and plans none")
+        ->check(not_empty())
+        ->type_name("FILE");
+    app.add_option("--out", arguments->out,
+                   "writes the device program of a graph, with the plan of each operator")
+        ->check(not_empty())
+        ->type_name("FILE");
+    app.add_flag("--json", arguments->as_json, "text, ids and steps, or distances, as JSON");
+    return [arguments] {
+        return arguments->model.ends_with(".ir") ? run_graph(*arguments) : run_checkpoint(*arguments);
+    };
 }
 
 }  // namespace
@@ -144,10 +184,12 @@ Job declare_chip_run(CLI::App& app, const Environment&) {
 Verb chip_run_part() {
     return {
         .name = "run",
-        .help = "continue a text on a simulated chip, with real numbers on every core",
+        .help = "execute a checkpoint or a graph on a simulated chip, with real numbers on every core",
         .examples =
             {"tessera chip run models/tessera-tiny --chip machines/chips/small-16.toml -p \"61 + 93 =\"",
-             "tessera chip run models/tessera-tiny --chip small-16.toml -p \"80 - 11 =\" --tokens 2 --json"},
+             "tessera chip run models/tessera-tiny --chip small-16.toml -p \"80 - 11 =\" --tokens 2 --json",
+             "tessera chip run block.ir --chip small-16.toml --set T=4 --out program.json",
+             "tessera chip run block.ir --chip small-16.toml --set T=4 --program program.json"},
         .declare = declare_chip_run};
 }
 

@@ -1,11 +1,11 @@
 #include "partition/chip_session.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "import/constant_data.h"
 #include "ops/cache_update.h"
+#include "partition/drawn_call.h"
 
 namespace tessera::partition {
 namespace {
@@ -22,17 +22,6 @@ std::vector<int64_t> counting(int64_t first, int64_t count) {
     std::vector<int64_t> numbers;
     for (int64_t i = 0; i < count; ++i) numbers.push_back(first + i);
     return numbers;
-}
-
-double distance_of(const std::vector<double>& found, const std::vector<double>& expected) {
-    double worst = 0;
-    for (size_t i = 0; i < expected.size(); ++i) {
-        const double distance = std::fabs(found[i] - expected[i]);
-        if (std::isnan(distance)) return HUGE_VAL;
-        worst = std::max(worst, distance);
-    }
-    const auto [low, high] = std::minmax_element(expected.begin(), expected.end());
-    return worst == 0 ? 0 : worst / (*high - *low);
 }
 
 }  // namespace

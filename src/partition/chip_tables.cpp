@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <map>
 #include <utility>
@@ -88,6 +89,22 @@ public:
         return std::move(table_);
     }
 
+    /// Adds the row of a stated plan.
+    void add(const StatedPlan& stated, const std::string& where, const std::string& place) {
+        const ExecutePlan execute = plans_.execution_of(stated, where, place);
+        std::vector<int64_t> known;
+        for (const PreloadPlan& preload : plans_.preloads(execute)) {
+            known.push_back(preload.parts);
+            if (preload.parts != stated.preload_parts) continue;
+            add_row(execute, preload);
+            return;
+        }
+        throw Error(where, place,
+                    fmt::format("preloads {} in {} parts, expected one of [{}]", table_.rows.name,
+                                stated.preload_parts, fmt::join(known, ", ")));
+    }
+    Table take() { return std::move(table_); }
+
 private:
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
     /// Relative, of sums in another order.
@@ -118,34 +135,38 @@ private:
     double least_picojoules() const {
         double least = kInfinity;
         plans_.for_each([&](const ExecutePlan& plan) {
-            // Whether the grid has a place for it takes longest to say.
-            if (const double own = picojoules(plan, least); own < least && plans_.fits(plan)) least = own;
+            // Whether the grid has a place for it, and whether it can be executed, take longest to say.
+            const double own = picojoules(plan, least);
+            if (own < least && plans_.fits(plan) && plans_.can_execute(plan)) least = own;
         });
         return least;
     }
 
     void add_rows(const std::vector<ExecutePlan>& executes, double most_picojoules = kInfinity) {
-        const double reading = static_cast<double>(least_ * chip_.chip.cores) / chip_.hbm_bytes_per_cycle();
         for (const ExecutePlan& execute : executes)
             for (const PreloadPlan& preload : plans_.preloads(execute)) {
-                const int64_t bytes = bytes_of(preload);
-                if (bytes > chip_.chip.sram_bytes) continue;
-                PlannedRow planned = planned_row(execute, preload);
+                if (bytes_of(preload) > chip_.chip.sram_bytes) continue;
                 if (most_picojoules < kInfinity &&
-                    row_picojoules(table_.planned, planned, chip_) > most_picojoules)
+                    row_picojoules(table_.planned, planned_row(execute, preload), chip_) > most_picojoules)
                     continue;
-                // Preloads follow each other (paper 003, 4.5, rule 2), so each waits for the latencies of the
-                // HBM and of the network.
-                const double hbm = least_ == 0 ? 0 : reading + chip_.hbm_latency() + preload.latency;
-                table_.rows.rows.push_back({.preload_bytes = bytes,
-                                            .exec_bytes = execute.exec_bytes,
-                                            .compute = in_tables(execute.compute),
-                                            .shift = in_tables(execute.shift),
-                                            .distribute = in_tables(preload.distribute),
-                                            .hbm = hbm,
-                                            .link_in = plans_.preload_link_cycles(preload, bytes)});
-                table_.planned.rows.push_back(std::move(planned));
+                add_row(execute, preload);
             }
+    }
+
+    void add_row(const ExecutePlan& execute, const PreloadPlan& preload) {
+        const double reading = static_cast<double>(least_ * chip_.chip.cores) / chip_.hbm_bytes_per_cycle();
+        // Preloads follow each other (paper 003, 4.5, rule 2), so each waits for the latencies of the HBM and
+        // of the network.
+        const double hbm = least_ == 0 ? 0 : reading + chip_.hbm_latency() + preload.latency;
+        const int64_t bytes = bytes_of(preload);
+        table_.rows.rows.push_back({.preload_bytes = bytes,
+                                    .exec_bytes = execute.exec_bytes,
+                                    .compute = in_tables(execute.compute),
+                                    .shift = in_tables(execute.shift),
+                                    .distribute = in_tables(preload.distribute),
+                                    .hbm = hbm,
+                                    .link_in = plans_.preload_link_cycles(preload, bytes)});
+        table_.planned.rows.push_back(planned_row(execute, preload));
     }
 
     const chip::ChipDescription& chip_;
@@ -176,6 +197,27 @@ std::string key_of(const ChipPart& part) {
                 "give the chip more SRAM or cores, or the workload a smaller batch");
 }
 
+/// @pre the tables have the operators of the workload
+void add_totals(const Workload& workload, ChipTables& tables) {
+    std::vector<double> flops;
+    for (const WorkOperator& op : workload.operators) flops.push_back(product_flops(op.bound));
+    for (const size_t o : workload.sequence) {
+        tables.hbm_bytes += tables.operators[o].hbm_bytes;
+        tables.stored_bytes += tables.operators[o].stored_bytes;
+        tables.product_flops += flops[o];
+    }
+}
+
+chip::ScheduleProblem problem_without_operators(const Workload& workload, const chip::ChipDescription& chip,
+                                                int64_t carried_bytes) {
+    return {.sram_bytes = chip.chip.sram_bytes - carried_bytes,
+            .clock_hz = chip.chip.clock_hz,
+            .share = chip::Share::kFair,
+            .operators = {},
+            .sequence = workload.sequence,
+            .repeats = workload.repeats};
+}
+
 }  // namespace
 
 ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& chip, const std::string& where,
@@ -185,12 +227,7 @@ ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& ch
                     "add [energy] with picojoules of each kind of work");
     ChipTables tables;
     tables.carried_bytes = tile_count(workload.carried_bytes, int64_t{chip.chip.cores} * chip.pod.chips);
-    tables.problem = {.sram_bytes = chip.chip.sram_bytes - tables.carried_bytes,
-                      .clock_hz = chip.chip.clock_hz,
-                      .share = chip::Share::kFair,
-                      .operators = {},
-                      .sequence = workload.sequence,
-                      .repeats = workload.repeats};
+    tables.problem = problem_without_operators(workload, chip, tables.carried_bytes);
     if (tables.problem.sram_bytes < 1)
         throw Error(where, "sram.bytes",
                     fmt::format("leaves no room: values that wait take {} bytes of a core, which has {}",
@@ -211,14 +248,35 @@ ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& ch
         tables.problem.operators.push_back(std::move(table.rows));
         tables.operators.push_back(std::move(table.planned));
     }
-    std::vector<double> flops;
-    for (const WorkOperator& op : workload.operators) flops.push_back(product_flops(op.bound));
-    for (const size_t o : workload.sequence) {
-        tables.hbm_bytes += tables.operators[o].hbm_bytes;
-        tables.stored_bytes += tables.operators[o].stored_bytes;
-        tables.product_flops += flops[o];
-    }
+    add_totals(workload, tables);
     return tables;
+}
+
+StatedTables stated_tables(const Workload& workload, const chip::ChipDescription& chip,
+                           const std::vector<StatedPlan>& plans, const std::string& where) {
+    StatedTables stated;
+    stated.tables.problem = problem_without_operators(workload, chip, 0);
+    HeldBytes held;
+    std::vector<ChipPart> parts;
+    for (const WorkOperator& op : workload.operators) parts.push_back(chip_part(op, chip, held));
+    std::deque<TableMaker> makers;  // they stay where they are
+    for (const ChipPart& part : parts) makers.emplace_back(part, chip, chip.chip.sram_bytes);
+    std::vector<std::vector<StatedPlan>> known(makers.size());
+    for (size_t i = 0; i < plans.size(); ++i) {
+        const size_t o = workload.sequence[i];
+        const auto found = std::find(known[o].begin(), known[o].end(), plans[i]);
+        stated.rows.push_back(static_cast<size_t>(found - known[o].begin()));
+        if (found != known[o].end()) continue;
+        makers[o].add(plans[i], where, fmt::format("operators[{}].plan", i));
+        known[o].push_back(plans[i]);
+    }
+    for (TableMaker& maker : makers) {
+        Table table = maker.take();
+        stated.tables.problem.operators.push_back(std::move(table.rows));
+        stated.tables.operators.push_back(std::move(table.planned));
+    }
+    add_totals(workload, stated.tables);
+    return stated;
 }
 
 }  // namespace tessera::partition

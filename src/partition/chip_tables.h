@@ -60,4 +60,17 @@ struct ChipTables {
 ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& chip, const std::string& where,
                        RowChoice choice = RowChoice::kTime);
 
+/// The tables of stated plans, one for each position of the sequence.
+struct StatedTables {
+    ChipTables tables;         ///< the rows of an operator are the plans that it has
+    std::vector<size_t> rows;  ///< of each position
+};
+
+/// @param where of the text that states them, the plan of position i in operators[i].plan
+/// @pre there is one for each position of the workload, and one chip
+/// @throws Error naming the place of what is no plan on this chip (PartitionPlans::execution_of, and parts
+/// that no preload has)
+StatedTables stated_tables(const Workload& workload, const chip::ChipDescription& chip,
+                           const std::vector<StatedPlan>& plans, const std::string& where);
+
 }  // namespace tessera::partition

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "chip/device_program.h"
 #include "partition/chip_tables.h"
 
@@ -22,5 +24,8 @@ std::vector<chip::ProgramEntry> entries_of(const chip::Schedule& schedule);
 
 /// In the format that `tessera chip simulate` reads (docs/chip.md).
 std::string device_program_json(const chip::DeviceProgram& program, const chip::Chip& chip);
+/// With the plan of each position as its `plan`.
+std::string device_program_json(const chip::DeviceProgram& program, const chip::Chip& chip,
+                                const std::vector<nlohmann::ordered_json>& plans);
 
 }  // namespace tessera::partition

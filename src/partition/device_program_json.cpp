@@ -22,10 +22,16 @@ nlohmann::ordered_json transfer_json(const chip::Transfer& transfer, chip::Trans
 }  // namespace
 
 std::string device_program_json(const chip::DeviceProgram& program, const chip::Chip& chip) {
+    return device_program_json(program, chip, {});
+}
+
+std::string device_program_json(const chip::DeviceProgram& program, const chip::Chip& chip,
+                                const std::vector<nlohmann::ordered_json>& plans) {
     nlohmann::ordered_json operators = nlohmann::ordered_json::array(), entries = operators;
     for (size_t i = 0; i < program.size(); ++i) {
         const chip::ProgramOperator& op = program.at(i);
         nlohmann::ordered_json json = {{"name", op.name}};
+        if (!plans.empty()) json["plan"] = plans[i];
         for (const chip::TransferKind kind : chip::kTransferKinds)
             for (const chip::Transfer& transfer : op.of(kind))
                 json[name(kind)].push_back(transfer_json(transfer, kind));

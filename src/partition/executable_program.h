@@ -65,8 +65,8 @@ struct ExecutableProgram {
 /// New contents of a state go to the HBM, and to operators of the same step from the cores that made them, so
 /// that a preload may be issued earlier.
 /// @param graph without composites, as the tables were made from it
-/// @throws Error naming an operator that cannot be executed in its plan, one that reads a state's contents
-/// after they were replaced, and a pod of several chips
+/// @throws Error naming an operator that reads a state's contents after they were replaced, and a pod of
+/// several chips
 ExecutableProgram executable_program(const Graph& graph, const std::map<std::string, int64_t>& symbols,
                                      const ChipTables& tables, const chip::Schedule& schedule,
                                      const chip::ChipDescription& chip);

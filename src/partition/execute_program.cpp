@@ -185,6 +185,7 @@ private:
             const auto& [tensor, elements] = pieces[p];
             if (event.transfer == TransferKind::kStore) {
                 far_.store(to(event.op, tensor).far.value(), elements, numbers[p]);
+                not_stored_[tensor] = without(not_stored_[tensor], elements);
                 continue;
             }
             if (event.transfer == TransferKind::kReduce) continue;
@@ -313,6 +314,8 @@ private:
         memory_.drop(on, partial_key(op, piece.tensor), piece.elements);
         memory_.put(on, value_key(to(op, piece.tensor).on_chip), bits_of(op, piece.tensor), piece.elements,
                     numbers);
+        if (to(op, piece.tensor).far)
+            not_stored_[piece.tensor] = unite(not_stored_[piece.tensor], piece.elements);
     }
 
     /// Drops what has rotated: when the core has computed with it, and it has gone on.
@@ -332,10 +335,24 @@ private:
                         program_.values[static_cast<size_t>(kept.to)].bits, kept.home.elements, numbers);
         }
         for (size_t t = 0; t < program_.operators[op].from.size(); ++t) {
+            check_result(op, t);
             memory_.drop(operand_key(op, t));
             memory_.drop(partial_key(op, t));
         }
         for (const int32_t value : last_uses_[op]) memory_.drop(value_key(value));
+    }
+
+    /// A result lies where it belongs, and new contents of a state are in the HBM.
+    void check_result(size_t op, size_t tensor) {
+        const int32_t value = to(op, tensor).on_chip;
+        if (value < 0) return;
+        for (const Home& home : program_.values[static_cast<size_t>(value)].homes)
+            if (const Elements missing = memory_.at(home.core, value_key(value)).missing(home.elements);
+                !missing.empty())
+                fail_missing(op, tensor, home.core, missing, "ends without");
+        if (!not_stored_[tensor].empty())
+            fail(op, fmt::format("ends without a store of {} elements of {}", not_stored_[tensor].size(),
+                                 bound(op).tensor(static_cast<int>(tensor)).name));
     }
 
     TensorData output(ValueId id, const TensorPlace& at) {
@@ -343,19 +360,12 @@ private:
         if (at.far) data = far_.at(*at.far);
         data.values.resize(static_cast<size_t>(element_count(data.shape)));
         if (at.on_chip < 0) return data;
-        Elements rest(facts::Range{0, std::ssize(data.values)});
+        std::vector<bool> is_there(data.values.size());
         for (const Home& home : program_.values[static_cast<size_t>(at.on_chip)].homes) {
-            const HeldNumbers& own = memory_.at(home.core, value_key(at.on_chip));
             HeldNumbers there;
-            there.put(common(home.elements, own.elements()),
-                      own.numbers(common(home.elements, own.elements())));
-            std::vector<bool> is_there(data.values.size());
+            there.put(home.elements, memory_.at(home.core, value_key(at.on_chip)).numbers(home.elements));
             there.copy_to(data.values, is_there);
-            rest = without(rest, there.elements());
         }
-        if (!at.far && !rest.empty())
-            throw Error(graph_.name, graph_[id].name,
-                        fmt::format("is an output of which no core holds {} elements", rest.size()));
         return data;
     }
 
@@ -374,6 +384,7 @@ private:
     /// Of each position: shifts of a step that have not left a core, and what is dropped behind them.
     std::vector<std::map<std::pair<int32_t, int64_t>, int64_t>> shifts_left_;
     std::map<std::tuple<size_t, int32_t, int64_t>, std::vector<Piece>> to_release_;
+    std::map<size_t, Elements> not_stored_;        ///< new contents, by tensor of the running execute
     std::vector<std::vector<int32_t>> last_uses_;  ///< values, by the position of their last use
 };
 

@@ -22,7 +22,8 @@ struct ExecutedProgram {
 /// they are at their receivers when its last packet has arrived. Parts of a sum are added as they arrive.
 /// @param simulation of program.program, with all records
 /// @throws Error naming the operator, the core, the tensor and an element that is read where it is not, parts
-/// of a sum that do not arrive, an output that is nowhere, and a core whose numbers take more than its SRAM
+/// of a sum that do not arrive, a result that is not where it belongs, and a core whose numbers take more
+/// than its SRAM
 ExecutedProgram execute_program(const Graph& graph, const ExecutableProgram& program,
                                 const ChipTables& tables, const chip::ChipDescription& chip,
                                 const chip::Simulation& simulation, const GraphCall& call);

@@ -5,10 +5,14 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "chip/network.h"
+#include "chip/timeline.h"
 #include "ops/decompose.h"
-#include "partition/rotations.h"
+#include "partition/device_plan.h"
+#include "partition/edited_program.h"
+#include "partition/stated_plan.h"
 #include "support/error.h"
 
 namespace tessera::partition {
@@ -47,27 +51,6 @@ void check_size(const Workload& workload, const Graph& graph, const GraphCall& c
                     kAdvice);
 }
 
-/// Takes the rows out that cannot be executed.
-void keep_executable_rows(ChipTables& tables, const chip::ChipDescription& chip, const std::string& where) {
-    for (size_t o = 0; o < tables.operators.size(); ++o) {
-        PlannedOperator& planned = tables.operators[o];
-        std::vector<chip::Row>& rows = tables.problem.operators[o].rows;
-        std::string fault;
-        for (size_t r = rows.size(); r-- > 0;) {
-            std::string own = rotation_fault(planned.op.bound, planned.rows[r].execute, chip);
-            if (own.empty()) continue;
-            fault = std::move(own);
-            rows.erase(rows.begin() + static_cast<ptrdiff_t>(r));
-            planned.rows.erase(planned.rows.begin() + static_cast<ptrdiff_t>(r));
-        }
-        if (std::none_of(rows.begin(), rows.end(),
-                         [&](const chip::Row& row) { return tables.problem.is_usable(row); }))
-            throw Error(where, planned.op.name,
-                        fmt::format("has no plan within the SRAM that can be executed: each {}", fault),
-                        "give the chip more SRAM");
-    }
-}
-
 /// Bytes of values that lie on one core while an operator runs, at most.
 int64_t bytes_of_values(const ExecutableProgram& program, int32_t cores) {
     const size_t positions = program.operators.size();
@@ -96,29 +79,59 @@ int64_t bytes_of_values(const ExecutableProgram& program, int32_t cores) {
     return most;
 }
 
-}  // namespace
-
-PlannedStep plan_step(const Graph& graph, const GraphCall& call, const chip::ChipDescription& chip,
-                      const std::string& where, const chip::PlanOptions& options) {
+/// The step without its plan, and its workload, which is not too large.
+std::pair<PlannedStep, Workload> unplanned(const Graph& graph, const GraphCall& call,
+                                           const std::string& where) {
     PlannedStep step{.graph = ops::decompose(graph), .tables = {}, .plan = {}, .program = {}};
     StepFacts facts;
     for (const auto& [name, data] : call.inputs) facts.numbers.emplace(name, data.values);
     Workload workload = graph_workload(step.graph, call.symbols, where, facts);
     check_size(workload, step.graph, call, where);
+    return {std::move(step), std::move(workload)};
+}
+
+}  // namespace
+
+PlannedStep plan_step(const Graph& graph, const GraphCall& call, const chip::ChipDescription& chip,
+                      const std::string& where, const chip::PlanOptions& options) {
+    auto [step, workload] = unplanned(graph, call, where);
     workload.carried_bytes = 0;
     for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
         step.tables = chip_tables(workload, chip, where);
-        keep_executable_rows(step.tables, chip, where);
         step.plan = chip::plan_schedule(step.tables.problem, options);
         step.program = executable_program(step.graph, call.symbols, step.tables, step.plan.schedule, chip);
         const int64_t needed = bytes_of_values(step.program, chip.chip.cores);
-        if (needed <= step.tables.carried_bytes) return step;
+        if (needed <= step.tables.carried_bytes) return std::move(step);
         workload.carried_bytes = needed * chip.chip.cores;
     }
     throw Error(where, chip.chip.name,
                 fmt::format("has no room for the values of a step: {} bytes of a core are not enough",
                             step.tables.carried_bytes),
                 "give the chip more SRAM");
+}
+
+PlannedStep edited_step(const Graph& graph, const GraphCall& call, const chip::ChipDescription& chip,
+                        const std::string& where, std::string_view program,
+                        const std::string& program_where) {
+    auto [step, workload] = unplanned(graph, call, where);
+    const EditedProgram edited = read_edited_program(program, program_where, workload, chip);
+    StatedTables stated = stated_tables(workload, chip, edited.plans, program_where);
+    step.tables = std::move(stated.tables);
+    step.plan.schedule = schedule_of(edited.program, std::move(stated.rows));
+    if (chip::schedule_fault(step.tables.problem, step.plan.schedule).empty())
+        step.plan.total = chip::run_schedule(step.tables.problem, step.plan.schedule).total;
+    step.program = executable_program(step.graph, call.symbols, step.tables, step.plan.schedule, chip);
+    take_edits(step.program, edited, program_where);
+    return std::move(step);
+}
+
+std::string step_program_json(const PlannedStep& step, const chip::Chip& chip) {
+    std::vector<nlohmann::ordered_json> plans;
+    for (size_t i = 0; i < step.plan.schedule.rows.size(); ++i) {
+        const PlannedOperator& op = step.tables.operators[step.tables.problem.sequence[i]];
+        plans.push_back(stated_plan_json(op, op.rows[step.plan.schedule.rows[i]]));
+    }
+    return device_program_json(step.program.program, chip, plans);
 }
 
 ExecutedStep execute_step(const PlannedStep& step, const chip::ChipDescription& chip, const GraphCall& call) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chip/chip_description.h"
@@ -23,10 +24,20 @@ struct PlannedStep {
 
 /// Plans one call of a step on a chip, with the numbers of its index inputs. The plan leaves room for the
 /// values that lie on each core.
-/// @throws Error where the chip has no plan for an operator, for a plan that cannot be executed
-/// (executable_program), and naming what is too large to be executed with real numbers
+/// @throws Error where the chip has no plan for an operator, as executable_program, and naming what is too
+/// large to be executed with real numbers
 PlannedStep plan_step(const Graph& graph, const GraphCall& call, const chip::ChipDescription& chip,
                       const std::string& where, const chip::PlanOptions& options = {});
+
+/// The step of a device program that somebody may have edited (partition/edited_program.h). Its `plan` has
+/// the schedule, and the total that the evaluator gives it if it fits the SRAM, else 0.
+/// @param program text of it, from `program_where`
+/// @throws Error as plan_step, and naming a place of the program
+PlannedStep edited_step(const Graph& graph, const GraphCall& call, const chip::ChipDescription& chip,
+                        const std::string& where, std::string_view program, const std::string& program_where);
+
+/// The device program of a step with the plan of each operator, as edited_step reads it.
+std::string step_program_json(const PlannedStep& step, const chip::Chip& chip);
 
 struct ExecutedStep {
     ExecutedProgram executed;

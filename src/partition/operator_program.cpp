@@ -44,7 +44,6 @@ public:
             groups_.push_back(is_result(t) ? std::vector<TileGroup>{} : groups_of(t));
             if (rotates(t)) rotating_.push_back(groups_.back());
         }
-        if (homes_) check_executable();
         order_rings();
         if (!homes_) store_whole_tiles();
         for (size_t t = 0; t < op_.op.places.size(); ++t)
@@ -77,18 +76,13 @@ private:
     int64_t steps_of(size_t tensor) const { return rotates(tensor) ? plan_.steps : 1; }
     int32_t core(const TileGroup& group, size_t j) const { return tiles_[group[j]].core; }
 
-    void check_executable() const {
-        if (const std::string fault = rotation_fault(bound_, plan_, chip_); !fault.empty())
-            throw Error(bound_.where, op_.op.name, fault,
-                        "this plan has times and cannot be executed: take another row");
-    }
-
     std::vector<TileGroup> groups_of(size_t tensor) const {
         return homes_ ? groups_by_elements(bound_, tensor, tiles_) : sharing_tiles(bound_, tensor, tiles_);
     }
 
     void order_rings() {
         if (auto parts = first_parts(rotating_, tiles_.size(), plan_.steps)) first_part_ = std::move(*parts);
+        TESSERA_CHECK(!homes_ || !first_part_.empty(), "{} has a rotation_fault", op_.op.name);
     }
     /// Of the j-th tile of a group.
     int64_t first_part(size_t tensor, const TileGroup& group, size_t j) const {

@@ -23,7 +23,7 @@ struct MadeOperator {
 /// carry the very elements that a core needs from where they lie, and have their bytes. Without them the
 /// operand is assumed to lie in even parts on the cores that share it, on the next core where nobody does,
 /// and bytes are those of whole tiles.
-/// @throws Error, only with homes, naming the operator and its rotation_fault
+/// @pre with homes: the plan has no rotation_fault
 MadeOperator make_operator(const PlannedOperator& op, const chip::Row& costs, const PlannedRow& row,
                            const chip::ChipDescription& chip, const std::vector<Homes>* homes = nullptr);
 

@@ -6,6 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/core.h>
+
+#include "partition/rotations.h"
 #include "partition/slicings.h"
 #include "support/error.h"
 
@@ -25,6 +28,8 @@ namespace tessera::partition {
 namespace {
 
 constexpr int64_t kMostSteps = 4096;
+/// Beyond any chip; products of counts stay below 2^63.
+constexpr int64_t kMostTiles = int64_t{1} << 31;
 
 void add_bytes(std::vector<double>& loads, const std::vector<double>& parts, int64_t bytes) {
     for (size_t a = 0; a < loads.size(); ++a) loads[a] += parts[a] * static_cast<double>(bytes);
@@ -246,6 +251,40 @@ bool PartitionPlans::fits(const ExecutePlan& plan) const {
     return plan.exec_bytes <= chip_.chip.sram_bytes && places_of(plan.sizes);
 }
 
+bool PartitionPlans::can_execute(const ExecutePlan& plan) const {
+    return rotation_fault(op_.bound, plan, chip_).empty();
+}
+
+ExecutePlan PartitionPlans::execution_of(const StatedPlan& stated, const std::string& where,
+                                         const std::string& place) const {
+    int64_t tiles = 1;
+    for (size_t i = 0; i < stated.sizes.size(); ++i)
+        tiles = std::min(kMostTiles, tiles * tile_count(op_.bound.extents.iterators[i], stated.sizes[i]));
+    if (tiles > chip_.chip.cores)
+        throw Error(where, place,
+                    fmt::format("cuts {} into {} tiles, and the chip has {} cores", op_.name, tiles,
+                                chip_.chip.cores));
+    if (!places_of(stated.sizes))
+        throw Error(
+            where, place,
+            fmt::format("cuts {} into tiles that have no place on the grid: every iterator that is cut "
+                        "needs axes of its own with enough cores",
+                        op_.name));
+    std::optional<ExecutePlan> found;
+    visit_rotations(stated.sizes, [&](const ExecutePlan& plan) {
+        if (plan.steps == stated.steps && plan.along == stated.along && plan.rotating == stated.rotating)
+            found = plan;
+    });
+    if (!found)
+        throw Error(where, place,
+                    fmt::format("rotates operands of {} in {} steps: no rotation of it along {} has these",
+                                op_.name, stated.steps, op_.bound.definition.iterators[stated.along].name),
+                    "the steps divide the tile and the cores that share each operand");
+    if (const std::string fault = rotation_fault(op_.bound, *found, chip_); !fault.empty())
+        throw Error(where, place, fmt::format("of {} {}, and cannot be executed", op_.name, fault));
+    return *found;
+}
+
 std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts, const Accept& accepts) const {
     // The bytes of a plan that is better by nothing but sharing decide draws.
     struct Candidate {
@@ -278,6 +317,7 @@ std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts, const Accept&
             return;
         Candidate candidate{plan, shared_bytes(plan)};
         if (at != best.end() && at->plan.exec_bytes == plan.exec_bytes && key(*at) <= key(candidate)) return;
+        if (!can_execute(plan)) return;
         auto end = at;
         while (end != best.end() && end->plan.time() >= plan.time()) ++end;
         best.insert(best.erase(at, end), std::move(candidate));

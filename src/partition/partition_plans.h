@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "chip/chip_description.h"
@@ -27,6 +28,16 @@ struct ExecutePlan {
     int64_t shift_bytes = 0;  ///< into a core
     double time() const { return compute + shift; }
     friend bool operator==(const ExecutePlan&, const ExecutePlan&) = default;
+};
+
+/// What tells a plan of an operator from its others: how it is executed, and in how many parts preloaded.
+struct StatedPlan {
+    TileSizes sizes;
+    int64_t steps = 1;
+    size_t along = 0;
+    uint32_t rotating = 0;
+    int64_t preload_parts = 1;
+    friend bool operator==(const StatedPlan&, const StatedPlan&) = default;
 };
 
 constexpr bool rotates_in(uint32_t rotating, size_t tensor) {
@@ -71,10 +82,17 @@ public:
     void for_each(const std::function<void(const ExecutePlan&)>& visit) const;
     /// Whether the chip has room and place for it.
     bool fits(const ExecutePlan& plan) const;
+    /// Whether what rotates in it is where it is needed (partition/rotations.h): takes longer to say.
+    bool can_execute(const ExecutePlan& plan) const;
     /// The fastest plan for each space, from the fastest on. A draw goes to less traffic, then to more cores
-    /// that share what HBM holds. Plans that are not accepted are left out.
+    /// that share what HBM holds. Plans that cannot be executed or are not accepted are left out.
     using Accept = std::function<bool(const ExecutePlan&)>;
     std::vector<ExecutePlan> front(PlanCounts& counts, const Accept& accepts = {}) const;
+    /// The execution that is stated, with its costs, whether there is SRAM for it or not.
+    /// @throws Error with `where` and `place` for tiles without cores, and for rotations that are none or
+    /// cannot be executed
+    ExecutePlan execution_of(const StatedPlan& stated, const std::string& where,
+                             const std::string& place) const;
     /// What each core of the plan gets from the HBM and its peers before it executes, at least.
     int64_t least_preload_bytes(const ExecutePlan& plan) const;
     /// The preloads of a plan, from no distribution on: each next one is smaller and distributes longer.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -9,16 +10,33 @@
 namespace tessera::partition {
 namespace {
 
+/// The iterators that decide what a tile touches of a tensor.
+std::set<int> deciding_iterators(const facts::BoundDefinition& bound, size_t tensor) {
+    std::set<int> used;
+    for (const facts::Access& access : facts::accesses_of(bound.definition, static_cast<int>(tensor)))
+        for (const int i : iterators_in(access.coordinates)) used.insert(i);
+    return used;
+}
+
+std::vector<facts::Range> ranges_along(const std::set<int>& iterators, const facts::IterationBox& box) {
+    std::vector<facts::Range> ranges;
+    for (const int i : iterators) ranges.push_back(box[static_cast<size_t>(i)]);
+    return ranges;
+}
+
 /// Whether all tiles of each group need the same parts, which have nothing in common.
 std::string fault_of_parts(const facts::BoundDefinition& bound, const ExecutePlan& plan, size_t tensor,
                            const std::vector<PlacedTile>& tiles, const std::vector<TileGroup>& groups) {
     const std::string& name = bound.tensor(static_cast<int>(tensor)).name;
+    const std::set<int> deciding = deciding_iterators(bound, tensor);
     for (const TileGroup& group : groups) {
         int64_t elements = 0;
         Elements whole;
+        std::map<std::vector<facts::Range>, size_t> different;
+        for (const size_t k : group) different.emplace(ranges_along(deciding, tiles[k].box), k);
         for (int64_t part = 0; part < plan.steps; ++part) {
             const Elements own = elements_of(bound, tensor, box_of_part(tiles[group[0]], plan, part));
-            for (const size_t k : group)
+            for (const auto& [ranges, k] : different)
                 if (elements_of(bound, tensor, box_of_part(tiles[k], plan, part)) != own)
                     return fmt::format("rotates {}, of which its tiles need different parts", name);
             elements += own.size();
@@ -56,11 +74,20 @@ std::string fault_of_results(const facts::BoundDefinition& bound, const ExecuteP
 
 std::vector<TileGroup> groups_by_elements(const facts::BoundDefinition& bound, size_t tensor,
                                           const std::vector<PlacedTile>& tiles) {
+    const std::set<int> deciding = deciding_iterators(bound, tensor);
+    std::map<std::vector<facts::Range>, TileGroup> alike;
+    for (size_t k = 0; k < tiles.size(); ++k) alike[ranges_along(deciding, tiles[k].box)].push_back(k);
     std::map<Elements, TileGroup> groups;
-    for (size_t k = 0; k < tiles.size(); ++k) groups[elements_of(bound, tensor, tiles[k].box)].push_back(k);
+    for (const auto& [ranges, some] : alike) {
+        TileGroup& group = groups[elements_of(bound, tensor, tiles[some[0]].box)];
+        group.insert(group.end(), some.begin(), some.end());
+    }
     std::vector<TileGroup> result;
-    for (auto& [elements, group] : groups)
-        if (!elements.empty()) result.push_back(std::move(group));
+    for (auto& [elements, group] : groups) {
+        if (elements.empty()) continue;
+        std::sort(group.begin(), group.end());
+        result.push_back(std::move(group));
+    }
     return result;
 }
 

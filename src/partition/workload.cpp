@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -12,29 +13,6 @@ namespace tessera::partition {
 namespace {
 
 constexpr size_t kMostPositions = 100'000;  // what `tessera chip schedule` reads
-
-/// Values of all symbols, each within its bounds.
-void complete_symbols(const Graph& graph, std::map<std::string, int64_t>& symbols, const std::string& where) {
-    for (const auto& [name, value] : symbols)
-        if (graph.symbol(name) == nullptr)
-            throw Error(where, name, fmt::format("is set to {}, and the graph has no such symbol", value), {},
-                        ErrorKind::kUsage);
-    for (const DimSymbol& symbol : graph.symbols) {
-        if (symbol.low == symbol.high) symbols.emplace(symbol.name, symbol.low);
-        const auto found = symbols.find(symbol.name);
-        if (found == symbols.end())
-            throw Error(
-                where, symbol.name, "is a symbol without a value",
-                fmt::format("add --set {}=N with N from {} to {}", symbol.name, symbol.low, symbol.high),
-                ErrorKind::kUsage);
-        if (found->second < symbol.low || found->second > symbol.high ||
-            found->second % symbol.multiple_of != 0)
-            throw Error(where, symbol.name,
-                        fmt::format("is {}, expected a multiple of {} from {} to {}", found->second,
-                                    symbol.multiple_of, symbol.low, symbol.high),
-                        {}, ErrorKind::kUsage);
-    }
-}
 
 int64_t bytes_of(const TensorType& type, const std::map<std::string, int64_t>& symbols) {
     int64_t elements = 1;
@@ -158,10 +136,34 @@ private:
 
 }  // namespace
 
+std::map<std::string, int64_t> complete_symbols(const Graph& graph, std::map<std::string, int64_t> symbols,
+                                                const std::string& where) {
+    for (const auto& [name, value] : symbols)
+        if (graph.symbol(name) == nullptr)
+            throw Error(where, name, fmt::format("is set to {}, and the graph has no such symbol", value), {},
+                        ErrorKind::kUsage);
+    for (const DimSymbol& symbol : graph.symbols) {
+        if (symbol.low == symbol.high) symbols.emplace(symbol.name, symbol.low);
+        const auto found = symbols.find(symbol.name);
+        if (found == symbols.end())
+            throw Error(
+                where, symbol.name, "is a symbol without a value",
+                fmt::format("add --set {}=N with N from {} to {}", symbol.name, symbol.low, symbol.high),
+                ErrorKind::kUsage);
+        if (found->second < symbol.low || found->second > symbol.high ||
+            found->second % symbol.multiple_of != 0)
+            throw Error(where, symbol.name,
+                        fmt::format("is {}, expected a multiple of {} from {} to {}", found->second,
+                                    symbol.multiple_of, symbol.low, symbol.high),
+                        {}, ErrorKind::kUsage);
+    }
+    return symbols;
+}
+
 Workload graph_workload(const Graph& graph, std::map<std::string, int64_t> symbols, const std::string& where,
                         const StepFacts& facts) {
     const Graph structured = ops::decompose(graph);
-    complete_symbols(structured, symbols, where);
+    symbols = complete_symbols(structured, std::move(symbols), where);
     return WorkloadMaker(structured, symbols, where, facts).make();
 }
 

@@ -51,6 +51,11 @@ struct StepFacts {
     bool stores_states = true;
 };
 
+/// Values of all symbols; those of one value may be left out. @throws Error of kind kUsage naming a symbol
+/// without a value, one with a value outside its bounds, and a value of what is no symbol
+std::map<std::string, int64_t> complete_symbols(const Graph& graph, std::map<std::string, int64_t> symbols,
+                                                const std::string& where);
+
 /// The step of a graph at these values of its symbols (those of one value may be left out).
 /// @throws Error naming a symbol without a value, or with one outside its bounds.
 Workload graph_workload(const Graph& graph, std::map<std::string, int64_t> symbols, const std::string& where,

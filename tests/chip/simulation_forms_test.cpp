@@ -197,6 +197,7 @@ double mean_wait(double load, bool is_exponential, int batches) {
         double time = 0;
         for (int i = 0; i < kWarmUp + kArrivals; ++i) {
             time += exponential() / load;
+            while (!queue.is_empty() && queue.next_time() <= time) engine.handle(queue.pop());
             const auto bytes = static_cast<int64_t>(is_exponential ? 1 + kBytes * exponential() : kBytes);
             engine.send({.kind = TransferKind::kDistribute, .from = 0, .to = to, .bytes = bytes}, time);
         }

@@ -1,5 +1,8 @@
 #include "chip/simulation.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +18,7 @@ namespace tessera::chip {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using Json = nlohmann::json;
 
 /// A simulation with what it ran on.
@@ -173,6 +177,52 @@ TEST(TraceChecker, FindsWhatIsBroken) {
                                         Json::parse(text(of + ".program.json")));
         EXPECT_EQ(rules_of(faults), (std::set<std::string>{what["rule"]})) << file;
     }
+}
+
+/// A long preload to cores, beside an execute that adds parts of a sum in `at` cycles.
+Json long_preload_beside(int64_t at, const Json& to) {
+    return {{"operators",
+             {{{"name", "sum"},
+               {"compute", {{{"step", 0}, {"core", 0}, {"unit", "matrix"}, {"flops", 10 * at}}}},
+               {"reduce", {{{"step", 0}, {"from", 0}, {"to", {1}}, {"bytes", 64}}}},
+               {"preload_bytes", {0, 0}},
+               {"execute_bytes", {100, 100}}},
+              {{"name", "long"},
+               {"preload", {{{"to", to}, {"bytes", 4096}}}},
+               {"compute", {{{"step", 0}, {"core", 1}, {"unit", "matrix"}, {"flops", 10}}}},
+               {"preload_bytes", {400, 400}},
+               {"execute_bytes", {100, 200}}}}},
+            {"program", steps("p0 p1 e0 e1")}};
+}
+
+TEST(Simulate, LongPacketsOfPreloadsGiveWayToExecutes) {
+    // 40 of HBM, 5 and 5 of two links, 4096 / 4; a packet of 64 bytes is 16 on its second link.
+    const double alone = 40 + 5 + 1024 + 5;
+    for (const Json& to : {Json{1}, Json{0, 1}})
+        for (const int64_t at : {100, 301, 420, 1055}) {
+            SCOPED_TRACE(::testing::Message() << at << " " << to.dump());
+            const Json program = long_preload_beside(at, to);
+            const Ran ran(two_cores(), program);
+            EXPECT_THAT(check_trace(ran.trace, two_cores(), program), IsEmpty());
+            // It asks for the second link 5 behind its begin, and waits for 64 cycles of the other at most.
+            const double asks = static_cast<double>(at) + 5;
+            const double gets = 45 + 64 * std::ceil((asks - 45) / 64);
+            EXPECT_NEAR(ran.simulation.executes[0].end, std::min(gets, alone - 5) + 16 + 5, 1e-6);
+            EXPECT_NEAR(ran.simulation.preloads[1].end, alone + (gets < alone - 5 ? 16 : 0), 1e-6);
+            EXPECT_EQ(ran.simulation.packets.size(), gets < alone - 5 ? 3U : 2U);
+        }
+}
+
+TEST(Simulate, StoresAreBeforePreloads) {
+    Json program = long_preload_beside(100, {1});
+    program["operators"][0].erase("reduce");
+    program["operators"][0]["store"] = {{{"from", 0}, {"to", {"h0"}}, {"bytes", 64}}};
+    for (int i = 0; i < 20; ++i)
+        program["operators"][1]["preload"].push_back({{"to", {i % 2}}, {"bytes", 4096}});
+    const Ran ran(two_cores(), program);
+    EXPECT_THAT(check_trace(ran.trace, two_cores(), program), IsEmpty());
+    // A part of the preload, 256 bytes by 16, may be under way.
+    EXPECT_LE(ran.simulation.executes[0].end, 100 + 16 + 5 + 16 + 5 + 40 + 5);
 }
 
 TEST(Simulate, TakesAsLongWithoutRecords) {

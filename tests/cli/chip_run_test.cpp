@@ -7,13 +7,33 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "support/atomic_file.h"
+#include "support/mapped_file.h"
 #include "support/subprocess.h"
+#include "support/temporary_folder.h"
 
 namespace tessera {
 namespace {
 
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
+
+constexpr const char* kProduct = R"(graph "g"
+symbol T in 1..64
+input x: f32[T, 48]
+constant w: f32[32, 48] from "w"
+value y: f32[T, 32]
+
+block all
+  node y(x, w) -> y
+    op product(t: T, n: 32, k*: 48)
+    dim T in 1..64
+    in X f32[t, k]
+    in W f32[n, k]
+    out Y f32[t, n] = sum(X * W)
+
+output y
+)";
 
 ProcessResult chip_run(const std::string& model, const std::string& chip, std::vector<std::string> more) {
     const std::string source = TESSERA_SOURCE_DIR;
@@ -49,13 +69,43 @@ TEST(ChipRun, PrintsAStepForEachToken) {
     EXPECT_THAT(result.output, HasSubstr("\n\ntext        61 + 93 = 1\n"));
 }
 
+TEST(ChipRun, ExecutesAGraphAndItsEditedProgram) {
+    const TemporaryFolder folder;
+    const std::string graph = folder.path() / "product.ir", program = folder.path() / "program.json";
+    const std::string chip = std::string(TESSERA_SOURCE_DIR) + "/machines/chips/small-16.toml";
+    write_file(graph, kProduct);
+    const auto run = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"chip", "run", graph, "--chip", chip, "--set", "T=5"});
+        return run_process({.program = TESSERA_PROGRAM, .arguments = std::move(more)});
+    };
+    const ProcessResult planned = run({"--out", program});
+    ASSERT_EQ(planned.exit_code, 0) << planned.errors;
+    EXPECT_THAT(planned.output, HasSubstr("graph       g, 1 operators\nchip        small-16\nplanned "));
+    EXPECT_THAT(planned.output, ::testing::ContainsRegex("distance    (0|[0-9.]+e-0[6-9]) of y\n"));
+
+    Json edited = Json::parse(std::string(MappedFile::open(program).text()));
+    edited["operators"][0] = {{"plan", {{"cut", {{"n", 4}, {"k", 3}}}}}};
+    write_file(program, edited.dump());
+    const ProcessResult other = run({"--program", program, "--json", "--seed", "3"});
+    ASSERT_EQ(other.exit_code, 0) << other.errors;
+    EXPECT_LE(Json::parse(other.output)["distances"]["y"].get<double>(), 1e-6);
+    edited["operators"][0]["plan"]["cut"]["n"] = 16;
+    write_file(program, edited.dump());
+    EXPECT_THAT(run({"--program", program}).errors,
+                HasSubstr("operators[0].plan`: cuts y into 48 tiles, and the chip has 16 cores"));
+}
+
 TEST(ChipRun, RefusesWhatItCannotExecute) {
     const ProcessResult pod = chip_run("models/tessera-tiny", "ipu-pod4-hbm.toml", {"-p", "1 + 1 ="});
     EXPECT_EQ(pod.exit_code, 1);
     EXPECT_THAT(pod.errors, HasSubstr("is a pod of 4 chips, and a program of one chip can be executed"));
     const ProcessResult graph = chip_run("models/graph.ir", "small-16.toml", {"-p", "1 + 1 ="});
     EXPECT_EQ(graph.exit_code, 2);
-    EXPECT_THAT(graph.errors, HasSubstr("is a graph, expected a checkpoint"));
+    EXPECT_THAT(graph.errors, HasSubstr("`--prompt`: is for checkpoints: a graph (.ir) has no tokens"));
+    const ProcessResult out =
+        chip_run("models/tessera-tiny", "small-16.toml", {"-p", "1", "--out", "p.json"});
+    EXPECT_EQ(out.exit_code, 2);
+    EXPECT_THAT(out.errors, HasSubstr("`--out`: is for graphs (.ir)"));
     EXPECT_EQ(chip_run("models/tessera-tiny", "small-16.toml", {}).exit_code, 2);
     EXPECT_EQ(chip_run("models/tessera-tiny", "small-16.toml", {"-p", "1", "--tokens", "0"}).exit_code, 2);
 }

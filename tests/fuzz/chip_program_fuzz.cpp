@@ -1,7 +1,10 @@
 #include "chip/read_chip.h"
+#include "chip/read_chip_toml.h"
 #include "chip/simulation.h"
 #include "chip/trace.h"
 #include "fuzz/target.h"
+#include "partition/drawn_call.h"
+#include "partition/execute_step.h"
 
 namespace {
 
@@ -12,9 +15,55 @@ constexpr const char* kChip = R"({"cores": 4, "sram_bytes": 100000, "clock_hz": 
           {"bytes_per_cycle": 8, "port_bytes_per_cycle": 8, "latency": 30, "at": [1]}],
   "compute": {"matrix": 64, "vector": 4}})";
 
+// Of programs that are executed.
+constexpr const char* kDescription = R"(name = "small"
+cores = 4
+clock_hz = 1e9
+[sram]
+bytes = 20000
+port_bytes_per_cycle = 16
+[vector]
+flops_per_cycle = 2
+special_flops = 4
+[network]
+topology = "all-to-all"
+link_bytes_per_second = 4e9
+latency_cycles = 5
+[[hbm]]
+bytes_per_second = 8e9
+latency_cycles = 20
+)";
+constexpr const char* kGraph = R"(graph "g"
+input x: f32[4, 6]
+constant w: f32[4, 6] from "w"
+value y: f32[4, 4]
+
+block all
+  node y(x, w) -> y
+    op product(m: 4, n: 4, k*: 6)
+    in X f32[m, k]
+    in W f32[n, k]
+    out Y f32[m, n] = sum(X * W)
+
+output y
+)";
+
+void execute(std::string_view program) {
+    using namespace tessera;
+    const chip::ChipDescription chip = chip::parse_chip_description(kDescription, "chip");
+    const Graph graph = parse_graph(kGraph, "graph");
+    const GraphCall call = partition::drawn_call(graph, {}, 0, "graph");
+    const partition::PlannedStep step = partition::edited_step(graph, call, chip, "graph", program, "fuzz");
+    const partition::ExecutedStep executed = partition::execute_step(step, chip, call);
+    // What is not refused computes the right numbers.
+    for (const partition::Distance& each :
+         partition::distances_of(graph, executed.executed.result, interpret_graph(graph, call)))
+        TESSERA_CHECK(each.distance <= each.allowed, "{}", each.distance);
+}
+
 }  // namespace
 
-/// Programs for one chip, or chips: a text with `cores` is one.
+/// Programs for one chip, or chips: a text with `cores` is one. Those with a `plan` are executed.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     using namespace tessera::chip;
@@ -28,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                 TESSERA_CHECK(!network.name(static_cast<int32_t>(link)).empty());
             return;
         }
+        if (text.find("\"plan\"") != std::string_view::npos) return execute(text);
         const Chip chip = read_chip(kChip, "chip");
         const DeviceProgram program = read_device_program(text, "fuzz", chip);
         const Network network(chip);

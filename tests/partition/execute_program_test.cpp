@@ -20,7 +20,6 @@ namespace {
 
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 std::vector<chip::ChipDescription> executing_chips() {
     return {small_chip({.cores = 6, .sram_bytes = 400'000}),
@@ -33,7 +32,6 @@ std::vector<chip::ChipDescription> executing_chips() {
 TEST(ExecuteProgram, GivesTheNumbersOfTheInterpreterForRandomOperators) {
     const std::vector<chip::ChipDescription> chips = executing_chips();
     std::map<std::string, int> seen;
-    int executed = 0, refused = 0;
     for (uint64_t seed = 0; seed < 250; ++seed) {
         const std::string text = random_definition_text(seed, {.largest_box = 1500});
         SCOPED_TRACE(::testing::Message() << "seed " << seed << "\n" << text);
@@ -41,24 +39,14 @@ TEST(ExecuteProgram, GivesTheNumbersOfTheInterpreterForRandomOperators) {
         const chip::ChipDescription& chip = chips[seed % chips.size()];
         for (uint64_t draw = 0; draw < 3; ++draw) {
             const DrawnPlan plan = draw_plan(drawn.graph, drawn.call, chip, seed * 7 + draw);
-            ExecutableProgram program;
-            try {
-                program =
-                    executable_program(drawn.graph, drawn.call.symbols, plan.tables, plan.schedule, chip);
-            } catch (const Error& error) {
-                EXPECT_THAT(error.problem, StartsWith("rotates "));
-                ++refused;
-                continue;
-            }
+            const ExecutableProgram program =
+                executable_program(drawn.graph, drawn.call.symbols, plan.tables, plan.schedule, chip);
             for (const chip::TransferKind kind : chip::kTransferKinds)
                 if (!program.program.at(0).of(kind).empty()) ++seen[name(kind)];
             const ExecutedProgram result = run_program(drawn.graph, drawn.call, program, plan.tables, chip);
             EXPECT_EQ(difference(drawn.graph, drawn.call, result.result), "");
-            ++executed;
         }
     }
-    EXPECT_GE(executed, 700);
-    EXPECT_LE(refused, 40);
     for (const chip::TransferKind kind : chip::kTransferKinds) EXPECT_GE(seen[name(kind)], 50) << name(kind);
 }
 
@@ -78,7 +66,7 @@ bool is_found_out(const GraphAndCall& product, const ExecutableProgram& program,
         return !difference(product.graph, product.call, result.result).empty();
     } catch (const Error& error) {
         EXPECT_THAT(error.problem, AnyOf(HasSubstr("which is not there"), HasSubstr("does not hold"),
-                                         HasSubstr("adds parts of cores"), HasSubstr("no core holds")));
+                                         HasSubstr("adds parts of cores")));
         return true;
     }
 }

@@ -43,24 +43,16 @@ TEST(ExecuteStep, GivesTheNumbersOfTheInterpreterForRandomGraphs) {
 
 TEST(ExecuteStep, GivesTheNumbersOfTheInterpreterForRandomRows) {
     const chip::ChipDescription chip = small_chip({.cores = 8, .sram_bytes = 4'000'000});
-    int executed = 0;
     for (uint64_t seed = 200; seed < 240; ++seed) {
         SCOPED_TRACE(::testing::Message() << "seed " << seed);
         const testing::RandomGraph drawn = testing::random_graph(seed, 4);
         const GraphCall call = drawn.call(1 + static_cast<int64_t>(seed * 5 % 23));
         const DrawnPlan plan = draw_plan(drawn.graph, call, chip, seed);
-        ExecutableProgram program;
-        try {
-            program = executable_program(drawn.graph, call.symbols, plan.tables, plan.schedule, chip);
-        } catch (const Error& error) {
-            EXPECT_THAT(error.problem, HasSubstr("rotates "));
-            continue;
-        }
+        const ExecutableProgram program =
+            executable_program(drawn.graph, call.symbols, plan.tables, plan.schedule, chip);
         const ExecutedProgram result = run_program(drawn.graph, call, program, plan.tables, chip);
         EXPECT_EQ(difference(drawn.graph, call, result.result), "");
-        ++executed;
     }
-    EXPECT_GE(executed, 25);
 }
 
 TEST(ExecuteStep, LeavesRoomForTheValuesOfTheStep) {
