@@ -343,7 +343,7 @@ double seconds_of(const DistributionPlan& plan) {
 
 int64_t units_of(const Problem& problem, const Value& value, const ValuePlan& plan) {
     int64_t units = problem.units(value, plan.made);
-    for (const Box& each : plan.boxes) units += problem.units(value, each.to);
+    for (const Box& each : plan.boxes) units += problem.box_units(value, each.to);
     return units;
 }
 

@@ -66,6 +66,10 @@ struct Problem {
     /// Memory is counted in parts of a bit, so that shards are whole numbers of units.
     int64_t units_per_byte() const { return 8 * placement.domains(); }
     int64_t units(const Value& value, const Form& form) const;
+    /// Of what a box makes. A slice of a constant that has no other boxes is read where it lies.
+    int64_t box_units(const Value& value, const Form& to) const {
+        return value.is_constant && value.only_slices ? 0 : units(value, to);
+    }
     double bytes(int64_t units) const {
         return static_cast<double>(units) / static_cast<double>(units_per_byte());
     }

@@ -54,7 +54,7 @@ void close(Cluster& cluster, const Problem& problem, const Value& value) {
             for (const Sbp& entry : entries)
                 if (const std::optional<Box> made = box(problem, value, from, level, entry))
                     cluster.boxes.push_back({static_cast<FormId>(f), intern(cluster, made->to), made->seconds,
-                                             problem.units(value, made->to)});
+                                             problem.box_units(value, made->to)});
         cluster.units.push_back(problem.units(value, from));
         cluster.ended.push_back(intern(cluster, without_weights(from)));
     }

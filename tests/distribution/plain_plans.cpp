@@ -218,7 +218,8 @@ private:
                 if ((held & asked) != asked || std::isinf(all.seconds[held])) continue;
                 PlainSum sum{all.seconds[held], 0};
                 for (size_t i = 0; i < all.forms.size(); ++i)
-                    if ((held >> i & 1U) != 0) sum.units += problem_.units(value, all.forms[i]);
+                    if ((held >> i & 1U) != 0 && (i == 0 || !value.is_constant || !value.only_slices))
+                        sum.units += problem_.units(value, all.forms[i]);
                 found.push_back(sum);
             }
         }
@@ -311,7 +312,7 @@ std::vector<std::string> violations(const Problem& problem, const DistributionPl
             if (!held.insert(box.to).second) complain("is made twice as " + text(box.to));
             if (!price || !is_near(box.seconds, *price)) complain("has a wrong box to " + text(box.to));
             seconds += box.seconds;
-            memory += rules.held_bytes(value, box.to);
+            if (!value.is_constant || !value.only_slices) memory += rules.held_bytes(value, box.to);
         }
         if (!held.contains(Rules::ended(made.made))) complain("stays partial");
         if (value.wanted && !held.contains(*value.wanted)) complain("is wanted as " + text(*value.wanted));

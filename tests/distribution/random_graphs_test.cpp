@@ -57,14 +57,14 @@ void compare(Problem problem, std::optional<int64_t> memory, const std::vector<P
 }
 
 /// Unlimited, with less than the least memory, and between that and what the fastest plan holds.
-/// @param only_slices slices are the only boxes of constants
+/// @param views slices are the only boxes of constants, and take no memory
 void compare_with_limits(uint64_t seed, const RandomGraphOptions& options,
-                         facts::Cut cut = facts::Cut::kEvenly, bool only_slices = false) {
+                         facts::Cut cut = facts::Cut::kEvenly, bool views = false) {
     const std::string text = random_graph_text(seed, options);
     SCOPED_TRACE(::testing::Message() << "seed " << seed << "\n" << text);
     Problem problem = read_problem(text, "drawn.dist");
     problem.cut = cut;
-    for (Value& value : problem.values) value.only_slices = only_slices && value.is_constant;
+    for (Value& value : problem.values) value.only_slices = views && value.is_constant;
     derive_grains(problem);
     const std::vector<PlainSum> plans = enumerate(problem);
     compare(problem, std::nullopt, plans);
