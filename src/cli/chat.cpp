@@ -145,7 +145,7 @@ Verb chat_verb() {
             const auto options = std::make_shared<ChatArguments>();
             add_model_argument(app, options->model);
             auto* prompt =
-                app.add_option("-p,--prompt", options->prompt, "say this first")->type_name("TEXT");
+                app.add_option("PROMPT,-p,--prompt", options->prompt, "say this first")->type_name("TEXT");
             app.add_option("-f,--file", options->file, "say the text of a file first")
                 ->excludes(prompt)
                 ->check(not_empty())

@@ -10,6 +10,7 @@
 #include "api/model_file.h"
 #include "cli/host_machine.h"
 #include "cli/number_checks.h"
+#include "import/checkpoint.h"
 #include "runtime/artefact.h"
 #include "runtime/communicator.h"
 #include "support/error.h"
@@ -44,6 +45,7 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
         if (!fs::exists(model, error))
             throw Error(model.string(), "", "does not exist",
                         "name an artefact, a folder in HuggingFace form, or a GGUF file");
+        if (fs::is_directory(model, error)) import::refuse_without_config(model);
         return model;
     }
     const fs::path root = environment.include_directory.parent_path();
@@ -89,7 +91,8 @@ ModelFile open_model(const fs::path& path, int64_t context, const Environment& e
         before.models_directory = environment.cache->writable("models");
     };
     settings.on_compile = [&](const fs::path& artefact) {
-        note("compiling {} into {}", printable(path.string()), printable(artefact.string()));
+        note("compiling {} into {}; later runs start at once", printable(path.string()),
+             printable(artefact.string()));
         progress = std::make_unique<Progress>(environment.terminal, "compiling " + path.string());
     };
     settings.on_damage = [](const Error& damage) { note("{}", damage.what()); };

@@ -73,6 +73,8 @@ constexpr std::array kForeignFlags{
     Advice{"--no-display-prompt", "prompts are not repeated: leave it out"},
     Advice{"--verbose", "times are always said, on the standard error: leave it out"},
     Advice{"--format", "--json-schema FILE has JSON of a schema"},
+    Advice{"-e", "prompts are taken as they are: leave it out"},
+    Advice{"--escape", "prompts are taken as they are: leave it out"},
     Advice{"--mlock", kMapped},
     Advice{"--no-mmap", kMapped},
     Advice{"--rope-scaling", kInFile},

@@ -66,14 +66,17 @@ TEST_F(RunVerb, ThePromptIsTextOrIdsOrStandardInput) {
     const std::string expected = tessera({"run", "toy.tsr", "-p", "cab", "-n", "30"}).output;
     write("ids.json", "[2, 0, 1]");
     write("object.json", R"({"prompt_ids": [2, 0, 1]})");
+    EXPECT_EQ(tessera({"run", "toy.tsr", "cab", "-n", "30"}).output, expected) << "as with ollama";
     EXPECT_EQ(tessera({"run", "toy.tsr", "--ids", "ids.json", "-n", "30"}).output, expected);
     EXPECT_EQ(tessera({"run", "toy.tsr", "--ids", "object.json", "-n", "30"}).output, expected);
     const std::string piped =
         fmt::format("printf cab | {} run {} -p - -n 30", TESSERA_PROGRAM, path("toy.tsr"));
     EXPECT_EQ(run_process({.program = "/bin/sh", .arguments = {"-c", piped}}).output, expected);
 
-    EXPECT_EQ(tessera({"run", "toy.tsr"}).errors,
-              "tessera run: a prompt is required: --prompt, --file or --ids\nSee `tessera run --help`.\n");
+    EXPECT_EQ(
+        tessera({"run", "toy.tsr"}).errors,
+        "tessera run: a prompt is required: --prompt, --file or --ids (`-p -` reads the standard input, and "
+        "`tessera chat` has conversations)\nSee `tessera run --help`.\n");
     EXPECT_EQ(tessera({"run", "toy.tsr", "-p", "cab", "--ids", "ids.json"}).exit_code, 2);
     write("ids.json", "[]");
     EXPECT_EQ(tessera({"run", "toy.tsr", "--ids", "ids.json"}).exit_code, 1);
