@@ -62,6 +62,11 @@ TEST_F(RunVerb, StopsBeforeAStopString) {
     EXPECT_EQ(tessera({"run", "toy.tsr", "-p", "cab", "--stop", ""}).exit_code, 2);
 }
 
+TEST_F(RunVerb, AnArtefactHasTheTokenizerOfItsModel) {
+    EXPECT_EQ(tessera({"tokenize", "toy.tsr", "cab"}).output, "2 0 1\n");
+    EXPECT_EQ(tessera({"tokenize", "toy.tsr", "--decode", "2 0 1"}).output, "cab");
+}
+
 TEST_F(RunVerb, ThePromptIsTextOrIdsOrStandardInput) {
     const std::string expected = tessera({"run", "toy.tsr", "-p", "cab", "-n", "30"}).output;
     write("ids.json", "[2, 0, 1]");
