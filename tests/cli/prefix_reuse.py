@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Talks with a model twice, with what was read before used again and without: the texts must be the same to the last byte.
 
-Usage: prefix_reuse.py TESSERA MODEL
+Usage: prefix_reuse.py TESSERA MODEL [FLAG OF CHAT]..
 
-Greedy, and drawn with two seeds. Something must have been used again, or nothing was checked.
+Greedy, and drawn with two seeds. A model without a chat template needs --chat-template FILE. Something must have been used again, or nothing was checked.
 """
 
 import re
@@ -35,11 +35,11 @@ def talk(tessera, model, *flags):
 
 
 def main():
-    tessera, model = sys.argv[1:]
+    tessera, model, *flags = sys.argv[1:]
     failures = 0
     for way in WAYS:
-        text, known = talk(tessera, model, *way)
-        fresh, none = talk(tessera, model, *way, "--no-prefix-reuse")
+        text, known = talk(tessera, model, *flags, *way)
+        fresh, none = talk(tessera, model, *flags, *way, "--no-prefix-reuse")
         is_good = text == fresh and known > 0 and none == 0
         failures += not is_good
         print("same" if is_good else "FAILED", f"{len(text)} bytes, {known} tokens were known at /stats", *way)

@@ -166,6 +166,7 @@ TEST_F(RunVerb, NamesTheMissingTokenizer) {
     EXPECT_THAT(result.errors, HasSubstr("toy.tsr: has no tokenizer"));
 
     std::filesystem::create_directory(path("model"));
+    write("model/config.json", "{}");
     result = tessera({"run", "model", "-p", "cab"});
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_THAT(result.errors, HasSubstr("model: has no tokenizer: neither tokenizer.json, nor "
