@@ -1,17 +1,16 @@
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
-#include <unistd.h>
 
 #include "cli/announce_model.h"
 #include "cli/chat_commands.h"
 #include "cli/conversation.h"
 #include "cli/grammar_flags.h"
 #include "cli/limit_flags.h"
+#include "cli/line_editor.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/prompt_flags.h"
@@ -39,32 +38,45 @@ struct ChatArguments {
     GrammarFlags grammar;
 };
 
-/// One message from the standard input: a line, and those after it while a backslash ends them.
-std::optional<std::string> read_message(bool is_terminal) {
-    std::string message;
-    for (bool is_first = true;; is_first = false) {
-        if (is_terminal) std::fputs(is_first ? "> " : ". ", stderr);
-        std::string line;
-        if (!std::getline(std::cin, line)) {
-            if (is_first) return std::nullopt;
-            return message;
-        }
-        if (line.ends_with('\r')) line.pop_back();
-        const bool goes_on = line.ends_with('\\');
-        if (goes_on) line.pop_back();
-        message += line;
-        if (!goes_on) return message;
-        message += '\n';
+/// Messages from the standard input: a line, and those after it while a backslash ends them.
+class Messages {
+public:
+    Messages() {
+        if (LineEditor::is_possible()) editor_.emplace();
     }
-}
+
+    std::optional<std::string> next() {
+        std::string message;
+        for (bool is_first = true;; is_first = false) {
+            std::optional<std::string> line = next_line(is_first ? "> " : ". ");
+            if (!line) return is_first ? std::nullopt : std::optional(message);
+            if (line->ends_with('\r')) line->pop_back();
+            const bool goes_on = line->ends_with('\\');
+            if (goes_on) line->pop_back();
+            message += *line;
+            if (!goes_on) return message;
+            message += '\n';
+        }
+    }
+
+private:
+    std::optional<std::string> next_line(const char* prompt) {
+        if (editor_) return editor_->read(prompt);
+        std::string line;
+        if (!std::getline(std::cin, line)) return std::nullopt;
+        return line;
+    }
+
+    std::optional<LineEditor> editor_;
+};
 
 /// Everything that is said, until the input ends. False where something failed.
 bool talk(Conversation& conversation, const ChatArguments& options, const std::string& model) {
     bool all_well = true;
     if (options.prompt || options.file)
         all_well = conversation.say(read_prompt_text(options.prompt, options.file));
-    const bool is_terminal = isatty(STDIN_FILENO) != 0;
-    while (const auto message = read_message(is_terminal)) {
+    Messages messages;
+    while (const auto message = messages.next()) {
         if (message->find_first_not_of(" \t\n") == std::string::npos) continue;
         if (message->starts_with('/') && !message->starts_with("//")) {
             const CommandResult result = run_command(*message, conversation, model);
@@ -74,7 +86,7 @@ bool talk(Conversation& conversation, const ChatArguments& options, const std::s
         }
         all_well = conversation.say(message->starts_with("//") ? message->substr(1) : *message) && all_well;
     }
-    if (is_terminal) note("");
+    if (LineEditor::is_possible()) note("");
     return all_well;
 }
 
@@ -133,7 +145,7 @@ Verb chat_verb() {
             const auto options = std::make_shared<ChatArguments>();
             add_model_argument(app, options->model);
             auto* prompt =
-                app.add_option("-p,--prompt", options->prompt, "say this first")->type_name("TEXT");
+                app.add_option("PROMPT,-p,--prompt", options->prompt, "say this first")->type_name("TEXT");
             app.add_option("-f,--file", options->file, "say the text of a file first")
                 ->excludes(prompt)
                 ->check(not_empty())

@@ -79,6 +79,12 @@ CommandResult stats(const Call& call) {
     return CommandResult::kDone;
 }
 
+/// What people who come from other tools type.
+std::string_view own_name(std::string_view name) {
+    if (name == "/bye" || name == "/quit") return "/exit";
+    return name == "/?" ? "/help" : name;
+}
+
 struct Command {
     std::string_view name;
     std::string_view argument;
@@ -95,7 +101,7 @@ constexpr Command kCommands[] = {
     {"/save", "FILE", "writes the conversation into a file", save},
     {"/load", "FILE", "goes on with the conversation of a file", load},
     {"/stats", "", "says how long the last answer took", stats},
-    {"/exit", "", "ends the program, as the end of the input does", exit},
+    {"/exit", "", "ends the program, as /bye, /quit and the end of the input do", exit},
 };
 
 CommandResult help(const Call&) {
@@ -111,7 +117,7 @@ CommandResult help(const Call&) {
 
 CommandResult run_command(std::string_view line, Conversation& conversation, const std::string& model) {
     const size_t end = std::min(line.find_first_of(" \t"), line.size());
-    const std::string name(line.substr(0, end));
+    const std::string name(own_name(line.substr(0, end)));
     std::string_view argument = line.substr(end);
     argument.remove_prefix(std::min(argument.find_first_not_of(" \t"), argument.size()));
     argument = argument.substr(0, argument.find_last_not_of(" \t\r") + 1);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/announce_model.h"
+#include "cli/compile_progress.h"
 #include "cli/host_machine.h"
 #include "cli/number_checks.h"
 #include "cost/cost_model.h"
@@ -15,7 +16,6 @@
 #include "support/mapped_file.h"
 #include "support/note.h"
 #include "support/printable.h"
-#include "support/progress.h"
 
 namespace tessera::cli {
 namespace fs = std::filesystem;
@@ -46,11 +46,8 @@ public:
         settings_.rank_memory = flags.rank_memory;
         if (flags.context > 0) settings_.context = flags.context;
         settings_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
-            progress_.reset();
-            progress_ = std::make_unique<Progress>(terminal, "compiling: " + pass);
-        };
-        settings_.while_waiting = [this] {
-            if (progress_) progress_->update();
+            if (!progress_) progress_ = std::make_unique<CompileProgress>(terminal, "compiling");
+            progress_->begin(pass);
         };
     }
     Compilation(const Compilation&) = delete;  // the settings refer to the progress
@@ -59,7 +56,7 @@ public:
     const CompileSettings& settings() const { return settings_; }
 
 private:
-    std::unique_ptr<Progress> progress_;
+    std::unique_ptr<CompileProgress> progress_;
     CompileSettings settings_;
 };
 

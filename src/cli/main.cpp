@@ -134,6 +134,8 @@ int run(int argc, char** argv) {
     // The variables of this verb alone: CLI11 would complain about those of verbs that were not called.
     const auto called = app.get_subcommands([&](CLI::App* verb) { return verb->get_name() == argv[1]; });
     for (CLI::App* verb : called) name_variables(*verb);
+    if (const std::string foreign = misread_flag({argv + 2, argv + argc}); !foreign.empty())
+        return complain(argv[1], foreign, kWrongUsage);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -8,14 +8,15 @@
 #include <CLI/CLI.hpp>
 
 #include "api/model_file.h"
+#include "cli/compile_progress.h"
 #include "cli/host_machine.h"
 #include "cli/number_checks.h"
+#include "import/checkpoint.h"
 #include "runtime/artefact.h"
 #include "runtime/communicator.h"
 #include "support/error.h"
 #include "support/note.h"
 #include "support/printable.h"
-#include "support/progress.h"
 #include "tessera/open.h"
 
 namespace tessera::cli {
@@ -44,6 +45,7 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
         if (!fs::exists(model, error))
             throw Error(model.string(), "", "does not exist",
                         "name an artefact, a folder in HuggingFace form, or a GGUF file");
+        if (fs::is_directory(model, error)) import::refuse_without_config(model);
         return model;
     }
     const fs::path root = environment.include_directory.parent_path();
@@ -76,7 +78,7 @@ ModelFile open_model(const fs::path& path, int64_t context, const Environment& e
         }
     }
     std::error_code error;
-    std::unique_ptr<Progress> progress;
+    std::unique_ptr<CompileProgress> progress;
     settings.include_directory = environment.include_directory;
     settings.search_path = environment.search_path;
     settings.measured_machines = environment.cache->root();
@@ -89,14 +91,16 @@ ModelFile open_model(const fs::path& path, int64_t context, const Environment& e
         before.models_directory = environment.cache->writable("models");
     };
     settings.on_compile = [&](const fs::path& artefact) {
-        note("compiling {} into {}", printable(path.string()), printable(artefact.string()));
-        progress = std::make_unique<Progress>(environment.terminal, "compiling " + path.string());
+        note("compiling {} into {}; later runs start at once", printable(path.string()),
+             printable(artefact.string()));
+        progress = std::make_unique<CompileProgress>(environment.terminal, "compiling " + path.string());
     };
     settings.on_damage = [](const Error& damage) { note("{}", damage.what()); };
-    settings.on_evict = [](const fs::path& artefact) {
+    settings.on_evict = [&](const fs::path& artefact) {
+        progress.reset();
         note("removed {}, for the limit of the cache", printable(artefact.string()));
     };
-    settings.on_pass = [&](const std::string&) { progress->update(); };
+    settings.on_pass = [&](const std::string& pass) { progress->begin(pass); };
     return tessera::open_model(path, settings);
 }
 

@@ -32,7 +32,7 @@ void add_chat_flags(CLI::App& app, ChatFlags& flags) {
 }
 
 void add_prompt_flags(CLI::App& app, PromptFlags& flags) {
-    auto* prompt = app.add_option("-p,--prompt", flags.prompt,
+    auto* prompt = app.add_option("PROMPT,-p,--prompt", flags.prompt,
                                   "question to a model that follows instructions, or text to continue; - "
                                   "reads standard input")
                        ->type_name("TEXT");
@@ -63,7 +63,9 @@ std::string read_prompt_text(const std::optional<std::string>& prompt,
 
 Prompt read_prompt(const PromptFlags& flags, const ModelText& model_text, const std::string& model) {
     if (!flags.are_given())
-        throw Error("", "", "a prompt is required: --prompt, --file or --ids", "", ErrorKind::kUsage);
+        throw Error("", "", "a prompt is required: --prompt, --file or --ids",
+                    "`-p -` reads the standard input, and `tessera chat` has conversations",
+                    ErrorKind::kUsage);
     if (flags.ids) return {llm::read_prompt_ids(*flags.ids), {}};
     if (model_text.missing) throw Error(*model_text.missing);
     const std::string text = read_prompt_text(flags.prompt, flags.file);

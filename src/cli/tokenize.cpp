@@ -1,6 +1,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "cli/verb.h"
 #include "llm/load_tokenizer.h"
 #include "llm/tokenizer.h"
+#include "runtime/artefact.h"
 #include "support/error.h"
 
 namespace tessera::cli {
@@ -84,12 +86,19 @@ void encode(const llm::Tokenizer& tokenizer, const TokenizeArguments& options) {
                        : fmt::format("{}\n", fmt::join(ids, " ")));
 }
 
+llm::Tokenizer tokenizer_of(const std::string& model) {
+    if (!std::filesystem::is_regular_file(model) || !runtime::is_artefact(model))
+        return llm::load_tokenizer(model);
+    const auto artefact = runtime::Artefact::open(model);
+    return llm::load_tokenizer(artefact.tokenizer(), artefact.where());
+}
+
 Job declare_tokenize(CLI::App& app, const Environment&) {
     const auto options = std::make_shared<TokenizeArguments>();
     app.add_option(
            "MODEL", options->model,
-           "folder in HuggingFace form, tokenizer.json, tokenizer.model or GGUF file; weights are not "
-           "needed")
+           "artefact, folder in HuggingFace form, tokenizer.json, tokenizer.model or GGUF file; weights are "
+           "not needed")
         ->required()
         ->check(not_empty());
     app.add_option("TEXT", options->input, "the text, or the ids with --decode; - reads standard input")
@@ -101,7 +110,7 @@ Job declare_tokenize(CLI::App& app, const Environment&) {
     app.add_flag("--spell-special", options->spell_special,
                  "read special tokens that the text spells as ordinary text");
     return [options] {
-        const llm::Tokenizer tokenizer = llm::load_tokenizer(options->model);
+        const llm::Tokenizer tokenizer = tokenizer_of(options->model);
         if (options->decode)
             decode(tokenizer, *options);
         else

@@ -164,8 +164,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             planner.stated = planner::without_loads(stated);
             planner::check_stated(out.graph, out.plan, planner.stated);
         }
-        if (options.search_effort > 0 && planner.costs->knows_loops())
-            out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
+        if (options.search_effort > 0) out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
         out.plan = planner::with_loads(out.graph, std::move(out.plan), stated);
         planner.stated = std::move(stated);
         graph_with_copies = plan::with_copies(out.graph, out.plan, where);

@@ -3,7 +3,6 @@
 #include "compiler/planner_options.h"
 #include "kernels/micro_kernels.h"
 #include "layouts/lay_out.h"
-#include "support/error.h"
 
 namespace tessera::compiler {
 
@@ -25,9 +24,6 @@ LayoutSearch repeat_layout_search(const runtime::Artefact& artefact, const machi
     verify(again.graph, artefact.where());
     const plan::Plan plan = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels());
     PlanningStart start = planning_start(again.graph, machine, plan.workers, effort);
-    if (!start.options.costs->knows_loops())
-        throw Error("", machine.name, "has no times of loops, by which layouts could be compared",
-                    "measure it with `tessera machine --measure`");
     again.is_measured = start.options.costs->is_measured();
     again.initial = std::move(start.initial);
     const layouts::SearchOptions options =

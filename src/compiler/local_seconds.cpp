@@ -11,7 +11,6 @@
 
 #include "compiler/layout_search.h"
 #include "compiler/operator_cost.h"
-#include "compiler/planner_options.h"
 #include "egraph/operator.h"
 #include "ir/graph_text.h"
 #include "support/error.h"
@@ -101,7 +100,6 @@ private:
 }  // namespace
 
 spmd::LocalSeconds local_seconds(const Graph& graph, const CompileOptions& options) {
-    if (!planner_options(options.machine, options.workers).costs->knows_loops()) return {};
     const auto pricing = std::make_shared<LocalPricing>(graph, options);
     return [pricing](const spmd::LocalOperator& local, const std::vector<bool>& are_constant) {
         return (*pricing)(local, are_constant);

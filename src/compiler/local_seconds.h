@@ -7,8 +7,7 @@ namespace tessera::compiler {
 
 /// Seconds of a rank's part of an operator as the compiler would compute it: an operator that reads weights
 /// in its best layouts (layouts/choose_layouts.h), any other one as in compiler/operator_cost.h; infinite
-/// where nothing computes it. Empty for a machine that was measured without times of loops. The graph is that
-/// of all ranks and must outlive the result.
+/// where nothing computes it. The graph is that of all ranks and must outlive the result.
 spmd::LocalSeconds local_seconds(const Graph& graph, const CompileOptions& options);
 
 }  // namespace tessera::compiler

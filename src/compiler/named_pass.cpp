@@ -39,11 +39,10 @@ std::string run_layouts(const Graph& graph, const machine::Machine& machine) {
     const Graph whole = ops::decompose(graph);
     verify(whole, graph.name);
     const auto [planner, initial] = planning_start(whole, machine, std::nullopt, 1);
-    const bool has_times = planner.costs->is_measured() && planner.costs->knows_loops();
-    const layouts::Search search =
-        layouts::search_layouts(whole, initial,
-                                has_times ? layouts::compiling_options(whole, initial, planner)
-                                          : layouts::describing_options(whole, initial, planner, machine));
+    const layouts::Search search = layouts::search_layouts(
+        whole, initial,
+        planner.costs->is_measured() ? layouts::compiling_options(whole, initial, planner)
+                                     : layouts::describing_options(whole, initial, planner, machine));
     std::string comments;
     std::istringstream lines(print(search));
     for (std::string line; std::getline(lines, line);) comments += line.empty() ? "#\n" : "# " + line + '\n';

@@ -29,8 +29,7 @@ std::vector<double> fitted_weights(const machine::Machine& machine) {
         const auto found = std::ranges::find(kVectorWorkCounts, count, &VectorWorkCount::member);
         return weights[static_cast<size_t>(found - kVectorWorkCounts.begin())];
     };
-    if (!weights.empty())
-        at(&VectorWork::gathers) = std::max(at(&VectorWork::gathers), at(&VectorWork::loads));
+    at(&VectorWork::gathers) = std::max(at(&VectorWork::gathers), at(&VectorWork::loads));
     return weights;
 }
 
@@ -55,6 +54,11 @@ double peak_of(const machine::Machine& machine, const plan::Leaf& leaf, const pl
     return most / factors.products;
 }
 
+machine::Machine roofs_of(machine::Machine machine) {
+    machine.micro_kernels.clear();
+    return with_typical_rates(std::move(machine));
+}
+
 /// One pass over so many groups of lanes that are read and written.
 VectorWork one_pass(double groups, const facts::OperationCount& each) {
     return {.steps = groups,
@@ -66,13 +70,13 @@ VectorWork one_pass(double groups, const facts::OperationCount& each) {
 }  // namespace
 
 bool is_measured(const machine::Machine& machine) {
-    return !machine.memory.back().read_bandwidth.empty() && !machine.micro_kernels.empty();
+    return !machine.memory.back().read_bandwidth.empty() && !observations(machine).empty();
 }
 
 CostModel::CostModel(const machine::Machine& machine)
     : is_measured_(tessera::cost::is_measured(machine)),
-      machine_(is_measured_ ? machine : with_typical_rates(machine)),
-      times_(machine),
+      machine_(is_measured_ ? machine : roofs_of(machine)),
+      times_(machine_),
       weights_(is_measured_ ? fitted_weights(machine_) : typical_weights(machine_)),
       near_level_(tessera::machine::near_level(machine)) {}
 
@@ -95,12 +99,7 @@ CostModel::PricedLeaf::PricedLeaf(const CostModel& model, const Definition& defi
         return;
     }
     is_product_ = kernel.product.n && leaf.is_given(*kernel.product.n);
-    if (!is_product_) {
-        if (model.weights_.empty())
-            why_infinite_ =
-                fmt::format("the machine has no times of loops, of which those of {} follow", kernel.name);
-        return;
-    }
+    if (!is_product_) return;
     types_ = kernel.types(definition, leaf);
     if (types_.empty()) {
         why_infinite_ = fmt::format("{} finds no product in it by these iterators", kernel.name);

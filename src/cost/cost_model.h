@@ -48,9 +48,6 @@ public:
     LeafCost leaf(const Definition& definition, const plan::Leaf& leaf, const std::vector<int64_t>& extents,
                   const std::vector<Layout>& layouts = {}) const;
 
-    /// Whether the table has times of `loops`, without which most operators cannot be priced.
-    bool knows_loops() const { return !weights_.empty(); }
-
     /// The level for which the table's near times hold: data there or further in adds no cost.
     size_t near_level() const { return near_level_; }
     /// Seconds per byte of each of `workers` threads that read separate parts of this level.
@@ -70,7 +67,7 @@ private:
     bool is_measured_;
     machine::Machine machine_;
     KernelTimes times_;
-    std::vector<double> weights_;  ///< of the counts of a VectorWork; empty: not measured
+    std::vector<double> weights_;  ///< of the counts of a VectorWork
     size_t near_level_;
 };
 
@@ -98,7 +95,8 @@ private:
     std::optional<KernelTimes::OfCalls> times_;
 };
 
-/// Whether there are rates of the memory and times of micro-kernels: else nothing can be said.
+/// Whether there are rates of the memory and times of micro-kernels, `loops` among them. A table without
+/// those does not count: most operators would be priced by roofs and look fast beside measured products.
 bool is_measured(const machine::Machine& machine);
 
 }  // namespace tessera::cost

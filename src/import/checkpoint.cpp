@@ -1,5 +1,6 @@
 #include "import/checkpoint.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/core.h>
@@ -92,10 +93,8 @@ void apply_views(Checkpoint& checkpoint) {
 }
 
 Checkpoint open_folder(const fs::path& folder) {
+    refuse_without_config(folder);
     const fs::path config = folder / "config.json";
-    if (!fs::exists(config))
-        throw Error(folder.string(), "", "has no config.json",
-                    "a model is a folder in HuggingFace form, or a GGUF file");
     Checkpoint checkpoint{
         .path = folder.string(), .format = "HuggingFace", .tokenizer = find_tokenizer(folder)};
     checkpoint.config = read_hf_config(config.string(), checkpoint.findings);
@@ -135,6 +134,19 @@ Checkpoint open_checkpoint(const fs::path& path) {
     if (GgufFile::is_gguf(path)) return open_gguf(path);
     refuse_text(MappedFile::open(path).text(), path.string());
     throw Error(path.string(), "", "is no model", "expected a folder with config.json, or a GGUF file");
+}
+
+void refuse_without_config(const fs::path& folder) {
+    if (fs::exists(folder / "config.json")) return;
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".gguf") files.push_back(entry.path().filename().string());
+    std::sort(files.begin(), files.end());
+    if (!files.empty())
+        throw Error(folder.string(), "", fmt::format("is no model, but holds {}", files.front()),
+                    "name the file: " + (folder / files.front()).string());
+    throw Error(folder.string(), "", "has no config.json",
+                "a model is a folder in HuggingFace form, or a GGUF file");
 }
 
 }  // namespace tessera::import

@@ -26,4 +26,7 @@ struct Checkpoint {
 /// @throws Error if the path holds none of them, or a file is damaged.
 Checkpoint open_checkpoint(const std::filesystem::path& path);
 
+/// @throws Error if a folder has no config.json; it names a GGUF file that lies there instead.
+void refuse_without_config(const std::filesystem::path& folder);
+
 }  // namespace tessera::import

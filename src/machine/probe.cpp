@@ -46,8 +46,9 @@ void add_main_memory(hwloc_topology_t topology, Machine& machine) {
     int64_t bytes = host_memory_bytes();
     // The memory of the nodes in the affinity mask; hwloc knows none where /sys is not mounted.
     if (root->total_memory > 0) bytes = std::min(bytes, static_cast<int64_t>(root->total_memory));
-    machine.memory.push_back(
-        {.name = "memory", .capacity_bytes = bytes, .shared_by_cores = cores_below(topology, root)});
+    machine.memory.push_back({.name = "memory",
+                              .capacity_bytes = rounded_memory(bytes),
+                              .shared_by_cores = cores_below(topology, root)});
 }
 
 }  // namespace

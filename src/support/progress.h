@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 namespace tessera {
 
@@ -20,6 +21,8 @@ public:
 
     /// Cheap enough for an inner loop of milliseconds: the line is rewritten at most ten times a second.
     void update(int64_t done = 0);
+    /// The time goes on.
+    void rename(std::string task) { task_ = std::move(task); }
 
 private:
     using Clock = std::chrono::steady_clock;

@@ -86,8 +86,15 @@ TEST(Frame, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
          "tessera: there is no verb `pull` (models are files: download one, and name it: tessera run "
          "MODEL.gguf)\nSee `tessera --help`.\n"},
         {{"run", "x.gguf", "-ngl", "99"},
-         "tessera run: -ngl: is a flag of llama.cpp (nothing runs on a GPU yet: leave it out)\n"
+         "tessera run: -ngl: is a flag of other tools (nothing runs on a GPU yet: leave it out)\n"
          "See `tessera run --help`.\n"},
+        {{"run", "-hf", "someone/model", "-p", "hi"},
+         "tessera run: -hf: is a flag of other tools (models are files: download one, and name it: tessera "
+         "run "
+         "MODEL.gguf)\nSee `tessera run --help`.\n"},
+        {{"help", "run"},
+         "tessera: there is no verb `help` (`tessera --help`, or `tessera VERB --help`)\nSee `tessera "
+         "--help`.\n"},
         {{"run", "x.gguf", "-s", "7"},
          "tessera run: --seed requires --temperature (the most probable token is always taken without it; "
          "try --temperature 0.8)\nSee `tessera run --help`.\n"},

@@ -62,18 +62,26 @@ TEST_F(RunVerb, StopsBeforeAStopString) {
     EXPECT_EQ(tessera({"run", "toy.tsr", "-p", "cab", "--stop", ""}).exit_code, 2);
 }
 
+TEST_F(RunVerb, AnArtefactHasTheTokenizerOfItsModel) {
+    EXPECT_EQ(tessera({"tokenize", "toy.tsr", "cab"}).output, "2 0 1\n");
+    EXPECT_EQ(tessera({"tokenize", "toy.tsr", "--decode", "2 0 1"}).output, "cab");
+}
+
 TEST_F(RunVerb, ThePromptIsTextOrIdsOrStandardInput) {
     const std::string expected = tessera({"run", "toy.tsr", "-p", "cab", "-n", "30"}).output;
     write("ids.json", "[2, 0, 1]");
     write("object.json", R"({"prompt_ids": [2, 0, 1]})");
+    EXPECT_EQ(tessera({"run", "toy.tsr", "cab", "-n", "30"}).output, expected) << "as with ollama";
     EXPECT_EQ(tessera({"run", "toy.tsr", "--ids", "ids.json", "-n", "30"}).output, expected);
     EXPECT_EQ(tessera({"run", "toy.tsr", "--ids", "object.json", "-n", "30"}).output, expected);
     const std::string piped =
         fmt::format("printf cab | {} run {} -p - -n 30", TESSERA_PROGRAM, path("toy.tsr"));
     EXPECT_EQ(run_process({.program = "/bin/sh", .arguments = {"-c", piped}}).output, expected);
 
-    EXPECT_EQ(tessera({"run", "toy.tsr"}).errors,
-              "tessera run: a prompt is required: --prompt, --file or --ids\nSee `tessera run --help`.\n");
+    EXPECT_EQ(
+        tessera({"run", "toy.tsr"}).errors,
+        "tessera run: a prompt is required: --prompt, --file or --ids (`-p -` reads the standard input, and "
+        "`tessera chat` has conversations)\nSee `tessera run --help`.\n");
     EXPECT_EQ(tessera({"run", "toy.tsr", "-p", "cab", "--ids", "ids.json"}).exit_code, 2);
     write("ids.json", "[]");
     EXPECT_EQ(tessera({"run", "toy.tsr", "--ids", "ids.json"}).exit_code, 1);
@@ -158,6 +166,7 @@ TEST_F(RunVerb, NamesTheMissingTokenizer) {
     EXPECT_THAT(result.errors, HasSubstr("toy.tsr: has no tokenizer"));
 
     std::filesystem::create_directory(path("model"));
+    write("model/config.json", "{}");
     result = tessera({"run", "model", "-p", "cab"});
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_THAT(result.errors, HasSubstr("model: has no tokenizer: neither tokenizer.json, nor "

@@ -80,13 +80,5 @@ TEST(LocalSeconds, OfOtherOperatorsAreTheirCostsOverThePoints) {
     EXPECT_NEAR(seconds_of(graph, options, 0, -1), cost / (3 + 1), 1e-6 * cost);
 }
 
-TEST(LocalSeconds, AreUnknownOfAMachineWithoutTimesOfLoops) {
-    const Graph graph = parse_graph(kPartsGraph, "parts");
-    CompileOptions options{.machine = testing::measured_machine(), .workers = 1};
-    EXPECT_TRUE(local_seconds(graph, options));
-    std::erase_if(options.machine.micro_kernels, [](const auto& time) { return time.name == "loops"; });
-    EXPECT_FALSE(local_seconds(graph, options));
-}
-
 }  // namespace
 }  // namespace tessera::compiler

@@ -58,7 +58,6 @@ TEST(TypicalRates, WhatTheDescriptionGivesStays) {
 TEST(TypicalRates, ACostModelOfADescriptionAlonePricesEverything) {
     const CostModel model(described("avx2"));
     EXPECT_FALSE(model.is_measured());
-    EXPECT_TRUE(model.knows_loops());
     const double operation = 1 / (3e9 * 2);
     const plan::Leaf loops = testing::leaf_of("y[loops lanes=8 x=d]");
     const DefinitionPtr add = ops::add({}, Dim(1), 64);

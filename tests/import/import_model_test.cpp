@@ -14,6 +14,7 @@
 namespace tessera::import {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -132,6 +133,9 @@ TEST_F(ImportModel, WithoutWeightsOnlyInspects) {
 
 TEST_F(ImportModel, PathsThatHoldNoModelAreErrors) {
     EXPECT_THAT(error_of(), HasSubstr("has no config.json"));
+    testing::write_file(folder_.path() / "b.gguf", "");
+    testing::write_file(folder_.path() / "a.gguf", "");
+    EXPECT_THAT(error_of(), AllOf(HasSubstr("is no model, but holds a.gguf"), HasSubstr("name the file: ")));
     EXPECT_THROW((void)import_model(folder_.path() / "absent"), Error);
     testing::write_file(folder_.path() / "text.txt", "hello");
     EXPECT_THROW((void)import_model(folder_.path() / "text.txt"), Error);

@@ -1,0 +1,106 @@
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/toy_bench.h"
+
+namespace tessera {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// `tessera chat toy.tsr -n 3` in a pseudo-terminal.
+class TypedChat {
+public:
+    explicit TypedChat(const std::string& folder) {
+        child_ = ::forkpty(&terminal_, nullptr, nullptr, nullptr);
+        if (child_ < 0) throw std::runtime_error("no pseudo-terminal");
+        if (child_ > 0) return;
+        ::setenv("TERM", "xterm", 1);
+        ::setenv("XDG_CACHE_HOME", (folder + "/cache").c_str(), 1);
+        if (::chdir(folder.c_str()) == 0)
+            ::execl(TESSERA_PROGRAM, TESSERA_PROGRAM, "chat", "toy.tsr", "-n", "3", nullptr);
+        std::_Exit(127);
+    }
+    ~TypedChat() {
+        ::close(terminal_);
+        if (child_ > 0) ::kill(child_, SIGKILL), ::waitpid(child_, nullptr, 0);
+    }
+    TypedChat(const TypedChat&) = delete;
+    TypedChat& operator=(const TypedChat&) = delete;
+
+    /// What it writes up to and with `end`, or until it ends.
+    std::string read_to(const std::string& end) {
+        std::string text;
+        pollfd ready{terminal_, POLLIN, 0};
+        char byte = 0;
+        while (!text.ends_with(end) && ::poll(&ready, 1, 60'000) == 1 && ::read(terminal_, &byte, 1) == 1)
+            text += byte;
+        return text;
+    }
+    /// What follows these keys, up to the next prompt.
+    std::string type(const std::string& keys) {
+        if (::write(terminal_, keys.data(), keys.size()) != static_cast<ssize_t>(keys.size()))
+            throw std::runtime_error("the terminal takes no keys");
+        return read_to("\n> ");
+    }
+    int status() {
+        int status = -1;
+        ::waitpid(std::exchange(child_, -1), &status, 0);
+        return status;
+    }
+
+private:
+    int terminal_ = -1;
+    pid_t child_ = -1;
+};
+
+class LineEditing : public ToyBench {
+protected:
+    void SetUp() override {
+        ToyBench::SetUp();
+        toy_.tokenizer.push_back(
+            {"chat_template.jinja",
+             "{% for m in messages %}{{ 'u' if m.role == 'user' else 'a' }}{{ m.content }}{% endfor %}a"});
+        toy_.write(path("toy.tsr"));
+    }
+    std::string answer(const std::string& prompt) const {
+        std::vector<int32_t> ids;
+        for (const char letter : prompt) ids.push_back(letter - 'a');
+        return letters(greedy(ids, 3));
+    }
+};
+
+constexpr const char* kLeft = "\x1b[D";
+constexpr const char* kUp = "\x1b[A";
+constexpr const char* kControlC = "\x03";
+constexpr const char* kControlD = "\x04";
+
+TEST_F(LineEditing, ArrowsMoveAndBringBackEarlierLines) {
+    TypedChat chat(folder_.path().string());
+    chat.read_to("> ");
+    const std::string first = answer("ucada"), second = answer("ucada" + first + "ucada");
+    EXPECT_THAT(chat.type(std::string("cd") + kLeft + "a\r"), HasSubstr("\n" + first + "\r\n"));
+    EXPECT_THAT(chat.type(std::string(kUp) + "\r"), HasSubstr("\n" + second + "\r\n"));
+    chat.type(kControlD);
+    EXPECT_EQ(chat.status(), 0);
+}
+
+TEST_F(LineEditing, ControlCEndsTheProgramAtThePrompt) {
+    TypedChat chat(folder_.path().string());
+    chat.read_to("> ");
+    chat.type(std::string("cab") + kControlC);
+    const int status = chat.status();
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+}
+
+}  // namespace
+}  // namespace tessera
