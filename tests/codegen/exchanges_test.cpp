@@ -1,177 +1,82 @@
-// Random graphs, split over ranks, planned, compiled and run: threads that exchange by a real group give what
-// the interpreter gives for the whole graph.
 #include "codegen/cpp/exchanges.h"
-
-#include <map>
 
 #include <gtest/gtest.h>
 
-#include "codegen/compiled_plans.h"
-#include "kernels/micro_kernels.h"
 #include "ops/exchange.h"
-#include "plan/stated_kernels.h"
-#include "planner/default_planner.h"
-#include "runtime/rank_group.h"
-#include "spmd/exchanges.h"
-#include "spmd/interpret_ranks.h"
-#include "spmd/some_choices.h"
 
 namespace tessera::codegen::cpp {
 namespace {
 
-constexpr uint64_t kSeeds = 15;
-
-/// A random graph and its compiled ranks.
-struct Ranks {
-    testing::RandomGraph random;
-    spmd::ModelDistribution distribution;
-    std::vector<spmd::LocalGraph> locals;
-    std::vector<size_t> compiled;  ///< their places in the unit
-};
-
-/// Programs of a distribution that splits much and is not the fastest one.
-Ranks split(uint64_t seed, int64_t lanes) {
-    Ranks ranks{
-        .random = testing::random_graph(seed, lanes), .distribution = {}, .locals = {}, .compiled = {}};
-    const auto count = 2 + static_cast<int64_t>(seed % 3);
-    const spmd::Cluster cluster{.name = "test",
-                                .levels = {"rank"},
-                                .placement = {{{count, 1e-7, 1e-7, false}}},
-                                .flops_per_second = 1e3,
-                                .bytes_per_second = 1e3,
-                                .memory = {}};
-    spmd::ModelOptions options{.held = {}, .cut = facts::Cut::kRagged};
-    options.is_for_execution = true;
-    ranks.distribution =
-        spmd::ModelSearch(ranks.random.graph, cluster, options).best({}, testing::some_choices(seed));
-    for (int64_t rank = 0; rank < count; ++rank) {
-        const int64_t device[] = {rank};
-        spmd::LocalGraph local = spmd::shard(ranks.random.graph, ranks.distribution, device);
-        local.graph = spmd::with_exchanges(local.graph, rank, count);
-        for (Block& block : local.graph.blocks)
-            for (Node& node : block.nodes) node.name += fmt::format("_{}_{}", seed, rank);
-        verify(local.graph, "local");
-        ranks.locals.push_back(std::move(local));
-    }
-    return ranks;
+movement::Kernel kernel_of(const std::string& node) {
+    movement::Kernel kernel;
+    kernel.name = node;
+    movement::ProgramBuffer read, written;
+    read.name = "x";
+    written.name = "z_buffer";
+    written.value = "z";
+    written.is_written = true;
+    written.position = 4096;
+    kernel.buffers = {read, written};
+    kernel.accesses = {{.value = "x", .node = node, .is_write = false, .by_all = true, .parts = {}},
+                       {.value = "z", .node = node, .is_write = true, .by_all = true, .parts = {}}};
+    return kernel;
 }
 
-TEST(Exchanges, OfThreadsGiveWhatTheGraphGives) {
-    const int64_t lanes = testing::host_lanes().front();
-    testing::CompiledPlans compiled(lanes);
-    std::vector<Ranks> all;
-    std::map<ops::ExchangeCall::Kind, int> kinds;
-    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-        Ranks ranks = split(seed, lanes);
-        for (const spmd::LocalGraph& local : ranks.locals) {
-            const plan::Plan plan =
-                planner::default_plan(local.graph, testing::differential_options(seed, lanes));
-            ranks.compiled.push_back(compiled.add(local.graph, plan, exchanges_of(local.graph)));
-            for (const Block& block : local.graph.blocks)
-                for (const Node& node : block.nodes)
-                    if (const auto call = ops::exchange_call(*node.definition())) ++kinds[call->kind];
-        }
-        all.push_back(std::move(ranks));
-    }
-    EXPECT_GT(kinds[ops::ExchangeCall::Kind::kGather], 5);
-    EXPECT_GT(kinds[ops::ExchangeCall::Kind::kTranspose], 2);
-    EXPECT_GT(kinds[ops::ExchangeCall::Kind::kPlace], 5);
-    compiled.compile();
-    for (const Ranks& ranks : all)
-        for (const int64_t tokens : testing::kTokens) {
-            const GraphCall call = ranks.random.call(tokens);
-            const GraphResult expected = interpret_graph(ranks.random.graph, call);
-            std::vector<GraphResult> results(ranks.locals.size());
-            runtime::on_local_ranks(std::ssize(ranks.locals), [&](runtime::Communicator& communicator) {
-                const auto at = static_cast<size_t>(communicator.rank());
-                const int64_t device[] = {communicator.rank()};
-                const GraphCall own =
-                    spmd::local_call(ranks.random.graph, ranks.distribution, ranks.locals[at], call, device);
-                results[at] = compiled.run(ranks.compiled[at], own, communicator);
-            });
-            for (const GraphResult& result : results) {
-                const testing::Difference worst =
-                    testing::difference({result.outputs, {}}, {expected.outputs, {}});
-                ASSERT_LE(worst.relative, testing::kToleranceOfPlans)
-                    << print(ranks.random.graph) << print(ranks.locals.front().graph) << worst.where;
-            }
-        }
+/// A graph of one exchange of x.
+Graph graph_of(const std::vector<Dim>& shape, const DefinitionPtr& exchange, const std::vector<Dim>& made) {
+    Graph graph;
+    graph.symbols = {{"R", 1, 8, 1}, {"T", 1, 512, 1}};
+    Value x{.name = "x", .kind = ValueKind::kInput, .type = {}, .sources = {}};
+    x.type.shape = shape;
+    Value z = x;
+    z.name = "z";
+    z.kind = ValueKind::kIntermediate;
+    z.type.shape = made;
+    graph.values = {x, z};
+    graph.blocks = {
+        {.name = "b",
+         .repeat = 1,
+         .carried_in = {},
+         .carried_out = {},
+         .states = {},
+         .nodes = {{.name = "z", .op = exchange, .operands = {{0}}, .results = {{1}}, .previous = {}}}}};
+    return graph;
 }
 
-/// Each of two ranks multiplies by its 16 columns.
-Graph product_of_rank(int rank, const std::string& exchange, const std::string& result) {
-    return parse_graph(fmt::format(R"(graph "parts"
-symbol T in 1..23
-input x: f32[T, 8]
-input w: f32[16, 8]
-value y: f32[T, 16]
-value z: {2}
+const std::vector<DimSymbol> kSymbols = {{"R", 1, 8, 1}, {"T", 1, 512, 1}};
 
-block only
-  node y(x, w) -> y
-    op matmul(t: T, n: 16, k*: 8)
-    dim T in 1..23
-    in X f32[t, k]
-    in W f32[n, k]
-    out Y f32[t, n] = sum(X * W)
-  node z_{0}(y) -> z
-    {1}
-
-output z
-)",
-                                   rank, exchange, result),
-                       "parts.ir");
+TEST(ExchangesInCode, AreCallsBehindTheirKernels) {
+    TensorType type;
+    type.shape = {Dim("T"), Dim(96)};
+    const Exchanges exchanges =
+        exchanges_of(graph_of(type.shape, ops::exchange(kSymbols, type, 2), {Dim(2), Dim("T"), Dim(96)}));
+    ASSERT_EQ(exchanges.size(), 1U);
+    EXPECT_EQ(exchanges.at("z").before, "step->gather(step->ranks, ");
+    EXPECT_EQ(exchanges.at("z").after, ", int64_t{384} * step->symbols[1]);\n");
+    EXPECT_EQ(exchanges.at("z").start, "step.rank * (int64_t{96} * step.symbols[1])");
+    EXPECT_EQ(exchange_text(kernel_of("z"), 1, exchanges, "  "),
+              "  step->gather(step->ranks, step->arena + 4096, int64_t{384} * step->symbols[1]);\n");
+    EXPECT_EQ(exchange_text(kernel_of("z"), 2, exchanges, "  "),
+              "  step->meet(step->team);\n"
+              "  if (step->worker == 0) step->gather(step->ranks, step->arena + 4096, int64_t{384} * "
+              "step->symbols[1]);\n"
+              "  step->meet(step->team);\n");
+    EXPECT_EQ(exchange_text(kernel_of("y"), 2, exchanges, "  "), "");
+    EXPECT_FALSE(exchange_of(kernel_of("y"), exchanges));
+    EXPECT_EQ(exchange_of(kernel_of("z"), exchanges)->parts.name, "z_buffer");
 }
 
-/// The parts of both ranks, one behind the other along n, and as axis 0.
-const std::pair<std::string, std::string> kExchanges[] = {
-    {"op place_between_ranks_0_16_32(t: T, n: 16)\n    dim T in 1..23\n    in X f32[t, n] of [T, 16]\n"
-     "    out Z f32[t, n] of [T, 32] = X * 1",
-     "f32[T, 32]"},
-    {"op exchange_between_ranks(r: 1, t: T, n: 16)\n    dim T in 1..23\n    in X f32[t, n] of [T, 16]\n"
-     "    out Z f32[r, t, n] of [2, T, 16] = X * 1",
-     "f32[2, T, 16]"}};
-
-TEST(Exchanges, ShareAKernelWithWhatMakesTheParts) {
-    constexpr int64_t kRows = 7;
-    TensorData x{{kRows, 8}, {}};
-    for (int i = 0; i < kRows * 8; ++i) x.values.push_back(i % 5 - 2);
-    const auto w = [](int64_t rank) {
-        TensorData data{{16, 8}, {}};
-        for (int i = 0; i < 16 * 8; ++i) data.values.push_back((i + 3 * rank) % 7 - 3);
-        return data;
-    };
-    for (const auto& [exchange, result] : kExchanges) {
-        testing::CompiledPlans compiled(4);
-        for (int rank = 0; rank < 2; ++rank) {
-            const Graph graph = product_of_rank(rank, exchange, result);
-            planner::PlannerOptions options = testing::differential_options(1, 4);
-            options.stated = plan::parse_stated_kernels(
-                fmt::format("[[kernel]]\nspecialisation = \"whole\"\nnest = \"t:3 {{ y; z_{} }}\"\n", rank),
-                "kernels.toml", kernels::micro_kernels());
-            compiled.add(graph, planner::default_plan(graph, options), exchanges_of(graph));
-        }
-        compiled.compile();
-        std::vector<TensorData> results(2);
-        runtime::on_local_ranks(2, [&](runtime::Communicator& ranks) {
-            const auto rank = static_cast<size_t>(ranks.rank());
-            GraphCall call;
-            call.symbols["T"] = kRows;
-            call.inputs = {{"x", x}, {"w", w(ranks.rank())}};
-            results[rank] = compiled.run(rank, call, ranks).outputs.front();
-        });
-        EXPECT_EQ(results[0].values, results[1].values);
-        const bool is_placed = results[0].shape.size() == 2;
-        for (int64_t t = 0; t < kRows; ++t)
-            for (int64_t n = 0; n < 32; ++n) {
-                double sum = 0;
-                for (int64_t k = 0; k < 8; ++k)
-                    sum += x.values[static_cast<size_t>(t * 8 + k)] *
-                           w(n / 16).values[static_cast<size_t>(n % 16 * 8 + k)];
-                const int64_t at = is_placed ? t * 32 + n : (n / 16 * kRows + t) * 16 + n % 16;
-                EXPECT_EQ(results[0].values[static_cast<size_t>(at)], sum) << exchange << t << " " << n;
-            }
-    }
+TEST(ExchangesInCode, PlaceWhatTheKernelWritesWhereThePartOfItsRankBegins) {
+    TensorType type;
+    type.shape = {Dim("T"), Dim(6), Dim(64)};
+    const std::vector<int64_t> starts = {0, 6, 9};
+    const Exchanges exchanges = exchanges_of(
+        graph_of(type.shape, ops::placed_exchange(kSymbols, type, 1, starts), {Dim("T"), Dim(9), Dim(64)}));
+    EXPECT_EQ(exchanges.at("z").start, "starts[step.rank]");
+    EXPECT_EQ(exchanges.at("z").tables, "static constexpr int64_t starts[] = {0, 384, 576};");
+    EXPECT_EQ(exchange_text(kernel_of("z"), 1, exchanges, "  "),
+              "  { static constexpr int64_t starts[] = {0, 1536, 2304}; step->place(step->ranks, "
+              "step->arena + 4096, int64_t{1} * step->symbols[1], starts); }\n");
 }
 
 }  // namespace
