@@ -3,8 +3,8 @@
 // to read it, or had written half of it.
 //
 //   clock   0        n           n+p          ..          step
-//           | norm   | product   | norm       |           | norm      reads what was written at n + p/2,
-//           which |        | writes x  | reads x    |           |           lies p/2 bytes back
+//           | norm   | product   | norm       |           | norm
+//           |        | writes x  | reads x, which was written at n + p/2 and lies p/2 bytes back
 //
 // What other workers have written lies in their caches: behind a meeting it comes from the nearest level that
 // all of them share.
