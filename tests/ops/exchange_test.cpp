@@ -9,7 +9,7 @@
 namespace tessera::ops {
 namespace {
 
-TEST(Exchange, PutsThePartAtThePlaceOfEveryRank) {
+TEST(Exchange, PutsThePartAtThePlaceOfItsRank) {
     const std::vector<DimSymbol> symbols = {{"T", 1, 512, 1}};
     TensorType type;
     type.element = ElementType::kBF16;
@@ -17,8 +17,8 @@ TEST(Exchange, PutsThePartAtThePlaceOfEveryRank) {
     const DefinitionPtr definition = exchange(symbols, type, 3);
     EXPECT_TRUE(is_exchange(*definition));
     EXPECT_EQ(print(*definition),
-              "op exchange_between_ranks(r: 3, x0: T, x1: 64)\ndim T in 1..512\n"
-              "in X bf16[x0, x1]\nout Z bf16[r, x0, x1] = X * 1\n");
+              "op exchange_between_ranks(r: 1, x0: T, x1: 64)\ndim T in 1..512\n"
+              "in X bf16[x0, x1] of [T, 64]\nout Z bf16[r, x0, x1] of [3, T, 64] = X * 1\n");
     EXPECT_FALSE(is_exchange(*copy(symbols, type)));
 }
 

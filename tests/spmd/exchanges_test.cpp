@@ -194,7 +194,7 @@ TEST(Exchanges, ScatterSumsWithoutTheRest) {
     EXPECT_THAT(even, ::testing::HasSubstr("op reduce_scatter(r*: 2, x0: T, x1: 32)"));
     const std::string ragged = print(with_exchanges(
         with_box("63", "31", R"(reduce_scatter: from = "[P(sum)]", to = "[S(1)]", to_extent = 63)"), 1, 2));
-    EXPECT_THAT(ragged, ::testing::HasSubstr("op exchange_between_ranks(r: 2, x0: T, x1: 63)"));
+    EXPECT_THAT(ragged, ::testing::HasSubstr("op exchange_between_ranks(r: 1, x0: T, x1: 63)"));
     EXPECT_THAT(ragged, ::testing::HasSubstr("Z f32[r, x0, x1 + 32] of [2, T, 63]"));
 }
 
