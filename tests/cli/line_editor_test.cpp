@@ -1,13 +1,17 @@
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "cli/toy_bench.h"
@@ -48,17 +52,38 @@ public:
     }
     /// What follows these keys, up to the next prompt.
     std::string type(const std::string& keys) {
+        expect_keys();
         if (::write(terminal_, keys.data(), keys.size()) != static_cast<ssize_t>(keys.size()))
             throw std::runtime_error("the terminal takes no keys");
         return read_to("\n> ");
     }
+    /// -1 if it goes on.
     int status() {
         int status = -1;
-        ::waitpid(std::exchange(child_, -1), &status, 0);
+        if (!holds_soon([&] { return ::waitpid(child_, &status, WNOHANG) != 0; })) return -1;
+        child_ = -1;
         return status;
     }
 
 private:
+    /// libedit takes the terminal over behind its prompt; what comes before is a line of the terminal's own,
+    /// with another Ctrl-D.
+    void expect_keys() {
+        const auto takes_keys = [&] {
+            termios settings{};
+            return ::tcgetattr(terminal_, &settings) == 0 && (settings.c_lflag & ICANON) == 0;
+        };
+        if (!holds_soon(takes_keys)) throw std::runtime_error("nobody waits for keys");
+    }
+    static bool holds_soon(const std::function<bool()>& holds) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (!holds()) {
+            if (std::chrono::steady_clock::now() > end) return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return true;
+    }
+
     int terminal_ = -1;
     pid_t child_ = -1;
 };
