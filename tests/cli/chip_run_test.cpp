@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-constexpr const char* kProduct = R"(graph "g"
+constexpr const char* kProductOnAChip = R"(graph "g"
 symbol T in 1..64
 input x: f32[T, 48]
 constant w: f32[32, 48] from "w"
@@ -73,7 +73,7 @@ TEST(ChipRun, ExecutesAGraphAndItsEditedProgram) {
     const TemporaryFolder folder;
     const std::string graph = folder.path() / "product.ir", program = folder.path() / "program.json";
     const std::string chip = std::string(TESSERA_SOURCE_DIR) + "/machines/chips/small-16.toml";
-    write_file(graph, kProduct);
+    write_file(graph, kProductOnAChip);
     const auto run = [&](std::vector<std::string> more) {
         more.insert(more.begin(), {"chip", "run", graph, "--chip", chip, "--set", "T=5"});
         return run_process({.program = TESSERA_PROGRAM, .arguments = std::move(more)});
