@@ -16,6 +16,7 @@
 
 #include "cost/priced_block.h"
 #include "lowering/lower.h"
+#include "lowering/worker_parts.h"
 #include "support/error.h"
 
 namespace tessera::cost {
@@ -87,9 +88,7 @@ private:
             for (const movement::WorkerAccess& access : *accesses) {
                 if (access.value != name || (access.by_all && access.is_write)) continue;
                 if (!common) common = access.parts;
-                std::erase_if(*common, [&](const movement::WorkerPart& part) {
-                    return std::ranges::find(access.parts, part) == access.parts.end();
-                });
+                lowering::keep_common(*common, access.parts);
             }
         return !common || !common->empty();
     }

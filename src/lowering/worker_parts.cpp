@@ -107,6 +107,12 @@ bool is_divided(const Range& range, const Division& division) {
     return range.begin.uses(division.variable);
 }
 
+void keep_common(std::vector<movement::WorkerPart>& parts, const std::vector<movement::WorkerPart>& others) {
+    std::erase_if(parts, [&](const movement::WorkerPart& part) {
+        return std::ranges::find(others, part) == others.end();
+    });
+}
+
 std::vector<movement::WorkerAccess> worker_accesses(const std::vector<const Node*>& nodes,
                                                     const std::map<const Node*, Ranges>& ranges,
                                                     const Division* division, Storage& storage) {

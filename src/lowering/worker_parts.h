@@ -21,6 +21,10 @@ std::vector<movement::WorkerAccess> worker_accesses(const std::vector<const Node
                                                     const std::map<const Node*, Ranges>& ranges,
                                                     const Division* division, Storage& storage);
 
+/// Keeps the parts that `others` has too: accesses that stay within one of these, all of them, meet only
+/// where one worker makes them.
+void keep_common(std::vector<movement::WorkerPart>& parts, const std::vector<movement::WorkerPart>& others);
+
 /// Whether a range is part of the division's trip.
 bool is_divided(const Range& range, const Division& division);
 

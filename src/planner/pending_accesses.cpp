@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lowering/worker_parts.h"
 #include "support/error.h"
 
 namespace tessera::planner {
@@ -12,11 +13,7 @@ bool PendingAccesses::add(const std::vector<movement::WorkerAccess>& accesses,
         if (own.contains(access.value)) continue;
         const auto [at, is_first] = storages_.emplace(access.value, Storage{false, access.parts});
         Storage& storage = at->second;
-        if (!is_first) {
-            std::erase_if(storage.parts, [&](const movement::WorkerPart& part) {
-                return std::find(access.parts.begin(), access.parts.end(), part) == access.parts.end();
-            });
-        }
+        if (!is_first) lowering::keep_common(storage.parts, access.parts);
         storage.is_written |= access.is_write;
         if (storage.is_written && storage.parts.empty()) return false;
     }

@@ -24,8 +24,8 @@ struct BlockContext {
     /// Something outside the block sees a result of it, or its place is decided: it is never in tiles only.
     std::vector<bool> is_whole;
     std::vector<bool> is_alone;  ///< operators whose kernels are not merged with others
-    std::vector<bool>
-        is_last;  ///< operators whose kernels end with them: something happens before the readers
+    /// Operators whose kernels end with them: something happens before the readers.
+    std::vector<bool> is_last;
     /// By operator and iterator: its extent does not depend on symbols.
     std::vector<std::vector<bool>> is_constant;
     /// Kernels that are kept, whose operators are alone; tiles may be open.
