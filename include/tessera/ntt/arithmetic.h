@@ -133,18 +133,32 @@ requires FloatLanes<Join<Join<A, B>, C>>
                           detail::as<V>(b), detail::as<V>(c));
 }
 
-/// a < b ? a : b. If one is NaN: b.
+/// The smaller one, the first of equal ones (zeros of both signs), NaN if one is NaN.
 template <class A, class B>
 requires Joinable<A, B>
 [[gnu::always_inline]] inline Join<A, B> min(A a, B b) {
     return detail::join<Join<A, B>>([](auto x, auto y) { return native::min(x, y); }, a, b);
 }
 
-/// a > b ? a : b. If one is NaN: b.
+/// The larger one, the first of equal ones, NaN if one is NaN.
 template <class A, class B>
 requires Joinable<A, B>
 [[gnu::always_inline]] inline Join<A, B> max(A a, B b) {
     return detail::join<Join<A, B>>([](auto x, auto y) { return native::max(x, y); }, a, b);
+}
+
+/// v, but at most `bound`; NaN stays. One instruction on x86, where min and max take three.
+template <FloatLanes V>
+[[gnu::always_inline]] inline V at_most(float bound, V v) {
+    return detail::map<V>([](auto x, auto y) { return native::min_or_second(x, y); }, detail::as<V>(bound),
+                          v);
+}
+
+/// v, but at least `bound`; NaN stays.
+template <FloatLanes V>
+[[gnu::always_inline]] inline V at_least(float bound, V v) {
+    return detail::map<V>([](auto x, auto y) { return native::max_or_second(x, y); }, detail::as<V>(bound),
+                          v);
 }
 
 /// The same bits as another type of the same width.
