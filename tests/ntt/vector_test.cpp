@@ -266,6 +266,8 @@ TYPED_TEST(VectorOfInt, ArithmeticIsThatOfScalars) {
         EXPECT_EQ(lane(floor_div(x, 8), i), static_cast<int32_t>(std::floor(p / 8.0)));
         EXPECT_EQ(lane(floor_mod(x, 7), i), ((p % 7) + 7) % 7);
         EXPECT_EQ(lane(floor_div(x, y), i), static_cast<int32_t>(std::floor(static_cast<double>(p) / q)));
+        EXPECT_EQ(lane(floor_div(x, -y), i), static_cast<int32_t>(std::floor(static_cast<double>(p) / -q)));
+        EXPECT_EQ(lane(floor_mod(x, -y), i), p - lane(floor_div(x, -y), i) * -q);
     }
     EXPECT_EQ(fold_max(x), *std::max_element(a.begin(), a.end()));
 }
