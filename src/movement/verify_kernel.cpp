@@ -134,8 +134,6 @@ private:
         return declared->lanes > 1 && !reference.fold_lanes;
     }
     bool check_value(const ApplyValue& call) {
-        if (call.function == Function::kFloorDiv || call.function == Function::kMod)
-            refuse(fmt::format("{} is for indices only", name(call.function)));
         if (std::ssize(call.arguments) != arity(call.function))
             refuse(fmt::format("{} has {} arguments", name(call.function), call.arguments.size()));
         bool lanes = false;
@@ -143,7 +141,6 @@ private:
         return lanes;
     }
     bool check_value(const RoundValue& rounded) {
-        if (is_integer(rounded.to)) refuse(fmt::format("values are not rounded to {}", name(rounded.to)));
         return check(*rounded.argument);
     }
 

@@ -2,6 +2,7 @@
 // lowered program and the compiled code agree to the bit, zeros by their signs, NaN as NaN.
 #include <cmath>
 #include <random>
+#include <regex>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -32,19 +33,19 @@ public:
         along_.push_back(along);
         what_.push_back(declarations);
     }
-    /// A map of rows of f32, with an index operand `id` for each row.
+    /// A map of rows of f32, X and Z, and of the index operand `id` of the row.
     void map(const std::string& body, const std::string& type = "f32") {
-        add(fmt::format("    op map(t: 3, d: 37)\n    index id i32[t]\n    in X f32[t, d], Z f32[t, d]\n"
-                        "    out Y {}[t, d] = {}\n",
-                        type, body),
-            "3, 37", "id, x, z", type, "d");
+        const Operands operands = operands_in(body);
+        add(fmt::format("    op map(t: 3, d: 37)\n{}    out Y {}[t, d] = {}\n", operands.declarations, type,
+                        body),
+            "3, 37", operands.values, type, "d");
     }
-    /// Folds rows of f32.
+    /// Folds rows of the same.
     void fold(const std::string& body, const std::string& where) {
-        add(fmt::format("    op fold(t: 3, d*: 37)\n    index id i32[t]\n    in X f32[t, d], Z f32[t, d]\n"
-                        "    out Y f32[t] = {}\n{}",
-                        body, where.empty() ? "" : "    where " + where + "\n"),
-            "3", "id, x, z", "f32", "d");
+        const Operands operands = operands_in(body + " " + where);
+        add(fmt::format("    op fold(t: 3, d*: 37)\n{}    out Y f32[t] = {}\n{}", operands.declarations, body,
+                        where.empty() ? "" : "    where " + where + "\n"),
+            "3", operands.values, "f32", "d");
     }
 
     void expect_equal(const std::vector<GraphCall>& calls) const {
@@ -63,6 +64,22 @@ public:
     }
 
 private:
+    struct Operands {
+        std::string declarations, values;
+    };
+    static Operands operands_in(const std::string& text) {
+        Operands found;
+        const auto add = [&](const char* name, const char* value, const char* declaration) {
+            if (!std::regex_search(text, std::regex(fmt::format("\\b{}\\b", name)))) return;
+            found.values += (found.values.empty() ? "" : ", ") + std::string(value);
+            found.declarations += declaration;
+        };
+        add("id", "id", "    index id i32[t]\n");
+        add("X", "x", "    in X f32[t, d]\n");
+        add("Z", "z", "    in Z f32[t, d]\n");
+        return found;
+    }
+
     plan::Plan plan_of(const Graph& graph, bool has_lanes) const {
         plan::SpecialisationPlan s{.name = "all", .bounds = {}, .tensors = {}, .kernels = {}};
         for (size_t i = 0; i < along_.size(); ++i) {
