@@ -140,9 +140,7 @@ private:
         for (const ValuePtr& argument : call.arguments) lanes |= check(*argument);
         return lanes;
     }
-    bool check_value(const RoundValue& rounded) {
-        return check(*rounded.argument);
-    }
+    bool check_value(const RoundValue& rounded) { return check(*rounded.argument); }
 
     /// A value outside loops over lanes, or in one of a single lane, has no lanes, whatever its stride is.
     bool has_lanes(int64_t stride) const { return lanes_ > 1 && stride != 0; }
