@@ -42,8 +42,14 @@ bool is_copy(const Definition& definition) {
         const auto* x = std::get_if<IteratorRef>(&component->node);
         return x && x->index == static_cast<int>(i);
     };
+    // Where the tensor has other extents, the definition pads or slices.
+    const auto is_whole = [&](const TensorDecl& tensor, size_t i) {
+        return !tensor.shape || same((*tensor.shape)[i], definition.iterators[i].extent);
+    };
     for (size_t i = 0; i < made.size(); ++i)
-        if (!is_own(made[i], i) || !is_own(access->coordinates[i], i)) return false;
+        if (!is_own(made[i], i) || !is_own(access->coordinates[i], i) ||
+            !is_whole(definition.tensors[0], i) || !is_whole(definition.tensors[1], i))
+            return false;
     return true;
 }
 
