@@ -59,7 +59,7 @@ void expect_single_writes(const Graph& graph, const Node& node, const std::strin
     const Definition* definition = node.definition();
     if (definition == nullptr || definition->monoid != Monoid::kNone) return;
     const TensorDecl& result = definition->tensors[static_cast<size_t>(definition->results().front())];
-    if (std::ranges::any_of(result.map, is_indirect)) return;
+    if (std::ranges::any_of(result.map, [](const ExprPtr& c) { return is_indirect(c); })) return;
     if (definition->where && !reads_in({definition->where}).empty()) return;
     for (const bool is_high : {false, true}) {
         std::map<std::string, int64_t> symbols;

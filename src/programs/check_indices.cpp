@@ -89,7 +89,8 @@ private:
     void check_writes() {
         if (definition_.monoid != Monoid::kNone || (definition_.where && !predicate())) return;
         const TensorDecl& result = definition_.tensors[static_cast<size_t>(definition_.results().front())];
-        if (!std::ranges::any_of(result.map, is_indirect)) return;  // checked by the compiler
+        if (!std::ranges::any_of(result.map, [](const ExprPtr& c) { return is_indirect(c); }))
+            return;  // checked by the compiler
         if (find_store_collision(definition_, extents_, point_, where_) != StoreCollision::kFound) return;
         throw Error(where_, node_.name,
                     fmt::format("writes an element of `{}` twice, again {}", result.name, point_.iteration()),
