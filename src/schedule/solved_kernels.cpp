@@ -71,9 +71,22 @@ std::optional<SolvedKernel> SolvedKernels::solved_once(const NumberedNest& kerne
 std::optional<SolvedKernel> SolvedKernels::solved(const NumberedNest& kernel) {
     const int64_t before = work_;
     std::optional<SolvedKernel> best = solve_tiles(block_, kernel, options_, work_);
+    const bool is_stated = std::ranges::any_of(
+        block_.stated, [&](const NumberedNest& stated) { return stated.root() == kernel.root(); });
+    if (!best && kernel.items.size() == 1 && !is_stated) best = plain(kernel.root());
     ++count_;
     priced_ += (work_ - before) * static_cast<int64_t>(kernel.operators().size());
     return best;
+}
+
+/// An operator alone, without loops and with the leaf that always lowers then.
+SolvedKernel SolvedKernels::plain(int op) {
+    SolvedKernel kernel{.nest = {{}, {op}}, .leaves = {block_.plain_leaves[static_cast<size_t>(op)]}};
+    const std::vector<bool> is_tile(block_.links.operators.size());
+    kernel.cost = block_.evaluator(lowering::tiled_kernel(block_.links, kernel.nest, is_tile), kernel.leaves,
+                                   is_tile);
+    kernel.seconds = kernel.cost.seconds;
+    return kernel;
 }
 
 }  // namespace tessera::schedule

@@ -35,6 +35,7 @@ public:
 private:
     std::optional<SolvedKernel> solved_once(const lowering::NumberedNest& kernel);
     std::optional<SolvedKernel> solved(const lowering::NumberedNest& kernel);
+    SolvedKernel plain(int op);
 
     BlockContext& block_;
     const TileOptions& options_;
