@@ -86,7 +86,8 @@ struct Manifest {
     std::vector<Constant> constants;              ///< by ascending offset, apart from each other
     std::vector<Specialisation> specialisations;  ///< the first whose bounds hold is called
     std::optional<Text> text;
-    std::vector<std::string> warnings;  ///< about the checkpoint, for whoever runs the artefact
+    std::vector<std::string> warnings;   ///< about the checkpoint, for whoever runs the artefact
+    std::vector<std::string> cut_short;  ///< searches that a budget ended, for whoever compiles it again
 
     bool operator==(const Manifest&) const = default;
 };

@@ -177,6 +177,9 @@ Manifest manifest_of(const JsonCursor& root, const std::string& where) {
     if (root.find("warnings"))
         for (const JsonCursor& warning : root.at("warnings").items())
             result.warnings.push_back(warning.string());
+    if (root.find("cut_short"))
+        for (const JsonCursor& search : root.at("cut_short").items())
+            result.cut_short.push_back(search.string());
     return result;
 }
 
@@ -201,6 +204,7 @@ std::string print(const Manifest& manifest) {
     if (!manifest.placed_outputs.empty()) json["placed_outputs"] = manifest.placed_outputs;
     if (manifest.text) json["text"] = json_of(*manifest.text);
     if (!manifest.warnings.empty()) json["warnings"] = manifest.warnings;
+    if (!manifest.cut_short.empty()) json["cut_short"] = manifest.cut_short;
     // Names come from checkpoints: bytes that are not UTF-8 are replaced, and never cause an exception.
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
