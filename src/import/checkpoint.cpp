@@ -86,10 +86,14 @@ void unpack(Checkpoint& checkpoint) {
 
 void apply_views(Checkpoint& checkpoint) {
     if (!checkpoint.config || !checkpoint.weights) return;
-    if (checkpoint.config->size.experts > 0)
-        checkpoint.weights = std::make_shared<const ExpertWeights>(checkpoint.weights, *checkpoint.config);
-    if (checkpoint.config->views.empty()) return;
-    checkpoint.weights = std::make_shared<const TensorViews>(checkpoint.weights, *checkpoint.config);
+    DecoderConfig& config = *checkpoint.config;
+    if (config.layers_differ) return;
+    name_stored_stacks(config, *checkpoint.weights);
+    split_what_is_stored(config, *checkpoint.weights);
+    if (!config.expert_stacks.empty())
+        checkpoint.weights = std::make_shared<const ExpertWeights>(checkpoint.weights, config);
+    if (!config.views.empty())
+        checkpoint.weights = std::make_shared<const TensorViews>(checkpoint.weights, config);
 }
 
 Checkpoint open_folder(const fs::path& folder) {

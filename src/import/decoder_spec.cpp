@@ -39,6 +39,7 @@ DecoderSpec resolve_tensors(Checkpoint& checkpoint, const std::string& name) {
                      .size = size,
                      .epsilon = config.epsilon,
                      .rope_form = config.rope_form,
+                     .rope_pairs = rotated_pairs(config.rope, size.head_width),
                      .names = config.names,
                      .form = config.form};
     const auto outer = [&](OuterTensor tensor) {
@@ -65,7 +66,7 @@ DecoderSpec resolve_tensors(Checkpoint& checkpoint, const std::string& name) {
     }
     for (const char* factors : {kRopeFactorsSource, kShortRopeFactorsSource, kLongRopeFactorsSource})
         if (config.is_gguf() && account.contains(factors))
-            account.resolve_f32(factors, {size.head_width / 2});
+            account.resolve_f32(factors, {spec.rope_pairs});
     account.close();
     return spec;
 }

@@ -88,8 +88,8 @@ TensorNames common_names(NameStyle style);
 std::string source_name(LayerTensor tensor, int64_t layer, const TensorNames& names);
 std::string source_name(OuterTensor tensor, const TensorNames& names);
 
-/// Factors of a GGUF file by which the rotary frequencies are divided, f32[head_width / 2]: for Llama 3.1 and
-/// later, and for contexts up to that of the training and beyond it.
+/// Factors of a GGUF file by which the rotary frequencies are divided, f32[pairs that are rotated]: for Llama
+/// 3.1 and later, and for contexts up to that of the training and beyond it.
 inline constexpr const char* kRopeFactorsSource = "rope_freqs.weight";
 inline constexpr const char* kShortRopeFactorsSource = "rope_factors_short.weight";
 inline constexpr const char* kLongRopeFactorsSource = "rope_factors_long.weight";
