@@ -23,7 +23,7 @@ struct DecoderSpec {
     double epsilon = 1e-6;
     ops::RopeForm rope_form = ops::RopeForm::kHalves;
     int64_t rope_pairs = 0;  ///< of elements of a head that are rotated together
-    bool is_tied = false;  ///< the head is the embedding
+    bool is_tied = false;    ///< the head is the embedding
     TensorNames names;
     ops::WeightFormat embedding = ops::WeightFormat::kF32;
     ops::WeightFormat positions = ops::WeightFormat::kF32;

@@ -76,6 +76,7 @@ struct TensorNames {
     std::string layers;  ///< behind the base, before the number of a layer: "layers.", "blk."
     std::array<std::string, kLayerTensors> layer;  ///< behind "N."
     std::array<std::string, kOuterTensors> outer;  ///< behind the base
+    bool is_embedding_in_head = false;             ///< which is stored alone, and both are one
 
     std::string& operator[](LayerTensor tensor) { return layer[static_cast<size_t>(tensor)]; }
     std::string& operator[](OuterTensor tensor) { return outer[static_cast<size_t>(tensor)]; }

@@ -42,8 +42,7 @@ std::vector<std::byte> taken_rows(std::span<const std::byte> bytes, const LayerV
 TensorViews::View TensorViews::described(const StoredTensor& stored, const LayerView& form) {
     View view{.tensor = stored, .stored = {}, .form = form};
     StoredTensor& tensor = view.tensor;
-    // A group is an axis of its own only where there are several.
-    if (form.groups > 1 && stored.shape.size() == 3 && stored.shape[0] == form.groups)
+    if (stored.shape.size() == 3 && stored.shape[0] == form.groups)
         tensor.shape = {stored.shape[0] * stored.shape[1], stored.shape[2]};
     view.is_transposed = form.is_transposed && stored.shape.size() == 2 && stored.element.has_value();
     if (view.is_transposed) std::swap(tensor.shape[0], tensor.shape[1]);

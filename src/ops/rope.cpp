@@ -14,7 +14,8 @@ DefinitionPtr rope(Symbols symbols, const RopeShape& shape, RopeForm form) {
     // Elements behind the rotated ones read what is there for others, and drop it.
     std::string pair = halves ? fmt::format("d mod {}", half) : "d div 2";
     const std::string is_first = halves ? fmt::format("d < {}", half) : "d mod 2 == 0";
-    std::string partner = halves ? fmt::format("(d + {}) mod {}", half, rotated) : "d div 2 * 2 + 1 - d mod 2";
+    std::string partner =
+        halves ? fmt::format("(d + {}) mod {}", half, rotated) : "d div 2 * 2 + 1 - d mod 2";
     if (!halves && !is_whole)
         pair += fmt::format(" mod {}", half), partner = fmt::format("({}) mod {}", partner, rotated);
     const std::string turned =
@@ -28,10 +29,10 @@ in  sin f32[position[t], {pair}] of [{positions}, {half}]
 out Y f32[t, h, d] = {result}
 )",
                                        fmt::arg("name", halves ? "rope_halves" : "rope_pairs"),
-                                       fmt::arg("result", result),
-                                       fmt::arg("rows", text(shape.rows)), fmt::arg("heads", shape.heads),
-                                       fmt::arg("width", shape.width), fmt::arg("positions", shape.positions),
-                                       fmt::arg("half", half), fmt::arg("pair", pair)));
+                                       fmt::arg("result", result), fmt::arg("rows", text(shape.rows)),
+                                       fmt::arg("heads", shape.heads), fmt::arg("width", shape.width),
+                                       fmt::arg("positions", shape.positions), fmt::arg("half", half),
+                                       fmt::arg("pair", pair)));
 }
 
 }  // namespace tessera::ops

@@ -100,8 +100,7 @@ RopeConfig read_gguf_rope(GgufReader& reader, const Architecture& architecture, 
     if (rope.amplitude != 1 && !has_longrope)
         settings.warn(amplitude_key, "rotated queries and keys are multiplied by it, as llama.cpp does");
     if (type == "yarn") return read_gguf_yarn(reader, rope, factor, max_positions);
-    if (has_longrope)
-        rope.original_context = read_gguf_context(reader, max_positions);
+    if (has_longrope) rope.original_context = read_gguf_context(reader, max_positions);
     if (type == "linear" && factor != 0 && factor != 1) {
         rope.scaling = RopeConfig::Scaling::kLinear;
         rope.factor = factor;

@@ -63,9 +63,16 @@ void read_size(HfSettings& settings, const HfNames& names, DecoderConfig& config
 ops::ActivationFunction read_activation(HfSettings& settings, const HfNames& names) {
     using enum ops::ActivationFunction;
     static constexpr std::pair<std::string_view, ops::ActivationFunction> kKnown[] = {
-        {"silu", kSilu},         {"swish", kSilu}, {"gelu", kGelu}, {"gelu_pytorch_tanh", kGeluTanh},
-        {"gelu_new", kGeluTanh}, {"gelu_fast", kGeluTanh}, {"gelu_accurate", kGeluTanh},
-        {"gelu_python_tanh", kGeluTanh}, {"gelu_python", kGelu}, {"relu", kRelu}};
+        {"silu", kSilu},
+        {"swish", kSilu},
+        {"gelu", kGelu},
+        {"gelu_pytorch_tanh", kGeluTanh},
+        {"gelu_new", kGeluTanh},
+        {"gelu_fast", kGeluTanh},
+        {"gelu_accurate", kGeluTanh},
+        {"gelu_python_tanh", kGeluTanh},
+        {"gelu_python", kGelu},
+        {"relu", kRelu}};
     const auto found = settings.text(names.activation);
     for (const auto& [name, function] : kKnown)
         if (found && *found == name) return function;
@@ -89,11 +96,10 @@ void check_size(const HfSettings& settings, const DecoderConfig& config) {
             fmt::format("is {}, expected an even number up to {}", size.head_width, limits::kHeadWidth),
             "without head_dim it is hidden_size / num_attention_heads");
     for (const auto* factors : {&config.rope.short_factors, &config.rope.long_factors})
-        if (config.rope.scaling == RopeConfig::Scaling::kLongRope &&
-            std::ssize(*factors) != pairs)
-            throw Error(settings.path(), "rope_scaling",
-                        fmt::format("has {} factors, expected one for each of {} pairs", factors->size(),
-                                    pairs));
+        if (config.rope.scaling == RopeConfig::Scaling::kLongRope && std::ssize(*factors) != pairs)
+            throw Error(
+                settings.path(), "rope_scaling",
+                fmt::format("has {} factors, expected one for each of {} pairs", factors->size(), pairs));
 }
 
 /// One number or a list; text has no meaning here.
@@ -139,7 +145,7 @@ std::optional<DecoderConfig> read_hf_config(const std::string& path, Findings& f
     config.is_tied = settings.boolean("tie_word_embeddings", false);
     const auto old_type = settings.text("torch_dtype");
     config.stated_type = settings.text("dtype").value_or(old_type.value_or(""));
-    config.packed = read_quantisation(settings);
+    config.packed = read_quantisation(settings, findings);
     config.set(Presence::kAlways, {LayerTensor::kAttentionNorm, LayerTensor::kQuery, LayerTensor::kKey,
                                    LayerTensor::kValue, LayerTensor::kOutput, LayerTensor::kFeedForwardNorm,
                                    LayerTensor::kGate, LayerTensor::kUp, LayerTensor::kDown});

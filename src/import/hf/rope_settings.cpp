@@ -114,8 +114,7 @@ void rotate_part(HfSettings& where, double part, const RopeRules& rules, RopeCon
 RopeConfig read_object(HfSettings scaling, const BesideRope& beside, RopeConfig rope) {
     const bool has_longrope = beside.rules.has_longrope;
     rope.base = scaling.real("rope_theta", kBase, rope.base);
-    if (scaling.has(kPartOfHead))
-        rotate_part(scaling, scaling.real(kPartOfHead, kPart), beside.rules, rope);
+    if (scaling.has(kPartOfHead)) rotate_part(scaling, scaling.real(kPartOfHead, kPart), beside.rules, rope);
     const std::string type = read_type(scaling);
     if (type == "yarn" && !has_longrope) {
         read_yarn(scaling, beside, rope);
@@ -159,8 +158,7 @@ BesideRope read_beside(HfSettings& settings, const RopeRules& rules, RopeConfig&
         beside.original_context = settings.integer(kOriginalContext, {1, limits::kPositions});
     // The class that has parameters by types of layers looks into them alone.
     if (rules.is_by_layer_types) beside.original_context.reset();
-    if (settings.has(kPartOfHead))
-        rotate_part(settings, settings.real(kPartOfHead, kPart), rules, rope);
+    if (settings.has(kPartOfHead)) rotate_part(settings, settings.real(kPartOfHead, kPart), rules, rope);
     return beside;
 }
 

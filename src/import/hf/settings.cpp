@@ -18,7 +18,7 @@ void HfSettings::adopt(JsonCursor defaults, std::vector<SettingAlias> aliases) {
 }
 
 std::optional<JsonCursor> HfSettings::find(const std::string& field) const {
-    if (is_stated(field)) return object_.find(field);
+    if (auto own = object_.find(field); own || is_stated(field)) return own;
     for (const auto& [own, other] : aliases_)
         if (own == field && is_stated(other)) return object_.find(other);
     return defaults_ ? defaults_->find(field) : std::nullopt;

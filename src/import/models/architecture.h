@@ -35,7 +35,8 @@ struct Architecture {
     bool has_gguf = true;             ///< whether llama.cpp has it under a name of its own
     HfNames hf = {};
     ops::RopeForm gguf_rope_form = ops::RopeForm::kHalves;
-    bool rotates_part_in_gguf = false;  ///< llama.cpp computes a `rope.dimension_count` below the head's width
+    bool rotates_part_in_gguf =
+        false;  ///< llama.cpp computes a `rope.dimension_count` below the head's width
     ops::ActivationFunction gguf_activation = ops::ActivationFunction::kSilu;  ///< which no key states
     RopeRules rope = {};
     /// Completes a configuration whose common part has been read: `head_width` where config.json has none,

@@ -85,7 +85,7 @@ constexpr DefaultSettings kDefaults[] = {
     {"gpt2",
      R"({"vocab_size": 50257, "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024,
          "layer_norm_epsilon": 1e-5, "activation_function": "gelu_new", "tie_word_embeddings": true})",
-     R"({})"},
+     R"({"rope.freq_base": 1e4})"},
 };
 
 }  // namespace

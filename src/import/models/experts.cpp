@@ -41,7 +41,8 @@ void name_folder_experts(DecoderConfig& config, const ExpertNames& names,
     for (const auto& stack : config.expert_stacks) config.names[stack.tensor] = stack.name;
     const int64_t experts = config.size.experts;
     for (const std::string parent : parents) {
-        config.stored_together.push_back({parent + "experts.gate_up_proj", {kExpertGate, kExpertUp}, experts});
+        config.stored_together.push_back(
+            {parent + "experts.gate_up_proj", {kExpertGate, kExpertUp}, experts});
         config.stored_together.push_back({parent + "experts.down_proj", {kExpertDown}, experts});
     }
 }

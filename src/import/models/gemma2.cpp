@@ -26,14 +26,13 @@ void complete_gemma2_gguf(GgufReader& reader, DecoderConfig& config) {
 }  // namespace
 
 const Architecture& gemma2_architecture() {
-    static const Architecture architecture{
-        .name = "gemma2",
-        .hf_class = "Gemma2ForCausalLM",
-        .hf = {.activation = "hidden_activation"},
-        .rotates_part_in_gguf = true,
-        .gguf_activation = kGemmaActivation,
-        .complete_hf = complete_gemma2_hf,
-        .complete_gguf = complete_gemma2_gguf};
+    static const Architecture architecture{.name = "gemma2",
+                                           .hf_class = "Gemma2ForCausalLM",
+                                           .hf = {.activation = "hidden_activation"},
+                                           .rotates_part_in_gguf = true,
+                                           .gguf_activation = kGemmaActivation,
+                                           .complete_hf = complete_gemma2_hf,
+                                           .complete_gguf = complete_gemma2_gguf};
     return architecture;
 }
 

@@ -40,16 +40,15 @@ void complete_gemma3_gguf(GgufReader& reader, DecoderConfig& config) {
 }  // namespace
 
 const Architecture& gemma3_architecture() {
-    static const Architecture architecture{
-        .name = "gemma3_text",
-        .hf_class = "Gemma3ForCausalLM",
-        .gguf_name = "gemma3",
-        .hf = {.activation = "hidden_activation"},
-        .rotates_part_in_gguf = true,
-        .gguf_activation = kGemmaActivation,
-        .rope = {.is_by_layer_types = true},
-        .complete_hf = complete_gemma3_hf,
-        .complete_gguf = complete_gemma3_gguf};
+    static const Architecture architecture{.name = "gemma3_text",
+                                           .hf_class = "Gemma3ForCausalLM",
+                                           .gguf_name = "gemma3",
+                                           .hf = {.activation = "hidden_activation"},
+                                           .rotates_part_in_gguf = true,
+                                           .gguf_activation = kGemmaActivation,
+                                           .rope = {.is_by_layer_types = true},
+                                           .complete_hf = complete_gemma3_hf,
+                                           .complete_gguf = complete_gemma3_gguf};
     return architecture;
 }
 

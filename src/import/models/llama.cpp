@@ -32,7 +32,8 @@ void read_llama_experts(GgufReader& reader, DecoderConfig& config) {
 
 void complete_llama_gguf(GgufReader& reader, DecoderConfig& config) {
     config.set(Presence::kIfStored, kAttentionBiases);
-    if (reader.integer_or_zero("expert_count", limits::kExperts) > 0) return read_llama_experts(reader, config);
+    if (reader.integer_or_zero("expert_count", limits::kExperts) > 0)
+        return read_llama_experts(reader, config);
     config.set(Presence::kIfStored, kFeedForwardBiases);
 }
 

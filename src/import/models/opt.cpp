@@ -51,14 +51,13 @@ void complete_opt_gguf(GgufReader&, DecoderConfig&) {}
 }  // namespace
 
 const Architecture& opt_architecture() {
-    static const Architecture architecture{.name = "opt",
-                                           .hf_class = "OPTForCausalLM",
-                                           .has_gguf = false,
-                                           .hf = {.feed_forward = "ffn_dim",
-                                                  .epsilon = nullptr,
-                                                  .activation = "activation_function"},
-                                           .complete_hf = complete_opt_hf,
-                                           .complete_gguf = complete_opt_gguf};
+    static const Architecture architecture{
+        .name = "opt",
+        .hf_class = "OPTForCausalLM",
+        .has_gguf = false,
+        .hf = {.feed_forward = "ffn_dim", .epsilon = nullptr, .activation = "activation_function"},
+        .complete_hf = complete_opt_hf,
+        .complete_gguf = complete_opt_gguf};
     return architecture;
 }
 

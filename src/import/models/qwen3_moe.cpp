@@ -25,10 +25,10 @@ void complete_qwen3_moe_hf(HfSettings& settings, DecoderConfig& config) {
     const int64_t chosen = settings.integer("num_experts_per_tok", {1, limits::kExperts});
     const int64_t width = settings.integer("moe_intermediate_size", {1, limits::kFeedForward});
     set_experts(config, experts, chosen, width, settings.path(), "num_experts_per_tok");
-    name_folder_experts(config,
-                        {"mlp.experts.*.gate_proj.weight", "mlp.experts.*.up_proj.weight",
-                         "mlp.experts.*.down_proj.weight"},
-                        {"mlp."});
+    name_folder_experts(
+        config,
+        {"mlp.experts.*.gate_proj.weight", "mlp.experts.*.up_proj.weight", "mlp.experts.*.down_proj.weight"},
+        {"mlp."});
     config.form.shares_of_chosen = settings.boolean("norm_topk_prob", false);
     settings.refuse_unless_number("decoder_sparse_step", 1, "layers without experts");
     settings.refuse_unless_neutral("mlp_only_layers", "layers without experts");

@@ -4,8 +4,8 @@
 
 #include "import/models/windows.h"
 
-// Source: configuration_qwen2.py of HuggingFace transformers 4.57 and 5.24. `sliding_window` counts only where
-// it is used; then in the layers that `layer_types` names, or from `max_window_layers` on.
+// Source: configuration_qwen2.py of HuggingFace transformers 4.57 and 5.24. `sliding_window` counts only
+// where it is used; then in the layers that `layer_types` names, or from `max_window_layers` on.
 
 namespace tessera::import {
 
