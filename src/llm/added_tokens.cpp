@@ -80,7 +80,7 @@ std::vector<TextRange> within(std::span<const TextRange> foreign, TextRange part
 }
 
 /// Whether foreign text cannot spell it.
-bool is_control(const AddedToken& token, const ForeignText& foreign) {
+bool is_control_token(const AddedToken& token, const ForeignText& foreign) {
     return token.special || std::binary_search(foreign.control.begin(), foreign.control.end(), token.id);
 }
 
@@ -112,7 +112,7 @@ std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find(std::string_view
     size_t covered = 0;  // up to here the text belongs to earlier tokens
     for (size_t at = 0; at < text.size();) {
         auto match = patterns.longest_prefix(text.substr(at));
-        if (match && is_control(tokens_[tokens[match->pattern]], foreign) &&
+        if (match && is_control_token(tokens_[tokens[match->pattern]], foreign) &&
             foreign_within(foreign.ranges, {at, at + match->size})) {
             const size_t own = end_of_own(foreign.ranges, at) - at;
             if (own == 0 && is_foreign(foreign.ranges, {at, at + match->size}) && parse_special) {
@@ -154,7 +154,7 @@ std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find_normalized(std::
     const auto controls = [&](const std::vector<Found>& all) {
         std::vector<TokenId> ids;
         for (const Found& each : all)
-            if (is_control(*each.token, foreign)) ids.push_back(each.token->id);
+            if (is_control_token(*each.token, foreign)) ids.push_back(each.token->id);
         return ids;
     };
     const std::vector<Found> spelled =
@@ -162,11 +162,11 @@ std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find_normalized(std::
     const bool correspond = controls(found) == controls(spelled);
     auto next = spelled.begin();
     for (Found& each : found) {
-        if (!is_control(*each.token, foreign)) continue;
+        if (!is_control_token(*each.token, foreign)) continue;
         each.is_masked = true;
         if (!correspond) continue;
         next = std::find_if(next, spelled.end(),
-                            [&](const Found& other) { return is_control(*other.token, foreign); });
+                            [&](const Found& other) { return is_control_token(*other.token, foreign); });
         each.is_masked = foreign_within(foreign.ranges, (next++)->range);
     }
     return found;

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kLongestText = size_t{1} << 30;
 
 /// The ids of a normalised text without added tokens.
-std::vector<TokenId> ids_of(const TokenizerParts& parts, std::string text, bool at_start) {
+std::vector<TokenId> section_ids(const TokenizerParts& parts, std::string text, bool at_start) {
     std::vector<TokenId> ids;
     const Pieces pieces = pre_tokenize(parts.pre_tokenizer, std::move(text), at_start);
     for (size_t i = 0; i < pieces.ranges.size(); ++i)
@@ -27,24 +27,24 @@ std::vector<TokenId> ids_of(const TokenizerParts& parts, std::string text, bool 
 
 /// Of a text behind a newline, without those of the newline.
 std::vector<TokenId> ids_behind_newline(const TokenizerParts& parts, const TextSection& section) {
-    std::vector<TokenId> ids = ids_of(parts, section.text, false);
-    const std::vector<TokenId> newline = ids_of(parts, normalize(parts.normalizer, "\n"), false);
+    std::vector<TokenId> ids = section_ids(parts, section.text, false);
+    const std::vector<TokenId> newline = section_ids(parts, normalize(parts.normalizer, "\n"), false);
     if (ids.size() < newline.size() || !std::equal(newline.begin(), newline.end(), ids.begin()))
-        return ids_of(parts, section.alone, false);
+        return section_ids(parts, section.alone, false);
     ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(newline.size()));
     return ids;
 }
 
 void append_ids(const TokenizerParts& parts, const TextSection& section, std::vector<TokenId>& out) {
     std::vector<TokenId> ids = section.continues ? ids_behind_newline(parts, section)
-                                                 : ids_of(parts, section.text, section.at_start);
+                                                 : section_ids(parts, section.text, section.at_start);
     if (section.masked && std::find(ids.begin(), ids.end(), *section.masked) != ids.end()) {
         // The model finds it without our help: but not in single characters.
         ids.clear();
         std::string_view rest = section.continues ? section.alone : section.text;
         while (!rest.empty()) {
             const size_t size = first_character(rest).length;
-            for (const TokenId id : ids_of(parts, std::string(rest.substr(0, size)), false))
+            for (const TokenId id : section_ids(parts, std::string(rest.substr(0, size)), false))
                 ids.push_back(id);
             rest.remove_prefix(size);
         }
