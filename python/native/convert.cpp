@@ -110,10 +110,15 @@ std::vector<TokenId> encode_chat(const ModelFile& file, const Messages& messages
         list, {.begins_answer = begins_answer, .thinks = thinks, .chat_template = chat_template});
 }
 
-EmbedOptions embed_options(const std::string& pooling, bool normalise) {
-    if (pooling != "mean" && pooling != "last")
-        throw Error("", "pooling", "is \"" + pooling + "\", expected mean or last", "", ErrorKind::kUsage);
-    return {.pooling = pooling == "last" ? Pooling::kLast : Pooling::kMean, .normalise = normalise};
+EmbedOptions embed_options(const std::optional<std::string>& pooling, std::optional<bool> normalise) {
+    EmbedOptions options{.pooling = pooling ? pooling_of(*pooling) : std::nullopt, .normalise = normalise};
+    if (pooling && !options.pooling) {
+        std::string known;
+        for (const std::string& name : pooling_names()) known += (known.empty() ? "" : ", ") + name;
+        throw Error("", "pooling", "is \"" + *pooling + "\", expected one of " + known, "",
+                    ErrorKind::kUsage);
+    }
+    return options;
 }
 
 const char* name_of(StopReason reason) {

@@ -57,7 +57,7 @@ OpenSettings open_settings(py::dict settings);
 using Messages = std::vector<std::pair<std::string, std::string>>;
 std::vector<TokenId> encode_chat(const ModelFile& file, const Messages& messages, bool begins_answer,
                                  std::optional<bool> thinks, const std::string& chat_template);
-EmbedOptions embed_options(const std::string& pooling, bool normalise);
+EmbedOptions embed_options(const std::optional<std::string>& pooling, std::optional<bool> normalise);
 
 const char* name_of(StopReason reason);
 py::dict as_dict(const Generation& generation);

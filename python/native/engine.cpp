@@ -156,6 +156,8 @@ void declare_engine(py::module_& module) {
         .def_property_readonly("context", [](PyEngine& e) { return e->context(); })
         .def_property_readonly("sequences", [](PyEngine& e) { return e->sequences(); })
         .def_property_readonly("memory_bytes", [](PyEngine& e) { return e->memory_bytes(); })
+        .def("encode_whole",
+             [](PyEngine& e, const std::string& text) { return e->file().encode_whole(text); })
         .def("encode", [](PyEngine& e, const std::string& text,
                           bool special) { return e->file().encode(text, special); })
         .def("encode_chat",
@@ -170,11 +172,11 @@ void declare_engine(py::module_& module) {
             return std::make_unique<PyRequest>(std::move(engine),
                                                engine_request(std::move(prompt), std::move(options)));
         }))
-        .def(py::init(
-            [](std::shared_ptr<PyEngine> engine, Ids ids, const std::string& pooling, bool normalise) {
-                return std::make_unique<PyRequest>(std::move(engine), std::move(ids),
-                                                   embed_options(pooling, normalise));
-            }))
+        .def(py::init([](std::shared_ptr<PyEngine> engine, Ids ids, const std::optional<std::string>& pooling,
+                         std::optional<bool> normalise) {
+            return std::make_unique<PyRequest>(std::move(engine), std::move(ids),
+                                               embed_options(pooling, normalise));
+        }))
         .def("next", &PyRequest::next)
         .def("result", &PyRequest::result)
         .def("embedding", &PyRequest::embedding)

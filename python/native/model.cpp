@@ -139,8 +139,8 @@ py::array_t<float> logits(PyModel& model, const Ids& ids) {
     return rows;
 }
 
-py::array_t<float> embed(PyModel& model, const std::vector<Ids>& texts, const std::string& pooling,
-                         bool normalise) {
+py::array_t<float> embed(PyModel& model, const std::vector<Ids>& texts,
+                         const std::optional<std::string>& pooling, std::optional<bool> normalise) {
     const EmbedOptions options = embed_options(pooling, normalise);
     const PyModel::Use use(model);
     const auto width = static_cast<size_t>(model.file().embedding_width());
@@ -172,6 +172,8 @@ void declare_model(py::module_& module) {
         .def_property_readonly("context", [](PyModel& m) { return m.model().context(); })
         .def_property_readonly("memory_bytes", [](PyModel& m) { return m.model().memory_bytes(); })
         .def("describe", [](const PyModel& m) { return m.file().describe(); })
+        .def("encode_whole",
+             [](const PyModel& m, const std::string& text) { return m.file().encode_whole(text); })
         .def("encode", [](const PyModel& m, const std::string& text,
                           bool special) { return m.file().encode(text, special); })
         .def("decode", [](const PyModel& m, const Ids& ids) { return py::bytes(m.file().decode(ids)); })

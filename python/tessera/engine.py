@@ -120,11 +120,11 @@ class Engine:
         return [request.result() for request in requests]
 
     def embed(
-        self, texts: Union[str, Sequence[str]], *, pooling: str = "mean", normalise: bool = True
+        self, texts: Union[str, Sequence[str]], *, pooling: Optional[str] = None, normalise: Optional[bool] = None
     ) -> npt.NDArray[np.float32]:
         """Embeddings, as Model.embed: float32[embedding_width] of one text, float32[texts, embedding_width] of several."""
         several = [texts] if isinstance(texts, str) else texts
-        requests = [_native.Request(self._native, self._native.encode(text, False), pooling, normalise) for text in several]
+        requests = [_native.Request(self._native, self._native.encode_whole(text), pooling, normalise) for text in several]
         rows = np.empty((len(several), self.embedding_width), np.float32)
         for row, request in zip(rows, requests):
             row[:] = request.embedding()

@@ -202,17 +202,18 @@ class Model:
         return self._native.logits(self.encode(prompt) if isinstance(prompt, str) else prompt)
 
     def embed(
-        self, texts: Union[str, Sequence[str]], *, pooling: str = "mean", normalise: bool = True
+        self, texts: Union[str, Sequence[str]], *, pooling: Optional[str] = None, normalise: Optional[bool] = None
     ) -> npt.NDArray[np.float32]:
         """Embeddings: float32[embedding_width] of one text, float32[texts, embedding_width] of several.
 
-        pooling    of the hidden states behind the last norm: "mean" of all tokens, a BOS in front included, or "last"
-        normalise  to length 1, so that products are cosines
+        pooling    of the hidden states behind the last norm: "mean" of all tokens, a BOS in front included, "last",
+                   "cls", "max", "mean_sqrt_len" or "weightedmean"; without it as the model says, or else the mean
+        normalise  to length 1, so that products are cosines; without it as the model says, or else yes
 
         Raises Error if the model was compiled without embeddings (compile and load have the option), and as logits does.
         """
         several = [texts] if isinstance(texts, str) else texts
-        rows = self._native.embed([self.encode(text) for text in several], pooling, normalise)
+        rows = self._native.embed([self._native.encode_whole(text) for text in several], pooling, normalise)
         return rows[0] if isinstance(texts, str) else rows
 
     def inspect(self, *, costs: bool = False, machine: Path = "") -> dict[str, Any]:

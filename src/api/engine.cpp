@@ -131,7 +131,9 @@ llm::BatchRequest Engine::Contents::batch_request(EngineRequest request, uint64_
         result.stop_ids.insert(result.stop_ids.end(), text->eos.begin(), text->eos.end());
         result.stop_ids.insert(result.stop_ids.end(), tokenizer.eos().begin(), tokenizer.eos().end());
     }
-    const EmbedOptions embedding = request.embedding;
+    const llm::EmbeddingForm embedding =
+        request.on_embedding ? llm::embedding_form(request.embedding, language.artefact().manifest())
+                             : llm::EmbeddingForm();
     if (request.grammar)
         result.constraint = std::make_shared<llm::GrammarConstraint>(
             grammars.rules(tokenizer, *request.grammar), tokenizer, result.stop_ids);
@@ -261,7 +263,10 @@ int64_t Engine::memory_bytes() const {
 std::vector<uint64_t> Engine::submit(std::vector<EngineRequest> requests) {
     for (const EngineRequest& request : requests) {
         llm::BatchRequest checked{.prompt = request.prompt, .sampling = request.sampling};
-        if (request.on_embedding) checked.on_hidden = [](int64_t, std::span<const float>) {};
+        if (request.on_embedding) {
+            checked.on_hidden = [](int64_t, std::span<const float>) {};
+            (void)file().decided(request.embedding);  // throws
+        }
         contents_->batches.check(checked);
         (void)llm::StopStrings{request.stop_strings};                               // throws
         if (request.grammar) (void)grammar::Matcher{request.grammar->automaton()};  // throws

@@ -67,7 +67,7 @@ void BatchEngine::cancel(uint64_t number) {
 }
 
 bool BatchEngine::wants_every_row(const BatchRequest& request) {
-    return request.on_prompt || (request.on_hidden && request.pooling == Pooling::kMean);
+    return request.on_prompt || (request.on_hidden && request.pooling != Pooling::kLast);
 }
 
 void BatchEngine::finish(Text& text, StopReason reason) {

@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "serve/parse_fields.h"
 #include "support/error.h"
 
@@ -106,9 +108,9 @@ EmbeddingRequest parse_embedding(std::string_view body) {
             request.is_base64 = format == "base64";
         }
         if (const auto field = root.find("pooling")) {
-            const std::string pooling = field->string();
-            if (pooling != "mean" && pooling != "last") field->fail_expected("mean or last");
-            request.pooling = pooling == "last" ? Pooling::kLast : Pooling::kMean;
+            request.pooling = pooling_of(field->string());
+            if (!request.pooling)
+                field->fail_expected(fmt::format("one of {}", fmt::join(pooling_names(), ", ")));
         }
         if (const auto field = root.find("dimensions")) request.dimensions = field->integer(1, 1 << 24);
     });

@@ -45,8 +45,8 @@ struct ChatRequest {
 };
 
 struct EmbeddingRequest {
-    std::vector<Prompt> inputs;  ///< at least one; each gets an embedding of its own
-    Pooling pooling = Pooling::kMean;
+    std::vector<Prompt> inputs;         ///< at least one; each gets an embedding of its own
+    std::optional<Pooling> pooling;     ///< unset: as the model says
     bool is_base64 = false;             ///< the numbers come as base64 of little-endian F32
     std::optional<int64_t> dimensions;  ///< that the client expects
 };

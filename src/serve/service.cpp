@@ -235,7 +235,10 @@ std::function<void()> Service::embed(const EmbeddingRequest& request, const Repl
     std::vector<EngineRequest> requests;
     for (size_t i = 0; i < request.inputs.size(); ++i) {
         EngineRequest one = engine_request({});
-        one.prompt = as_api_error([&] { return ids_of(request.inputs[i]); });
+        // Unlike a prompt it is a whole text, which ends as the model expects.
+        const auto* text = std::get_if<std::string>(&request.inputs[i]);
+        one.prompt = as_api_error(
+            [&] { return text != nullptr ? engine_.file().encode_whole(*text) : ids_of(request.inputs[i]); });
         one.max_tokens = 0;
         one.embedding = {.pooling = request.pooling};
         one.on_embedding = [answer, i](std::vector<float> embedding) {

@@ -181,7 +181,7 @@ TEST(ParseRequest, ErrorsAreInTheFormOfOpenAi) {
 TEST(ParseRequest, Embeddings) {
     const EmbeddingRequest plain = parse_embedding(R"({"input": "Once", "model": "m", "user": "u"})");
     EXPECT_THAT(plain.inputs, ElementsAre(Prompt("Once")));
-    EXPECT_EQ(plain.pooling, Pooling::kMean);
+    EXPECT_EQ(plain.pooling, std::nullopt);
     EXPECT_FALSE(plain.is_base64 || plain.dimensions);
     const EmbeddingRequest all = parse_embedding(
         R"({"input": ["a", [1, 2]], "encoding_format": "base64", "pooling": "last", "dimensions": 8})");
