@@ -27,7 +27,10 @@ import time
 
 from load import ROOT, Server, ask, check, make_requests
 
-AMBIGUOUS = 'root ::= item+\nitem ::= word | word " " item | word item\nword ::= [a-z ]+ | [a-z ]* word'
+# A text of n letters is read in more ways than n^3, and no two places are alike: each has a mask of its own.
+AMBIGUOUS = """root ::= e{1,500}
+e ::= [a-z ]{1,50} f? | [a-m ]{1,70} e
+f ::= [a-z ]{2,60} e | [n-z ]{1,40} f?"""
 DIGITS = json.dumps({"prompt": "1" * 4_000_000, "max_tokens": 1}).encode()
 
 

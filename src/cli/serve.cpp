@@ -55,6 +55,7 @@ std::string read_key(const ServeArguments& options) {
 
 int run(ServeArguments options, const Environment& environment) {
     const std::string key = read_key(options);
+    for (const std::string& origin : options.server.origins) serve::check_origin(origin);
     const std::filesystem::path path = resolve_model(options.model, environment);
     ModelFile file =
         open_model(path, options.engine.context, environment, options.first_use, options.embeddings);
@@ -139,7 +140,6 @@ void declare_server(CLI::App& app, ServeArguments& options) {
     app.add_option("--cors-origin", options.server.origins,
                    "pages of this origin may use the server from a browser, besides those of this machine; *: "
                    "of all")
-        ->each(serve::check_origin)
         ->type_name("ORIGIN");
     app.add_option("--timeout", options.request_seconds, "most seconds of one request, waiting included")
         ->check(whole_number(1, 1'000'000))

@@ -13,8 +13,8 @@ namespace tessera::llm {
 namespace {
 
 constexpr size_t kRecentGrammars = 4;
-/// Frames of grammar::StackPool that the quick lane looks at: some milliseconds.
-constexpr size_t kQuickWork = size_t{1} << 14;
+/// Frames of grammar::StackPool that the quick lane looks at: less than a millisecond.
+constexpr size_t kQuickWork = size_t{1} << 11;
 
 }  // namespace
 

@@ -36,8 +36,7 @@ SequenceId KeptPrefixes::take(std::span<const TokenId> prompt) {
     if (best == kept_.end()) return {};
     const SequenceId kept = best->sequence;
     const auto common = static_cast<int64_t>(most), page = session_.page_size();
-    const bool leaves_much = static_cast<int64_t>(best->ids.size()) - common >= page;
-    if (leaves_much && session_.open_sequences() < session_.most_open()) {
+    if (best->ids.size() > most && session_.open_sequences() < session_.most_open()) {
         kept_.splice(kept_.end(), kept_, best);
         return session_.fork(kept, common / page * page);
     }

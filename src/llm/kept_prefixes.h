@@ -15,7 +15,7 @@ namespace tessera::llm {
 /// Sequences of a session whose texts have ended, and which stay open so that a prompt that begins alike need
 /// not compute its beginning again. They give way as soon as a running text needs the sequence or the pages.
 /// A prompt that goes on where a kept text ends takes it over; one that leaves it earlier shares its full pages,
-/// and the kept text stays what it was:
+/// and the kept text stays what it was. (Without a sequence for that it is cut, and taken over.)
 ///
 ///     kept     system, talk A      prompt   system, talk B      computes: talk B
 ///     kept     system, talk A      prompt   system, talk A, a question      computes: the question

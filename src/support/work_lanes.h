@@ -28,14 +28,16 @@ public:
     void stop();
 
 private:
+    /// A lane. No lane shares a lock with another: a slow thread that is put off while it holds one would hold up
+    /// the quick ones.
     struct Jobs {
-        std::condition_variable added;
+        std::mutex mutex;
+        std::condition_variable changed;
+        bool stops = false;
         std::deque<std::function<void()>> waiting;
     };
-    void serve(Jobs& jobs);
+    static void serve(Jobs& jobs);
 
-    std::mutex mutex_;
-    bool stops_ = false;
     std::array<Jobs, 2> lanes_;
     std::vector<std::thread> threads_;
 };

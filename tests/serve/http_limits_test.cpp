@@ -65,10 +65,10 @@ TEST_F(HttpLimits, RequestsThatHaveNotComeWholeGiveTheirPlaces) {
 TEST_F(HttpLimits, HealthIsAnsweredWhereEveryPlaceIsAtWork) {
     ServerSettings settings;
     settings.connections = 2;
-    RunningServer server(artefact(), {.sequences = 1, .batch_invariant = false}, {}, settings);
+    RunningServer server(artefact(), {.sequences = 1, .waiting = 5000, .batch_invariant = false}, {}, settings);
     Client first(server.port()), second(server.port());
     for (Client* client : {&first, &second}) client->send_post("/v1/completions", long_request().dump());
-    while (server.engine().statistics().waiting < 2048) std::this_thread::yield();
+    while (server.engine().statistics().waiting < 2049) std::this_thread::yield();
     for (int i = 0; i < 40; ++i) {  // more than there are places of any kind
         Client client(server.port());
         EXPECT_EQ(client.get("/health").status, 200);
@@ -126,14 +126,14 @@ TEST_F(HttpLimits, StoppingDoesNotWaitForWhatHasNotBegun) {
 TEST_F(HttpLimits, WhenTheTimeToStopIsOverStreamsAreTold) {
     ServerSettings settings;
     settings.drain_time = 50ms;
-    RunningServer server(artefact(), {.sequences = 1, .batch_invariant = false}, {}, settings);
+    RunningServer server(artefact(), {.sequences = 1, .waiting = 5000, .batch_invariant = false}, {}, settings);
     Client stream(server.port()), whole(server.port());
     stream.send_post("/v1/completions", long_request().dump());
     EXPECT_THAT(stream.read_until("data: "), HasSubstr("200 OK"));
     Json other = long_request();
     other["stream"] = false;
     whole.send_post("/v1/completions", other.dump());
-    while (server.engine().statistics().waiting < 2048) std::this_thread::yield();
+    while (server.engine().statistics().waiting < 2049) std::this_thread::yield();
     server.stop();
     EXPECT_THAT(stream.read_until("0\r\n\r\n"), HasSubstr("data: {\"error\":{\"message\":\"the server stops\""));
     EXPECT_EQ(whole.read_answer().status, 503);

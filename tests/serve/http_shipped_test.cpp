@@ -209,7 +209,9 @@ TEST(ShippedModel, TheTokenThatEndsATextHasAnEntry) {
         EXPECT_EQ(choice["logprobs"]["tokens"].size(), tokens + 1) << answer;
         const bool has_ended = choice["finish_reason"] == "stop";
         ended += has_ended;
-        if (has_ended) EXPECT_EQ(choice["text"], prompt);
+        if (has_ended) {
+            EXPECT_EQ(choice["text"], prompt);
+        }
     }
     EXPECT_GT(ended, 0);
 }
