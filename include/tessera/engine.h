@@ -20,7 +20,7 @@ namespace tessera {
 struct EngineSettings {
     int64_t context = 0;    ///< tokens of the longest sequence; 0: as many as the model allows
     int64_t sequences = 0;  ///< texts that are computed at one time; 0: as many as one step of the code takes
-    int64_t cache_tokens = 0;    ///< that the cache holds of all texts together; 0: all at full length
+    int64_t cache_tokens = 0;  ///< that the cache holds of all texts together; 0: all at full length
     /// Requests that wait for a place. While so many do, more are refused; what is submitted together is
     /// taken whole, and computed in turns where it is more than that.
     int64_t waiting = 64;

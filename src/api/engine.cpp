@@ -123,7 +123,7 @@ struct Engine::Contents {
     std::condition_variable changed;
     bool stops = false;
     bool constraints_are_ready = false;  ///< some have become so since the last step began
-    int64_t present = 0;  ///< requests that have not ended
+    int64_t present = 0;                 ///< requests that have not ended
     std::vector<std::pair<uint64_t, llm::BatchRequest>> arrived;
     std::vector<uint64_t> cancelled;
     EngineStatistics counts;

@@ -75,8 +75,7 @@ int run(ServeArguments options, const Environment& environment) {
     note("{}: {} texts at one time, {} tokens each, {:.0f} MB of cache and buffers",
          printable(engine.file().name()), engine.sequences(), engine.context(),
          static_cast<double>(engine.memory_bytes()) / 1e6);
-    note("listening at http://{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "",
-         server.port());
+    note("listening at http://{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", server.port());
     server.run();
     note("stopped");
     return 0;
@@ -137,9 +136,10 @@ void declare_server(CLI::App& app, ServeArguments& options) {
         ->excludes(key)
         ->check(not_empty())
         ->type_name("FILE");
-    app.add_option("--cors-origin", options.server.origins,
-                   "pages of this origin may use the server from a browser, besides those of this machine; *: "
-                   "of all")
+    app.add_option(
+           "--cors-origin", options.server.origins,
+           "pages of this origin may use the server from a browser, besides those of this machine; *: "
+           "of all")
         ->type_name("ORIGIN");
     app.add_option("--timeout", options.request_seconds, "most seconds of one request, waiting included")
         ->check(whole_number(1, 1'000'000))

@@ -20,8 +20,8 @@ struct Frame {
     bool operator==(const Frame&) const = default;
 };
 
-/// Thrown where a piece of work comes to a limit below StackPool::kMostWork. What was done is remembered, so that
-/// doing it again takes less.
+/// Thrown where a piece of work comes to a limit below StackPool::kMostWork. What was done is remembered, so
+/// that doing it again takes less.
 struct WorkIsLeft {};
 
 /// Sets of stacks of an automaton: all ways in which the text so far may be read. A stack holds the state of
@@ -45,7 +45,8 @@ public:
     StackSet start();
     /// These stacks and no others. @pre the states of the frames have edges with bytes
     StackSet set_of(std::vector<Frame> frames);
-    /// Frames that a piece of work looks at: a token, or a mask of a vocabulary. The largest ones take seconds.
+    /// Frames that a piece of work looks at: a token, or a mask of a vocabulary. The largest ones take
+    /// seconds.
     static constexpr size_t kMostWork = size_t{1} << 22;
     /// Begins a piece of work: the functions that make sets count it. Also after one was broken off.
     void begin_work();

@@ -121,9 +121,8 @@ std::deque<BatchEngine::Text>::iterator BatchEngine::next_waiting() {
         const auto found = places.find(text.request.group);
         return found == places.end() ? 0 : found->second;
     };
-    return std::min_element(waiting_.begin(), waiting_.end(), [&](const Text& a, const Text& b) {
-        return places_of(a) < places_of(b);
-    });
+    return std::min_element(waiting_.begin(), waiting_.end(),
+                            [&](const Text& a, const Text& b) { return places_of(a) < places_of(b); });
 }
 
 /// Moves requests from the queue to the running ones, as far as there is room.

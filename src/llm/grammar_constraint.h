@@ -23,9 +23,9 @@ struct GrammarThreads {
 };
 
 /// Keeps one text inside of a grammar: takes from the logits whatever may not come next. What may come next
-/// follows from the text alone, so it is worked out as soon as a token is taken, while the model computes what
-/// it makes likely. A token in an ambiguous grammar may take seconds of work, which is done in the slow lane
-/// then; it is bounded by StackPool::kMostWork, and remembered.
+/// follows from the text alone, so it is worked out as soon as a token is taken, while the model computes
+/// what it makes likely. A token in an ambiguous grammar may take seconds of work, which is done in the slow
+/// lane then; it is bounded by StackPool::kMostWork, and remembered.
 class GrammarConstraint {
 public:
     /// `ends`: tokens that end a text. They come where the grammar may end, and nowhere else.
@@ -54,7 +54,8 @@ private:
     std::vector<float> logits_;
 };
 
-/// The tables that texts of one vocabulary share, of the grammars that were used last. Any thread may call it.
+/// The tables that texts of one vocabulary share, of the grammars that were used last. Any thread may call
+/// it.
 class GrammarCache {
 public:
     std::shared_ptr<RuleMasks> rules(const Tokenizer& tokenizer, const Grammar& grammar);

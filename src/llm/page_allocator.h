@@ -7,8 +7,8 @@
 
 namespace tessera::llm {
 
-/// Pages of a cache, by number, each with the count of those that use it. The page that was freed last is given
-/// first: it is the likeliest to be in a near memory.
+/// Pages of a cache, by number, each with the count of those that use it. The page that was freed last is
+/// given first: it is the likeliest to be in a near memory.
 class PageAllocator {
 public:
     explicit PageAllocator(int64_t pages) : users_(static_cast<size_t>(pages), 0) {

@@ -28,8 +28,7 @@ int64_t context_of(const runtime::Manifest& manifest, const StepInterface& step,
 int64_t pages_of(const runtime::Manifest& manifest, const StepInterface& step,
                  const SessionOptions& options) {
     const DimSymbol& limit = step.limits[StepInterface::kP];
-    TESSERA_CHECK(options.sequences > 0 && options.chunk >= 0 && options.cached >= 0 &&
-                  options.kept >= 0);
+    TESSERA_CHECK(options.sequences > 0 && options.chunk >= 0 && options.cached >= 0 && options.kept >= 0);
     const int64_t of_one = (context_of(manifest, step, options) + step.page_size - 1) / step.page_size;
     const int64_t of_all = of_one * options.sequences;
     const int64_t wanted =

@@ -69,15 +69,15 @@ public:
     SequenceId open();
     void close(SequenceId sequence);
     int64_t length(SequenceId sequence) const;
-    /// Forgets all but the first `length` tokens. @pre 0 <= length <= this->length(sequence), and for a sequence
-    /// that goes on length == own_length(sequence, length)
+    /// Forgets all but the first `length` tokens. @pre 0 <= length <= this->length(sequence), and for a
+    /// sequence that goes on length == own_length(sequence, length)
     void shorten(SequenceId sequence, int64_t length);
-    /// A new sequence of the first tokens of another. They share the pages, which neither writes any more: their
-    /// slots are full. @pre length is a multiple of page_size(), 0 <= length <= this->length(sequence),
+    /// A new sequence of the first tokens of another. They share the pages, which neither writes any more:
+    /// their slots are full. @pre length is a multiple of page_size(), 0 <= length <= this->length(sequence),
     /// open_sequences() < most_open()
     SequenceId fork(SequenceId sequence, int64_t length);
-    /// The largest length up to `length` to which the sequence can be shortened and then go on: no more than the
-    /// pages that it shares, if it ends inside of one.
+    /// The largest length up to `length` to which the sequence can be shortened and then go on: no more than
+    /// the pages that it shares, if it ends inside of one.
     int64_t own_length(SequenceId sequence, int64_t length) const;
     /// Makes it as long as `length` without computing: whatever its pages of the cache contain is taken for
     /// the keys and values of its tokens. @pre this->length(sequence) <= length <= context()

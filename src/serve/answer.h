@@ -16,8 +16,8 @@ namespace tessera::serve {
 
 /// What an answer says of the prompt of one choice.
 struct AnswerPrompt {
-    std::string echo = {};       ///< begins the text of the answer; may be empty
-    int64_t characters = 0;      ///< of the prompt, where it is not echoed: the first token comes behind them
+    std::string echo = {};   ///< begins the text of the answer; may be empty
+    int64_t characters = 0;  ///< of the prompt, where it is not echoed: the first token comes behind them
 };
 
 struct AnswerForm {

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
-
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 #include <fmt/core.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 
 #include "serve/cross_origin.h"
 
@@ -25,13 +24,15 @@ using asio::ip::tcp;
 constexpr size_t kMostAhead = size_t{64} << 10;
 /// Bytes of a refused body that are read, so that the client sees the refusal rather than a reset.
 constexpr size_t kMostRefused = size_t{64} << 20;
-constexpr std::chrono::seconds kLinger{2};
+/// For a client to close after an answer that is the last one; less where the server stops.
+constexpr std::chrono::milliseconds kLinger{2000};
+constexpr std::chrono::milliseconds kShortLinger{250};
 
 }  // namespace
 
 size_t Hub::count(bool are_extra) const {
-    return static_cast<size_t>(std::count_if(
-        open.begin(), open.end(), [&](const auto& one) { return one->is_extra() == are_extra; }));
+    return static_cast<size_t>(std::count_if(open.begin(), open.end(),
+                                             [&](const auto& one) { return one->is_extra() == are_extra; }));
 }
 
 Connection::Connection(tcp::socket&& socket, Hub& hub, bool is_extra)
@@ -217,9 +218,9 @@ void Connection::refuse(const ErrorCode& error) {
     if (error == http::error::header_limit || error == http::error::buffer_overflow)
         return refuse(ApiError{.status = 431, .message = "the headers are too large"});
     if (error == http::error::body_limit)
-        return refuse(ApiError{
-            .status = 413,
-            .message = fmt::format("the body is larger than {} bytes", hub_.settings.body_bytes)});
+        return refuse(
+            ApiError{.status = 413,
+                     .message = fmt::format("the body is larger than {} bytes", hub_.settings.body_bytes)});
     refuse(ApiError{.message = "the request is not HTTP: " + error.message()});
 }
 
@@ -296,7 +297,7 @@ void Connection::linger() {
     stage_ = Stage::kLingering;
     ErrorCode ignored;
     socket_.shutdown(tcp::socket::shutdown_send, ignored);
-    expect_progress(kLinger);
+    expect_progress(hub_.is_draining ? kShortLinger : kLinger);
     advance();
 }
 

@@ -24,7 +24,8 @@ std::string_view host_of(std::string_view origin) {
         if (bracket == std::string_view::npos) return {};
         const std::string_view host = rest.substr(0, rest.find(':', bracket));
         const std::string_view port = rest.substr(std::min(rest.size(), host.size() + 1));
-        const bool is_port = port.size() <= 5 && port.find_first_not_of("0123456789") == std::string_view::npos;
+        const bool is_port =
+            port.size() <= 5 && port.find_first_not_of("0123456789") == std::string_view::npos;
         return is_port && host.find_first_of("/?#@") == std::string_view::npos ? host : std::string_view();
     }
     return {};

@@ -12,8 +12,9 @@
 namespace tessera::serve {
 
 struct ServerSettings {
-    std::string address = "127.0.0.1";  ///< of this machine, or a name of it: every address that it stands for
-    uint16_t port = 8080;               ///< 0: any that is free
+    std::string address =
+        "127.0.0.1";       ///< of this machine, or a name of it: every address that it stands for
+    uint16_t port = 8080;  ///< 0: any that is free
     size_t body_bytes = size_t{4} << 20;
     size_t header_bytes = size_t{16} << 10;
     /// Open at one time. Whoever has been silent longest gives its place to a new one; where all are being
@@ -21,8 +22,8 @@ struct ServerSettings {
     size_t connections = 256;
     std::chrono::milliseconds idle_time{60'000};      ///< for the next request of a connection
     std::chrono::milliseconds transfer_time{30'000};  ///< for the next bytes of a request or an answer
-    std::chrono::milliseconds drain_time{30'000};     ///< for answers that are under way when the server stops
-    std::vector<std::string> origins = {};            ///< allows_origin (serve/cross_origin.h)
+    std::chrono::milliseconds drain_time{30'000};  ///< for answers that are under way when the server stops
+    std::vector<std::string> origins = {};         ///< allows_origin (serve/cross_origin.h)
 };
 
 /// HTTP/1.1 for a service, in the thread that runs it. A connection has one request at a time; one that the

@@ -97,7 +97,8 @@ SamplingOptions read_sampling(const JsonCursor& root) {
     read("frequency_penalty", -2, 2, sampling.frequency_penalty);
     read("presence_penalty", -2, 2, sampling.presence_penalty);
     read("repetition_penalty", 0.01, 100, sampling.repetition_penalty);
-    if (const auto field = root.find("top_k")) sampling.top_k = std::max<int64_t>(0, whole_number(*field, -1));
+    if (const auto field = root.find("top_k"))
+        sampling.top_k = std::max<int64_t>(0, whole_number(*field, -1));
     if (const auto field = root.find("logit_bias")) read_biases(*field, sampling);
     return sampling;
 }
@@ -112,7 +113,8 @@ void refuse_field(const JsonCursor& field, std::string_view why) {
 
 int64_t whole_number(const JsonCursor& field, int64_t low, int64_t high) {
     if (field.is_number() && !field.is_integer()) {
-        const double value = field.real(-std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
+        const double value =
+            field.real(-std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
         const bool is_whole = std::abs(value) <= kLargestWhole && std::trunc(value) == value;
         if (is_whole && value >= static_cast<double>(low) && value <= static_cast<double>(high))
             return static_cast<int64_t>(value);

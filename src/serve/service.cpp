@@ -149,13 +149,12 @@ struct Service::Endpoint {
 };
 
 const Service::Endpoint* Service::endpoint(std::string_view path) {
-    static constexpr std::array<Endpoint, 6> kEndpoints = {
-        {{"/v1/chat/completions", &Service::chat},
-         {"/v1/completions", &Service::complete},
-         {"/v1/embeddings", &Service::embed},
-         {"/v1/models", nullptr},
-         {"/health", nullptr},
-         {"/metrics", nullptr}}};
+    static constexpr std::array<Endpoint, 6> kEndpoints = {{{"/v1/chat/completions", &Service::chat},
+                                                            {"/v1/completions", &Service::complete},
+                                                            {"/v1/embeddings", &Service::embed},
+                                                            {"/v1/models", nullptr},
+                                                            {"/health", nullptr},
+                                                            {"/metrics", nullptr}}};
     static constexpr Endpoint kNamedModel = {kOneModel, nullptr};
     const auto known = std::find_if(kEndpoints.begin(), kEndpoints.end(),
                                     [&](const Endpoint& one) { return one.path == path; });
@@ -189,10 +188,9 @@ std::optional<ApiError> Service::refusal(const RequestHead& head) const {
         return ApiError{.status = 404, .message = fmt::format("there is no {}", printable(head.path))};
     const bool is_post = known->read != nullptr;
     if (is_post ? head.method != "POST" : head.method != "GET" && head.method != "HEAD")
-        return ApiError{
-            .status = 405,
-            .message = fmt::format("{} takes {}", printable(head.path), is_post ? "POST" : "GET"),
-            .allow = methods_of(is_post)};
+        return ApiError{.status = 405,
+                        .message = fmt::format("{} takes {}", printable(head.path), is_post ? "POST" : "GET"),
+                        .allow = methods_of(is_post)};
     if (is_post && is_draining_) return kStops;
     return std::nullopt;
 }
@@ -357,13 +355,13 @@ std::function<void()> Service::embed(std::string_view body, const ReplySink& sin
     const EmbeddingRequest request = parse_embedding(body);
     const int64_t width = engine_.file().embedding_width();
     if (width == 0)
-        throw ApiError{
-            .status = 501,
-            .message = fmt::format("{} was compiled without the output that embeddings are made of: start the "
-                                   "server with --embeddings and the checkpoint, or compile the model again "
-                                   "with `tessera compile --embeddings`",
-                                   engine_.file().name()),
-            .code = "unsupported_endpoint"};
+        throw ApiError{.status = 501,
+                       .message = fmt::format(
+                           "{} was compiled without the output that embeddings are made of: start the "
+                           "server with --embeddings and the checkpoint, or compile the model again "
+                           "with `tessera compile --embeddings`",
+                           engine_.file().name()),
+                       .code = "unsupported_endpoint"};
     if (request.dimensions && *request.dimensions != width)
         throw ApiError{
             .message = fmt::format("dimensions: is {}, and the model has {}", *request.dimensions, width),

@@ -26,8 +26,8 @@ struct ServiceSettings {
 /// The head of a request.
 struct RequestHead {
     std::string method;
-    std::string path;           ///< without a query
-    std::string authorization;  ///< the header; may be empty
+    std::string path;                    ///< without a query
+    std::string authorization;           ///< the header; may be empty
     std::string requested_headers = {};  ///< Access-Control-Request-Headers; may be empty
 };
 
@@ -77,7 +77,7 @@ private:
     std::vector<TokenId> chat_ends_;
     std::atomic<uint64_t> answers_ = 0;
     std::atomic<bool> is_draining_ = false;
-    std::map<int, int64_t> replies_;  ///< by status
+    std::map<int, int64_t> replies_;    ///< by status
     std::shared_ptr<WorkLanes> lanes_;  ///< also of answers that outlive the service
 };
 

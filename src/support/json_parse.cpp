@@ -43,7 +43,8 @@ private:
         constexpr std::string_view kQuote = "; last read: ";
         const size_t quote = what.find(kQuote);
         if (quote == std::string_view::npos) return std::string(what);
-        return std::string(what.substr(0, quote)) + std::string(kQuote) + shown(what.substr(quote + kQuote.size()));
+        return std::string(what.substr(0, quote)) + std::string(kQuote) +
+               shown(what.substr(quote + kQuote.size()));
     }
 
     const std::string& where_;

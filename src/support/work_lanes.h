@@ -10,8 +10,9 @@
 
 namespace tessera {
 
-/// Threads beside those that must not wait. Slow work has a lane of its own, whose thread gets what all others
-/// leave of the processors, and some percent where they leave nothing: quick work never waits for slow.
+/// Threads beside those that must not wait. Slow work has a lane of its own, whose thread gets what all
+/// others leave of the processors, and some percent where they leave nothing: quick work never waits for
+/// slow.
 class WorkLanes {
 public:
     enum class Lane { kQuick, kSlow };
@@ -28,8 +29,8 @@ public:
     void stop();
 
 private:
-    /// A lane. No lane shares a lock with another: a slow thread that is put off while it holds one would hold up
-    /// the quick ones.
+    /// A lane. No lane shares a lock with another: a slow thread that is put off while it holds one would
+    /// hold up the quick ones.
     struct Jobs {
         std::mutex mutex;
         std::condition_variable changed;

@@ -48,7 +48,8 @@ TEST_F(ServeVerb, ListensUntilItIsTerminated) {
             std::string("'") + TESSERA_PROGRAM + "' serve toy.tsr --fast --port 0 --host " + host +
             " 2> log.txt & pid=$!\n"
             "for i in $(seq 600); do grep -q listening log.txt && break; sleep 0.05; done\n"
-            "kill -" + signal + " $pid; wait $pid; code=$?; cat log.txt; exit $code";
+            "kill -" +
+            signal + " $pid; wait $pid; code=$?; cat log.txt; exit $code";
         const ProcessResult result = run_process(
             {.program = "/usr/bin/env", .arguments = {"-C", folder_.path().string(), "sh", "-c", script}});
         EXPECT_EQ(result.exit_code, 0);

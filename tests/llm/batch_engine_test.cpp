@@ -127,10 +127,10 @@ TEST(BatchEngine, GroupsLetOthersPass) {
     EngineBench bench({.context = 64, .sequences = 3}, {.sequences = 2});
     std::vector<int> ended;
     const auto submit = [&](int name, uint64_t group) {
-        bench.engine.submit({.prompt = {1, 2},
-                             .group = group,
-                             .max_tokens = 3,
-                             .on_end = [&ended, name](const BatchEnd&) { ended.push_back(name); }});
+        bench.engine.submit(
+            {.prompt = {1, 2}, .group = group, .max_tokens = 3, .on_end = [&ended, name](const BatchEnd&) {
+                 ended.push_back(name);
+             }});
     };
     for (int i = 0; i < 4; ++i) submit(i, 7);
     submit(10, 8);
@@ -185,7 +185,8 @@ TEST(BatchEngine, LateRequestsEnd) {
 TEST(BatchEngine, PromptsThatBeginAlikeAreReadOnce) {
     const std::vector<TokenId> base(40, 7);
     for (const bool reuse : {true, false}) {
-        EngineBench bench({.context = 64, .sequences = 3, .kept = 3}, {.sequences = 3, .reuse_prefix = reuse});
+        EngineBench bench({.context = 64, .sequences = 3, .kept = 3},
+                          {.sequences = 3, .reuse_prefix = reuse});
         bench.submit({.prompt = base, .max_tokens = 4});
         bench.run();
         std::vector<TokenId> longer = base;

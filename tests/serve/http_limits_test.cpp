@@ -1,5 +1,5 @@
-// Clients that are idle, slow or half finished, and the end of the server. Limits are short here; what must not
-// happen within them is given far more time than it takes.
+// Clients that are idle, slow or half finished, and the end of the server. Limits are short here; what must
+// not happen within them is given far more time than it takes.
 
 #include <chrono>
 #include <string>
@@ -65,7 +65,8 @@ TEST_F(HttpLimits, RequestsThatHaveNotComeWholeGiveTheirPlaces) {
 TEST_F(HttpLimits, HealthIsAnsweredWhereEveryPlaceIsAtWork) {
     ServerSettings settings;
     settings.connections = 2;
-    RunningServer server(artefact(), {.sequences = 1, .waiting = 5000, .batch_invariant = false}, {}, settings);
+    RunningServer server(artefact(), {.sequences = 1, .waiting = 5000, .batch_invariant = false}, {},
+                         settings);
     Client first(server.port()), second(server.port());
     for (Client* client : {&first, &second}) client->send_post("/v1/completions", long_request().dump());
     while (server.engine().statistics().waiting < 2049) std::this_thread::yield();
@@ -83,7 +84,8 @@ TEST_F(HttpLimits, SteadySlowClientsAreServed) {
     settings.transfer_time = 2000ms;
     RunningServer server(artefact(), settings_, {}, settings);
     Client client(server.port());
-    const std::string request = post(40) + R"({"prompt": "cab", "max_tokens": 1     })";
+    const std::string body = R"({"prompt": "cab", "max_tokens": 1})";
+    const std::string request = post(body.size()) + body;
     for (size_t at = 0; at < request.size(); at += 10) {  // 3 s in all
         client.send(request.substr(at, 10));
         std::this_thread::sleep_for(250ms);
@@ -126,7 +128,8 @@ TEST_F(HttpLimits, StoppingDoesNotWaitForWhatHasNotBegun) {
 TEST_F(HttpLimits, WhenTheTimeToStopIsOverStreamsAreTold) {
     ServerSettings settings;
     settings.drain_time = 50ms;
-    RunningServer server(artefact(), {.sequences = 1, .waiting = 5000, .batch_invariant = false}, {}, settings);
+    RunningServer server(artefact(), {.sequences = 1, .waiting = 5000, .batch_invariant = false}, {},
+                         settings);
     Client stream(server.port()), whole(server.port());
     stream.send_post("/v1/completions", long_request().dump());
     EXPECT_THAT(stream.read_until("data: "), HasSubstr("200 OK"));
@@ -135,7 +138,8 @@ TEST_F(HttpLimits, WhenTheTimeToStopIsOverStreamsAreTold) {
     whole.send_post("/v1/completions", other.dump());
     while (server.engine().statistics().waiting < 2049) std::this_thread::yield();
     server.stop();
-    EXPECT_THAT(stream.read_until("0\r\n\r\n"), HasSubstr("data: {\"error\":{\"message\":\"the server stops\""));
+    EXPECT_THAT(stream.read_until("0\r\n\r\n"),
+                HasSubstr("data: {\"error\":{\"message\":\"the server stops\""));
     EXPECT_EQ(whole.read_answer().status, 503);
     server.join();
 }

@@ -179,7 +179,8 @@ TEST(ShippedModel, LogProbabilitiesOfPromptAndText) {
         EXPECT_LE(found["token_logprobs"][i], 0);
         // The token itself is there beside the likeliest ones.
         EXPECT_TRUE(found["top_logprobs"][i].size() == 2U || found["top_logprobs"][i].size() == 3U);
-        EXPECT_EQ(found["top_logprobs"][i][found["tokens"][i].get<std::string>()], found["token_logprobs"][i]);
+        EXPECT_EQ(found["top_logprobs"][i][found["tokens"][i].get<std::string>()],
+                  found["token_logprobs"][i]);
         if (i + 4 < count) continue;
         // Greedy: the token is the likeliest one.
         double best = -1e9;

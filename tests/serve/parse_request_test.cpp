@@ -148,9 +148,10 @@ TEST(ParseRequest, WhatTheServerDoesNotHaveIsRefusedByName) {
 
 TEST(ParseRequest, WhatOrdinaryClientsSendIsAccepted) {
     for (const char* fields :
-         {R"("reasoning_effort": "low")", R"("verbosity": "high")", R"("prediction": null)", R"("audio": null)",
-          R"("web_search_options": null)", R"("a_field_of_tomorrow": null)", R"("top_logprobs": 0)",
-          R"("logprobs": null, "top_logprobs": null)", R"("functions": [], "function_call": "none")",
+         {R"("reasoning_effort": "low")", R"("verbosity": "high")", R"("prediction": null)",
+          R"("audio": null)", R"("web_search_options": null)", R"("a_field_of_tomorrow": null)",
+          R"("top_logprobs": 0)", R"("logprobs": null, "top_logprobs": null)",
+          R"("functions": [], "function_call": "none")",
           R"("prediction": {"type": "content", "content": "a guess"})", R"("n": 1.0, "stop": null)",
           R"("modalities": ["text"], "logit_bias": {}, "stop": [], "seed": null, "max_tokens": null)",
           R"("response_format": null, "stream_options": null, "tools": null, "tool_choice": "auto")"})
