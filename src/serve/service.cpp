@@ -6,7 +6,6 @@
 #include <chrono>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <utility>
 #include <variant>
@@ -16,6 +15,7 @@
 #include "serve/answer.h"
 #include "serve/embedding_answer.h"
 #include "serve/metrics.h"
+#include "serve/order.h"
 #include "support/error.h"
 #include "support/printable.h"
 
@@ -72,38 +72,9 @@ uint64_t seed_of_choice(uint64_t seed, uint64_t choice) {
     return mixed ^ (mixed >> 31);
 }
 
-const ApiError kStops = {.status = 503, .message = "the server stops", .retry_after = 5};
-
-/// A request that another thread reads, and that may be cancelled before the engine knows it.
-class Order {
-public:
-    void cancel() {
-        std::unique_lock lock(mutex_);
-        is_cancelled_ = true;
-        const auto act = std::exchange(cancel_, {});
-        lock.unlock();
-        if (act) act();
-    }
-    /// `cancel`: of what the engine has taken; may be empty.
-    void begun(std::function<void()> cancel) {
-        std::unique_lock lock(mutex_);
-        if (!is_cancelled_) {
-            cancel_ = std::move(cancel);
-            return;
-        }
-        lock.unlock();
-        if (cancel) cancel();
-    }
-    bool is_cancelled() {
-        const std::lock_guard lock(mutex_);
-        return is_cancelled_;
-    }
-
-private:
-    std::mutex mutex_;
-    bool is_cancelled_ = false;
-    std::function<void()> cancel_;
-};
+ApiError stopping() {
+    return {.status = 503, .message = "the server stops", .retry_after = 5};
+}
 
 uint64_t draw_seed() {
     std::random_device device;
@@ -191,7 +162,7 @@ std::optional<ApiError> Service::refusal(const RequestHead& head) const {
         return ApiError{.status = 405,
                         .message = fmt::format("{} takes {}", printable(head.path), is_post ? "POST" : "GET"),
                         .allow = methods_of(is_post)};
-    if (is_post && is_draining_) return kStops;
+    if (is_post && is_draining_) return stopping();
     return std::nullopt;
 }
 
@@ -216,7 +187,7 @@ std::function<void()> Service::handle(const RequestHead& head, std::string body,
     const auto order = std::make_shared<Order>();
     const size_t size = body.size();
     lanes_->add(lane_of(size), [this, order, known, body = std::move(body), sink] {
-        if (order->is_cancelled()) return sink.whole(reply_of(kStops));
+        if (order->is_cancelled()) return sink.whole(reply_of(stopping()));
         order->begun(read(*known, body, sink));
     });
     return [order] { order->cancel(); };

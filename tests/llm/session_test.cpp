@@ -384,34 +384,5 @@ TEST(LanguageModel, RunsTheCodeOfAnArtefact) {
     }
 }
 
-TEST(Session, ForkedSequencesShareFullPages) {
-    Bench bench({.context = 64, .sequences = 2, .kept = 2});
-    const int64_t pages = bench.session.pages();
-    EXPECT_EQ(pages, 8);  // those of two sequences, whatever is kept
-    const SequenceId a = bench.open();
-    const std::vector<int32_t> prompt = tokens(40), rest = tokens(12, 5);
-    bench.add({{a, prompt, {39}}});
-    const SequenceId b = bench.session.fork(a, 32);
-    bench.history[b.index] = std::vector<int32_t>(prompt.begin(), prompt.begin() + 32);
-    EXPECT_EQ(bench.session.free_pages(), pages - 3);
-    EXPECT_EQ(bench.session.open_sequences(), 2);
-    // Inside of a shared page neither can go on, in its own it can.
-    for (const SequenceId id : {a, b}) {
-        EXPECT_EQ(bench.session.own_length(id, 20), 16);
-        EXPECT_EQ(bench.session.own_length(id, 32), 32);
-    }
-    EXPECT_EQ(bench.session.own_length(a, 37), 37);
-    bench.add({{a, rest, {11}}, {b, rest, {0, 11}}});
-    EXPECT_EQ(bench.session.free_pages(), pages - 5);
-    bench.close(a);
-    EXPECT_EQ(bench.session.free_pages(), pages - 3);
-    EXPECT_EQ(bench.session.own_length(b, 20), 20);  // nobody else has the page now
-    bench.session.shorten(b, 20);
-    bench.history[b.index].resize(20);
-    bench.add({{b, rest, {11}}});
-    bench.close(b);
-    EXPECT_EQ(bench.session.free_pages(), pages);
-}
-
 }  // namespace
 }  // namespace tessera::llm
