@@ -72,10 +72,11 @@ size_t end_of_own(std::span<const TextRange> foreign, size_t at) {
 /// The ranges as a part of the text sees them.
 std::vector<TextRange> within(std::span<const TextRange> foreign, TextRange part) {
     std::vector<TextRange> inside;
-    for (const TextRange& each : foreign)
-        if (foreign_within({&each, 1}, part))
-            inside.push_back(
-                {std::max(each.begin, part.begin) - part.begin, std::min(each.end, part.end) - part.begin});
+    auto each = std::partition_point(foreign.begin(), foreign.end(),
+                                     [&](const TextRange& other) { return other.end <= part.begin; });
+    for (; each != foreign.end() && each->begin < part.end; ++each)
+        inside.push_back(
+            {std::max(each->begin, part.begin) - part.begin, std::min(each->end, part.end) - part.begin});
     return inside;
 }
 

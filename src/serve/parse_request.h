@@ -51,8 +51,8 @@ struct EmbeddingRequest {
     std::optional<int64_t> dimensions;  ///< that the client expects
 };
 
-/// Prompts of one request.
-inline constexpr size_t kMostPrompts = 64;
+/// Prompts of one request: what OpenAI allows.
+inline constexpr size_t kMostPrompts = 2048;
 
 /// @throws ApiError with status 400 for a body that is no such request, has a field that is not known, or
 /// asks for what the server does not have: tools, several choices, images
