@@ -250,6 +250,19 @@ TEST_P(Numbers, NegativeElementsOfIndexOperandsFloor) {
     programs.expect_equal(calls());
 }
 
+/// Rows of which nothing is executed have an index that points nowhere.
+TEST_P(Numbers, IndicesOfWhatIsNotExecutedPointAnywhere) {
+    Programs programs(GetParam());
+    for (const char* monoid : {"sum(X)", "max(X)", "sum(select(d < 9, X, 1))"})
+        programs.add(fmt::format("    op chosen(t: 3, d*: 37)\n    index id i32[t]\n"
+                                 "    in X f32[id[t], d] of [3, 37]\n    out Y f32[t] = {}\n"
+                                 "    where d > id - 5 and d + 2147483600 > id and id >= 0\n",
+                                 monoid),
+                     "3", "id, x", "f32", "d");
+    std::mt19937_64 random(3);
+    programs.expect_equal({call_of({-7, 2, INT32_MAX}, random), call_of({1000000, 0, INT32_MIN}, random)});
+}
+
 INSTANTIATE_TEST_SUITE_P(Lanes, Numbers, ::testing::ValuesIn(host_lanes()));
 
 constexpr const char* kSumOfBytes = R"(graph "sums"

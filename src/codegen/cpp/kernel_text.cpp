@@ -1,7 +1,5 @@
 #include "codegen/cpp/kernel_text.h"
 
-#include <algorithm>
-
 #include "codegen/cpp/buffers.h"
 #include "codegen/cpp/integer_value.h"
 #include "support/error.h"
@@ -13,24 +11,6 @@ namespace {
 const movement::Load* lanes_in_memory(const movement::ComputedFactor& factor, int64_t lanes) {
     const auto* load = std::get_if<movement::Load>(&factor.value->node);
     return load && lanes > 1 && load->lane_stride == 1 && load->guards.empty() ? load : nullptr;
-}
-
-bool reads_index(const movement::Index& index) {
-    return std::ranges::any_of(index.terms(), [](const auto& entry) {
-        const movement::Index::Atom& atom = *entry.second.atom;
-        return atom.kind == movement::Index::AtomKind::kRead ||
-               std::ranges::any_of(atom.arguments, reads_index);
-    });
-}
-
-/// Whether an element of an index operand says what is loaded.
-bool is_chosen(const movement::ValueExpr& value) {
-    if (const auto* load = std::get_if<movement::Load>(&value.node)) return reads_index(load->from.offset);
-    if (const auto* rounded = std::get_if<movement::RoundValue>(&value.node))
-        return is_chosen(*rounded->argument);
-    const auto* call = std::get_if<movement::ApplyValue>(&value.node);
-    return call &&
-           std::ranges::any_of(call->arguments, [](const movement::ValuePtr& a) { return is_chosen(*a); });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "codegen/cpp/value.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "codegen/cpp/integer_value.h"
@@ -172,8 +173,13 @@ Text call_text(const movement::ApplyValue& call, const ValueContext& context) {
                                     lanes ? widened(b, context) : b.text),
                         Kind::kFloat, lanes};
             }
-            return {fmt::format("ntt::select({}, {}, {})", condition.text, widened(a, context),
-                                widened(b, context)),
+            const std::string no = widened(b, context);
+            const std::string chosen =
+                fmt::format("ntt::select({}, {}, {})", condition.text, widened(a, context), no);
+            // As in a sum, an index of iterations that are not executed may point anywhere.
+            return {is_chosen(*call.arguments[1])
+                        ? fmt::format("(ntt::any({}) ? {} : {})", condition.text, chosen, no)
+                        : chosen,
                     Kind::kFloat, true};
         }
         default:
@@ -192,6 +198,27 @@ Text call_text(const movement::ApplyValue& call, const ValueContext& context) {
 }
 
 }  // namespace
+
+namespace {
+
+bool reads_index(const movement::Index& index) {
+    return std::ranges::any_of(index.terms(), [](const auto& entry) {
+        const movement::Index::Atom& atom = *entry.second.atom;
+        return atom.kind == movement::Index::AtomKind::kRead ||
+               std::ranges::any_of(atom.arguments, reads_index);
+    });
+}
+
+}  // namespace
+
+bool is_chosen(const movement::ValueExpr& value) {
+    if (const auto* load = std::get_if<movement::Load>(&value.node)) return reads_index(load->from.offset);
+    if (const auto* rounded = std::get_if<movement::RoundValue>(&value.node))
+        return is_chosen(*rounded->argument);
+    const auto* call = std::get_if<movement::ApplyValue>(&value.node);
+    return call &&
+           std::ranges::any_of(call->arguments, [](const movement::ValuePtr& a) { return is_chosen(*a); });
+}
 
 Text text_of(const movement::ValueExpr& value, const ValueContext& context) {
     if (const auto* n = std::get_if<Number>(&value.node))

@@ -192,6 +192,13 @@ void KernelRun::value_of(const ApplyCode& code, bool has_lanes, double* out) {
     double arguments[3][kWidth];
     size_t number = 0;
     for (const ValueCode& argument : code.arguments) {
+        // What no lane selects is not even computed.
+        if (code.function == Function::kSelect && number == 1 &&
+            std::all_of(arguments[0], arguments[0] + count, [](double holds) { return holds == 0; })) {
+            std::fill(arguments[number], arguments[number] + count, 0.0);
+            ++number;
+            continue;
+        }
         value(argument, arguments[number]);
         if (has_lanes && !argument.has_lanes)
             std::fill(arguments[number] + 1, arguments[number] + count, arguments[number][0]);
