@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "llm/message_value.h"
 #include "support/error.h"
 
 // A conversation becomes a prompt in three steps. The template makes a text of it, which remembers the bytes
@@ -29,10 +30,7 @@ ChatTemplate::ChatTemplate(ChatTemplateSource source)
 jinja::Text ChatTemplate::render(std::span<const ChatMessage> messages, const ChatSettings& settings) const {
     using jinja::Value;
     std::vector<Value> list;
-    for (const ChatMessage& message : messages)
-        // The role is the program's word, of which some templates make a token: "<|" ~ role ~ "|>".
-        list.push_back(Value::object(
-            {{"role", Value::text(message.role)}, {"content", Value::foreign(message.content)}}));
+    for (const ChatMessage& message : messages) list.push_back(message_value(message));
     jinja::Variables variables = {{"messages", Value::list(std::move(list))},
                                   {"tools", Value::none()},
                                   {"documents", Value::none()},
