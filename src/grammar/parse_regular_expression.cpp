@@ -27,21 +27,27 @@ std::optional<char32_t> digit_of(char32_t c) {
     return std::nullopt;
 }
 
-/// ECMA 262, CharacterClassEscape: the sets of \d, \s, \w, and of \D, \S, \W.
-std::optional<Ranges> class_escape(char32_t letter) {
+/// ECMA 262, CharacterClassEscape: the sets of \d, \s, \w, and of \D, \S, \W. Other languages take more for
+/// white space and for parts of words. What only some take for it comes neither for the set nor for what is
+/// not of it: `excludes` asks for the set that the latter leaves out.
+std::optional<Ranges> class_escape(char32_t letter, bool excludes) {
+    Ranges set;
     switch (letter) {
         case 'd':
             return Ranges{{'0', '9'}};
         case 'w':
-            return Ranges{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
+            set = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
+            if (excludes) set.push_back({0x80, kLargestCodePoint});
+            return set;
         case 's':
-            return Ranges{{'\t', '\r'},     {' ', ' '},       {0xa0, 0xa0},     {0x1680, 0x1680},
-                          {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f},
-                          {0x3000, 0x3000}, {0xfeff, 0xfeff}};
+            set = {{'\t', '\r'},     {' ', ' '},       {0xa0, 0xa0},     {0x1680, 0x1680}, {0x2000, 0x200a},
+                   {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000}};
+            if (excludes) set.insert(set.end(), {{0x1c, 0x1f}, {0x85, 0x85}, {0xfeff, 0xfeff}});
+            return set;
         case 'D':
         case 'W':
         case 'S':
-            return complement(*class_escape(letter - 'A' + 'a'));
+            return complement(*class_escape(letter - 'A' + 'a', !excludes));
         default:
             return std::nullopt;
     }
@@ -176,7 +182,7 @@ private:
         }
         if (take(U"b")) return add({.kind = PartKind::kAssertion, .assertion = Assertion::kWordBoundary});
         if (take(U"B")) return add({.kind = PartKind::kAssertion, .assertion = Assertion::kNoWordBoundary});
-        return characters(escape(false));
+        return characters(escape(false, false));
     }
 
     RegexPart group(int depth) {
@@ -198,9 +204,9 @@ private:
     }
 
     /// The characters of an escape; behind its backslash.
-    Ranges escape(bool in_brackets) {
+    Ranges escape(bool in_brackets, bool excludes) {
         const char32_t c = next("the character that it escapes");
-        if (auto set = class_escape(c)) return *std::move(set);
+        if (auto set = class_escape(c, excludes)) return *std::move(set);
         const auto one = [](char32_t value) { return Ranges{{value, value}}; };
         switch (c) {
             case 't':
@@ -272,13 +278,13 @@ private:
         const bool is_negative = take(U"^");
         Ranges ranges;
         while (!take(U"]")) {
-            const Ranges first = bracket_member();
+            const Ranges first = bracket_member(is_negative);
             if (!sees(U"-") || sees(U"-]")) {
                 ranges.insert(ranges.end(), first.begin(), first.end());
                 continue;
             }
             ++at_;
-            const Ranges last = bracket_member();
+            const Ranges last = bracket_member(is_negative);
             const bool are_single = first.size() == 1 && last.size() == 1 &&
                                     first[0].first == first[0].last && last[0].first == last[0].last;
             if (!are_single || first[0].first > last[0].first) fail("has a range without two ends in order");
@@ -287,9 +293,9 @@ private:
         return characters(is_negative ? complement(ranges) : ranges);
     }
 
-    Ranges bracket_member() {
+    Ranges bracket_member(bool excludes) {
         const char32_t c = next("a ]");
-        if (c == '\\') return escape(true);
+        if (c == '\\') return escape(true, excludes);
         return {{c, c}};
     }
 

@@ -29,8 +29,9 @@ constexpr size_t kMostNetStates = 100'000;
 /// States that are looked at while sets are made.
 constexpr int64_t kMostSetWork = 50'000'000;
 
-/// What stands on one side of a place in a text.
-enum class Neighbour { kNothing, kWord, kOther };
+/// What stands on one side of a place in a text. Whether a character beyond ASCII is one of a word, languages
+/// see in different ways: beside it there is neither a boundary nor none.
+enum class Neighbour { kNothing, kWord, kOther, kForeign };
 
 struct Net {
     struct State {
@@ -127,15 +128,16 @@ std::vector<CodePointRange> word_characters() {
 }
 
 bool holds(Assertion assertion, Neighbour before, Neighbour after) {
+    const bool is_known = before != Neighbour::kForeign && after != Neighbour::kForeign;
     switch (assertion) {
         case Assertion::kBegin:
             return before == Neighbour::kNothing;
         case Assertion::kEnd:
             return after == Neighbour::kNothing;
         case Assertion::kWordBoundary:
-            return (before == Neighbour::kWord) != (after == Neighbour::kWord);
+            return is_known && (before == Neighbour::kWord) != (after == Neighbour::kWord);
         case Assertion::kNoWordBoundary:
-            return (before == Neighbour::kWord) == (after == Neighbour::kWord);
+            return is_known && (before == Neighbour::kWord) == (after == Neighbour::kWord);
     }
     return false;
 }
@@ -152,7 +154,11 @@ public:
             result_.states[i].is_final = std::binary_search(at_end.begin(), at_end.end(), accepting_);
             if (net_.has_word_assertion) {
                 add_edges(i, closure(set, Neighbour::kWord), Neighbour::kWord, word_characters());
-                add_edges(i, closure(set, Neighbour::kOther), Neighbour::kOther, complement(word_characters()));
+                std::vector<CodePointRange> no_others = word_characters();
+                no_others.push_back({0x80, kLargestCodePoint});
+                add_edges(i, closure(set, Neighbour::kOther), Neighbour::kOther, complement(no_others));
+                add_edges(i, closure(set, Neighbour::kForeign), Neighbour::kForeign,
+                          {{0x80, 0xd7ff}, {0xe000, kLargestCodePoint}});
             } else {
                 add_edges(i, closure(set, Neighbour::kOther), Neighbour::kOther, complement({}));
             }
@@ -235,7 +241,8 @@ private:
             for (const auto& [target, count] : active) targets.push_back(target);
             // Whatever follows is a match: the rest of the set says nothing more.
             if (std::binary_search(targets.begin(), targets.end(), accepting_)) targets = {accepting_};
-            const uint32_t to = state_of({std::move(targets), net_.has_word_assertion ? side : Neighbour::kOther});
+            const uint32_t to =
+                state_of({std::move(targets), net_.has_word_assertion ? side : Neighbour::kOther});
             result_.states[from].edges.push_back({{change->first, next->first - 1}, to});
         }
     }

@@ -36,7 +36,9 @@ const std::string kLabel = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,59}[A-Za-z0-9])?";
 const std::string kLastLabel = "[A-Za-z](?:[A-Za-z0-9-]{0,59}[A-Za-z0-9])?";
 const std::string kHost = "(?:" + kLabel + R"(\.){0,3})" + kLastLabel;
 const std::string kAtom = R"([A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,31})";
-const std::string kMail = kAtom + R"((?:\.)" + kAtom + ")?@(?:" + kLabel + R"(\.){1,3}[A-Za-z]{2,24})";
+// Those of 24 characters, so that the whole stays short.
+const std::string kShortLabel = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,22}[A-Za-z0-9])?";
+const std::string kMail = kAtom + R"((?:\.)" + kAtom + ")?@(?:" + kShortLabel + R"(\.){1,3}[A-Za-z]{2,24})";
 
 const std::string kByte = R"((?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d))";
 const std::string kIpv4 = "(?:" + kByte + R"(\.){3})" + kByte;
@@ -53,10 +55,11 @@ std::string ipv6() {
 
 const std::string kOfPath = R"((?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}))";
 const std::string kOfQuery = R"((?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2}))";
-const std::string kUri =
-    either({"[A-Za-z][A-Za-z0-9+.-]{0,19}://" + either({kHost, kIpv4}) + R"((?::\d{1,4})?(?:/)" + kOfPath +
-                R"(*)*(?:\?)" + kOfQuery + "*)?(?:#" + kOfQuery + "*)?",
-            "(?:mailto|tel|urn):" + kOfPath + "+"});
+// A URI does not say how long a name may be.
+const std::string kAnyHost = R"([A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*)";
+const std::string kUri = either({"[A-Za-z][A-Za-z0-9+.-]{0,19}://" + kAnyHost + R"((?::\d{1,4})?(?:/)" +
+                                     kOfPath + R"(*)*(?:\?)" + kOfQuery + "*)?(?:#" + kOfQuery + "*)?",
+                                 "(?:mailto|tel|urn):" + kOfPath + "+"});
 
 std::string uuid(const std::string& version, const std::string& variant) {
     return fmt::format(

@@ -81,6 +81,10 @@ std::optional<TextAutomaton> SchemaReader::pattern_texts(const Schemas& leaves) 
 /// Those of so many characters. Where that takes too many states, longer ones do not come.
 std::optional<TextAutomaton> SchemaReader::limited(TextAutomaton texts, int64_t least,
                                                    std::optional<int64_t> most) {
+    if (is_empty(texts)) return texts;
+    const auto [shortest, longest] = lengths(texts);
+    if (shortest >= least) least = 0;
+    if (longest && most && *longest <= *most) most.reset();
     if (least == 0 && !most) return texts;
     while (true) {
         if (auto result = intersection(texts, texts_of_length(least, most))) return result;

@@ -13,6 +13,8 @@ namespace tessera::grammar {
 namespace {
 
 constexpr uint32_t kLost = UINT32_MAX;
+/// Longer texts count as any.
+constexpr int64_t kMostLength = 1000;
 
 /// The code points of UTF-8.
 std::u32string characters_of(std::string_view text) {
@@ -160,6 +162,33 @@ std::optional<TextAutomaton> intersection(const TextAutomaton& a, const TextAuto
 
 std::optional<TextAutomaton> difference(const TextAutomaton& a, const TextAutomaton& b) {
     return Product(a, b, true).build();
+}
+
+std::pair<int64_t, std::optional<int64_t>> lengths(const TextAutomaton& automaton) {
+    // Sets of states that texts of one length lead to. Beyond as many characters as there are states they go
+    // round.
+    const TextAutomaton texts = trimmed(automaton);
+    std::vector<bool> here(texts.states.size(), false);
+    here[0] = true;
+    std::optional<int64_t> shortest;
+    int64_t longest = 0;
+    for (int64_t length = 0; length <= static_cast<int64_t>(texts.states.size()); ++length) {
+        std::vector<bool> next(texts.states.size(), false);
+        bool is_end = false, goes_on = false;
+        for (size_t i = 0; i < texts.states.size(); ++i) {
+            if (!here[i]) continue;
+            is_end = is_end || texts.states[i].is_final;
+            for (const TextAutomaton::Edge& edge : texts.states[i].edges) goes_on = next[edge.target] = true;
+        }
+        if (is_end) {
+            shortest = shortest.value_or(length);
+            longest = length;
+        }
+        if (!goes_on) return {*shortest, longest};
+        if (shortest && length > kMostLength) break;
+        here = std::move(next);
+    }
+    return {shortest.value_or(0), std::nullopt};
 }
 
 TextAutomaton any_text() {

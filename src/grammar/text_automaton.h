@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "grammar/rule_set.h"
@@ -46,6 +47,9 @@ TextAutomaton trimmed(const TextAutomaton& automaton);
 std::optional<TextAutomaton> intersection(const TextAutomaton& a, const TextAutomaton& b);
 /// Texts of the first that are not of the second.
 std::optional<TextAutomaton> difference(const TextAutomaton& a, const TextAutomaton& b);
+
+/// Characters of the shortest and of the longest text; unset: there is no longest. @pre not empty
+std::pair<int64_t, std::optional<int64_t>> lengths(const TextAutomaton& automaton);
 
 TextAutomaton any_text();
 /// Texts of so many characters. `most`: unset, any number. @pre at most kMostTextStates

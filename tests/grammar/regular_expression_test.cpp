@@ -44,13 +44,22 @@ TEST(RegularExpression, MatchesAnywhereWithoutAnchors) {
 TEST(RegularExpression, KnowsSets) {
     expect_matches("^[^\\s@]+@[^\\s@]+\\.[a-z]{2,}$", {"a@b.org", "é@ü.de"}, {"a b@c.de", "a@b", "a@@b.de"});
     expect_matches("^[\\w.-]+$", {"a_B-9."}, {"a b", "é", ""});
-    expect_matches("^\\W\\D\\S$", {"-a-", "éüx"}, {"a1a", "-1a", "-a "});
+    expect_matches("^\\W\\D\\S$", {"-a-", "-üx"}, {"a1a", "-1a", "-a ", "éüx"});
     expect_matches("^.$", {"a", "🦙", "\""}, {"\n", "\r", "ab"});
     expect_matches("^[\\u0041-\\x43\\u{1F600}]$", {"A", "C", "😀"}, {"D", "a"});
     expect_matches("^\\ud83d\\ude00$", {"😀"}, {""});
     expect_matches("^[\\]\\-^]+$", {"]-^"}, {"a"});
     expect_matches("^[a-]$", {"a", "-"}, {"b"});
     expect_matches("^\\t\\n\\0[\\b]$", {std::string("\t\n\0\b", 4)}, {"tn0b"});
+}
+
+/// Languages differ in what is white space and a part of a word beyond ASCII: neither a set nor its
+/// complement has it.
+TEST(RegularExpression, WritesWhatAllLanguagesTake) {
+    for (const std::string c : {"\x1c", "\u0085", "\ufeff"}) expect_matches("\\s|\\S", {"a", " "}, {c});
+    expect_matches("^[^\\w\\s]$", {"-", "!"}, {"é", "a"});
+    expect_matches("\\bab", {"ab", "é ab"}, {"éab"});
+    expect_matches("\\Bab", {"aab"}, {"éab", "ab"});
 }
 
 TEST(RegularExpression, KnowsWordBoundaries) {
