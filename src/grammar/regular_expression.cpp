@@ -26,8 +26,6 @@ namespace {
 using RegexKind = RegularExpression::Kind;
 
 constexpr size_t kMostNetStates = 100'000;
-/// States that are looked at while sets are made.
-constexpr int64_t kMostSetWork = 50'000'000;
 
 /// What stands on one side of a place in a text. Whether a character beyond ASCII is one of a word, languages
 /// see in different ways: beside it there is neither a boundary nor none.
@@ -144,7 +142,8 @@ bool holds(Assertion assertion, Neighbour before, Neighbour after) {
 
 class Determinizer {
 public:
-    Determinizer(const Net& net, uint32_t accepting) : net_(net), accepting_(accepting) {}
+    Determinizer(const Net& net, uint32_t accepting, int64_t& work)
+        : net_(net), accepting_(accepting), work_(work) {}
 
     TextAutomaton build() && {
         state_of({{0}, Neighbour::kNothing});
@@ -176,8 +175,8 @@ private:
     using Set = std::pair<std::vector<uint32_t>, Neighbour>;
 
     void spend(size_t work) {
-        work_ += static_cast<int64_t>(work);
-        if (work_ > kMostSetWork) throw OutOfBudget();
+        work_ -= static_cast<int64_t>(work);
+        if (work_ < 0) throw OutOfBudget();
     }
 
     uint32_t state_of(Set set) {
@@ -253,23 +252,24 @@ private:
     std::vector<Set> sets_;
     std::vector<bool> seen_;
     size_t edge_count_ = 0;
-    int64_t work_ = 0;
+    int64_t& work_;
     TextAutomaton result_;
 };
 
 /// Texts in which the parts match one after the other, from the beginning or from anywhere.
 TextAutomaton texts_with(const RegularExpression& expression, const std::vector<RegexPart>& parts,
-                         bool from_beginning) {
+                         bool from_beginning, int64_t& work) {
     NetBuilder builder(expression);
     uint32_t at = builder.state();
     if (!from_beginning) at = builder.anything(at);
     for (const RegexPart part : parts) at = builder.part(part, at);
-    return Determinizer(builder.net, builder.anything(at)).build();
+    return Determinizer(builder.net, builder.anything(at), work).build();
 }
 
 }  // namespace
 
-TextAutomaton texts_with_match(std::string_view pattern, const std::string& where, const std::string& place) {
+TextAutomaton texts_with_match(std::string_view pattern, const std::string& where, const std::string& place,
+                               int64_t& work) {
     const RegularExpression expression = parse_regular_expression(pattern, where, place);
     const auto kind = [&](RegexPart part) { return expression.parts[part].kind; };
     std::vector<RegexPart> rest = {expression.root}, lookaheads;
@@ -290,10 +290,10 @@ TextAutomaton texts_with_match(std::string_view pattern, const std::string& wher
         throw Error(where, place, "the pattern looks ahead within a text, which is not supported",
                     "write the look-ahead directly behind ^, or leave it out");
     try {
-        TextAutomaton result = texts_with(expression, rest, false);
+        TextAutomaton result = texts_with(expression, rest, false, work);
         for (const RegexPart part : lookaheads) {
             const RegularExpression::Part& one = expression.parts[part];
-            const TextAutomaton ahead = texts_with(expression, one.parts, true);
+            const TextAutomaton ahead = texts_with(expression, one.parts, true, work);
             auto both = one.is_negative ? difference(result, ahead) : intersection(result, ahead);
             if (!both) throw OutOfBudget();
             result = *std::move(both);

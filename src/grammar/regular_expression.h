@@ -48,7 +48,9 @@ RegularExpression parse_regular_expression(std::string_view pattern, const std::
 
 /// The texts that hold a match, which `^` and `$` bind to the ends. Look-ahead is followed where it stands at
 /// the beginning of the text, directly behind `^`.
-/// @throws Error as above, and for a pattern that needs too many states
-TextAutomaton texts_with_match(std::string_view pattern, const std::string& where, const std::string& place);
+/// @param work states that may be looked at; counts down
+/// @throws Error as above, and for a pattern that needs too many states or too much work
+TextAutomaton texts_with_match(std::string_view pattern, const std::string& where, const std::string& place,
+                               int64_t& work);
 
 }  // namespace tessera::grammar

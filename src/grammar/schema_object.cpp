@@ -175,6 +175,7 @@ std::vector<NodeId> SchemaReader::other_members(const Schemas& leaves,
             const bool is_in = (set >> i & 1) != 0;
             const TextAutomaton before = texts.value_or(any_text());
             texts = is_in ? intersection(before, pattern) : difference(before, pattern);
+            spend(list, before.states.size() + pattern.states.size());
             if (!texts) fail(list, "takes too many states", "write fewer patterns");
             if (!is_in) continue;
             speaking.insert(patterns[i].first);

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -96,6 +97,8 @@ private:
     NodeId between_braces(const std::vector<Member>& members, std::optional<NodeId> other,
                           MemberCounts counts, const std::string& place);
 
+    /// Counts what patterns, formats and ranges take. @throws Error when it is too much
+    void spend(const SchemaValue& at, size_t work);
     std::optional<int64_t> count(const SchemaValue& schema, const char* keyword, bool is_most) const;
     std::pair<int64_t, std::optional<int64_t>> counts(const Schemas& leaves, const char* least,
                                                       const char* most) const;
@@ -110,7 +113,10 @@ private:
     JsonRules rules_;
     std::map<Conjunction, RuleId> rule_numbers_;
     std::vector<Conjunction> open_;  ///< those whose rule has no body yet
+    int64_t work_ = 50'000'000;      ///< that is left: see spend
     std::map<std::string, TextAutomaton> patterns_;
+    /// By texts, least and most characters.
+    std::map<std::tuple<TextAutomaton, int64_t, std::optional<int64_t>>, RuleId> string_rules_;
     std::map<std::string, SchemaValue> absent_;  ///< schemas that forbid a member
 };
 

@@ -29,6 +29,9 @@ Decimal double_within(const SchemaValue& bound, bool is_low, bool is_open) {
     return decimal_of(fmt::format("{}", value)).value_or(*exact);
 }
 
+/// What the lengths of texts take for each state.
+constexpr size_t kLengthWork = 100;
+
 struct Bound {
     const char* keyword;
     bool is_low;
@@ -50,9 +53,14 @@ void tighten(NumberTexts& wanted, const Decimal& value, bool is_low, bool is_ope
 
 }  // namespace
 
+void SchemaReader::spend(const SchemaValue& at, size_t work) {
+    work_ -= static_cast<int64_t>(work);
+    if (work_ < 0) fail(at, "makes patterns, formats and ranges take too much work in all", "leave some out");
+}
+
 const TextAutomaton& SchemaReader::matching(const std::string& pattern, const SchemaValue& at) {
     const auto [known, is_new] = patterns_.try_emplace(pattern);
-    if (is_new) known->second = texts_with_match(pattern, where_, shown(at.place));
+    if (is_new) known->second = texts_with_match(pattern, where_, shown(at.place), work_);
     return known->second;
 }
 
@@ -66,6 +74,7 @@ std::optional<TextAutomaton> SchemaReader::pattern_texts(const Schemas& leaves) 
     std::optional<TextAutomaton> result;
     const auto join = [&](const TextAutomaton& texts, const SchemaValue& at) {
         auto both = result ? intersection(*result, texts) : std::optional(texts);
+        spend(at, texts.states.size() + (both ? both->states.size() : 0));
         if (!both) fail(at, "takes too many states beside the other patterns", "leave it out");
         result = *std::move(both);
     };
@@ -117,11 +126,17 @@ NodeId SchemaReader::string(const Schemas& leaves) {
     if (most && least > *most) return nothing(leaves, at, "has a maxLength below its minLength");
     const auto texts = pattern_texts(leaves);
     if (!texts) return least == 0 && !most ? rules_.string() : rules_.string(least, most);
+    // Equal strings are one rule, wherever they are.
+    const auto [known, is_new] = string_rules_.try_emplace({*texts, least, most});
+    if (!is_new) return rules_.call(known->second);
+    spend(at, texts->states.size() * kLengthWork);
     const auto allowed = limited(*texts, least, most);
     if (!allowed)
         fail(at, "has a length beside its pattern or format that takes too many states", "leave one out");
     if (is_empty(*allowed)) return nothing(leaves, at, "has no text of that pattern, format and length");
-    return rules_.string_of(*allowed);
+    known->second = rules_.declare("text", where_);
+    rules_.define(known->second, rules_.string_of(*allowed));
+    return rules_.call(known->second);
 }
 
 bool SchemaReader::narrow(NumberTexts& wanted, const SchemaValue& schema, bool are_whole) const {
@@ -170,6 +185,7 @@ NodeId SchemaReader::number(const Schemas& leaves, bool are_whole) {
         is_narrower = narrow(wanted, *schema, are_whole) || is_narrower;
         if (!wanted.factor) continue;
         // Each factor by itself.
+        spend(*schema, kMostTextStates);
         auto of_factor =
             number_texts({.are_whole = are_whole, .factor = std::exchange(wanted.factor, std::nullopt)});
         if (of_factor && texts) of_factor = intersection(*texts, *of_factor);

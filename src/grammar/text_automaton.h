@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,16 +23,16 @@ struct TextAutomaton {
     struct Edge {
         CodePointRange characters;
         uint32_t target = 0;
-        bool operator==(const Edge&) const = default;
+        auto operator<=>(const Edge&) const = default;
     };
     struct State {
         std::vector<Edge> edges;  ///< ascending, apart from each other
         bool is_final = false;
-        bool operator==(const State&) const = default;
+        auto operator<=>(const State&) const = default;
     };
     std::vector<State> states;
 
-    bool operator==(const TextAutomaton&) const = default;
+    auto operator<=>(const TextAutomaton&) const = default;
 };
 
 /// What an operation may make. Results beyond it are none.

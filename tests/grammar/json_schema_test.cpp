@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "grammar/accepts.h"
@@ -360,6 +361,18 @@ TEST(JsonSchema, IsBoundedHoweverItIsWritten) {
         branches += (i > 0 ? ", " : "") + std::string(R"({"const": )") + std::to_string(i) + "}";
     EXPECT_EQ(schema_message(R"({"oneOf": [)" + branches + "]}"),
               "s.json: `oneOf`: has too many branches to tell whether two might hold (write anyOf)");
+}
+
+/// One pattern may be dear, but not each of many.
+TEST(JsonSchema, BoundsAllPatternsTogether) {
+    std::string schema = R"({"type": "object", "properties": {)";
+    for (int i = 0; i < 2000; ++i)
+        schema += fmt::format(R"({}"p{}": {{"type": "string", "pattern": "(a|b)*a(a|b){{9}}{}"}})",
+                              i > 0 ? ", " : "", i, i);
+    EXPECT_NE(schema_message(schema + "}}").find("too m"), std::string::npos);
+    EXPECT_EQ(
+        schema_message(R"({"type": "string", "pattern": "^(a|b)*a(a|b){24}$"})"),
+        "s.json: `pattern`: the pattern takes too many states (write it with smaller counts and fewer `.*`)");
 }
 
 /// Optional members one after the other must not double the rules.
