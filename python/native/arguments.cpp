@@ -1,17 +1,23 @@
 #include "native/arguments.h"
 
 namespace tessera::python {
+namespace {
+
+/// True, False, and those of NumPy, which may have an index.
+bool is_truth_value(py::handle value) {
+    return py::detail::make_caster<bool>().load(value, false);
+}
+
+}  // namespace
 
 bool take(py::handle value, std::type_identity<bool>) {
-    // Without conversions: True, False, and those of NumPy.
-    py::detail::make_caster<bool> caster;
-    if (!caster.load(value, false)) throw py::cast_error();
-    return caster;
+    if (!is_truth_value(value)) throw py::cast_error();
+    return value.cast<bool>();
 }
 
 double take(py::handle value, std::type_identity<double>) {
     const bool is_complex = py::hasattr(value, "imag") && !py::object(value.attr("imag")).equal(py::int_(0));
-    if (PyBool_Check(value.ptr()) || is_complex) throw py::cast_error();
+    if (is_truth_value(value) || is_complex) throw py::cast_error();
     return value.cast<double>();
 }
 
@@ -21,7 +27,7 @@ std::string take(py::handle value, std::type_identity<std::string>) {
 }
 
 py::int_ index_of(py::handle value) {
-    if (PyBool_Check(value.ptr()) || !PyIndex_Check(value.ptr())) throw py::cast_error();
+    if (is_truth_value(value) || !PyIndex_Check(value.ptr())) throw py::cast_error();
     PyObject* index = PyNumber_Index(value.ptr());
     if (index == nullptr) {
         // A type may have the method and refuse: an array of several, or of real numbers.

@@ -113,7 +113,7 @@ private:
     JsonRules rules_;
     std::map<Conjunction, RuleId> rule_numbers_;
     std::vector<Conjunction> open_;  ///< those whose rule has no body yet
-    int64_t work_ = 50'000'000;      ///< that is left: see spend
+    int64_t work_ = 20'000'000;      ///< that is left: see spend
     std::map<std::string, TextAutomaton> patterns_;
     /// By texts, least and most characters.
     std::map<std::tuple<TextAutomaton, int64_t, std::optional<int64_t>>, RuleId> string_rules_;

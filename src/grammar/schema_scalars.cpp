@@ -90,7 +90,7 @@ std::optional<TextAutomaton> SchemaReader::pattern_texts(const Schemas& leaves) 
 /// Those of so many characters. Where that takes too many states, longer ones do not come.
 std::optional<TextAutomaton> SchemaReader::limited(TextAutomaton texts, int64_t least,
                                                    std::optional<int64_t> most) {
-    if (is_empty(texts)) return texts;
+    if ((least == 0 && !most) || is_empty(texts)) return texts;
     const auto [shortest, longest] = lengths(texts);
     if (shortest >= least) least = 0;
     if (longest && most && *longest <= *most) most.reset();
@@ -129,7 +129,7 @@ NodeId SchemaReader::string(const Schemas& leaves) {
     // Equal strings are one rule, wherever they are.
     const auto [known, is_new] = string_rules_.try_emplace({*texts, least, most});
     if (!is_new) return rules_.call(known->second);
-    spend(at, texts->states.size() * kLengthWork);
+    if (least > 0 || most) spend(at, texts->states.size() * kLengthWork);
     const auto allowed = limited(*texts, least, most);
     if (!allowed)
         fail(at, "has a length beside its pattern or format that takes too many states", "leave one out");

@@ -50,7 +50,7 @@ def test_ids_are_integers(model, engine, wrong):
 def test_ids_come_in_any_form(model):
     ids = model.encode(PROMPT)
     expected = model.logits(ids)
-    forms = [tuple(ids), np.array(ids), np.array(ids, np.uint8), collections.deque(ids), (one for one in ids), range(ids[0], ids[0] + 1)]
+    forms = [tuple(ids), np.array(ids), np.array(ids, np.uint16), collections.deque(ids), (one for one in ids), range(ids[0], ids[0] + 1)]
     for form in forms:
         count = 1 if isinstance(form, range) else len(ids)
         assert np.array_equal(model.logits(form), expected[:count])
