@@ -1,22 +1,40 @@
 #include "ops/copy.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
 namespace tessera::ops {
+namespace {
 
-DefinitionPtr copy(Symbols symbols, const TensorType& type) {
+/// A name that no symbol has.
+std::string unlike(Symbols symbols, std::string name) {
+    while (std::ranges::find(symbols, name, &DimSymbol::name) != symbols.end()) name += '_';
+    return name;
+}
+
+/// @param role of the result
+DefinitionPtr moved(Symbols symbols, const TensorType& type, const std::string& op, const char* role) {
     std::vector<std::string> iterators, axes;
     for (size_t i = 0; i < type.shape.size(); ++i) {
-        axes.push_back(fmt::format("x{}", i));
-        iterators.push_back(fmt::format("x{}: {}", i, text(type.shape[i])));
+        axes.push_back(unlike(symbols, fmt::format("x{}", i)));
+        iterators.push_back(fmt::format("{}: {}", axes.back(), text(type.shape[i])));
     }
     return define(symbols,
-                  fmt::format(R"(op copy({0})
-in  X {1}[{2}]
-out Y {1}[{2}] = X
-)",
-                              fmt::join(iterators, ", "), name(type.element), fmt::join(axes, ", ")));
+                  fmt::format("op {0}({1})\nin {2} {3}[{4}]\n{5} {6} {3}[{4}] = {2}\n", unlike(symbols, op),
+                              fmt::join(iterators, ", "), unlike(symbols, "X"), name(type.element),
+                              fmt::join(axes, ", "), role, unlike(symbols, "Y")));
+}
+
+}  // namespace
+
+DefinitionPtr copy(Symbols symbols, const TensorType& type) {
+    return moved(symbols, type, "copy", "out");
+}
+
+DefinitionPtr overwrite(Symbols symbols, const TensorType& type) {
+    return moved(symbols, type, "overwrite", "update");
 }
 
 bool is_copy(const Definition& definition) {
