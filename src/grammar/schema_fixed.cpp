@@ -13,6 +13,20 @@ namespace {
 
 using Kind = SchemaValue::Kind;
 
+/// Schemas inside each other that one value is checked by.
+constexpr int kMostInside = 500;
+
+class Nesting {
+public:
+    explicit Nesting(int& depth) : depth_(depth) { ++depth_; }
+    ~Nesting() { --depth_; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+
+private:
+    int& depth_;
+};
+
 bool are_equal(const SchemaValue& a, const SchemaValue& b) {
     if (a.is_number() && b.is_number()) return decimal_of(a.text) == decimal_of(b.text);
     if (a.kind != b.kind || a.items.size() != b.items.size()) return false;
@@ -59,6 +73,9 @@ NodeId SchemaReader::literal(const SchemaValue& value) {
 
 bool SchemaReader::is_valid(const SchemaValue& value, const SchemaValue& schema) {
     if (!schema.is(Kind::kObject)) return !schema.is_false();
+    spend(schema, 1 + schema.keys.size());
+    const Nesting nesting(checked_inside_);
+    if (checked_inside_ > kMostInside) fail(schema, "leads back to itself", "give its recursion an end");
     const auto holds = [&](const SchemaValue& one) { return is_valid(value, one); };
     if (schema.find("$ref") != nullptr && !holds(resolved(target(schema)))) return false;
     const SchemaValue* all = schema.find("allOf");

@@ -117,7 +117,13 @@ NodeId SchemaReader::object(const Schemas& leaves) {
         rules_.define(rule, rules_.choice(others));
         other = rules_.call(rule);
     }
-    return between_braces(members, other, {least, most}, leaves.front()->place);
+    // Counts that every text keeps need no counting.
+    const auto given = static_cast<int64_t>(members.size());
+    const auto always =
+        std::count_if(members.begin(), members.end(), [](const Member& one) { return one.is_required; });
+    const MemberCounts counted{.least = least <= always ? 0 : least,
+                               .most = !other && most && *most >= given ? std::nullopt : most};
+    return between_braces(members, other, counted, leaves.front()->place);
 }
 
 /// The names that schemas allow besides those that are given; none: any.

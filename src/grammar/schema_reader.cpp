@@ -104,17 +104,28 @@ const SchemaValue& SchemaReader::target(const SchemaValue& schema) const {
 }
 
 /// Behind references that say nothing else.
-const SchemaValue& SchemaReader::resolved(const SchemaValue& schema) const {
+const SchemaValue& SchemaReader::resolved(const SchemaValue& schema) {
+    const auto says_more = [&](const SchemaValue& one) {
+        for (size_t i = 0; i < one.keys.size(); ++i)
+            if (one.keys[i] != "$ref" &&
+                use_of_keyword(one.keys[i], one.items[i], where_) != KeywordUse::kRemark)
+                return true;
+        return false;
+    };
+    Schemas passed;
     const SchemaValue* at = &schema;
-    std::set<const SchemaValue*> seen;
-    while (at->is(Kind::kObject) && at->find("$ref") != nullptr) {
-        for (size_t i = 0; i < at->keys.size(); ++i)
-            if (at->keys[i] != "$ref" &&
-                use_of_keyword(at->keys[i], at->items[i], where_) != KeywordUse::kRemark)
-                return *at;
-        if (!seen.insert(at).second) fail(*at, "leads back to itself", "give its recursion an end");
+    while (at->is(Kind::kObject) && at->find("$ref") != nullptr && !says_more(*at)) {
+        const auto [known, is_new] = resolved_.try_emplace(at, nullptr);
+        if (!is_new && known->second == nullptr)
+            fail(*at, "leads back to itself", "give its recursion an end");
+        if (!is_new) {
+            at = known->second;
+            break;
+        }
+        passed.push_back(at);
         at = &target(*at);
     }
+    for (const SchemaValue* one : passed) resolved_[one] = at;
     return *at;
 }
 
@@ -140,7 +151,7 @@ NodeId SchemaReader::joined(const Conjunction& conjunction) {
     return conjunction.all.size() == 1 ? value(*conjunction.all.front()) : rule_of(conjunction, "all");
 }
 
-SchemaReader::Flat SchemaReader::flatten(const Conjunction& conjunction) const {
+SchemaReader::Flat SchemaReader::flatten(const Conjunction& conjunction) {
     Flat flat;
     // Schemas that are being looked into stay on the stack below what they hold.
     std::vector<std::pair<const SchemaValue*, bool>> stack;
@@ -168,12 +179,12 @@ SchemaReader::Flat SchemaReader::flatten(const Conjunction& conjunction) const {
 }
 
 /// Adds what a schema says to `flat`, and what must hold beside it to `next`.
-void SchemaReader::meet(const SchemaValue& schema, const Conjunction& within, Flat& flat,
-                        Schemas& next) const {
+void SchemaReader::meet(const SchemaValue& schema, const Conjunction& within, Flat& flat, Schemas& next) {
     if (schema.is_true()) return;
     flat.allows_nothing = flat.allows_nothing || schema.is_false();
     if (schema.is_false()) return;
     expect(schema, Kind::kObject, "a schema");
+    spend(schema, 1 + schema.keys.size());
     bool is_leaf = false;
     for (size_t i = 0; i < schema.keys.size(); ++i)
         is_leaf = use_of_keyword(schema.keys[i], schema.items[i], where_) == KeywordUse::kFollowed || is_leaf;

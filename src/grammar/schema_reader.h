@@ -53,15 +53,15 @@ private:
     /// By a rule, where there are several.
     NodeId joined(const Conjunction& conjunction);
     NodeId rule_of(const Conjunction& conjunction, const std::string& name);
-    Flat flatten(const Conjunction& conjunction) const;
-    void meet(const SchemaValue& schema, const Conjunction& within, Flat& flat, Schemas& next) const;
+    Flat flatten(const Conjunction& conjunction);
+    void meet(const SchemaValue& schema, const Conjunction& within, Flat& flat, Schemas& next);
     NodeId branches(const Conjunction& conjunction, const Flat& flat);
     NodeId leaf(const Schemas& leaves);
     std::set<std::string> types(const Schemas& leaves) const;
     NodeId of_type(const Schemas& leaves, std::string_view type);
     bool says_something(const SchemaValue& schema, const Schemas& taken) const;
     const SchemaValue& target(const SchemaValue& schema) const;
-    const SchemaValue& resolved(const SchemaValue& schema) const;
+    const SchemaValue& resolved(const SchemaValue& schema);
 
     // schema_fixed.cpp: values that are listed
     NodeId fixed(const Schemas& leaves, const SchemaValue& listing);
@@ -97,7 +97,7 @@ private:
     NodeId between_braces(const std::vector<Member>& members, std::optional<NodeId> other,
                           MemberCounts counts, const std::string& place);
 
-    /// Counts what patterns, formats and ranges take. @throws Error when it is too much
+    /// Counts what combinations, patterns, formats and ranges take. @throws Error when it is too much
     void spend(const SchemaValue& at, size_t work);
     std::optional<int64_t> count(const SchemaValue& schema, const char* keyword, bool is_most) const;
     std::pair<int64_t, std::optional<int64_t>> counts(const Schemas& leaves, const char* least,
@@ -114,6 +114,8 @@ private:
     std::map<Conjunction, RuleId> rule_numbers_;
     std::vector<Conjunction> open_;  ///< those whose rule has no body yet
     int64_t work_ = 20'000'000;      ///< that is left: see spend
+    int checked_inside_ = 0;         ///< schemas that a value is being checked by
+    std::map<const SchemaValue*, const SchemaValue*> resolved_;
     std::map<std::string, TextAutomaton> patterns_;
     /// By texts, least and most characters.
     std::map<std::tuple<TextAutomaton, int64_t, std::optional<int64_t>>, RuleId> string_rules_;

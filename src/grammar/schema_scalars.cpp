@@ -55,7 +55,11 @@ void tighten(NumberTexts& wanted, const Decimal& value, bool is_low, bool is_ope
 
 void SchemaReader::spend(const SchemaValue& at, size_t work) {
     work_ -= static_cast<int64_t>(work);
-    if (work_ < 0) fail(at, "makes patterns, formats and ranges take too much work in all", "leave some out");
+    if (work_ < 0)
+        fail(at,
+             "is one too many: what the schema combines, its patterns, formats and ranges take too much work "
+             "in all",
+             "leave some out");
 }
 
 const TextAutomaton& SchemaReader::matching(const std::string& pattern, const SchemaValue& at) {

@@ -363,6 +363,21 @@ TEST(JsonSchema, IsBoundedHoweverItIsWritten) {
               "s.json: `oneOf`: has too many branches to tell whether two might hold (write anyOf)");
 }
 
+TEST(JsonSchema, EndsWhateverLeadsBack) {
+    for (
+        const char* schema :
+        {R"({"enum": [[1]], "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}]}}})",
+         R"({"anyOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}})",
+         R"({"$ref": "#/$defs/a", "type": "null", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}})"})
+        EXPECT_NE(schema_message(schema).find("leads back to itself"), std::string::npos) << schema;
+    std::string doubling = R"({"enum": [[1]], "items": {"$ref": "#/$defs/d0"}, "$defs": {)";
+    for (int i = 0; i < 60; ++i)
+        doubling += fmt::format(
+            R"("d{0}": {{"allOf": [{{"$ref": "#/$defs/d{1}"}}, {{"$ref": "#/$defs/d{1}"}}]}}, )", i, i + 1);
+    EXPECT_NE(schema_message(doubling + R"("d60": {"type": "integer"}}})").find("too much work"),
+              std::string::npos);
+}
+
 /// One pattern may be dear, but not each of many.
 TEST(JsonSchema, BoundsAllPatternsTogether) {
     std::string schema = R"({"type": "object", "properties": {)";
