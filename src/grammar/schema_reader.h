@@ -113,7 +113,7 @@ private:
     JsonRules rules_;
     std::map<Conjunction, RuleId> rule_numbers_;
     std::vector<Conjunction> open_;  ///< those whose rule has no body yet
-    int64_t work_ = 20'000'000;      ///< that is left: see spend
+    int64_t work_ = 10'000'000;      ///< that is left: see spend
     int checked_inside_ = 0;         ///< schemas that a value is being checked by
     std::map<const SchemaValue*, const SchemaValue*> resolved_;
     std::map<std::string, TextAutomaton> patterns_;
