@@ -56,17 +56,7 @@ std::optional<Ranges> class_escape(char32_t letter, bool excludes) {
 class RegexParser {
 public:
     RegexParser(std::string_view pattern, const std::string& where, const std::string& place)
-        : where_(where), place_(place) {
-        for (size_t at = 0; at < pattern.size();) {
-            const auto lead = static_cast<unsigned char>(pattern[at]);
-            const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-            char32_t value = length == 1 ? lead : lead & (0x7fU >> length);
-            for (const char byte : pattern.substr(at + 1, length - 1))
-                value = (value << 6) | (static_cast<unsigned char>(byte) & 0x3f);
-            text_.push_back(value);
-            at += length;
-        }
-    }
+        : where_(where), place_(place), text_(characters_of(pattern)) {}
 
     RegularExpression parse() && {
         result_.root = choice(0);

@@ -16,21 +16,6 @@ constexpr uint32_t kLost = UINT32_MAX;
 /// Longer texts count as any.
 constexpr int64_t kMostLength = 1000;
 
-/// The code points of UTF-8.
-std::u32string characters_of(std::string_view text) {
-    std::u32string result;
-    for (size_t at = 0; at < text.size();) {
-        const auto lead = static_cast<unsigned char>(text[at]);
-        const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-        char32_t value = length == 1 ? lead : lead & (0x7fU >> length);
-        for (const char byte : text.substr(at + 1, length - 1))
-            value = (value << 6) | (static_cast<unsigned char>(byte) & 0x3f);
-        result.push_back(value);
-        at += length;
-    }
-    return result;
-}
-
 class Product {
 public:
     Product(const TextAutomaton& a, const TextAutomaton& b, bool without) : a_(a), b_(b), without_(without) {}
