@@ -65,10 +65,10 @@ std::optional<Operands> draw_operands(Draft& draft, int64_t most, Shape& shape) 
     shape = draft[*value].type.shape;
     Operands operands;
     operands.add(draft, *value, coordinate_list(shape.size()));
-    const bool is_whole = is_integer(draft[*value].type.element);
+    const ElementType type = draft[*value].type.element;
+    const bool is_whole = is_integer(type) && bits(type) >= 8;
     for (int64_t i = draft.choices.between(1, most); i > 1; --i)
-        add_operand_of(draft, shape,
-                       is_whole && draft.choices.chance(70) ? draft[*value].type.element : draft.any_type(),
+        add_operand_of(draft, shape, is_whole && draft.choices.chance(70) ? type : draft.any_type(),
                        operands);
     return operands;
 }
@@ -149,7 +149,8 @@ bool literals(Draft& draft) {
 
 /// Integers, of both signs: everything here is exact.
 bool whole_numbers(Draft& draft) {
-    const auto value = draft.any([](const Value& v) { return is_integer(v.type.element); });
+    const auto value =
+        draft.any([](const Value& v) { return is_integer(v.type.element) && bits(v.type.element) >= 8; });
     ElementType type =
         draft.choices.pick<ElementType>({ElementType::kI32, ElementType::kI8, ElementType::kU8});
     if (value) type = draft[*value].type.element;

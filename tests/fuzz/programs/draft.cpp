@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "fuzz/programs/contents.h"
+#include "ir/result_type.h"
 #include "ops/block_builder.h"
 #include "ops/define.h"
 #include "support/error.h"
@@ -50,10 +51,31 @@ bool Draft::is_useful(const TensorData& data, ElementType type) const {
     size_t nans = 0;
     for (const double v : data.values) {
         if (std::isnan(v)) ++nans;
+        if (std::isnan(v) && is_integer(type)) return false;  // the notation says nothing about it
         if (std::isfinite(v) && std::abs(v) > kLargest && !is_integer(type)) return false;
     }
     return nans * 5 <= data.values.size() * 3;
 }
+
+namespace {
+
+/// An integer of NaN is nothing that the notation defines: such casts see finite numbers alone.
+bool casts_to_integers(const Definition& definition) {
+    bool found = false;
+    for (const ExprPtr& root : read_roots(definition))
+        walk(root, [&](const Expr& expr) {
+            const auto* cast = std::get_if<Cast>(&expr.node);
+            found = found || (cast && is_integer(cast->to));
+            return !found;
+        });
+    return found;
+}
+
+bool is_finite(const TensorData& data) {
+    return std::ranges::all_of(data.values, [](double v) { return std::isfinite(v); });
+}
+
+}  // namespace
 
 bool Draft::add(const std::string& text, const std::vector<ValueId>& operands, std::optional<ValueId> over) {
     Graph& graph = program.graph;
@@ -65,6 +87,11 @@ bool Draft::add(const std::string& text, const std::vector<ValueId>& operands, s
         const BoundExtents extents =
             bound_extents(*definition, dims_of(*definition, program.symbols), "a drawn definition");
         if (product_of(extents.iterators) > kMostIterations) return false;
+        if (casts_to_integers(*definition) &&
+            !std::ranges::all_of(operands, [&](ValueId id) { return is_finite(data(id)); }))
+            return false;
+        for (size_t i = 0; i < definition->tensors.size(); ++i)
+            if (!shape_of(*definition, static_cast<int>(i))) return false;
         std::vector<TensorData> contents(definition->tensors.size());
         size_t next = 0;
         for (size_t i = 0; i < contents.size(); ++i) {

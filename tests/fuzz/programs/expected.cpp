@@ -177,7 +177,7 @@ bool is_alike(double a, double b) {
 ExpectedTensor expected_tensor(const std::string& name, ElementType type, ValueId id, const Run& made,
                                const std::vector<Run>& disturbed) {
     const auto at = static_cast<size_t>(id.index);
-    ExpectedTensor expected{name, made.values[at], {}};
+    ExpectedTensor expected{name, type, made.values[at], {}};
     const double size = root_mean_square(expected.data);
     for (size_t i = 0; i < expected.data.values.size(); ++i) {
         const double v = expected.data.values[i];
@@ -206,8 +206,9 @@ std::string difference(const ExpectedTensor& expected, const TensorData& got) {
     for (size_t i = 0; i < got.values.size(); ++i) {
         const double a = got.values[i], b = expected.data.values[i], tolerance = expected.tolerance[i];
         if (tolerance == kInfinity || (std::isnan(a) && std::isnan(b))) continue;
-        const bool is_equal = tolerance == 0 ? a == b && std::signbit(a) == std::signbit(b)
-                                             : a == b || std::abs(a - b) <= tolerance;
+        const bool is_equal =
+            tolerance == 0 ? a == b && (is_integer(expected.type) || std::signbit(a) == std::signbit(b))
+                           : a == b || std::abs(a - b) <= tolerance;
         if (!is_equal)
             return fmt::format("{}, element {}: {} instead of {}, tolerance {:.3g}", expected.name, i, a, b,
                                tolerance);

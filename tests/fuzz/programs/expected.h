@@ -10,6 +10,7 @@ namespace tessera::fuzz {
 /// One tensor that a program leaves behind, and how far each element may be from it.
 struct ExpectedTensor {
     std::string name;  ///< of the output or the state
+    ElementType type = ElementType::kF32;
     TensorData data;
     /// 0: exactly this, the sign of a zero included; infinite: anything.
     std::vector<double> tolerance;

@@ -139,6 +139,7 @@ bool update(Draft& draft) {
     const auto value = draft.any_of_rank(2, 2);
     if (!value) return false;
     const TensorType type = draft[*value].type;
+    if (bits(type.element) < 8) return false;  // no array holds the state
     const std::string of_type(name(type.element));
     const bool is_chosen = draft.choices.chance(60);
     Shape shape = type.shape;

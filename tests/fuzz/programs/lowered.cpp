@@ -1,6 +1,7 @@
 #include "fuzz/programs/lowered.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,20 @@
 #include "support/error.h"
 
 namespace tessera::fuzz {
+namespace {
+
+/// As a whole word.
+bool mentions(const std::string& text, const std::string& word) {
+    const auto is_part = [&](size_t at) {
+        return at < text.size() &&
+               (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+    };
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+        if (!is_part(at + word.size()) && (at == 0 || !is_part(at - 1))) return true;
+    return false;
+}
+
+}  // namespace
 
 Lowered lower(const Program& program, const Treatment& treatment) {
     const Graph graph = parse_graph(print(program.graph), "program.ir");
@@ -56,11 +71,11 @@ std::string difference_when_interpreted(const Program& program, const Lowered& l
 Verdict verdict_of(const Error& error, const Program& program) {
     const std::string text = error.what();
     const Graph& graph = program.graph;
-    // Passes name nodes that they make after those that they replace.
-    const auto is_named = [&](const std::string& part) { return text.find(part) != std::string::npos; };
-    const bool names_part = std::ranges::any_of(graph.values, is_named, &Value::name) ||
-                            std::ranges::any_of(graph.blocks.front().nodes, is_named, &Node::name);
-    const bool is_ours = is_named("internal error") || is_named("bug");
+    const bool names_part =
+        std::ranges::any_of(graph.values, [&](const Value& value) { return mentions(text, value.name); }) ||
+        std::ranges::any_of(graph.blocks.front().nodes,
+                            [&](const Node& node) { return mentions(text, node.name); });
+    const bool is_ours = text.find("internal error") != std::string::npos || mentions(text, "bug");
     const bool is_clear = names_part && !is_ours && !error.problem.empty();
     return {is_clear ? Outcome::kRefused : Outcome::kUnclear, text};
 }

@@ -183,6 +183,7 @@ bool concatenation(Draft& draft) {
     const int64_t n = chosen->extent.factor;
     shape[chosen->axis] = n + more.factor;
     const ElementType type = draft[chosen->value].type.element;
+    if (bits(type) < 8) return false;  // no array holds the other one
     const ValueId second = draft.operand(type, other);
     std::vector<std::string> at = coordinate_list(shape.size());
     const std::string x = at[chosen->axis];

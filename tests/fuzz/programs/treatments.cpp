@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,8 +19,8 @@
 namespace tessera::fuzz {
 namespace {
 
-/// Far more than any program of this size takes: what runs on is killed, and named.
-constexpr unsigned kMostSeconds = 600;
+/// CPU seconds of one process, far more than its programs take: what runs on is killed, and named.
+constexpr rlim_t kMostSeconds = 600;
 
 struct Attempt {
     std::optional<Lowered> lowered;
@@ -124,7 +125,8 @@ Child run_child(const std::vector<Program>& programs, const Treatment& treatment
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(kMostSeconds);
+        const rlimit limit{kMostSeconds, kMostSeconds};
+        setrlimit(RLIMIT_CPU, &limit);
         if (std::freopen(errors.c_str(), "w", stderr) == nullptr) _exit(1);
         try {
             const std::string text = json_of(treat(programs, treatment))
