@@ -18,6 +18,7 @@
 #include "lowering/fill_gaps.h"
 #include "lowering/kernel_division.h"
 #include "lowering/leaf.h"
+#include "lowering/whole_sums.h"
 #include "movement/identifier.h"
 #include "support/checked.h"
 #include "support/error.h"
@@ -301,6 +302,7 @@ private:
                               bool is_partial) {
         division_.check_stays_in_part(node, ranges);
         check_types(node, *leaf.kernel);
+        expect_exact_sums(node, storage_);
         movement::Body body;
         const LeafScope scope{node, leaf, ranges, is_partial, storage_, nodes_, names_};
         const ValueId first = value_of(node, node.definition()->results().front());

@@ -43,6 +43,16 @@ movement::Index dim_index(const Dim& dim, const LoweringInput& input) {
                : movement::Index::variable(input.symbols.at(*dim.symbol)) * movement::Index(dim.factor);
 }
 
+/// The divisor of a `div` or `mod` in a map or extent.
+int64_t constant_divisor(const ExprPtr& expr, const movement::Index& divisor, const Definition& definition) {
+    const auto constant = divisor.as_constant();
+    if (!constant)
+        throw Error(definition.name, print(definition, expr), "divides by a symbol",
+                    "compiled code needs constant divisors");
+    if (*constant == 0) throw Error(definition.name, print(definition, expr), "divides by zero");
+    return *constant;
+}
+
 /// Integer expressions in dims only.
 movement::Index constant_index(const ExprPtr& expr, const Definition& definition,
                                const LoweringInput& input) {
@@ -55,7 +65,7 @@ movement::Index constant_index(const ExprPtr& expr, const Definition& definition
             input.symbols.at(definition.dims[static_cast<size_t>(d->index)].name));
     }
     const auto* call = std::get_if<Apply>(&expr->node);
-    TESSERA_CHECK(call != nullptr, "an extent of {}", definition.name);
+    if (!call) throw Error(definition.name, print(definition, expr), "is not an integer expression");
     switch (call->function) {
         case Function::kAdd:
             return argument(*call, 0) + argument(*call, 1);
@@ -71,13 +81,9 @@ movement::Index constant_index(const ExprPtr& expr, const Definition& definition
             return movement::max(argument(*call, 0), argument(*call, 1));
         case Function::kFloorDiv:
         case Function::kMod: {
-            const auto divisor = argument(*call, 1).as_constant();
-            if (!divisor) {
-                throw Error(definition.name, print(definition, expr), "divides by a symbol",
-                            "compiled code needs constant divisors");
-            }
-            return call->function == Function::kMod ? movement::mod(argument(*call, 0), *divisor)
-                                                    : movement::floor_div(argument(*call, 0), *divisor);
+            const int64_t divisor = constant_divisor(expr, argument(*call, 1), definition);
+            return call->function == Function::kMod ? movement::mod(argument(*call, 0), divisor)
+                                                    : movement::floor_div(argument(*call, 0), divisor);
         }
         default:
             throw Error(definition.name, print(definition, expr), "is not an integer expression");
@@ -122,11 +128,12 @@ movement::Index to_index(const ExprPtr& expr, const Node& node, const std::vecto
             case Function::kMax:
                 return movement::max(index(a[0]), index(a[1]));
             case Function::kFloorDiv:
-                return movement::floor_div(index(a[0]),
-                                           *constant_index(a[1], definition, storage.input()).as_constant());
-            case Function::kMod:
-                return movement::mod(index(a[0]),
-                                     *constant_index(a[1], definition, storage.input()).as_constant());
+            case Function::kMod: {
+                const int64_t divisor =
+                    constant_divisor(expr, constant_index(a[1], definition, storage.input()), definition);
+                return call->function == Function::kMod ? movement::mod(index(a[0]), divisor)
+                                                        : movement::floor_div(index(a[0]), divisor);
+            }
             default:
                 break;
         }
