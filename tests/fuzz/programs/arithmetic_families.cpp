@@ -198,7 +198,7 @@ bool again(Draft& draft) {
 const std::vector<NamedFamily>& arithmetic_families() {
     static const std::vector<NamedFamily> kAll = {
         {"map", map, 10},         {"function", one_function, 5},       {"pair", two_values, 5},
-        {"literal", literals, 4}, {"whole numbers", whole_numbers, 3}, {"cast", cast, 4},
+        {"literal", literals, 4}, {"whole_numbers", whole_numbers, 3}, {"cast", cast, 4},
         {"again", again, 2}};
     return kAll;
 }

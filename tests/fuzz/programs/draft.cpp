@@ -115,7 +115,10 @@ bool Draft::add(const std::string& text, const std::vector<ValueId>& operands, s
         builder.add_into(name, definition, operands, after);
         graph.blocks.front().nodes.back().previous = over;
     } else if (results.size() > 1) {
-        builder.add_all(name, definition, operands);
+        for (const ValueId made : builder.add_all(name, definition, operands)) {
+            TensorType& type = graph.values[static_cast<size_t>(made.index)].type;
+            if (!is_integer(type.element) && bits(type.element) < 32) type.rounding = Rounding::kWeights;
+        }
     } else {
         builder.add(name, definition, operands);
     }

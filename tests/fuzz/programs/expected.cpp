@@ -111,6 +111,14 @@ public:
         return data;
     }
 
+    /// Reductions by `min` and `max` have no order either: which of two zeros they give is open.
+    TensorData of_extremes(TensorData data) const {
+        if (sign_ < 0)
+            for (double& v : data.values)
+                if (v == 0) v = -v;
+        return data;
+    }
+
 private:
     std::mt19937_64 engine_;
     double sign_;
@@ -151,6 +159,8 @@ Run run(const Program& program, Disturbance disturbance) {
         for (size_t r = 0; r < results.size(); ++r) {
             const ElementType type = d.tensors[static_cast<size_t>(d.results()[r])].type;
             if (is_rounding) results[r] = disturbance.of(std::move(results[r]), ElementType::kF32);
+            if (d.monoid == Monoid::kMin || d.monoid == Monoid::kMax)
+                results[r] = disturbance.of_extremes(std::move(results[r]));
             for (double& v : results[r].values) v = round_to(type, v);
             made.values[at(node.results[r])] = std::move(results[r]);
             made.is_exact[at(node.results[r])] = is_exact;
@@ -182,17 +192,16 @@ ExpectedTensor expected_tensor(const std::string& name, ElementType type, ValueI
     for (size_t i = 0; i < expected.data.values.size(); ++i) {
         const double v = expected.data.values[i];
         double tolerance = 0;
-        if (!made.is_exact[at]) {
-            tolerance = is_integer(type)
-                            ? 0
-                            : std::max(tolerance_of(type) * std::max(std::abs(v), size), kSmallestNormal);
-            for (const Run& other : disturbed) {
-                const double w = other.values[at].values[i];
-                if (!is_alike(v, w))
-                    tolerance = kInfinity;
-                else if (std::isfinite(v))
-                    tolerance = std::max(tolerance, kMargin * std::abs(v - w));
-            }
+        if (!made.is_exact[at] && !is_integer(type))
+            tolerance = std::max(tolerance_of(type) * std::max(std::abs(v), size), kSmallestNormal);
+        for (const Run& other : disturbed) {
+            const double w = other.values[at].values[i];
+            if (!is_alike(v, w))
+                tolerance = kInfinity;
+            else if (std::isfinite(v) && v != w)
+                tolerance = std::max(tolerance, kMargin * std::abs(v - w));
+            else if (v == 0 && std::signbit(v) != std::signbit(w))
+                tolerance = std::max(tolerance, kSmallestNormal);
         }
         expected.tolerance.push_back(tolerance);
     }

@@ -214,7 +214,9 @@ bool definition(Draft& draft) {
         if (d.tensors[i].role == Role::kIndex)
             operands.push_back(
                 draft.given(type, shape, test_contents_of(file, extents, static_cast<int>(i), "drawn")));
-        if (d.tensors[i].role == Role::kUpdate) over = draft.state(type, shape);
+        if (d.tensors[i].role != Role::kUpdate) continue;
+        over = draft.state(type, shape);
+        if (!over) return false;
     }
     return draft.add(text, operands, over);
 }
